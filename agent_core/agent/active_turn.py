@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent_core.agent.caches import SessionCache
@@ -177,6 +177,8 @@ class Toolboxes:
     private_job: Toolbox | None = None
     room_job: Toolbox | None = None
     """Toolboxes for jobs; separate, because every conversation pays for the tools in its prompt."""
+    purposes: Mapping[str, Toolbox] = field(default_factory=dict)
+    """Toolboxes of private jobs whose commands run elsewhere, by `job:TITLE` or `skill:NAME`."""
 
     def open(
         self, context: PromptContext, job_turn: JobTurn | None, steps: Sequence[Step] = ()
@@ -213,10 +215,15 @@ class Toolboxes:
             is_asked = find_agent(conversation.key) != ""
             return (self.asked if is_asked else self.helper) or self.room.restrict_to(())
         if conversation.is_private:
-            box = self.private_job or self.private if job_turn else self.private
+            box = self._choose_for_job(job_turn) if job_turn else self.private
         else:
             box = self.room_job or self.room if job_turn else self.room
         return box.restrict_to(job_turn.tools) if job_turn and job_turn.tools else box
+
+    def _choose_for_job(self, job_turn: JobTurn) -> Toolbox:
+        names = (f"job:{job_turn.title}", *(f"skill:{name}" for name in job_turn.skills))
+        found = next((name for name in names if name in self.purposes), "")
+        return self.purposes[found] if found else self.private_job or self.private
 
 
 async def load_agent(

@@ -9,11 +9,21 @@ from agent_core.execution.contract import Backend, Command, FileContent, Process
 class SelectedBackends:
     """Passes every call on to the backend of its workspace; see `Backend`."""
 
-    def __init__(self, default: Backend | None, chosen: Mapping[str, Backend]) -> None:
-        """`chosen` holds the backends by workspace; None where all others have none."""
+    def __init__(
+        self,
+        default: Backend | None,
+        chosen: Mapping[str, Backend],
+        purposes: Mapping[str, Backend] | None = None,
+    ) -> None:
+        """`chosen` holds the backends by workspace; None where all others have none.
+
+        `purposes` holds those of jobs and skills, which their toolboxes use instead of this.
+        """
+        self.purposes = dict(purposes or {})
         self._default = default
         self._chosen = dict(chosen)
-        self._all = list(dict.fromkeys((*([default] if default else ()), *chosen.values())))
+        self._people = [*([default] if default else ()), *chosen.values()]
+        self._all = list(dict.fromkeys((*self._people, *self.purposes.values())))
         self.names = tuple(backend.name for backend in self._all)
 
     @property
@@ -23,8 +33,8 @@ class SelectedBackends:
 
     @property
     def is_confined(self) -> bool:
-        """True if all of them are."""
-        return all(backend.is_confined for backend in self._all)
+        """True if all backends of people are."""
+        return all(backend.is_confined for backend in self._people)
 
     def has_network(self, workspace: str) -> bool:
         """Ask the backend of the workspace; see `Backend`."""

@@ -16,6 +16,7 @@ class JobTurn:
     """
 
     run_id: RunId
+    title: str = ""
     model: str = ""
     tools: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from agent_core.agent import SessionCache
 from agent_core.agent.compaction import Compactor
 from agent_core.agent.named import AgentFolder, AgentMail
 from agent_core.agent.quotas import Quotas
-from agent_core.execution import Backend
+from agent_core.execution import Backend, SelectedBackends
 from agent_core.ids import InboxId
 from agent_core.memory import ExternalMemory, SharedMemory
 from agent_core.models import Model
@@ -86,7 +86,7 @@ class Core:
     sessions: SessionCache
     quotas: Quotas
     compactor: Compactor
-    backend: Backend | None
+    backend: SelectedBackends | None
     """The place where commands run; None where there are no tools that act."""
     background: BackgroundCommands | None
     """The long-running commands; None without a backend."""
@@ -118,7 +118,7 @@ def make_core(
     database: Database,
     model: Model,
     external_memory: ExternalMemory | None,
-    backend: Backend | None,
+    backend: SelectedBackends | None,
 ) -> Core:
     """Construct the services that need no TaskGroup."""
     adapters = {**factories.load_adapters(settings), **extra.adapters}
@@ -170,7 +170,7 @@ async def warn_of_unknown_people(core: Core) -> None:
     table = core.settings.tools
     known = {person.slug for person in await core.database.read(people.list_all)}
     for setting, names in (
-        ("tools.backends", dict(table.backends)),
+        ("tools.backends", [name for name, _ in table.backends if ":" not in name]),
         ("tools.network_people", table.network_people),
     ):
         for name in set(names) - known - {"*"}:

@@ -115,8 +115,9 @@ def make_backend(settings: Settings) -> SelectedBackends | None:
     if not names:
         return None
     made = {name: _make_backend(name, settings) for name in sorted(names)}
-    places = {person: made[name] for person, name in chosen.items()}
-    return SelectedBackends(made.get(table.backend), places)
+    places = {who: made[name] for who, name in chosen.items() if ":" not in who}
+    purposes = {what: made[name] for what, name in chosen.items() if ":" in what}
+    return SelectedBackends(made.get(table.backend), places, purposes)
 
 
 def _make_backend(name: str, settings: Settings) -> Backend:
@@ -167,7 +168,7 @@ def _make_remote_settings(table: ToolSettings) -> RemoteSettings:
     )
 
 
-async def load_backend(settings: Settings) -> Backend | None:
+async def load_backend(settings: Settings) -> SelectedBackends | None:
     """Make the places where commands run, and try them; None if all fail, with warnings.
 
     One that fails stays: its people get the reason as a tool's error, and it may come back.

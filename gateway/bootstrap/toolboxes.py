@@ -1,7 +1,7 @@
 """The toolboxes of the agent: in direct conversations, in rooms and in jobs."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from agent_core.agent import Toolboxes, private_tools, room_tools
@@ -69,6 +69,8 @@ class ToolDeps:
     now: Callable[[], int]
     backend: Backend | None
     """The place where commands run; None where there are no tools that act."""
+    purposes: Mapping[str, Backend]
+    """The places for single jobs and skills; see `Toolboxes.purposes`."""
     background: BackgroundCommands | None
     messenger: Messenger
     zone: str
@@ -120,6 +122,7 @@ def make_tool_deps(core: Core, user_prompts: UserPrompts, dispatcher: OutboxDisp
         external_memory=core.external_memory,
         now=core.now,
         backend=core.backend,
+        purposes=core.backend.purposes if core.backend else {},
         background=core.background,
         messenger=ChatMessenger(dispatcher, core.zone_of),
         zone=core.zone,
@@ -152,28 +155,9 @@ def make_toolboxes(
         *(AskTool(user_prompts), TodoTool(database), _make_schedule(deps), messages),
         *(*web, *extra),
     )
-    identity = SoulFile(database, deps.settings.home)
-    private: tuple[Tool, ...] = (
-        *private_tools(database, deps.memory, approval, inventory, deps.backend),
-        SettingsTool(
-            database,
-            changed=changed,
-            on_quiet_times=make_rescheduler(deps.zone),
-            follower=JobMover(database, user_prompts, deps.zone, deps.wake_jobs),
-        ),
-        SendMessageTool(database, deps.messenger),
-        ProposeSoulTool(identity, approval, SOUL_LIMIT),
-        *(deps.external_memory.tools if deps.external_memory else ()),
-    )
-    acting: tuple[Tool, ...] = ()
-    helping: tuple[Tool, ...] = ()
-    if deps.backend and deps.background:
-        most = deps.settings.tools.command_seconds
-        secrets = NamedSecrets(deps.settings.named_secrets)
-        helping = make_workspace_tools(
-            deps.backend, deps.background, command_seconds=most, secrets=secrets
-        )
-        acting = (*helping, DelegateTool())
+    private = _make_private(deps, approval, inventory, changed)
+    helping = _make_helping(deps)
+    acting: tuple[Tool, ...] = (*helping, DelegateTool()) if helping else ()
     room = room_tools(database, deps.memory, approval, inventory)
     gathering = digest_tools(database, kit, in_room=False)
     open_gathering = digest_tools(database, kit, in_room=True)
@@ -181,14 +165,54 @@ def make_toolboxes(
     whole = (*private, *shared, *gathering, *acting)
     _check_names(deps.settings, [tool.spec.name for tool in whole])
     make_toolbox = partial(_make_toolbox, deps, policy, user_prompts)
+
+    def make_purpose(backend: Backend) -> Toolbox:
+        # Helpers and other agents would work in the person's own backend, so there are none.
+        place = replace(deps, backend=backend, background=None)
+        own = [tool for tool in (*shared, *gathering) if tool is not messages]
+        tools = (*_make_private(place, approval, inventory, changed), *own, *_make_helping(place))
+        return _make_toolbox(place, policy, user_prompts, tools, sources)
+
     return Toolboxes(
         private=make_toolbox((*private, *shared, *acting), sources),
         room=make_toolbox((*room, *shared)),
         inventory=inventory,
         private_job=make_toolbox(whole, sources),
+        purposes={name: make_purpose(one) for name, one in deps.purposes.items()},
         room_job=make_toolbox((*room, *shared, *open_gathering)),
         helper=_make_toolbox(deps, policy, None, (*helping, *web)),
         asked=_make_toolbox(deps, policy, None, (*helping, *web, RecallTool(database), messages)),
+    )
+
+
+def _make_private(
+    deps: ToolDeps, approval: Approval, inventory: Inventory, changed: Callable[[], None]
+) -> tuple[Tool, ...]:
+    """Make the tools of a person's own conversations and jobs."""
+    database = deps.database
+    return (
+        *private_tools(database, deps.memory, approval, inventory, deps.backend),
+        SettingsTool(
+            database,
+            changed=changed,
+            on_quiet_times=make_rescheduler(deps.zone),
+            follower=JobMover(database, deps.user_prompts, deps.zone, deps.wake_jobs),
+        ),
+        SendMessageTool(database, deps.messenger),
+        ProposeSoulTool(SoulFile(database, deps.settings.home), approval, SOUL_LIMIT),
+        *(deps.external_memory.tools if deps.external_memory else ()),
+    )
+
+
+def _make_helping(deps: ToolDeps) -> tuple[Tool, ...]:
+    """Make the tools of the workspace; none without a backend."""
+    if deps.backend is None:
+        return ()
+    return make_workspace_tools(
+        deps.backend,
+        deps.background,
+        command_seconds=deps.settings.tools.command_seconds,
+        secrets=NamedSecrets(deps.settings.named_secrets),
     )
 
 

@@ -13,8 +13,9 @@ class PlaceSettings(BaseModel):
 
     backends: PersonBackends = Field(
         (),
-        description="Backends of single people, as tables `[[tools.backends]]` with `person` (a"
-        " folder name of `talaria people list`) and `backend`. Everyone else has `tools.backend`.",
+        description="Backends of single people, jobs and skills, as tables `[[tools.backends]]`"
+        " with `backend` and one of `person` (a folder name of `talaria people list`), `job` (a"
+        " title) and `skill` (a name, for jobs that load it). Everything else has `tools.backend`.",
     )
     network_people: Texts = Field(
         (),

@@ -110,14 +110,19 @@ ToolLimits = Annotated[
 BackendName = Literal["local", "docker", "ssh", "unsandboxed"]
 _BACKENDS = get_args(BackendName)
 _BACKEND_KEYS = ("person", "backend")
+_PURPOSES = ("job", "skill")
 _BACKENDS_EXPECTED = (
-    "tables [[tools.backends]], each with person, a folder name of `talaria people list`, and with"
+    "tables [[tools.backends]], each with person (a folder name of `talaria people list`), job (a"
+    " title) or skill (a name), and with"
     f" backend, one of {', '.join(_BACKENDS)}"
 )
 
 
 def _read_backends(value: object) -> tuple[tuple[str, str], ...]:
-    """Read who has which backend. Raises `ValueError` with what is wrong."""
+    """Read who has which backend; jobs are `job:TITLE`, skills `skill:NAME`.
+
+    Raises `ValueError` with what is wrong.
+    """
     if not isinstance(value, list | tuple):
         raise ValueError(_BACKENDS_EXPECTED)
     found = tuple(_read_backend(row, number) for number, row in enumerate(value, start=1))
@@ -129,20 +134,23 @@ def _read_backends(value: object) -> tuple[tuple[str, str], ...]:
 
 def _read_backend(row: object, number: int) -> tuple[str, str]:
     if isinstance(row, str):  # of a variable: person and backend
-        row = row.split(maxsplit=1)
+        row = row.rsplit(maxsplit=1)
     if isinstance(row, list | tuple):
         row = dict(zip(_BACKEND_KEYS, row, strict=False))
     where = f"{_BACKENDS_EXPECTED}; in table {number},"
     if not isinstance(row, Mapping):
         raise ValueError(_BACKENDS_EXPECTED)
-    if unknown := next((key for key in row if key not in _BACKEND_KEYS), ""):
+    if unknown := next((key for key in row if key not in (*_BACKEND_KEYS, *_PURPOSES)), ""):
         raise ValueError(f"{where} the key {unknown} is not known")
-    person, backend = row.get("person"), row.get("backend")
-    if not isinstance(person, str) or not person:
-        raise ValueError(f"{where} person is missing")
+    given = [key for key in ("person", *_PURPOSES) if key in row]
+    if len(given) != 1:
+        raise ValueError(f"{where} exactly one of person, job and skill is needed")
+    name, backend = row[given[0]], row.get("backend")
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"{where} {given[0]} is empty")
     if backend not in _BACKENDS:
         raise ValueError(f"{where} there is no backend {backend}")
-    return person, str(backend)
+    return name if given[0] == "person" else f"{given[0]}:{name}", str(backend)
 
 
 PersonBackends = Annotated[

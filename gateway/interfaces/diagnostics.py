@@ -312,10 +312,18 @@ def _look_at_tools(settings: Settings) -> Finding:
     parts = [f"{name} does not work: {reason}" for name, reason in faults.items()]
     table = settings.tools
     parts += [f"commands run {_describe_backend(table.backend, table)}"] if table.backend else []
-    parts += [f"those of {who} {_describe_backend(name, table)}" for who, name in table.backends]
+    parts += [
+        f"those of {_name_user(who)} {_describe_backend(name, table)}"
+        for who, name in table.backends
+    ]
     chosen = {table.backend, *dict(table.backends).values()}
     is_weaker = "unsandboxed" in chosen or ("local" in chosen and find_bubblewrap() is None)
     return _finding("tools", "note" if faults or is_weaker else "ok", "; ".join(parts))
+
+
+def _name_user(who: str) -> str:
+    kind, colon, name = who.partition(":")
+    return f'the {kind} "{name}"' if colon else who
 
 
 def _describe_backend(name: str, table: ToolSettings) -> str:

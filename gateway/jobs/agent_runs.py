@@ -102,6 +102,7 @@ def make_job_turn(connection: Connection, job: Job, run: Run, now: int) -> JobTu
     options = job.options
     return JobTurn(
         run_id=run.id,
+        title=job.title,
         model=options.model,
         tools=options.tools,
         skills=options.skills,
@@ -125,8 +126,10 @@ def find_job_turn(connection: Connection, turn_id: TurnId, now: int) -> JobTurn 
     except JobLimitReached:
         return JobTurn(
             run_id=run.id,
+            title=job.title,
             model=job.options.model,
             tools=job.options.tools,
+            skills=job.options.skills,
             micro_dollars=1,
             agent=job.options.agent,
         )

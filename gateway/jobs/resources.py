@@ -62,7 +62,7 @@ def _make_means(settings: Settings) -> JobResources:
     shared += [MessageAgentTool.spec.name]
     gathering = [tool.spec.name for tool in _GATHERING]
     external = _EXTERNAL.get(settings.memory.provider, ())
-    acting = WORKSPACE_TOOLS if settings.tools.backend else ()
+    acting = WORKSPACE_TOOLS if settings.tools.backend or settings.tools.backends else ()
     shared += ["web_search", "web_fetch"] if settings.tools.search else ["web_fetch"]
     place = open_skills(settings)
     return JobResources(

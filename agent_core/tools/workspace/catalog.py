@@ -19,19 +19,23 @@ WORKSPACE_TOOLS = (
 
 def make_workspace_tools(
     backend: Backend,
-    background: BackgroundCommands,
+    background: BackgroundCommands | None,
     *,
     command_seconds: int,
     secrets: NamedSecrets | None = None,
 ) -> tuple[Tool, ...]:
     """Return the tools that work in a backend; `command_seconds` is a command's longest time.
 
-    Commands may use `secrets` by name.
+    Commands may use `secrets` by name. Without `background`, none runs in the background.
     """
     workspaces = Workspaces(backend)
     return (
         TerminalTool(workspaces, background, secrets or NamedSecrets(), command_seconds),
-        ProcessTool(workspaces, background, most_seconds=command_seconds),
+        *(
+            [ProcessTool(workspaces, background, most_seconds=command_seconds)]
+            if background
+            else []
+        ),
         ReadFileTool(workspaces),
         WriteFileTool(workspaces),
         PatchTool(workspaces),

@@ -52,7 +52,7 @@ class TerminalTool:
     def __init__(
         self,
         workspaces: Workspaces,
-        background: BackgroundCommands,
+        background: BackgroundCommands | None,
         secrets: NamedSecrets,
         most_seconds: int,
     ) -> None:
@@ -140,6 +140,8 @@ class TerminalTool:
         self, text: str, folder: str, wants_note: bool, context: ToolContext
     ) -> ToolResult:
         """Start a command in the background; it sees the shell's folder and exports."""
+        if self._background is None:
+            raise ToolArgumentError("commands of this job can't run in the background")
         slug = find_slug(context)
         argv = make_shell_command(text, context.conversation_id, folder, keeps=False)
         async with self._workspaces.lock(slug):

@@ -180,7 +180,15 @@ def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
             '[[tools.backends]]\nperson = "ada"\nbackend = "dokcer"',
             "in table 1, there is no backend dokcer",
         ),
-        ('[[tools.backends]]\nbackend = "local"', "in table 1, person is missing"),
+        (
+            '[[tools.backends]]\nbackend = "local"',
+            "in table 1, exactly one of person, job and skill is needed",
+        ),
+        (
+            '[[tools.backends]]\njob = "a"\nskill = "b"\nbackend = "local"',
+            "in table 1, exactly one of person, job and skill is needed",
+        ),
+        ('[[tools.backends]]\nskill = ""\nbackend = "local"', "in table 1, skill is empty"),
         ('[[tools.backends]]\nfor = "ada"', "in table 1, the key for is not known"),
         (
             (
@@ -384,3 +392,15 @@ def test_transcription_needs_its_settings(tmp_path: Path) -> None:
     assert "does not name one" in complaint(tmp_path, command + '["listen"]')
     loaded = read(tmp_path, command + '["listen", "{file}"]')
     assert loaded.media.transcription_command == ("listen", "{file}")
+
+
+def test_backends_are_those_of_people_jobs_and_skills(tmp_path: Path) -> None:
+    tables = [
+        f'[[tools.backends]]\n{key} = "{name}"\nbackend = "local"'
+        for key, name in (("person", "ada"), ("job", "Nightly build"), ("skill", "lab"))
+    ]
+    expected = (("ada", "local"), ("job:Nightly build", "local"), ("skill:lab", "local"))
+    assert read(tmp_path, "\n".join(tables)).tools.backends == expected
+    variable = "ada local, job:Nightly build local, skill:lab local"
+    loaded = load({"TALARIA_TOOLS__BACKENDS": variable}, home=tmp_path)
+    assert loaded.tools.backends == expected

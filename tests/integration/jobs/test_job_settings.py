@@ -3,15 +3,23 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent_core.agent.named import AgentFolder
+from agent_core.execution import LocalBackend, SandboxLimits
+from agent_core.ids import CallId, PersonId, RunId, TurnId
+from agent_core.schedule import JobTurn
+from agent_core.state.conversations import sessions
+from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job, Options
 from agent_core.state.people import delivery_targets
-from agent_core.tools import SecretMask
+from agent_core.tools import MemoryOwner, SecretMask, ToolContext
+from agent_core.transcript import ToolCallPart
+from gateway.bootstrap.lifecycle import Gateway
 from gateway.bootstrap.toolboxes import ToolDeps, make_toolboxes
 from gateway.errors import Declined
 from gateway.jobs.destinations import ChatMessenger
@@ -203,26 +211,88 @@ async def test_a_job_keeps_its_kind(tmp_path: Path) -> None:
         )
 
 
+def make_deps(gateway: Gateway, folder: Path) -> ToolDeps:
+    return ToolDeps(
+        settings=gateway.settings,
+        database=gateway.database,
+        memory=gateway.memory,
+        user_prompts=gateway.user_prompts,
+        external_memory=gateway.external_memory,
+        backend=None,
+        purposes={},
+        background=None,
+        messenger=ChatMessenger(gateway.dispatcher, lambda _: "UTC"),
+        zone="UTC",
+        secret_mask=SecretMask(()),
+        forget_people=gateway.identity.forget_known,
+        wake_jobs=gateway.scheduling.wake,
+        now=gateway.now,
+        agents=AgentFolder(folder),
+    )
+
+
+async def test_a_job_and_a_skill_work_where_the_owner_said(tmp_path: Path) -> None:
+    here, there, lab = (make_files(tmp_path / name) for name in ("here", "there", "lab"))
+    async with berlin(tmp_path) as harness:
+        asker = await harness.read(ana)
+        purposes = {"job:Nightly": there, "skill:lab": lab}
+        deps = make_deps(harness.gateway, tmp_path)
+        boxes = make_toolboxes(replace(deps, backend=here, purposes=purposes), ())
+        conversation = await harness.read(
+            lambda c: sessions.find_conversation(
+                c, key=sessions.name_direct(asker), person_id=asker
+            )
+        )
+        assert conversation
+        for number, (job, place) in enumerate(
+            (
+                (JobTurn(run_id=RunId(1), title="Daily"), "here"),
+                (JobTurn(run_id=RunId(2), title="Nightly", skills=("lab",)), "there"),
+                (JobTurn(run_id=RunId(3), title="Tests", skills=("other", "lab")), "lab"),
+            )
+        ):
+            box = boxes.select(conversation, job)
+            written = ToolCallPart(
+                call_id=CallId(f"c{number}"),
+                name="write_file",
+                arguments=json.dumps({"path": "made", "content": place}),
+            )
+            result = await box.run(written, make_context(conversation, asker, written.call_id))
+            assert not result.is_error, result.text
+            assert (tmp_path / place / "ana" / "made").read_text() == place
+        box = boxes.select(conversation, JobTurn(run_id=RunId(2), title="Nightly"))
+        assert not {"delegate_task", "message_agent", "process"} & {*box.names}
+        arguments = json.dumps({"command": "ls", "background": True})
+        asked = ToolCallPart(call_id=CallId("b"), name="terminal", arguments=arguments)
+        result = await box.run(asked, make_context(conversation, asker, asked.call_id))
+        assert "can't run in the background" in result.text
+
+
+def make_files(folder: Path) -> LocalBackend:
+    """Make a backend that keeps files; its commands can't start."""
+    limits = SandboxLimits(memory=1, processes=1, file=1_000_000, workspace=1_000_000)
+    return LocalBackend(folder, limits, program="/missing/bwrap")
+
+
+def make_context(conversation: Conversation, asker: PersonId, call_id: CallId) -> ToolContext:
+    return ToolContext(
+        person_id=asker,
+        owner_id=asker,
+        memory_owner=MemoryOwner(person_id=asker, slug="ana"),
+        conversation_id=conversation.id,
+        scope=conversation.scope,
+        turn_id=TurnId(1),
+        call_id=call_id,
+        now=0,
+        evidence="",
+    )
+
+
 async def test_a_job_can_name_only_tools_it_has(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), **SETTINGS) as harness:
         means = make_rules(harness.gateway.settings).means
         gateway = harness.gateway
-        stock = ToolDeps(
-            settings=gateway.settings,
-            database=gateway.database,
-            memory=gateway.memory,
-            user_prompts=gateway.user_prompts,
-            external_memory=gateway.external_memory,
-            backend=None,
-            background=None,
-            messenger=ChatMessenger(gateway.dispatcher, lambda _: "UTC"),
-            zone="UTC",
-            secret_mask=SecretMask(()),
-            forget_people=gateway.identity.forget_known,
-            wake_jobs=gateway.scheduling.wake,
-            now=gateway.now,
-            agents=AgentFolder(tmp_path),
-        )
+        stock = make_deps(gateway, tmp_path)
         boxes = make_toolboxes(stock, ())
         assert boxes.private_job
         assert boxes.room_job
