@@ -13,7 +13,7 @@ from agent_core.agent.loop.guards import Limits
 from agent_core.agent.loop.messages import is_answer
 from agent_core.agent.named import AgentFolder, AgentMail, NamedAgent
 from agent_core.agent.prompt.context import PromptContext
-from agent_core.agent.prompt.prompt_cache import FrozenPrompt, store_prompt
+from agent_core.agent.prompt.prompt_cache import FrozenPrompt, SkillSource, store_prompt
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import AgentBroken
 from agent_core.ids import CallId, SessionId, TurnId
@@ -156,6 +156,8 @@ class AgentConfig:
     context_limit: int
     external_memory: ExternalMemory | None = None
     """The external memory provider, if one is configured."""
+    skills: SkillSource | None = None
+    """The skills that conversations may use."""
     agents: AgentFolder
     """The named agents."""
     agent_mail: AgentMail

@@ -82,6 +82,7 @@ class Agent:
             context_folder=config.context_folder,
             context_files=config.context_files,
             context_limit=config.context_limit,
+            skills=config.skills,
         )
         self._prompts = PromptCache(prompt_config, database=database, memory=memory, now=now)
 
@@ -142,6 +143,10 @@ class Agent:
             compaction=compaction,
             news=(*given.news, *searchable, *recalled),
         )
+
+    def suggest_skills(self, prepared: PreparedTurn, request: str) -> tuple[str, ...]:
+        """Return the line for the facts on skills that fit; see `PromptCache`."""
+        return self._prompts.suggest_skills(prepared.prompt, request)
 
     def create_turn(
         self, prepared: PreparedTurn, said: tuple[Message, ...], job_turn: JobTurn | None = None

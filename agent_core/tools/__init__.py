@@ -33,7 +33,7 @@ from agent_core.tools.policy import (
     list_reach,
 )
 from agent_core.tools.secret_scan import SecretMask, find_secret
-from agent_core.tools.selection import PROMPT_TOOLS, RARE_TOOLS, Caller, CallRule, unwrap
+from agent_core.tools.selection import PROMPT_TOOLS, RARE_TOOLS, Caller, CallRule, WordIndex, unwrap
 from agent_core.tools.send_file import SendFileTool
 from agent_core.tools.settings_tool import (
     DAYS_OFF,
@@ -113,6 +113,7 @@ __all__ = [
     "Toolbox",
     "UserPrompt",
     "UserPrompter",
+    "WordIndex",
     "apply_setting",
     "check_answer",
     "describe_days",

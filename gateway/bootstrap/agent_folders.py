@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 from agent_core.agent.named import AgentFolder, KnownNames
+from agent_core.skills import SkillCatalog
 from agent_core.tools import PROMPT_TOOLS, RARE_TOOLS
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.config import Settings
-from gateway.jobs import open_skills
 
 
 def make_agent_folder(settings: Settings, tools: Sequence[str]) -> AgentFolder:
     """Build the folder of named agents; `tools` are those of plug-ins."""
-    skills = open_skills(settings)
+    skills = SkillCatalog(*settings.skill_places)
     known = KnownNames(
         models=settings.model.named, tools=(*sorted({*PROMPT_TOOLS, *RARE_TOOLS}), *tools)
     )

@@ -286,7 +286,7 @@ def _make_agent(core: Core, toolboxes: Toolboxes) -> Agent:
             core.quotas,
             core.compactor,
             core.external_memory,
-            (core.agents, core.agent_mail),
+            (core.agents, core.agent_mail, core.skills),
         ),
         database=core.database,
         model=core.model,

@@ -17,6 +17,7 @@ from agent_core.ids import InboxId
 from agent_core.memory import ExternalMemory, SharedMemory
 from agent_core.models import Model
 from agent_core.skills import SkillCatalog
+from agent_core.skills.tools import SkillDirectory
 from agent_core.state.engine.database import Database, Observer
 from agent_core.state.engine.database import now as wall_clock
 from agent_core.state.people import people
@@ -31,7 +32,6 @@ from gateway.bootstrap.timings import Timings
 from gateway.concurrency import Signal
 from gateway.config import Settings
 from gateway.conversion import make_zone_finder
-from gateway.jobs import open_skills
 from gateway.people import Access, Identity, Rooms
 
 _log = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class Core:
     background: BackgroundCommands | None
     """The long-running commands; None without a backend."""
     agents: AgentFolder
-    skills: SkillCatalog
+    skills: SkillDirectory
     """The skills of everybody."""
     agent_mail: AgentMail
     """What agents write to each other without waiting for an answer."""
@@ -140,7 +140,9 @@ def make_core(
         backend=backend,
         background=_make_background(settings, extra, database, backend) if backend else None,
         agents=make_agent_folder(settings, [tool.spec.name for tool in extra.tools]),
-        skills=open_skills(settings),
+        skills=SkillDirectory(
+            SkillCatalog(*settings.skill_places), database, settings.skills.prompt_tokens
+        ),
         agent_mail=AgentMail(database, extra.now),
         zone=zone,
         zone_of=make_zone_finder(zone),

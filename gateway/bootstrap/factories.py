@@ -31,6 +31,8 @@ from agent_core.memory import (
     SharedMemory,
 )
 from agent_core.models import Model, ModelPolicy, ModelRouter
+from agent_core.skills import SkillCatalog
+from agent_core.skills.tools import SkillDirectory
 from agent_core.state.engine.database import Database, Observer, now
 from agent_core.tools.web import WebOptions
 from gateway.bootstrap import plugins
@@ -223,8 +225,8 @@ async def load_external_memory(
     )
 
 
-NamedServices = tuple[AgentFolder, AgentMail]
-"""The named agents, and the messages between them."""
+NamedServices = tuple[AgentFolder, AgentMail, SkillDirectory]
+"""The named agents, the messages between them, and the skills."""
 
 
 def make_agent_config(
@@ -264,6 +266,7 @@ def make_agent_config(
         external_memory=external_memory,
         agents=named[0],
         agent_mail=named[1],
+        skills=named[2],
     )
 
 
@@ -281,6 +284,9 @@ def make_prompt_cache(settings: Settings, database: Database, memory: SharedMemo
         context_folder=_context_folder(settings),
         context_files=settings.prompt.context_files,
         context_limit=settings.prompt.context_limit,
+        skills=SkillDirectory(
+            SkillCatalog(*settings.skill_places), database, settings.skills.prompt_tokens
+        ),
     )
     return PromptCache(config, database=database, memory=memory, now=now)
 

@@ -9,12 +9,13 @@ from agent_core.agent.named import AgentFolder
 from agent_core.digest import DigestOptions
 from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.memory import ExternalMemory
+from agent_core.skills import SkillCatalog
 from agent_core.state.engine.database import Database
 from agent_core.tools import SecretMask
 from gateway.bootstrap.core import Core
 from gateway.concurrency import Signal
 from gateway.config import BACKUPS, Settings, environment
-from gateway.jobs import Notifier, Outcomes, open_skills
+from gateway.jobs import Notifier, Outcomes
 from gateway.outbound import OutboxDispatcher
 from gateway.people import Notices
 from gateway.scheduler import (
@@ -113,7 +114,7 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
     enqueue, wake = deps.dispatcher.enqueue, deps.outcomes.wakeup.set
     backups = Backups(database, settings.home / BACKUPS, keep=settings.jobs.backups, now=now)
     renew = partial(deps.data_removed.emit, None)
-    skills = make_skill_services(open_skills(settings), settings.skills, database)
+    skills = make_skill_services(SkillCatalog(*settings.skill_places), settings.skills, database)
     curator = Curator(skills, deps.notices, enqueue=enqueue, now=now)
     calendars = make_calendars(settings, database, deps.zone, changed=wake, now=now)
     runner_deps = RunnerDeps(

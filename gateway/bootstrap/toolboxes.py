@@ -19,6 +19,7 @@ from agent_core.memory import (
 )
 from agent_core.memory.recall import RecallTool
 from agent_core.schedule import JobMover, ScheduleServices, ScheduleTool
+from agent_core.skills.tools import SkillDirectory, make_skill_tools
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools import (
     PROMPT_TOOLS,
@@ -78,6 +79,7 @@ class ToolDeps:
     forget_people: Callable[[], None]
     wake_jobs: Callable[[], None]
     agents: AgentFolder
+    skills: SkillDirectory
 
 
 def build_toolboxes(
@@ -130,6 +132,7 @@ def make_tool_deps(core: Core, user_prompts: UserPrompts, dispatcher: OutboxDisp
         forget_people=core.identity.forget_known,
         wake_jobs=core.wakeup.set,
         agents=core.agents,
+        skills=core.skills,
     )
 
 
@@ -153,7 +156,7 @@ def make_toolboxes(
     messages = MessageAgentTool(deps.agents)
     shared: tuple[Tool, ...] = (
         *(AskTool(user_prompts), TodoTool(database), _make_schedule(deps), messages),
-        *(*web, *extra),
+        *(*web, *make_skill_tools(deps.skills, database), *extra),
     )
     private = _make_private(deps, approval, inventory, changed)
     helping = _make_helping(deps)

@@ -4,6 +4,7 @@ Import from here. Only `gateway.config.settings` reads the environment.
 """
 
 from gateway.config.credentials import Secrets as Secrets
+from gateway.config.learning_tables import SkillSettings as SkillSettings
 from gateway.config.logging import list_hidden as list_hidden
 from gateway.config.logging import logging_to as logging_to
 from gateway.config.mcp_file import MCP_CONFIG as MCP_CONFIG
@@ -35,5 +36,4 @@ from gateway.config.sources import CONFIG_NAME as CONFIG_NAME
 from gateway.config.sources import SECRET_VARIABLES as SECRET_VARIABLES
 from gateway.config.tables import LogSettings as LogSettings
 from gateway.config.tables import RetentionSettings as RetentionSettings
-from gateway.config.tables import SkillSettings as SkillSettings
 from gateway.config.tables import ToolSettings as ToolSettings

@@ -1,8 +1,9 @@
-"""The table of `config.toml` about learning from finished turns."""
+"""The tables of `config.toml` about skills, and about learning from finished turns."""
 
 from pydantic import Field
 
-from gateway.config.tables import Table
+from gateway.config.tables import YEARS, Table
+from gateway.config.types import Texts
 
 
 class LearningSettings(Table, title="Learning"):
@@ -20,4 +21,34 @@ class LearningSettings(Table, title="Learning"):
         ge=0,
         le=1000,
         description="Tool calls for a person after which their words are reviewed. 0 for never.",
+    )
+
+
+class SkillSettings(Table, title="Skills"):
+    """The list of skills, and the days of disuse after which one is stale or archived."""
+
+    stale_days: int = Field(
+        30,
+        ge=0,
+        le=YEARS,
+        description="Days without use after which a skill counts as stale. 0 for never.",
+    )
+    archive_days: int = Field(
+        0,
+        ge=0,
+        le=YEARS,
+        description="Days without use after which a skill is archived, unless it is pinned or a job"
+        " needs it. `talaria skills restore` brings it back. 0 for never.",
+    )
+    prompt_tokens: int = Field(
+        350,
+        ge=0,
+        le=100_000,
+        description="Tokens that the list of skills may take in a prompt. Of more skills, the most"
+        " used ones are in it, and each message names those that fit it.",
+    )
+    folders: Texts = Field(
+        (),
+        description="Further folders whose subfolders are skills, with full paths. Nothing in them"
+        " is changed. Enabled plug-ins add theirs.",
     )

@@ -18,12 +18,12 @@ from agent_core.models import Prices, load_table, parse_price, split_name
 from agent_core.tools.workspace import NamedSecret
 from gateway.config import sources
 from gateway.config.credentials import Secrets
-from gateway.config.learning_tables import LearningSettings
+from gateway.config.learning_tables import LearningSettings, SkillSettings
 from gateway.config.logging import list_hidden
 from gateway.config.mcp_file import list_mcp_variables
 from gateway.config.media_tables import MediaSettings
 from gateway.config.model_tables import CostSettings, ModelSettings
-from gateway.config.paths import MODEL_TABLE
+from gateway.config.paths import MODEL_TABLE, SKILLS
 from gateway.config.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
 from gateway.config.redaction import looks_secret
 from gateway.config.secrets import list_secret_variables, read_named_secrets
@@ -39,7 +39,6 @@ from gateway.config.tables import (
     PluginSettings,
     PromptSettings,
     RetentionSettings,
-    SkillSettings,
     Table,
     ToolSettings,
     TurnSettings,
@@ -112,6 +111,12 @@ class Settings(BaseSettings):
     def hidden(self) -> list[str]:
         """The texts that appear in no log, no message and no stored answer."""
         return [*list_hidden(self.secrets, self.named_secrets), *self.named_values]
+
+    @property
+    def skill_places(self) -> tuple[Path, list[Path], Path | None]:
+        """The home's skills, further folders of skills, and the working folder."""
+        project = Path(self.prompt.folder) if self.prompt.folder else None
+        return self.home / SKILLS, [Path(one) for one in self.skills.folders], project
 
     @property
     def dollar_limits(self) -> tuple[str, ...]:

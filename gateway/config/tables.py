@@ -23,7 +23,7 @@ from gateway.config.types import (
     TimeZone,
 )
 
-_YEARS = 36_500
+YEARS = 36_500
 """Most days of any retention: a hundred years."""
 
 
@@ -107,31 +107,31 @@ class RetentionSettings(Table, title="How long data is kept"):
     inbox_days: int = Field(
         30,
         ge=0,
-        le=_YEARS,
+        le=YEARS,
         description="Days to keep platform events after they are handled. 0 keeps them forever,"
         " here and below. Open and failed ones are always kept.",
     )
     outbox_days: int = Field(
         30,
         ge=0,
-        le=_YEARS,
+        le=YEARS,
         description="Days to keep the text of sent messages; of answers that are in the"
         " transcript, at most 1.",
     )
     steps_days: int = Field(
-        90, ge=0, le=_YEARS, description="Days to keep tool results besides the transcript."
+        90, ge=0, le=YEARS, description="Days to keep tool results besides the transcript."
     )
     usage_days: int = Field(
         400,
         ge=0,
-        le=_YEARS,
+        le=YEARS,
         description="Days after which the model calls of a day become one row per person, purpose"
         " and model.",
     )
     files_days: int = Field(
-        30, ge=0, le=_YEARS, description="Days to keep files that no message refers to."
+        30, ge=0, le=YEARS, description="Days to keep files that no message refers to."
     )
-    messages_days: int = Field(0, ge=0, le=_YEARS, description="Days to keep messages.")
+    messages_days: int = Field(0, ge=0, le=YEARS, description="Days to keep messages.")
 
 
 class JobSettings(Table, title="Jobs"):
@@ -176,29 +176,6 @@ class JobSettings(Table, title="Jobs"):
     )
     script_processes: int = Field(
         64, ge=1, le=10_000, description="Most processes of a script job at the same time."
-    )
-
-
-class SkillSettings(Table, title="Skills"):
-    """Days of disuse after which a skill is stale or archived."""
-
-    stale_days: int = Field(
-        30,
-        ge=0,
-        le=_YEARS,
-        description="Days without use after which a skill counts as stale. 0 for never.",
-    )
-    archive_days: int = Field(
-        0,
-        ge=0,
-        le=_YEARS,
-        description="Days without use after which a skill is archived, unless it is pinned or a job"
-        " needs it. `talaria skills restore` brings it back. 0 for never.",
-    )
-    folders: Texts = Field(
-        (),
-        description="Further folders whose subfolders are skills, with full paths. Nothing in them"
-        " is changed. Enabled plug-ins add theirs.",
     )
 
 

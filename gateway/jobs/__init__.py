@@ -25,4 +25,3 @@ from gateway.jobs.recipients import Recipients as Recipients
 from gateway.jobs.reports import Made as Made
 from gateway.jobs.resources import make_rules as make_rules
 from gateway.jobs.resources import name_places as name_places
-from gateway.jobs.resources import open_skills as open_skills

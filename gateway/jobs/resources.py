@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 from agent_core.agent.named import MessageAgentTool
 from agent_core.digest import ChartTool, GatherTool
@@ -12,6 +11,7 @@ from agent_core.memory import ArchiveTool, MemoryTool, ProposeSoulTool
 from agent_core.memory.recall import RecallTool
 from agent_core.schedule import SCHEDULE_SPEC, JobResources, JobRules
 from agent_core.skills import SkillCatalog
+from agent_core.skills.tools import SkillsSearchTool, SkillViewTool
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets, rooms
@@ -25,7 +25,7 @@ from agent_core.tools import (
     TodoTool,
 )
 from gateway import conversion
-from gateway.config import SKILLS, Settings
+from gateway.config import Settings
 from gateway.texts import jobs as job_texts
 from gateway.texts.general import name_platform
 
@@ -47,24 +47,17 @@ def make_rules(settings: Settings) -> JobRules:
     )
 
 
-def open_skills(settings: Settings) -> SkillCatalog:
-    """Open the skills of the home, of further folders and of the working folder."""
-    further = [Path(one) for one in settings.skills.folders]
-    project = Path(settings.prompt.folder) if settings.prompt.folder else None
-    return SkillCatalog(settings.home / SKILLS, further, project)
-
-
 def _make_means(settings: Settings) -> JobResources:
     model = settings.model
     open_tools = [tool.spec.name for tool in _OPEN]
     private = [tool.spec.name for tool in _PRIVATE]
     shared = [AskTool.spec.name, TodoTool.spec.name, SCHEDULE_SPEC.name]
-    shared += [MessageAgentTool.spec.name]
+    shared += [MessageAgentTool.spec.name, SkillViewTool.spec.name, SkillsSearchTool.spec.name]
     gathering = [tool.spec.name for tool in _GATHERING]
     external = _EXTERNAL.get(settings.memory.provider, ())
     acting = WORKSPACE_TOOLS if settings.tools.backend or settings.tools.backends else ()
     shared += ["web_search", "web_fetch"] if settings.tools.search else ["web_fetch"]
-    place = open_skills(settings)
+    place = SkillCatalog(*settings.skill_places)
     return JobResources(
         models=model.named,
         tools=(*open_tools, *private, *external, *shared, *gathering, *acting),

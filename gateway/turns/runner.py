@@ -71,8 +71,10 @@ class TurnRunner:
         now = self._now()
         zone = self._deps.zone_of(newest.person)
         handle.phase = Phase.DRAFTED
+        request = "\n".join(pending.message.text for pending in batch)
+        news = (*prepared.news, *self._agent.suggest_skills(prepared, request))
         said = tuple(
-            conversion.said(pending, zone=zone, now=now, news=() if number else prepared.news)
+            conversion.said(pending, zone=zone, now=now, news=() if number else news)
             for number, pending in enumerate(batch)
         )
         active = self._agent.create_turn(prepared, said, newest.job_turn)

@@ -11,6 +11,8 @@ LONGEST_OUTPUT = 1600
 """Characters up to which a tool's output is shown whole. Changing this or the two values below
 changes how past calls are rebuilt: a migration must account for it.
 """
+READING_TOOLS = frozenset({"skill_view"})
+"""Tools whose outputs are instructions, which stay whole."""
 _HEAD = 900
 _TAIL = 400
 
@@ -77,7 +79,9 @@ def shorten(message: Message) -> Message:
 
 
 def _shorten(part: Part) -> Part:
-    if not isinstance(part, ToolResultPart) or len(part.text) <= LONGEST_OUTPUT:
+    if not isinstance(part, ToolResultPart) or part.name in READING_TOOLS:
+        return part
+    if len(part.text) <= LONGEST_OUTPUT:
         return part
     left_out = len(part.text) - _HEAD - _TAIL
     note = (

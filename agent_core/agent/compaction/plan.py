@@ -4,14 +4,18 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from agent_core.agent.compaction.compacted_view import render_summary, shorten
+from agent_core.agent.compaction.compacted_view import READING_TOOLS, render_summary, shorten
 from agent_core.ids import MessageId, TurnId
 from agent_core.models import estimate_messages
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START, StoredMessage
+from agent_core.transcript import ToolResultPart
 
 _WHOLE_STEPS = 3
 """Newest tool outputs, shortened only if nothing else suffices."""
+_MOST_SKILLS = 3
+_LONGEST_SKILLS = 24_000
+"""Characters of the newest skills that stay whole."""
 _WHOLE_TURNS = 2
 """Turns before the current one, summarized only if nothing else suffices."""
 
@@ -80,7 +84,7 @@ class Planner:
         gap = compaction.left_out_from if compaction else None
         self._gap = self._cut if gap is None else _count_to(stored, MessageId(gap - 1))
         """The place of the first message that was left out; the present cut if none was."""
-        self._pins = _find_first_request(stored)
+        self._pins = _find_first_request(stored) | _find_skills(stored)
         self._words = frozenset(
             i
             for i, one in enumerate(stored)
@@ -249,3 +253,21 @@ def _find_first_request(stored: Sequence[StoredMessage]) -> frozenset[int]:
     """The place of the person's first message."""
     first = next((i for i, one in enumerate(stored) if one.message.role == "user"), None)
     return frozenset() if first is None else frozenset({first})
+
+
+def _find_skills(stored: Sequence[StoredMessage]) -> frozenset[int]:
+    """The places of the newest skills that were read: each call with its results."""
+    found: set[int] = set()
+    seen: set[str] = set()
+    left = _LONGEST_SKILLS
+    for i in range(len(stored) - 2, -1, -1):
+        read = {call.arguments for call in stored[i].message.calls if call.name in READING_TOOLS}
+        results = stored[i + 1].message
+        if not read or read <= seen or results.role != "tool":
+            continue
+        seen |= read
+        left -= sum(len(part.text) for part in results.parts if isinstance(part, ToolResultPart))
+        if left < 0 or len(seen) > _MOST_SKILLS:
+            break
+        found |= {i, i + 1}
+    return frozenset(found)

@@ -3,7 +3,12 @@
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.facts import SPOKEN, FactInputs, QuotedMessage, compose_facts
 from agent_core.agent.prompt.persona import SOUL_LIMIT, ensure_soul
-from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache, PromptConfig
+from agent_core.agent.prompt.prompt_cache import (
+    FrozenPrompt,
+    PromptCache,
+    PromptConfig,
+    SkillSource,
+)
 
 __all__ = [
     "SOUL_LIMIT",
@@ -14,6 +19,7 @@ __all__ = [
     "PromptConfig",
     "PromptContext",
     "QuotedMessage",
+    "SkillSource",
     "compose_facts",
     "ensure_soul",
 ]

@@ -111,12 +111,16 @@ class PromptInputs:
     borrowed: tuple[str, ...] = ()
     shared: tuple[SharedList, ...] = ()
     is_shared: bool = False
+    skills: str = ""
+    """The list of skills, where a tool can read them."""
 
 
 def compose(inputs: PromptInputs) -> str:
     """The system prompt."""
     guidance = _GUIDANCE if inputs.snapshot else _ROOM_GUIDANCE
     sections = [inputs.soul.strip(), _RULES, _guide(inputs.tools, guidance)]
+    if inputs.skills:
+        sections.append(f"# Skills\n{inputs.skills}")
     if inputs.is_shared:
         sections.append(_SHARED)
     if inputs.shared:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from agent_core.agent.prompt.compose import PromptInputs, compose
 from agent_core.agent.prompt.context import (
@@ -23,7 +24,7 @@ from agent_core.agent.prompt.context import (
 from agent_core.agent.prompt.context_files import read_context
 from agent_core.agent.prompt.facts import MOST_CHARACTERS, find_news
 from agent_core.agent.prompt.persona import ensure_soul
-from agent_core.errors import StoreDamaged
+from agent_core.errors import SkillBroken, StoreDamaged
 from agent_core.ids import PromptHash
 from agent_core.memory import SharedMemory, SoulFile
 from agent_core.state.conversations import sessions
@@ -114,6 +115,19 @@ class StoredPrompts:
             self._known.popitem(last=False)
 
 
+class SkillSource(Protocol):
+    """The skills that conversations may use."""
+
+    async def describe(self) -> str:
+        """List them for a new prompt, within its budget. Raises `StoreError` and `CoreError`."""
+
+    def suggest(self, request: str) -> Sequence[str]:
+        """Name those that fit a request, if the prompt does not list all. Reads no file."""
+
+
+READING_TOOL = "skill_view"
+"""The tool that reads a skill; without it, no prompt lists skills."""
+
 _CACHE_LASTS = {"5m": 300_000, "1h": 3_600_000}
 """Milliseconds that a provider keeps a prompt after its last use."""
 
@@ -127,6 +141,7 @@ class PromptConfig:
     context_folder: Path | None
     context_files: tuple[str, ...]
     context_limit: int
+    skills: SkillSource | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +256,7 @@ class PromptCache:
             if config.context_folder
             else ()
         )
+        can_read = any(spec.name == READING_TOOL for spec in tools)
         inputs = PromptInputs(
             soul=soul,
             snapshot=visible.own,
@@ -251,10 +267,30 @@ class PromptCache:
             context=context_files,
             platform=context.platform,
             tools=tuple(spec.name for spec in tools),
+            skills=await self._list_skills() if can_read else "",
         )
         prompt = freeze(compose(inputs), tools, visible.shown)
         self._prompts.remember(prompt)
         return prompt
+
+    def suggest_skills(self, prompt: FrozenPrompt, request: str) -> tuple[str, ...]:
+        """Return the line for the facts that names the skills that fit a request; none where the
+        prompt lists all skills, or has no tool to read one.
+        """
+        source = self._config.skills
+        can_read = any(spec.name == READING_TOOL for spec in prompt.tools)
+        names = source.suggest(request) if source and can_read else ()
+        return (f"Skills that may fit: {', '.join(names)}",) if names else ()
+
+    async def _list_skills(self) -> str:
+        """List the skills; none where their folder can't be read, which is logged."""
+        if self._config.skills is None:
+            return ""
+        try:
+            return await self._config.skills.describe()
+        except SkillBroken as error:
+            _log.warning("a prompt lists no skills: %s", error)
+            return ""
 
 
 def _list_messages(transcript: Sequence[StoredMessage]) -> Iterator[Message]:

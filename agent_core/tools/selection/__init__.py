@@ -12,6 +12,7 @@ from agent_core.tools.selection.catalog import (
     rank,
     unwrap,
 )
+from agent_core.tools.selection.ranking import WordIndex
 
 __all__ = [
     "MOST_IN_PROMPT",
@@ -23,6 +24,7 @@ __all__ = [
     "Caller",
     "Catalog",
     "TurnRules",
+    "WordIndex",
     "make_search_tools",
     "rank",
     "unwrap",

@@ -2,21 +2,19 @@
 
 import difflib
 import json
-import math
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
-from agent_core.state.tokenizer import cut
 from agent_core.tools.contract import Declaration, Effect, Tool, ToolContext, ToolResult
+from agent_core.tools.selection.ranking import WordIndex
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, flatten, make_source
 
-MOST_IN_PROMPT = 15
+MOST_IN_PROMPT = 16
 PROMPT_TOOLS = (
     *("memory", "recall", "archive", "gather", "schedule", "send_file"),
     *("terminal", "read_file", "write_file", "patch", "search_files"),
-    *("web_search", "web_fetch", "ask"),
+    *("web_search", "web_fetch", "skill_view", "ask"),
 )
 """The tools that stay in the prompt, in their order there; others follow as far as there is room.
 `gather` exists in jobs only, where nobody is there to `ask`.
@@ -25,6 +23,7 @@ RARE_TOOLS = frozenset(
     [
         *("settings", "todo", "send_message", "propose_identity", "ask_memory"),
         *("process", "execute_code", "delegate_task", "message_agent", "chart"),
+        *("skills_search", "skill_manage"),
     ]
 )
 """Tools that few turns use: the search finds them, even if there is room in the prompt."""
@@ -34,9 +33,6 @@ _MOST_SCHEMAS = 3
 """Tools whose schemas a search shows; the others are named with one line each."""
 _LONGEST_LINE = 160
 _LONGEST_SCHEMA = 6_000
-_NAME_WEIGHT = 3
-_SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
-"""The parameters k1 and b of BM25."""
 _CLOSENESS = 0.5
 
 
@@ -92,21 +88,8 @@ def unwrap(call: ToolCallPart) -> ToolCallPart:
 
 def rank(query: str, tools: Sequence[Tool]) -> list[Tool]:
     """Return the tools that fit a query, best first, by BM25 over names and descriptions."""
-    words = set(cut(query.replace("_", " ")))
-    texts = [_list_words(tool.spec) for tool in tools]
-    average = sum(map(sum, map(Counter.values, texts))) / max(len(texts), 1)
-    scores = []
-    for number, text in enumerate(texts):
-        score, length = 0.0, sum(text.values()) / average
-        for word in words & text.keys():
-            holders = sum(word in other for other in texts)
-            rarity = math.log(1 + (len(texts) - holders + 0.5) / (holders + 0.5))
-            norm = text[word] + _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * length)
-            score += rarity * text[word] * (_SATURATION + 1) / norm
-        if tools[number].spec.name == query.strip():
-            score = math.inf
-        scores.append((-score, number))
-    return [tools[number] for score, number in sorted(scores) if score < 0]
+    index = WordIndex([(tool.spec.name, tool.spec.description) for tool in tools])
+    return [tools[number] for number in index.rank(query)]
 
 
 def suggest(name: str, names: Sequence[str]) -> str:
@@ -184,13 +167,6 @@ class _UseTool:
         Raises `ToolArgumentError`.
         """
         raise ToolArgumentError(f"`name` must be a tool that `{SEARCH_TOOL}` found")
-
-
-def _list_words(spec: ToolSpec) -> Counter[str]:
-    words = Counter(cut(spec.description))
-    for word in cut(spec.name.replace("_", " ").replace("-", " ")):
-        words[word] += _NAME_WEIGHT
-    return words
 
 
 def _list_sources(found: Sequence[Tool], catalog: Catalog) -> tuple[UntrustedSource, ...]:

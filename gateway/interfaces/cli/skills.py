@@ -25,7 +25,6 @@ from gateway.config import Settings, load
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.runner import perform
 from gateway.interfaces.parser import Parser
-from gateway.jobs import open_skills
 
 _CHANGES = {
     "archive": ("archive a skill in skills/.archive/", "is archived as {kept}."),
@@ -89,7 +88,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if verb == "check":
         return _check(arguments.path) if arguments.path else _check_all(settings)
     if verb == "agree":
-        return _agree(open_skills(settings), arguments.name)
+        return _agree(SkillCatalog(*settings.skill_places), arguments.name)
     given = {key: getattr(arguments, key, None) for key in ("name", "dry_run", "row", "limit")}
     asked = {key: value for key, value in given.items() if value is not None}
     answer = perform(settings.home, f"skills.{verb}", asked, settings=settings)
@@ -118,7 +117,7 @@ def _agree(catalog: SkillCatalog, name: str) -> int:
 
 def _check_all(settings: Settings) -> int:
     """Check every skill that could be used, without a gateway, and name what is hidden."""
-    catalog = open_skills(settings)
+    catalog = SkillCatalog(*settings.skill_places)
     try:
         entries = [one for one in catalog.list_all() if one.origin != "bundled" or one.fault]
         collisions = catalog.list_collisions()

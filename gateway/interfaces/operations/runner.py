@@ -19,7 +19,6 @@ from gateway.errors import Declined, StartError
 from gateway.interfaces.operations.client import PATIENCE, NoGateway, ask
 from gateway.interfaces.operations.contract import Answer, OperationContext, scheduling_context
 from gateway.interfaces.operations.registry import OPERATIONS
-from gateway.jobs import open_skills
 from gateway.people import DataErase, DataExport
 from gateway.scheduler import Calendars, make_skill_services
 
@@ -61,7 +60,7 @@ async def _perform_here(
         erasing=DataErase(database, memory, home, now=now, renew=_cache_nothing),
         memory=memory,
         skills=make_skill_services(
-            open_skills(settings) if settings else SkillCatalog(home / SKILLS),
+            SkillCatalog(*settings.skill_places) if settings else SkillCatalog(home / SKILLS),
             settings.skills if settings else SkillSettings(),
             database,
         ),

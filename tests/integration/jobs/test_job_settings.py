@@ -12,6 +12,8 @@ from agent_core.agent.named import AgentFolder
 from agent_core.execution import LocalBackend, SandboxLimits
 from agent_core.ids import CallId, PersonId, RunId, TurnId
 from agent_core.schedule import JobTurn
+from agent_core.skills import SkillCatalog
+from agent_core.skills.tools import SkillDirectory
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.jobs import jobs
@@ -228,6 +230,7 @@ def make_deps(gateway: Gateway, folder: Path) -> ToolDeps:
         wake_jobs=gateway.scheduling.wake,
         now=gateway.now,
         agents=AgentFolder(folder),
+        skills=SkillDirectory(SkillCatalog(*gateway.settings.skill_places), gateway.database, 0),
     )
 
 

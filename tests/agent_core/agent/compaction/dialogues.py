@@ -28,11 +28,11 @@ class Script:
         """The person says more in the same turn."""
         self.add(user_message(text))
 
-    def acts(self, *outputs: str) -> None:
+    def acts(self, *outputs: str, tool: str = "look", arguments: str = "{}") -> None:
         """The model calls a tool as often as there are outputs, and gets them."""
         stem = f"c{len(self.stored)}"
         calls = tuple(
-            ToolCallPart(call_id=CallId(f"{stem}_{place}"), name="look", arguments="{}")
+            ToolCallPart(call_id=CallId(f"{stem}_{place}"), name=tool, arguments=arguments)
             for place in range(len(outputs))
         )
         self.add(Message(role="assistant", parts=calls))

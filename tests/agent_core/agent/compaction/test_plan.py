@@ -11,6 +11,7 @@ from agent_core.ids import MessageId, TurnId
 from agent_core.models.catalog import estimate_messages
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
+from agent_core.transcript import ToolResultPart
 from tests.agent_core.agent.compaction.dialogues import Script, check_pairs
 
 SUMMARY = 120
@@ -262,3 +263,26 @@ def test_a_running_turn_is_told_by_its_number() -> None:
     plan = Planner(script.stored, None, budget, turn_id=TurnId(script.turn)).choose()
     assert plan is not None
     assert plan.summarized_to < script.stored[-1].id
+
+
+def test_the_newest_skills_that_were_read_stay_word_for_word() -> None:
+    script = Script()
+    for number in range(12):
+        script.says("please " * 40)
+        name = f'{{"name": "skill-{number % 6}"}}'
+        script.acts(f"text {number} " * 300, tool="skill_view", arguments=name)
+        script.acts("o" * 4000)
+        script.answers("done " * 100)
+    plan = _planner(script, script.stored, None, 16_000).choose_largest()
+    assert plan is not None
+    compaction = _compaction(plan, script.stored, None)
+    shown = show_compacted(script.stored, compaction)
+    check_pairs(shown)
+    texts = [
+        part.text
+        for message in shown
+        for part in message.parts
+        if isinstance(part, ToolResultPart) and part.name == "skill_view"
+    ]
+    assert [text[:7] for text in texts] == ["text 9 ", "text 10", "text 11"]
+    assert all("left out" not in text for text in texts)

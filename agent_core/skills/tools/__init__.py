@@ -1,0 +1,8 @@
+"""The tools of skills: read one, search them, and change the home's own."""
+
+from agent_core.skills.tools.directory import SkillDirectory
+from agent_core.skills.tools.search import SkillsSearchTool
+from agent_core.skills.tools.toolset import make_skill_tools
+from agent_core.skills.tools.view import SkillViewTool
+
+__all__ = ["SkillDirectory", "SkillViewTool", "SkillsSearchTool", "make_skill_tools"]

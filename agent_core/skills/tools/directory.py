@@ -1,0 +1,135 @@
+"""The skills as conversations see them: the list in the prompt, the search and the commands."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agent_core.skills.catalog import CatalogEntry, SkillCatalog
+from agent_core.skills.parser import Skill
+from agent_core.state.engine.database import Database
+from agent_core.state.memory import skills
+from agent_core.state.memory.skills import SkillRow
+from agent_core.tools import WordIndex
+from agent_core.transcript import escape, flatten
+
+VIEW_TOOL, FIND_TOOL = "skill_view", "skills_search"
+LONGEST_LINE = 120
+"""Characters of a description in the prompt and in search results."""
+_LETTERS_PER_TOKEN = 4
+_MOST_SUGGESTED = 3
+_INTRODUCTION = (
+    f"Texts on how some work is done. If one fits, read it with `{VIEW_TOOL}` before you begin, and"
+    " follow it."
+)
+_MORE = (
+    "There are {count} more. `<facts>` names those that may fit a message; `" + FIND_TOOL + "`"
+    " finds others."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The skills as last read. `offered` are those that the model may choose itself."""
+
+    entries: Mapping[str, CatalogEntry]
+    offered: tuple[Skill, ...]
+    waiting: tuple[Skill, ...]
+    index: WordIndex
+
+
+class SkillDirectory:
+    """Keeps an index of the skills; files are read only by `refresh`, and only changed ones."""
+
+    def __init__(self, catalog: SkillCatalog, database: Database, budget: int) -> None:
+        """`budget` is in tokens of the list in a prompt."""
+        self.catalog = catalog
+        self._database = database
+        self._letters = budget * _LETTERS_PER_TOKEN
+        self._known = _index([])
+        self._entries: Sequence[CatalogEntry] = []
+        self._is_cut = False
+
+    async def refresh(self) -> None:
+        """Read what has changed. Raises `SkillBroken` if the home's folder is unreadable."""
+        entries = await asyncio.to_thread(self.catalog.list_all)
+        if entries != self._entries:
+            self._known, self._entries = _index(entries), entries
+            lines = [_show(skill) for skill in self._known.offered]
+            self._is_cut = sum(map(len, lines)) > self._letters
+
+    async def describe(self) -> str:
+        """List the skills for a new prompt: all that the budget holds, else the most used ones.
+
+        Raises `StoreError`, and `SkillBroken` as `refresh`.
+        """
+        await self.refresh()
+        offered = self._known.offered
+        if not offered:
+            return ""
+        rows = await self._database.read(skills.list_present) if self._is_cut else ()
+        chosen = self._choose({row.name: row for row in rows})
+        more = len(offered) - len(chosen)
+        lines = [_INTRODUCTION, *(_show(skill) for skill in offered if skill.name in chosen)]
+        return "\n".join([*lines, _MORE.format(count=f"{more:,}")] if more else lines)
+
+    def suggest(self, request: str) -> tuple[str, ...]:
+        """Name the skills that fit a request best, if the prompt has no room for all of them."""
+        if not self._is_cut:
+            return ()
+        found = self.search(request)[:_MOST_SUGGESTED]
+        return tuple(skill.name for skill in found)
+
+    def search(self, request: str) -> list[Skill]:
+        """Find skills by a request, best first: those that may be used, then those that wait."""
+        known = self._known
+        everything = (*known.offered, *known.waiting)
+        found = [everything[number] for number in known.index.rank(request)]
+        return sorted(found, key=lambda skill: skill in known.waiting)
+
+    def is_trusted(self, name: str) -> bool:
+        """True for a skill that an owner put here or agreed to."""
+        entry = self._known.entries.get(name)
+        return entry is not None and entry.is_trusted
+
+    def list_commands(self) -> list[Skill]:
+        """List the skills that a person can start with a command, by name."""
+        return [
+            one.skill
+            for one in self._entries
+            if one.skill and one.is_trusted and one.skill.is_command
+        ]
+
+    def _choose(self, rows: Mapping[str, SkillRow]) -> set[str]:
+        """Choose the skills in the prompt: pinned ones, then by use, then the home's own."""
+
+        def order(skill: Skill) -> tuple[bool, int, bool]:
+            row = rows.get(skill.name)
+            is_pinned = row is not None and row.is_pinned
+            uses = row.uses if row and row.state == "active" else 0
+            return not is_pinned, -uses, self._known.entries[skill.name].origin == "bundled"
+
+        chosen: set[str] = set()
+        left = self._letters
+        for skill in sorted(self._known.offered, key=order):
+            left -= len(_show(skill))
+            if left < 0:
+                break
+            chosen.add(skill.name)
+        return chosen
+
+
+def _index(entries: Sequence[CatalogEntry]) -> _Known:
+    good = [(one, one.skill) for one in entries if one.skill and one.skill.is_for_model]
+    offered = tuple(skill for one, skill in good if one.is_trusted)
+    waiting = tuple(skill for one, skill in good if not one.is_trusted)
+    texts = [(skill.name, skill.description) for skill in (*offered, *waiting)]
+    return _Known(
+        entries={one.name: one for one in entries},
+        offered=offered,
+        waiting=waiting,
+        index=WordIndex(texts),
+    )
+
+
+def _show(skill: Skill) -> str:
+    return f"- {skill.name}: {escape(flatten(skill.description, LONGEST_LINE))}"

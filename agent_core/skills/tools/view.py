@@ -1,0 +1,127 @@
+"""The `skill_view` tool: the text of a skill, and the files beside it."""
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from agent_core.errors import SkillBroken, ToolArgumentError
+from agent_core.skills.catalog import SKILL_FILE, CatalogEntry, SkillCatalog, show_name
+from agent_core.skills.ledger_sync import note_loaded
+from agent_core.skills.tools.directory import VIEW_TOOL
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import skills
+from agent_core.state.memory.ledger import Origin
+from agent_core.tools import Declaration, Effect, ToolContext, ToolResult
+from agent_core.transcript import ToolSpec, make_source
+
+_PART = 18_000
+"""Characters of one result; a longer text is read on with `offset`."""
+_MOST_BYTES = 2_000_000
+_MOST_NAMED = 60
+
+
+class SkillViewTool:
+    """The `skill_view` tool."""
+
+    effect: Effect = "read"
+    declaration = Declaration(cost="free")
+    spec = ToolSpec(
+        name=VIEW_TOOL,
+        description="Read a skill, or its `file`. `offset` reads on in a long text.",
+        schema=json.dumps(
+            {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "file": {"type": "string"},
+                    "offset": {"type": "integer", "minimum": 0},
+                },
+                "required": ["name"],
+                "additionalProperties": False,
+            },
+            separators=(",", ":"),
+        ),
+    )
+
+    def __init__(self, catalog: SkillCatalog, database: Database) -> None:
+        self._catalog = catalog
+        self._database = database
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Read a skill as it is now, and count its use.
+
+        Raises `ToolArgumentError`, `SkillMissing`, `SkillBroken` and `StoreError`.
+        """
+        name, file = str(arguments["name"]), str(arguments.get("file", ""))
+        offset = arguments.get("offset", 0)
+        entry = await asyncio.to_thread(self._catalog.find, name)
+        if entry.skill is None:
+            raise SkillBroken(entry.fault)
+        whole = (
+            await asyncio.to_thread(_read_file, entry, file)
+            if file
+            else await asyncio.to_thread(_describe, entry)
+        )
+        start = offset if isinstance(offset, int) else 0
+        if not file and not start:
+            await self._database.write("skills.use", lambda c: self._note(c, entry, context.now))
+        text, end = whole[start : start + _PART], start + _PART
+        if end < len(whole):
+            text += f"\n[cut here: `offset` {end} of {len(whole):,} reads on]"
+        sources = () if entry.is_trusted else (make_source("skill", name),)
+        return ToolResult(text=text, sources=sources)
+
+    def _note(self, connection: Connection, entry: CatalogEntry, now: int) -> None:
+        """Count a use, and record a text that somebody changed by hand."""
+        if entry.origin == "home":
+            origin = Origin(actor="hand", now=now, evidence="found when it was read")
+            note_loaded(connection, self._catalog.folder, entry.name, origin)
+        skills.note_use(connection, name=entry.name, now=now)
+
+
+def _describe(entry: CatalogEntry) -> str:
+    """Show a skill with the names of its files. Blocks."""
+    skill = entry.skill
+    assert skill is not None  # noqa: S101 - a broken skill is refused before
+    begin = f"# Skill {skill.name}"
+    if not entry.is_trusted:
+        begin += ", of others: no owner has agreed to it"
+    needs = f"\nNeeds: {skill.compatibility}" if skill.compatibility else ""
+    names = _list_files(entry.place)
+    files = f"\n\nFiles, for `file`: {', '.join(names)}" if names else ""
+    return f"{begin}{needs}\n{skill.body}{files}"
+
+
+def _list_files(place: Path | None) -> list[str]:
+    if place is None:
+        return []
+    found = (
+        str(Path(here, name).relative_to(place))
+        for here, folders, names in os.walk(place)
+        for name in names
+        if "__pycache__" not in here and name != "__init__.py"
+    )
+    shown = sorted(show_name(one) for one in found if one != SKILL_FILE)
+    more = len(shown) - _MOST_NAMED
+    return [*shown[:_MOST_NAMED], f"and {more} more"] if more > 0 else shown
+
+
+def _read_file(entry: CatalogEntry, file: str) -> str:
+    """Read a file of a skill. Blocks. Raises `ToolArgumentError` and `OSError`."""
+    place = entry.place
+    assert place is not None  # noqa: S101 - every listed skill has a folder
+    path = Path(os.path.realpath(place / file))
+    if "\0" in file or not path.is_relative_to(os.path.realpath(place)):
+        raise ToolArgumentError(f"`file` leads out of the skill {entry.name}")
+    if not path.is_file():
+        names = ", ".join(_list_files(place)) or "none"
+        raise ToolArgumentError(f"the skill {entry.name} has no such file; its files: {names}")
+    if path.stat().st_size > _MOST_BYTES:
+        raise ToolArgumentError("that file is too long to be read here")
+    data = path.read_bytes()
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise ToolArgumentError("that file is not a text") from None
