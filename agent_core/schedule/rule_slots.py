@@ -172,7 +172,8 @@ def _list_days(rule: Rule, year: int) -> tuple[date, ...]:
     start, until = rule.start.date(), rule.until.date() if rule.until else date.max
     spans = rule.calendar.spans if rule.calendar else ()
     named = _expand(rule.days, start, rule.region, spans, year)
-    return tuple(day for day in named if start <= day <= until and not is_within(rule.without, day))
+    days = named[bisect_left(named, start) : bisect_right(named, until)]
+    return tuple(day for day in days if not is_within(rule.without, day)) if rule.without else days
 
 
 def _make_rrule(days: DayRule, begin: date) -> rrule.rrule:

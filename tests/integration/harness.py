@@ -17,6 +17,7 @@ from gateway.bootstrap.timings import Timings
 from gateway.config import load
 from gateway.outbound.dispatcher import DeliveryTimings
 from gateway.turns.presenter import PresenterTimings
+from tests.databases import place_database
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 
@@ -85,6 +86,7 @@ async def running(
         **environ,
     }
     settings = load({"TALARIA_HOME": str(home), **given})
+    place_database(home / "state.db")
     stop = asyncio.Event()
     opened: asyncio.Future[Gateway] = asyncio.get_running_loop().create_future()
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,9 @@ from tests.journeys.stage import Stage, call, calls, results
 
 pytestmark = pytest.mark.process
 EXAMPLE = ROOT / "examples" / "talaria-example"
+PIP = (sys.executable, "-m", "pip", "install", "--disable-pip-version-check")
+UV = ("uv", "pip", "install", "--python", sys.executable)
+"""Takes the place of pip in an environment that uv made, because that has no pip."""
 ENABLED = {"TALARIA_PLUGINS__ENABLED": "talaria-example"}
 OPTIONS = "talaria-example.sides=20,talaria-example.folder=$LETTERS"
 
@@ -31,7 +35,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = shutil.copytree(EXAMPLE, folder / "source")
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+            *(PIP if find_spec("pip") else UV),
+            "--quiet",
             *("--no-deps", "--no-index", "--no-build-isolation"),
             *("--target", str(folder / "plugins"), str(source)),
         ],

@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 
 from agent_core.state.conversations import sessions
-from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.database import Connection
 from agent_core.state.people import people, rooms
 from tests.agent_core.agent.bench import Bench
+from tests.databases import open_database
 
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
 
     def work(connection: Connection) -> Bench:
         ann = people.insert(connection, slug="ann", name="Ann", role="owner", now=0)

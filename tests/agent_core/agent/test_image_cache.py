@@ -12,13 +12,14 @@ from agent_core.state.conversations import files
 from agent_core.state.engine.database import Database
 from agent_core.transcript import ImagePart, Message, user_message
 from tests.agent_core.agent.loop.rig import Rig
+from tests.databases import open_database
 from tests.fakes.model import ask, call, say
 from tests.fakes.tool import FakeTool
 
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     yield database
     await database.close()
 

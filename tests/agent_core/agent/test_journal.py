@@ -21,6 +21,7 @@ from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message, ToolResultPart, user_message
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
+from tests.databases import open_database
 from tests.fakes.journal import FakeJournal
 from tests.fakes.model import call, finish, say
 
@@ -147,7 +148,7 @@ class StoreRig:
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await Database.open(tmp_path / "state.db")
+    opened = await open_database(tmp_path / "state.db")
     yield opened
     await opened.close()
 

@@ -14,6 +14,7 @@ from agent_core.state.conversations import messages, usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message, TextPart, user_message
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
+from tests.databases import open_database
 from tests.fakes.model import FakeModel, finish, say
 from tests.fakes.quotas import quotas
 
@@ -22,7 +23,7 @@ NOW = 1_000
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await Database.open(tmp_path / "state.db")
+    opened = await open_database(tmp_path / "state.db")
     yield opened
     await opened.close()
 

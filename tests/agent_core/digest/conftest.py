@@ -19,6 +19,7 @@ from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_turn
+from tests.databases import open_database
 from tests.emulators.sources import Sources
 
 ZONE = "Europe/Berlin"
@@ -75,7 +76,7 @@ class Desk:
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
 
     def begin(connection: Connection) -> tuple[Person, Dialogue, TurnId]:
         person = people.insert(connection, slug="ann", name="Ann", role="owner", now=0)

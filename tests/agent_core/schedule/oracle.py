@@ -8,7 +8,7 @@ import calendar
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from zoneinfo import ZoneInfo
 
 _MINUTE = timedelta(minutes=1)
@@ -86,12 +86,9 @@ def runs(
     if not expression.is_wildcard:
         yield from run_set_times(expression.names, zone, start, end)
         return
-    moment = start
-    while moment < end:
-        local = moment.astimezone(zone).replace(tzinfo=None)
+    for moment, local in _walk_clock(zone, start, end):
         if expression.names(local):
             yield moment, local
-        moment += _MINUTE
 
 
 def run_set_times(
@@ -99,14 +96,20 @@ def run_set_times(
 ) -> Iterator[tuple[datetime, datetime]]:
     """The same for set times that a test of local minutes names."""
     seen = (start - _MINUTE).astimezone(zone).replace(tzinfo=None)
-    moment = start
-    while moment < end:
-        local = moment.astimezone(zone).replace(tzinfo=None)
+    for moment, local in _walk_clock(zone, start, end):
         while seen < local:
             seen += _MINUTE
             if names(seen):
                 yield moment, seen
-        moment += _MINUTE
+
+
+@lru_cache(maxsize=64)
+def _walk_clock(
+    zone: ZoneInfo, start: datetime, end: datetime
+) -> tuple[tuple[datetime, datetime], ...]:
+    """Each minute in UTC with the local one: dozens of expressions are read off the same clock."""
+    minutes = (start + n * _MINUTE for n in range(-((start - end) // _MINUTE)))
+    return tuple((at, at.astimezone(zone).replace(tzinfo=None)) for at in minutes)
 
 
 @cache

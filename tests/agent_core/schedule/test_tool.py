@@ -20,6 +20,7 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.tools.contract import ToolContext
 from agent_core.tools.user_questions import Answer, UserPrompt
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
+from tests.databases import open_database
 
 NOW = 1_790_000_000_000
 """In September 2026."""
@@ -116,7 +117,7 @@ class Desk:
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     yield await Desk(database).open()
     await database.close()
 

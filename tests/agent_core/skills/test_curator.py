@@ -20,6 +20,7 @@ from agent_core.skills.usage import FILE, UsageFile, dump
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.skills import SkillRow
+from tests.databases import open_database
 
 DAY = 86_400_000
 NOW = 1000 * DAY
@@ -137,7 +138,7 @@ def test_what_is_nowhere_any_more_is_forgotten_but_not_what_comes_along() -> Non
 
 @pytest.fixture
 async def database(tmp_path: Path) -> Database:
-    return await Database.open(tmp_path / "state.db")
+    return await open_database(tmp_path / "state.db")
 
 
 async def test_uses_are_counted_and_make_a_stale_one_active(database: Database) -> None:

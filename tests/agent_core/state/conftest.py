@@ -11,6 +11,7 @@ import pytest
 
 from agent_core.state.engine.database import Database
 from tests.agent_core.state.schema import create_schema
+from tests.databases import open_database
 
 ROOT = Path(__file__).parents[3]
 
@@ -34,7 +35,7 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 @pytest.fixture
 async def database(path: Path) -> AsyncIterator[Database]:
-    database = await Database.open(path)
+    database = await open_database(path)
     yield database
     await database.close()
 

@@ -14,6 +14,7 @@ from agent_core.tools.send_file import MOST_BYTES, MOST_FILES, SendFileTool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
+from tests.databases import open_database
 
 
 class Desk:
@@ -51,7 +52,7 @@ class Desk:
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     person, dialogue, turn = await database.write(
         "begin",
         lambda c: (

@@ -22,6 +22,7 @@ from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.state.rows import add_person
 from tests.agent_core.tools.test_toolbox import CONTEXT
+from tests.databases import open_database
 
 ANN = Person(id=PersonId(1), slug="ann", name="Ann", role="member", time_zone=None)
 
@@ -157,7 +158,7 @@ class Rig:
 
 @pytest.fixture
 async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     await database.write("ann", add_person)
     yield Rig(database)
     await database.close()

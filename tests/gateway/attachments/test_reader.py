@@ -17,6 +17,7 @@ from gateway.attachments.reader import MOST_ATTACHMENTS, Limits, Reader
 from gateway.attachments.readings import Picture, Reading, Unreadable, Words
 from gateway.attachments.transcription import NotHeard
 from gateway.texts import attachments as attachment_texts
+from tests.databases import open_database
 from tests.emulators.pictures import make_jpeg, make_png
 from tests.fakes.chat import FakeChat, PlainChat
 from tests.gateway.attachments.documents import make_pdf
@@ -105,7 +106,7 @@ class Post:
 
 @pytest.fixture
 async def post(tmp_path: Path) -> AsyncIterator[Post]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     yield Post(database)
     await database.close()
 

@@ -13,6 +13,7 @@ from agent_core.state.queues import tasks
 from agent_core.state.queues.tasks import Task
 from gateway.bootstrap.maintenance import Handler, TaskRunner
 from tests.agent_core.state.rows import add_person
+from tests.databases import open_database
 
 START = 1_000_000
 MINUTE = 60_000
@@ -28,7 +29,7 @@ class Time:
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await Database.open(tmp_path / "state.db")
+    opened = await open_database(tmp_path / "state.db")
     await opened.write("person", add_person)
     yield opened
     await opened.close()

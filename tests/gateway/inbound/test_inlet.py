@@ -13,6 +13,7 @@ from adapters.messages import RawEvent
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues.inbox import InboxRow
 from gateway.inbound.events import PlatformInlet
+from tests.databases import open_database
 
 
 @dataclass
@@ -46,7 +47,7 @@ class Rig:
 
 @pytest.fixture
 async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     yield Rig(database)
     await database.close()
 

@@ -30,6 +30,7 @@ from gateway.outbound.composer import CommandFormatter, Composer
 from gateway.outbound.dispatcher import DeliveryTimings, OutboxDispatcher
 from gateway.outbound.live_message import LiveMessage
 from gateway.texts import general
+from tests.databases import open_database
 from tests.fakes.chat import FakeChat
 
 CHAT = name_chat(Address(chat_id="1", is_direct=True))
@@ -39,7 +40,7 @@ PLACE = Place(platform="fake", chat=CHAT)
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await Database.open(tmp_path / "state.db")
+    opened = await open_database(tmp_path / "state.db")
     await opened.write(
         "person", lambda c: people.insert(c, slug="ana", name="Ana", role="member", now=0)
     )

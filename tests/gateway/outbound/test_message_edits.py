@@ -15,6 +15,7 @@ from agent_core.state.queues import dead_letters, outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.outbound.dispatcher import OutboxDispatcher
 from tests.agent_core.state.rows import add_person
+from tests.databases import open_database
 from tests.fakes.chat import FakeChat
 from tests.gateway.outbound.test_dispatcher import (
     CHAT,
@@ -34,7 +35,7 @@ BUTTON = Choice(key="q1:o1:00000000", label="One")
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await Database.open(tmp_path / "state.db")
+    opened = await open_database(tmp_path / "state.db")
     await opened.write("person", add_person)
     yield opened
     await opened.close()

@@ -17,6 +17,7 @@ from agent_core.state.queues.outbox import OutboxRow
 from gateway.people.identity import Access, Identity, approve, new_claim_code, slug_of
 from gateway.people.onboarding import hash_code
 from gateway.texts import general
+from tests.databases import open_database
 
 HOUR = 3_600_000
 
@@ -31,7 +32,7 @@ class Time:
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await Database.open(tmp_path / "state.db")
+    opened = await open_database(tmp_path / "state.db")
     yield opened
     await opened.close()
 

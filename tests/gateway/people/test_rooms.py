@@ -17,6 +17,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Mode, Room
 from gateway.people.rooms import ClosedRoom, RoomConversation, Rooms
 from gateway.texts import rooms as room_texts
+from tests.databases import open_database
 from tests.fakes.chat import FakeChat, PlainChat
 
 ROOM = Address(chat_id="den", is_direct=False)
@@ -72,7 +73,7 @@ class Deployment:
 
 @pytest.fixture
 async def deployment(tmp_path: Path) -> AsyncIterator[Deployment]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
 
     def work(connection: Connection) -> tuple[Person, Person]:
         return (

@@ -18,6 +18,7 @@ from agent_core.transcript import ImagePart, Message, TextPart
 from gateway.config import RetentionSettings
 from gateway.scheduler.retention import Sweeper
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
+from tests.databases import open_database
 
 NOW = 1000 * DAY
 OLD = NOW - 500 * DAY
@@ -57,7 +58,7 @@ class Old:
 
 @pytest.fixture
 async def old(tmp_path: Path) -> AsyncIterator[Old]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     dialogue = await database.write("talk", lambda c: add_dialogue(c, add_person(c)))
     yield Old(database, dialogue)
     await database.close()

@@ -18,6 +18,7 @@ from agent_core.state.people import people
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.turns.presenter import Presenter, PresenterTimings
+from tests.databases import open_database
 from tests.fakes.chat import FakeChat
 from tests.gateway.outbound.test_dispatcher import CHAT, delivering
 
@@ -47,7 +48,7 @@ class PlainChat(FakeChat):
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await Database.open(tmp_path / "state.db")
+    opened = await open_database(tmp_path / "state.db")
     await opened.write(
         "person", lambda c: people.insert(c, slug="ana", name="Ana", role="member", now=0)
     )

@@ -14,6 +14,7 @@ from agent_core.state.memory import blocks, ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.queues.tasks import Task
 from gateway.people.owners import Notices
+from tests.databases import open_database
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, Play, ask, call, list_offered, say
 from tests.integration.outbound.test_questions import results
@@ -224,7 +225,7 @@ async def test_a_hand_edit_is_noticed_at_the_next_new_prompt(tmp_path: Path) -> 
 
 @pytest.fixture
 async def database(tmp_path: Path) -> Database:
-    return await Database.open(tmp_path / "state.db")
+    return await open_database(tmp_path / "state.db")
 
 
 async def test_a_write_lost_in_a_crash_is_repeated(tmp_path: Path, database: Database) -> None:

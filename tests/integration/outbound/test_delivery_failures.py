@@ -19,6 +19,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.outbound.live_message import LiveMessage
 from gateway.texts import general
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
+from tests.databases import open_database
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.gateway.outbound.test_dispatcher import (
@@ -35,7 +36,7 @@ NO_PACE = Pace(chat_interval=0, edit_interval=0, per_second=0)
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await Database.open(tmp_path / "state.db")
+    opened = await open_database(tmp_path / "state.db")
     await opened.write("person", add_person)
     yield opened
     await opened.close()

@@ -19,6 +19,7 @@ from gateway.outbound.questions import Outcome
 from gateway.people.merging import KEEP, NO, YES, AccountMerging, UnlinkRequest, ask_to_join
 from gateway.texts import people as people_texts
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
+from tests.databases import open_database
 
 EXPIRES = 1000
 LINKED = people_texts.describe_linked(people_texts.name_account("p", "ben", "ben"))
@@ -122,7 +123,7 @@ def _wish(connection: Connection, first: Person, other: Person) -> LinkId:
 
 @pytest.fixture
 async def deployment(tmp_path: Path) -> AsyncIterator[Deployment]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     yield await Deployment(database, tmp_path / "memories").open()
     await database.close()
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from agent_core.state.engine import meta
-from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.people import people
 from gateway.texts import privacy
 from gateway.texts.rooms import ONLY_IN_DIRECT
+from tests.databases import open_database
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.accounts import ChatAccount, count
@@ -479,7 +480,7 @@ async def test_a_confirmed_request_is_done_after_a_crash(tmp_path: Path) -> None
         await plant(harness, ana, "bluefish")
         person = await ana.person()
         assert person
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     wish = {"person_id": person.id, "words": "bluefish", "has_messages": True, "place": None}
     await database.write(
         "wish", lambda c: meta.put(c, key="owed:forget:q1", value=json.dumps(wish))

@@ -23,6 +23,7 @@ from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Outcomes
 from gateway.scheduler import system_jobs
 from gateway.scheduler.ticker import HEARTBEAT, Scheduler
+from tests.databases import open_database
 
 NAMES = tuple(system_jobs.SCHEDULES)
 START = milliseconds(datetime(2026, 11, 20, 11, 0, tzinfo=ZoneInfo("UTC")))
@@ -54,7 +55,7 @@ async def load_no_ids() -> IdAllocator:
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     await database.write("test", lambda c: system_jobs.ensure_system_jobs(c, NAMES, "UTC", START))
     yield database
     await database.close()

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import StoreError
-from agent_core.state.engine.database import Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.queues import deferred_messages
+from tests.databases import open_database
 from tests.integration.clock import Clock, GoingClock, asleep
 from tests.integration.harness import running
 from tests.integration.jobs_support import (
@@ -246,7 +246,7 @@ async def test_two_processes_do_not_share_a_store(tmp_path: Path) -> None:
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         with pytest.raises(StoreError):
-            await Database.open(tmp_path / "state.db")
+            await open_database(tmp_path / "state.db")
 
 
 async def test_a_slot_is_taken_once_across_processes(tmp_path: Path) -> None:

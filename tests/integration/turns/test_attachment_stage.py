@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from adapters.messages import Attachment
-from agent_core.state.engine.database import Database
 from agent_core.state.queues import inbox
 from gateway.attachments.reader import Reader
 from gateway.texts import general
+from tests.databases import open_database
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import count
@@ -270,7 +270,7 @@ async def test_an_unexpected_error_is_reported_and_blocks_nothing(
 
 
 async def test_stored_events_with_attachments_keep_their_order_at_a_start(tmp_path: Path) -> None:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     events = [
         (
             "a",

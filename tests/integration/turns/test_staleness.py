@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox
 from gateway.texts import people
+from tests.databases import open_database
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.accounts import ChatAccount, count
@@ -86,7 +87,7 @@ async def test_a_message_edited_before_a_start_is_read_as_edited(
         event("2", "Hello!", edit=True),
         event("3", "not mine", edit=True, user="9"),
     ]
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     await database.write("left", lambda c: inbox.store(c, platform="fake", events=events, now=1))
     await database.close()
     model = FakeModel(say("Hi."), say("Hi."))

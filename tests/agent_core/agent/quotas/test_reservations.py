@@ -19,6 +19,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Preferences
 from agent_core.transcript import user_message
 from tests.agent_core.state.rows import add_person
+from tests.databases import open_database
 from tests.fakes.quotas import quotas
 
 NOON = 1_795_176_000_000
@@ -40,7 +41,7 @@ UNPRICED = replace(ASKED, model="llama")
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await Database.open(tmp_path / "state.db")
+    opened = await open_database(tmp_path / "state.db")
     yield opened
     await opened.close()
 

@@ -9,7 +9,6 @@ import pytest
 
 from agent_core.agent.replay import Redaction, Trajectory, TrajectoryFormat, render_trajectory
 from agent_core.ids import CallId, SessionId
-from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount
 from agent_core.tools import SecretMask
@@ -26,6 +25,7 @@ from agent_core.transcript import (
     load_parts,
     make_source,
 )
+from tests.databases import open_database
 
 SCHEMA = '{"type":"object","properties":{"text":{"type":["string","null"]}}}'
 FACTS = "<facts>It is Monday.</facts>"
@@ -191,7 +191,7 @@ def test_a_line_of_sharegpt_reads_back_as_it_was_said() -> None:
 
 @pytest.mark.parametrize("wanted", get_args(TrajectoryFormat))
 async def test_a_redacted_line_names_nobody(tmp_path: Path, wanted: TrajectoryFormat) -> None:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
 
     def fill(connection: Any) -> None:
         ada = people.insert(connection, slug="ada", name="Ada Lovelace", role="owner", now=0)

@@ -37,6 +37,7 @@ from agent_core.transcript import (
     user_message,
 )
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
+from tests.databases import open_database
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.quotas import quotas
 
@@ -47,7 +48,7 @@ SAID = "I prefer metric units"
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await Database.open(tmp_path / "state.db")
+    opened = await open_database(tmp_path / "state.db")
     yield opened
     await opened.close()
 

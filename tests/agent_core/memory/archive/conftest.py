@@ -12,6 +12,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Kind, Person
 from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_turn
+from tests.databases import open_database
 
 BEGIN = 1_770_000_000_000
 """Monday 2026-02-02, 02:40 UTC."""
@@ -21,7 +22,7 @@ DAY = 24 * 60 * MINUTE
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     yield database
     await database.close()
 

@@ -14,6 +14,7 @@ from agent_core.memory.external.contact import ProviderConnection, ProviderHealt
 from agent_core.memory.external.honcho import create
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import external_sync
+from tests.databases import open_database
 from tests.emulators.honcho import HonchoEmulator, Json
 
 ANN, BOB = PersonId(1), PersonId(2)
@@ -204,7 +205,7 @@ async def test_after_a_restart_it_goes_on_with_what_was_queued(
         await desk.enqueue((1, ANN))
         await server.until(lambda: server.calls["messages"] > 0)
     server.faults = lambda route, body: None
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     rows = await database.read(lambda c: external_sync.list_queued(c, provider="honcho", limit=9))
     await database.close()
     assert [(row.key, row.attempts > 0) for row in rows] == [("turn:1", True)]

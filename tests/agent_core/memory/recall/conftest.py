@@ -15,6 +15,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.transcript import Message, Role, TextPart
+from tests.databases import open_database
 
 MINUTE = 60_000
 PROMPT = PromptHash("0" * 64)
@@ -108,7 +109,7 @@ class Archive:
 
 @pytest.fixture
 async def archive(tmp_path: Path) -> AsyncIterator[Archive]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     yield Archive(database)
     await database.close()
 

@@ -14,6 +14,7 @@ from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.tools.policy import Action, ApprovalRequest
+from tests.databases import open_database
 
 ANA, BEN = PersonId(1), PersonId(2)
 _LASTS = 100
@@ -102,7 +103,7 @@ def _make_people(connection: Connection) -> None:
 
 
 async def test_a_session_and_a_shape_count_for_their_person_only(tmp_path: Path) -> None:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     try:
         await database.write("people", _make_people)
         new = NewApproval(person_id=ANA, decided_by=ANA, scope="always", subject="[1]")

@@ -11,6 +11,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Projection
 from agent_core.state.people import people
+from tests.databases import open_database
 
 ANN, BOB = PersonId(1), PersonId(2)
 ADDED = Change(operation="add", position=0, before=None, after="one")
@@ -19,7 +20,7 @@ CALL = Origin(actor="turn:1", now=5, evidence="words", call_key="1:call")
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
 
     def meet(connection: Connection) -> None:
         for slug in ("ann", "bob"):

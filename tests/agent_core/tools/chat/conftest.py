@@ -13,6 +13,7 @@ from agent_core.tools.contract import MemoryOwner, Tool, ToolContext, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
+from tests.databases import open_database
 
 
 @dataclass
@@ -43,7 +44,7 @@ class Desk:
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
     person, dialogue, turn = await database.write(
         "begin",
         lambda c: (

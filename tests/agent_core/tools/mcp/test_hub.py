@@ -18,6 +18,7 @@ from agent_core.tools.mcp.tool import McpTool
 from agent_core.tools.policy import Action
 from tests.agent_core.tools.mcp.conftest import hostile_server, python_server
 from tests.agent_core.tools.mcp.test_isolation import wait_for
+from tests.databases import open_database
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -60,7 +61,7 @@ Open = Callable[..., AbstractAsyncContextManager[Stage]]
 def stage(tmp_path: Path, surroundings: Surroundings) -> Open:
     @asynccontextmanager
     async def staged(*configured: McpServer) -> AsyncIterator[Stage]:
-        database = await Database.open(tmp_path / "state.db")
+        database = await open_database(tmp_path / "state.db")
         owner, member = await database.write("test.people", add_two)
         notices: list[tuple[str, Judged]] = []
 

@@ -9,11 +9,12 @@ from agent_core.state.engine.database import Connection, Database
 from tests.agent_core.execution.backends import make_local
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.agent_core.tools.workspace.desk import Desk
+from tests.databases import open_database
 
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = await Database.open(tmp_path / "state.db")
+    database = await open_database(tmp_path / "state.db")
 
     def work(connection: Connection) -> None:
         for slug in ("anna", "ben"):
