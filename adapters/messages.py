@@ -98,6 +98,8 @@ class InboundMessage:
     room_title: str | None = None
     forwarded_from: str | None = None
     """The original author of a forwarded message; the words are not the sender's own."""
+    is_program: bool = False
+    """A program wrote it with its person's token: it is no command and answers no question."""
     sent_at: int
     """Milliseconds since the epoch, UTC, by the platform's clock."""
 

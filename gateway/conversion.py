@@ -148,6 +148,11 @@ def name_conversation(platform: str, address: Address, person: Person) -> str:
     return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:{person.id}"
 
 
+def name_program(address: Address, person: Person) -> str:
+    """Return the key of the conversation of a person's program, apart from their direct one."""
+    return f"program:{address.chat_id}:{person.id}"
+
+
 def is_direct(key: str) -> bool:
     """Return whether a key is that of a person's direct conversation, with any agent."""
     return sessions.is_direct(key)
@@ -241,6 +246,7 @@ def _facts(pending: QueuedMessage, *, zone: str, now: int, news: tuple[str, ...]
             is_thread=message.address.thread_id is not None,
             author=_name_author(pending),
             language=message.sender.language,
+            program=message.sender.display_name if message.is_program else "",
             quote=_quote(message),
             attachments=notes_of(pending.readings),
             is_spoken=is_spoken(pending.readings, is_own=_is_own(message)),

@@ -701,7 +701,7 @@ CREATE TABLE api_tokens (
     id           INTEGER PRIMARY KEY,
     person_id    INTEGER NOT NULL REFERENCES people (id),
     name         TEXT NOT NULL,
-    scope        TEXT NOT NULL CHECK (scope IN ('mcp')),
+    scope        TEXT NOT NULL CHECK (scope IN ('mcp', 'api')),
     secret_hash  TEXT NOT NULL UNIQUE,
     created_at   INTEGER NOT NULL,
     last_used_at INTEGER

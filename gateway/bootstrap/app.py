@@ -30,6 +30,7 @@ from gateway.jobs import JobHistory, Notifier, Outcomes
 from gateway.outbound import CommandFormatter, Composer, OutboxDispatcher, Questions
 from gateway.people import (
     LOCAL_PLATFORM,
+    UNATTENDED,
     AccountMerging,
     DataConfirmations,
     DataErase,
@@ -322,7 +323,7 @@ def _make_lanes(
 
 async def _make_claim_code(core: Core) -> str | None:
     """Make a claim code if a chat platform is on and has no owner yet. Raises `StoreError`."""
-    if len(core.platforms.adapters) == 1:
+    if core.platforms.adapters.keys() <= UNATTENDED:
         return None
 
     def work(connection: Connection) -> str | None:

@@ -46,7 +46,8 @@ from gateway.config import (
     make_home,
 )
 from gateway.errors import StartError
-from gateway.people import LOCAL_PLATFORM
+from gateway.inbound import ApiPlatform
+from gateway.people import API_PLATFORM, LOCAL_PLATFORM
 from gateway.turns import Lanes
 
 _log = logging.getLogger(__name__)
@@ -309,9 +310,10 @@ def load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
     if secrets.slack_bot_token:
         options["slack"] = _options_of_slack(settings)
     try:
-        return {name: plugins.load_adapter(name, given) for name, given in options.items()}
+        found = {name: plugins.load_adapter(name, given) for name, given in options.items()}
     except ValueError as error:
         raise StartError(str(error)) from error
+    return found | ({API_PLATFORM: ApiPlatform()} if settings.http.port else {})
 
 
 def _options_of_telegram(settings: Settings) -> dict[str, str]:

@@ -17,7 +17,7 @@ from gateway.errors import Broken, StartError
 from gateway.inbound import InboundRouter
 from gateway.jobs import EventJobs
 from gateway.outbound import OutboxDispatcher, Questions
-from gateway.people import LOCAL_PLATFORM, DataExport, DataRequests, Identity
+from gateway.people import UNATTENDED, DataExport, DataRequests, Identity
 from gateway.turns import ClientCalls, Lanes, UserPrompts
 
 _POLL = 0.02
@@ -158,5 +158,5 @@ async def _drain(gateway: Gateway) -> None:
 
 def _have_all_stopped(platforms: Platforms) -> bool:
     """Return whether there are chat platforms besides the console, and none can work."""
-    chat = [name for name in platforms.adapters if name != LOCAL_PLATFORM]
+    chat = [name for name in platforms.adapters if name not in UNATTENDED]
     return bool(chat) and all(name in platforms.stopped() for name in chat)

@@ -12,7 +12,7 @@ from gateway.inbound import InboundRouter, RouterDeps
 from gateway.jobs import EventJobs, Outcomes
 from gateway.outbound import OutboxDispatcher, Questions
 from gateway.people import (
-    LOCAL_PLATFORM,
+    UNATTENDED,
     AccountMerging,
     DataExport,
     DataForget,
@@ -117,7 +117,7 @@ def _make_deps(
             database,
             core.zone,
             adapters.keys(),
-            greets_on=adapters.keys() - {LOCAL_PLATFORM} if settings.access.greet else (),
+            greets_on=adapters.keys() - UNATTENDED if settings.access.greet else (),
         ),
         questions=questions,
         lanes=lanes,

@@ -7,3 +7,5 @@ __all__ = [
     "InboundRouter",
     "RouterDeps",
 ]
+from gateway.inbound.api_platform import ApiPlatform as ApiPlatform
+from gateway.inbound.api_platform import make_event as make_event

@@ -133,7 +133,7 @@ def merge_edits(
 
 def is_plain_text(message: InboundMessage) -> bool:
     """Return whether a message is only its sender's own text, as an answer must be."""
-    return not message.attachments and message.forwarded_from is None
+    return not (message.attachments or message.forwarded_from or message.is_program)
 
 
 def find_fault(message: InboundMessage) -> str:
@@ -218,7 +218,8 @@ def parse_command(text: str) -> tuple[str, str] | None:
 def is_newcomer(person: Person, message: InboundMessage, now: int) -> bool:
     """Return whether a direct message is among a person's first: it may need an introduction."""
     is_new = person.asked_at is None or now - person.asked_at <= _FIRST_CONTACT
-    return is_new and message.address.is_direct and not message.is_edit
+    is_own = not (message.is_edit or message.is_program)
+    return is_new and message.address.is_direct and is_own
 
 
 def make_reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Person) -> Reaction:
@@ -227,11 +228,12 @@ def make_reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Pe
 
 
 def split_command(message: InboundMessage) -> tuple[str, str] | None:
-    """Return the command in a message of the sender's own; edits and forwards are none.
+    """Return the command in a message of the sender's own; edits, forwards and programs have none.
 
     A code that is forwarded in a room is read all the same, so that it becomes invalid.
     """
-    command = None if message.is_edit else parse_command(message.text)
+    is_none = message.is_edit or message.is_program
+    command = None if is_none else parse_command(message.text)
     invited = _INVITATION.fullmatch(command[1]) if command and command[0] == START else None
     if invited:
         command = (invited[1], invited[2])

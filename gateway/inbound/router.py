@@ -202,12 +202,11 @@ class InboundRouter:
     async def _route_message(self, arrived: InboundEvent) -> None:
         row, message = arrived.row, arrived.message
         await self._dispatcher.revive(row.platform, conversion.name_chat(message.address))
-        command = split_command(message)
+        command, identity = split_command(message), self._deps.identity
         if command and command[0] == "claim":
-            outgoing = await self._deps.identity.claim(row.platform, message, row.id, command[1])
-            self._enqueue(outgoing)
+            self._enqueue(await identity.claim(row.platform, message, row.id, command[1]))
             return
-        person = await self._deps.identity.identify(row.platform, message.sender)
+        person = await identity.identify(row.platform, message.sender)
         if person is None:
             await self._meet_stranger(row.platform, message, row.id, command)
             return
@@ -252,6 +251,7 @@ class InboundRouter:
             person=met.person,
             conversation=conversation,
             room_id=room_conversation.room.id if room_conversation.room else None,
+            starts_own_turn=message.is_program,
             unasked=met.unasked,
             note=met.note,
             is_repeat=arrived.is_repeat,

@@ -9,8 +9,9 @@ from gateway.people.data_export import DataExport as DataExport
 from gateway.people.data_forget import DataForget as DataForget
 from gateway.people.data_requests import DataRequests as DataRequests
 from gateway.people.data_requests import RequestQueue as RequestQueue
+from gateway.people.identity import API_PLATFORM as API_PLATFORM
 from gateway.people.identity import LOCAL_PLATFORM as LOCAL_PLATFORM
-from gateway.people.identity import Access as Access
+from gateway.people.identity import UNATTENDED as UNATTENDED
 from gateway.people.identity import Identity as Identity
 from gateway.people.identity import approve as approve
 from gateway.people.identity import new_claim_code as new_claim_code
@@ -20,6 +21,7 @@ from gateway.people.linking import read_link as read_link
 from gateway.people.merging import AccountMerging as AccountMerging
 from gateway.people.merging import UnlinkRequest as UnlinkRequest
 from gateway.people.onboarding import START as START
+from gateway.people.onboarding import Access as Access
 from gateway.people.onboarding import Introduction as Introduction
 from gateway.people.onboarding import Onboarding as Onboarding
 from gateway.people.onboarding import StartRequest as StartRequest
@@ -28,6 +30,7 @@ from gateway.people.owners import LOCAL_CHAT as LOCAL_CHAT
 from gateway.people.owners import Notices as Notices
 from gateway.people.owners import choose_owner as choose_owner
 from gateway.people.owners import find_direct_chat as find_direct_chat
+from gateway.people.owners import find_place as find_place
 from gateway.people.owners import is_out_of_reach as is_out_of_reach
 from gateway.people.room_consent import RoomConsent as RoomConsent
 from gateway.people.room_consent import make_consent_answerers as make_consent_answerers

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from adapters.ids import PlatformUserId
 from adapters.messages import InboundMessage, Sender
-from agent_core.ids import InboxId
+from agent_core.ids import InboxId, PersonId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import account_links, audit, people
 from agent_core.state.people.audit import AuditEntry
@@ -16,24 +16,16 @@ from agent_core.state.people.people import Account, Admission, NewAccount, Perso
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.people.onboarding import Greeting, greet, hash_code, make_code
+from gateway.people.onboarding import Access, Greeting, greet, hash_code, make_code
 from gateway.texts import general
-
-
-class Access:
-    """The allowlist: `platform:user_id` entries, or `*` for everyone."""
-
-    def __init__(self, allow: tuple[str, ...]) -> None:
-        self._everybody = "*" in allow
-        self._accounts = frozenset(allow)
-
-    def allows(self, platform: str, user_id: str) -> bool:
-        """Return whether this account may talk; the default is no."""
-        return self._everybody or f"{platform}:{user_id}" in self._accounts
-
 
 LOCAL_PLATFORM = "console"
 """Its socket in the home directory has mode 0600, so only the home's owner can open it."""
+
+API_PLATFORM = "api"
+"""The API; its senders are people by number, because the token has said who asks."""
+UNATTENDED = frozenset({LOCAL_PLATFORM, API_PLATFORM})
+"""Where nobody is reached who does not ask just now."""
 
 _PAIRING_LASTS = 3_600_000
 _CLAIM_LASTS = 24 * 3_600_000
@@ -96,9 +88,10 @@ class Identity:
 
         Linked accounts may all talk as long as one of them is admitted.
         """
-        account = people.find_account(
-            connection, platform=asker.platform, user_id=asker.sender.user_id
-        )
+        if asker.platform == API_PLATFORM:
+            return self.find_admitted(connection, PersonId(int(asker.sender.user_id)))
+        given = {"platform": asker.platform, "user_id": asker.sender.user_id}
+        account = people.find_account(connection, **given)
         if account is None:
             return None
         if not self.is_admitted(account):
@@ -107,12 +100,21 @@ class Identity:
                 return None
         return people.find(connection, person_id=account.person_id)
 
+    def find_admitted(self, connection: Connection, person_id: PersonId) -> Person | None:
+        """Return a person if one of their accounts may still talk."""
+        accounts = people.list_accounts(connection, person_id=person_id)
+        if not any(map(self.is_admitted, accounts)):
+            return None
+        return people.find(connection, person_id=person_id)
+
     def is_admitted(self, account: Account) -> bool:
         """Return whether an account may talk in its own right, and not only as a linked one."""
         is_listed = account.admitted_by == "list"
         return not is_listed or self._access.allows(account.platform, account.user_id)
 
     async def _let_in(self, asker: AccountRef) -> Person | None:
+        if asker.platform == API_PLATFORM:
+            return None
         admission: Admission = "local" if asker.platform == LOCAL_PLATFORM else "list"
         if admission == "list" and not self._access.allows(asker.platform, asker.sender.user_id):
             return None

@@ -17,7 +17,7 @@ from gateway import conversion
 from gateway.outbound import Questions
 from gateway.people import merging
 from gateway.people.identity import (
-    LOCAL_PLATFORM,
+    UNATTENDED,
     AccountRef,
     count_wrong_code,
     is_silenced,
@@ -144,7 +144,7 @@ class Linking:
         named = sent.words.casefold()
         ways = []
         for platform, adapter in self._adapters.items():
-            if platform in (sent.platform, LOCAL_PLATFORM) or named not in ("", platform):
+            if platform in {sent.platform, *UNATTENDED} or named not in ("", platform):
                 continue
             address = adapter.invite(f"link-{code}") if isinstance(adapter, CanInvite) else None
             is_whole = isinstance(adapter, CanInvite) and adapter.invites_with_words

@@ -62,6 +62,18 @@ _CITIES: Mapping[str, tuple[str, ...]] = {
 """The cities that a language suggests; English for the others."""
 
 
+class Access:
+    """The allowlist: `platform:user_id` entries, or `*` for everyone."""
+
+    def __init__(self, allow: tuple[str, ...]) -> None:
+        self._everybody = "*" in allow
+        self._accounts = frozenset(allow)
+
+    def allows(self, platform: str, user_id: str) -> bool:
+        """Return whether this account may talk; the default is no."""
+        return self._everybody or f"{platform}:{user_id}" in self._accounts
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Greeting:
     """A message of first contact: its text and the buttons below it."""

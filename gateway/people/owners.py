@@ -19,7 +19,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow, enqueue
 from agent_core.state.queues.tasks import Task
 from gateway import conversion
 from gateway.outbound import OutboxDispatcher
-from gateway.people.identity import LOCAL_PLATFORM
+from gateway.people.identity import API_PLATFORM, LOCAL_PLATFORM, UNATTENDED
 from gateway.texts import blocks
 from gateway.texts.memory import describe_oversize, describe_own_oversize
 
@@ -43,7 +43,8 @@ def choose_owner(
     """
     person = people.find(connection, person_id=asker)
     if person and person.is_owner:
-        place = here if conversion.read_chat(here[1]).is_direct else None
+        is_read = here[0] != API_PLATFORM and conversion.read_chat(here[1]).is_direct
+        place = here if is_read else None
         place = place or find_direct_chat(connection, person, platforms)
         return (person.id, place) if place else None
     for owner in owners.list_all(connection):
@@ -66,7 +67,9 @@ def find_direct_chat(
         for platform, chat in list_places(connection, person_id=person.id, limit=_LOOK_BACK):
             address = conversion.read_chat(chat)
             place = (platform, conversion.name_chat(replace(address, ticket=None)))
-            if platform not in platforms or not address.is_direct or place in gone:
+            if platform not in platforms or platform == API_PLATFORM:
+                continue
+            if not address.is_direct or place in gone:
                 continue
             if platform != LOCAL_PLATFORM:
                 return place
@@ -74,10 +77,20 @@ def find_direct_chat(
     return next(iter(local), None)
 
 
+def find_place(
+    connection: Connection, person_id: PersonId, here: Place, platforms: Collection[str]
+) -> Place | None:
+    """Return where a person is asked: in the chat of their turn, unless a program began it."""
+    if here[0] != API_PLATFORM:
+        return here
+    person = people.find(connection, person_id=person_id)
+    return find_direct_chat(connection, person, platforms) if person else None
+
+
 def is_out_of_reach(connection: Connection, owner: Person, platforms: Collection[str]) -> bool:
     """Return whether an owner could get notices in a chat, but has no direct one."""
     place = find_direct_chat(connection, owner, platforms)
-    has_chats = any(platform != LOCAL_PLATFORM for platform in platforms)
+    has_chats = any(platform not in UNATTENDED for platform in platforms)
     return has_chats and (place is None or place[0] == LOCAL_PLATFORM)
 
 

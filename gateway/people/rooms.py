@@ -152,6 +152,9 @@ class Rooms:
     ) -> RoomConversation:
         """Return the conversation of a person's message. Raises `StoreError`."""
         address = message.address
+        if message.is_program:
+            key = conversion.name_program(address, person)
+            return RoomConversation(key=key, owner_id=person.id, is_direct=True)
         if address.is_direct:
             return _own(platform, address, person, None).of_agent(person.agent)
         await self.record_presence(platform, address)

@@ -53,7 +53,7 @@ TOO_LONG = Text(
     " Send the part that matters, or split it."
 )
 
-_PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}
+_PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack", "api": "API"}
 _CONSOLE = Text("the console")
 _SETTINGS = (
     Text("- Time zone: {zone}"),

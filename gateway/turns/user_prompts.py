@@ -31,7 +31,7 @@ from gateway.outbound import (
     drop,
     make_secret,
 )
-from gateway.people import choose_owner
+from gateway.people import choose_owner, find_place
 from gateway.texts import approvals, general
 from gateway.turns import finalizer
 from gateway.turns.call_approvals import (
@@ -189,7 +189,7 @@ class UserPrompts:
             new = inquiry.make(connection, whom, now + self._patience)
             kept = self._keep_shown(connection, turn, shown, now, was_draft=was_draft)
             rows = self._questions.pose(connection, new, now)
-            if new.place != here and not is_job:
+            if new.place != here and inquiry.is_for_owner and not is_job:
                 rows.append(_notify_asker(connection, inquiry, here, now))
             return questions.ask(connection, new, now=now), [*kept, *rows]
 
@@ -212,7 +212,10 @@ class UserPrompts:
             stored = questions.find_open_of_turn(connection, turn_id=turn_id)
             if sum(question.kind == "proposal" for question in stored) >= MOST_PROPOSALS:
                 return False
-            place = (turn.platform, turn.chat)
+            here = (turn.platform, turn.chat)
+            place = find_place(connection, turn.person_id, here, self._dispatcher.adapters)
+            if place is None:
+                return False
             questions.ask(connection, make_question(proposal, place, now), now=now)
             return True
 
@@ -221,7 +224,8 @@ class UserPrompts:
     def _choose(self, connection: Connection, inquiry: _Wish, here: tuple[str, str]) -> Whom | None:
         """Return the person to ask and the place: the turn's own, or an owner's."""
         if not inquiry.is_for_owner:
-            return inquiry.person_id, here
+            place = find_place(connection, inquiry.person_id, here, self._dispatcher.adapters)
+            return (inquiry.person_id, place) if place else None
         return choose_owner(connection, inquiry.person_id, here, self._dispatcher.adapters)
 
     def _find_presenter(self, turn_id: TurnId) -> Presenter | None:

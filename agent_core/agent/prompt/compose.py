@@ -23,6 +23,7 @@ _HINTS = {
         " nested lists deeper than two."
     ),
     "console": "Your words appear in a terminal, 80 columns wide, as Markdown.",
+    "api": "Your words go to a program of this person. Markdown is fine.",
 }
 
 

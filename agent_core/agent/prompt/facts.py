@@ -49,6 +49,7 @@ QUOTED = "Answers a message by "
 FORWARDED = "Passes on a message by "
 ATTACHED = "Attached, you know only this of it: "
 OWN_UNTRUSTED = "Answers your message, which may hold words of others: "
+PROGRAM = "Sent by a program of theirs, which may pass on words of others: "
 """Beginnings of the lines that hold words of others; `find_sources` finds them again."""
 
 SPOKEN = "Spoken: a machine wrote down what they said, and may have misheard"
@@ -87,6 +88,8 @@ class FactInputs:
     room_title: str | None = None
     is_thread: bool = False
     language: str | None = None
+    program: str = ""
+    """The program of the person that sent the message, if one did."""
     quote: QuotedMessage | None = None
     attachments: tuple[str, ...] = ()
     is_spoken: bool = False
@@ -105,6 +108,8 @@ def compose_facts(inputs: FactInputs) -> str:
         f"Place: {_describe_place(inputs)}",
         f"From: {_describe_author(inputs)}",
     ]
+    if inputs.program:
+        lines.append(f"{PROGRAM}{quote(inputs.program, _NAME_LIMIT)}")
     if inputs.quote:
         lines.append(_describe_quote(inputs.quote))
     if inputs.attachments:
@@ -250,6 +255,7 @@ _LINES: tuple[tuple[str, SourceKind], ...] = (
     (FORWARDED, "forward"),
     (ATTACHED, "file"),
     (OWN_UNTRUSTED, "earlier"),
+    (PROGRAM, "client"),
     (SKILLED, "skill"),
     (STARTED, "event"),
 )
@@ -276,6 +282,7 @@ def _quotes(facts: str) -> bool:
         or FORWARDED in facts
         or ATTACHED in facts
         or OWN_UNTRUSTED in facts
+        or PROGRAM in facts
         or SKILLED in facts
         or STARTED in facts
     )

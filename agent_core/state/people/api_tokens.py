@@ -6,7 +6,8 @@ from typing import Literal
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 
-TokenScope = Literal["mcp"]
+TokenScope = Literal["mcp", "api"]
+"""What a token opens: the tools of `/mcp`, or the API."""
 _PRECISION = 3_600_000
 """Milliseconds between two writes of the last use of a token."""
 

@@ -9,6 +9,7 @@ from agent_core.state.engine.database import Connection
 
 _ASKED = (
     "SELECT platform, chat FROM turns WHERE person_id = :person_id AND run_id IS NULL"
+    " AND platform <> 'api'"
     " AND (account_id IS NULL OR account_id IN"
     " (SELECT id FROM accounts WHERE accounts.person_id = :person_id))"
 )

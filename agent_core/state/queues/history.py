@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_core.ids import PersonId
+from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations.questions import Choice, load_choices
 from agent_core.state.engine.database import Connection
 from agent_core.transcript import ImagePart, load_parts
@@ -140,3 +140,13 @@ def _list_transcript(connection: Connection, values: dict[str, object]) -> list[
         for row in rows
         if row[1] == "user" or last.get(row[5]) == row[0]
     ]
+
+
+def list_answer(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> list[str]:
+    """List the texts of a turn to its person, in order; none once they are swept."""
+    rows = connection.execute(
+        "SELECT body FROM outbox WHERE turn_id = :turn_id AND person_id = :person_id"
+        " AND kind = 'message' AND question_id IS NULL AND body <> '' ORDER BY id",
+        {"turn_id": turn_id, "person_id": person_id},
+    ).fetchall()
+    return [row[0] for row in rows]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agent_core.ids import InboxId, TurnId
+from agent_core.ids import InboxId, PersonId, TurnId
 from agent_core.state.engine.database import Connection
 
 _DONE = "state = 'done', payload = CASE WHEN platform = 'console' THEN payload ELSE '' END"
@@ -89,6 +89,29 @@ def find_event(connection: Connection, *, platform: str, event_id: str) -> Inbox
     if row is None:
         return None
     return InboxRow(id=InboxId(row[0]), platform=platform, event_id=event_id, payload=row[1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """What became of an event: its turn, if one answers it, and that turn's chat and person."""
+
+    is_over: bool
+    turn_id: TurnId | None
+    chat: str | None
+    person_id: PersonId | None
+
+
+def find_progress(connection: Connection, *, platform: str, event_id: str) -> Progress | None:
+    """Return what became of an event so far; None if it was never stored."""
+    row = connection.execute(
+        "SELECT inbox.state IN ('done', 'dead'), turn_id, turns.chat, turns.person_id FROM inbox"
+        " LEFT JOIN turns ON turns.id = turn_id"
+        " WHERE inbox.platform = :platform AND event_id = :event_id",
+        {"platform": platform, "event_id": event_id},
+    ).fetchone()
+    if row is None:
+        return None
+    return Progress(is_over=bool(row[0]), turn_id=row[1], chat=row[2], person_id=row[3])
 
 
 def claim(

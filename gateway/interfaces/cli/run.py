@@ -27,7 +27,7 @@ from gateway.config import (
 from gateway.interfaces.http.control import serving_control
 from gateway.interfaces.http.loading import load_server
 from gateway.interfaces.parser import Parser
-from gateway.people import LOCAL_PLATFORM
+from gateway.people import API_PLATFORM, LOCAL_PLATFORM
 
 _STAND_IN = (
     "No model key is set, so a stand-in answers: it follows plain commands and is no language\n"
@@ -161,7 +161,11 @@ def _describe(gateway: Gateway, page: str | None) -> Opening:
         home=gateway.settings.home,
         model=f"{model.provider}: {model.name}",
         is_stand_in=model.provider == "scripted",
-        platforms=gateway.platforms.health(),
+        platforms={
+            name: health
+            for name, health in gateway.platforms.health().items()
+            if name != API_PLATFORM
+        },
         local=LOCAL_PLATFORM,
         claim_code=gateway.claim_code,
         claim_address=_find_claim_address(gateway),

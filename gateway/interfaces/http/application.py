@@ -1,6 +1,7 @@
-"""The application behind the port: its routes, and how errors are answered."""
+"""The application behind the port: its routes, and the answer while the store fails."""
 
 from http import HTTPStatus
+from importlib.metadata import version
 
 from fastapi import FastAPI
 from starlette.requests import Request
@@ -9,19 +10,20 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from agent_core.errors import StoreError
 from gateway.bootstrap.lifecycle import Gateway
+from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.errors import HANDLERS
+from gateway.interfaces.api.responses import STORE, refuse
+from gateway.interfaces.api.routes import add_api
 from gateway.interfaces.http.console import Bridge, Pages
 from gateway.interfaces.http.gate import HOOKS, MCP_PATH
 from gateway.interfaces.http.health import examine
 from gateway.interfaces.http.mcp_route import McpRoute
 from gateway.interfaces.http.page_data import PageData
-from gateway.interfaces.http.responses import STORE, TooLarge, refuse
 from gateway.interfaces.http.webhooks import Webhooks
-
-_TOO_LARGE = "The request is too large."
 
 
 def make_application(
-    gateway: Gateway, page_data: PageData, bridge: Bridge, mcp: McpRoute
+    gateway: Gateway, page_data: PageData, bridge: Bridge, mcp: McpRoute, access: Access
 ) -> FastAPI:
     """Make the application of a gateway. The `Guard` in front of it checks who asks."""
 
@@ -38,17 +40,18 @@ def make_application(
         *Pages().list_routes(),
         *page_data.list_routes(),
     ]
-    return FastAPI(
+    application = FastAPI(
+        title="Talaria",
+        version=version("talaria"),
         routes=routes,
         openapi_url=None,
         redirect_slashes=False,
-        exception_handlers={StoreError: _answer_store_error, TooLarge: _answer_too_large},
+        exception_handlers={StoreError: answer_store_error, **HANDLERS},
     )
+    add_api(application, gateway, access)
+    return application
 
 
-async def _answer_store_error(_: Request, __: Exception) -> Response:
+async def answer_store_error(_: Request, __: Exception) -> Response:
+    """Answer 503 while the database is unavailable."""
     return refuse(HTTPStatus.SERVICE_UNAVAILABLE, STORE)
-
-
-async def _answer_too_large(_: Request, __: Exception) -> Response:
-    return refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE)

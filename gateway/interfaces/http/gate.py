@@ -16,8 +16,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agent_core.errors import StoreError
+from gateway.interfaces.api.responses import STORE, find_bearer, limit_body, refuse
 from gateway.interfaces.http.logins import SECONDS, Logins
-from gateway.interfaces.http.responses import STORE, find_bearer, refuse
 
 OPEN_PATHS = frozenset({"/health"})
 """Paths that need neither token nor login."""
@@ -25,8 +25,12 @@ HOOKS = "/hooks/"
 """Paths below it hold a secret of their own, and may come from any host."""
 MCP_PATH = "/mcp"
 """It has tokens of its own, and may be reached by any name of this machine."""
+API_PATHS = ("/v1/", "/api/")
+"""Paths below them need a token of the API, which no browser sends by itself."""
 LOGOUT_PATH = "/logout"
 
+_MOST_BYTES = 4 * 1024 * 1024
+"""Bytes of a request to the API; clients send their whole history."""
 _FOREIGN = (
     "This page can't be opened from other sites or host names."
     " Open the address that Talaria printed."
@@ -103,6 +107,8 @@ class Guard:
             answer = await self._check(HTTPConnection(scope)) or self._application
         except StoreError:
             answer = refuse(HTTPStatus.SERVICE_UNAVAILABLE, STORE)
+        if scope["type"] == "http" and scope["path"].startswith(API_PATHS):
+            receive = limit_body(receive, _MOST_BYTES)
         await answer(scope, receive, _harden(send))
 
     async def _check(self, request: HTTPConnection) -> Response | None:
@@ -111,7 +117,7 @@ class Guard:
         if path.startswith(HOOKS):
             return None
         knows_origin = gate.knows_origin(headers.getlist("origin"))
-        if path == MCP_PATH and knows_origin:
+        if knows_origin and (path == MCP_PATH or path.startswith(API_PATHS)):
             return None
         if not (knows_origin and gate.knows_host(headers.getlist("host"))):
             return refuse(HTTPStatus.FORBIDDEN, _FOREIGN)

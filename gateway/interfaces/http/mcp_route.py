@@ -10,13 +10,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from agent_core.state.engine.database import Connection
-from agent_core.state.people import api_tokens
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.http.responses import find_bearer, read_body
+from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.responses import read_body
 from gateway.interfaces.mcp_server.loading import MISSING, Endpoint, is_installed, load_endpoint
-from gateway.interfaces.operations.tokens import hash_token
-from gateway.turns import Client
 
 _LOCKED = "The token is missing or wrong. `talaria tokens create` makes one."
 _MOST_BYTES = 64 * 1024
@@ -25,8 +22,9 @@ _MOST_BYTES = 64 * 1024
 class McpRoute:
     """Answers at `/mcp`. The SDK is loaded for the first request: it takes a second."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, access: Access) -> None:
         self._gateway = gateway
+        self._access = access
         self._endpoint: asyncio.Future[Endpoint] | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -43,7 +41,7 @@ class McpRoute:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request: 401 without a valid token, 503 while the store is unavailable."""
         request = Request(scope, receive)
-        client = await _authenticate(self._gateway, find_bearer(request.headers))
+        client = await self._access.find(request.headers, "mcp")
         if client is None:
             await _refuse(HTTPStatus.UNAUTHORIZED, _LOCKED)(scope, receive, send)
             return
@@ -62,25 +60,6 @@ class McpRoute:
         async with open_endpoint(self._gateway) as endpoint:
             opened.set_result(endpoint)
             await asyncio.Event().wait()
-
-
-async def _authenticate(gateway: Gateway, secret: str) -> Client | None:
-    """Return the client of a token, and note that it was used. Raises `StoreError`."""
-    if not secret:
-        return None
-    secret_hash, now = hash_token(secret), gateway.now()
-    token = await gateway.database.read(
-        lambda c: api_tokens.find(c, secret_hash=secret_hash, scope="mcp")
-    )
-    if token is None:
-        return None
-
-    def note(connection: Connection) -> None:
-        api_tokens.note_use(connection, token=token, now=now)
-
-    if token.is_use_due(now):
-        await gateway.database.write("tokens.use", note)
-    return Client(person_id=token.person_id, name=token.name)
 
 
 def _make_receive(body: bytes, receive: Receive) -> Receive:

@@ -19,8 +19,8 @@ from agent_core.state.queues.history import HistoryEntry, find_newest_turn, list
 from gateway.attachments import find_media_type
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.commands import COMMANDS
-from gateway.interfaces.http.responses import read_body, refuse
-from gateway.people import LOCAL_CHAT, LOCAL_PLATFORM, list_unlinked
+from gateway.interfaces.api.responses import read_body, refuse
+from gateway.people import LOCAL_CHAT, LOCAL_PLATFORM, UNATTENDED, list_unlinked
 from gateway.texts.console_page import list_texts
 from gateway.texts.people import offer_link
 
@@ -82,7 +82,7 @@ class PageData:
     def _find_unlinked(self, connection: Connection) -> tuple[Person | None, list[str]]:
         """Find the owner, and the platforms on which they are a stranger to their own bot."""
         owner = _find_owner(connection)
-        chats = [platform for platform in self._adapters if platform != LOCAL_PLATFORM]
+        chats = [platform for platform in self._adapters if platform not in UNATTENDED]
         return owner, list_unlinked(connection, owner, chats) if owner else chats
 
     async def _show_history(self, request: Request) -> Response:

@@ -15,6 +15,7 @@ from adapters.toolkit import Places
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import CONSOLE_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.errors import StartError
+from gateway.interfaces.api.access import Access
 from gateway.interfaces.http.application import make_application
 from gateway.interfaces.http.console import LONGEST_LINE, Bridge
 from gateway.interfaces.http.gate import Gate, Guard, load_token
@@ -52,8 +53,9 @@ async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
     gate = Gate(bind=http.bind, port=http.port, token=token)
     page_data = PageData(gateway)
     bridge = Bridge(home / CONSOLE_SOCKET, gate.cookie, logins, page_data)
-    async with McpRoute(gateway).opened() as mcp:
-        application = make_application(gateway, page_data, bridge, mcp)
+    access = Access(gateway, token)
+    async with McpRoute(gateway, access).opened() as mcp:
+        application = make_application(gateway, page_data, bridge, mcp, access)
         async with _running(Guard(application, gate, logins), _bind(http.bind, http.port)):
             yield f"http://{_name_host(http.bind)}:{http.port}/?token={token}"
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from agent_core.errors import StoreError
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.http.responses import read_body, refuse
+from gateway.interfaces.api.responses import read_body, refuse
 
 _DELIVERY = ("Idempotency-Key", "X-GitHub-Delivery", "webhook-id")
 """Headers that name a delivery, so that a repeated one starts its job once."""

@@ -4,11 +4,11 @@ import hashlib
 import re
 import secrets
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast, get_args
 
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import api_tokens, audit, people
-from agent_core.state.people.api_tokens import ApiToken
+from agent_core.state.people.api_tokens import ApiToken, TokenScope
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from gateway.errors import Declined
@@ -28,6 +28,7 @@ def hash_token(secret: str) -> str:
 async def create(context: OperationContext, asked: Answer) -> Answer:
     """Make a token for a person; the answer is the only place of its secret. Raises `Declined`."""
     name, slug, now = read_text(asked, "name"), read_text(asked, "person"), context.now()
+    scope = _read_scope(asked)
     if not _NAME.fullmatch(name):
         raise Declined(
             "The name of a token has at most 32 letters, digits, spaces, dots, dashes and"
@@ -47,7 +48,7 @@ async def create(context: OperationContext, asked: Answer) -> Answer:
             connection,
             person_id=person.id,
             name=name,
-            scope="mcp",
+            scope=scope,
             secret_hash=hash_token(secret),
             now=now,
         )
@@ -92,6 +93,13 @@ async def revoke(context: OperationContext, asked: Answer) -> Answer:
 
     folder, name = await context.database.write("tokens.revoke", work)
     return {"folder": folder, "name": name}
+
+
+def _read_scope(asked: Answer) -> TokenScope:
+    scope = asked.get("scope", "mcp")
+    if scope not in get_args(TokenScope):
+        raise Declined("The scope of a token is mcp or api.")
+    return cast(TokenScope, scope)
 
 
 def _find(connection: Connection, slug: str) -> Person:

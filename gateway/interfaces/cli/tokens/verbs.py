@@ -16,7 +16,10 @@ def configure(parser: Parser) -> None:
     create = verbs.add_parser(
         "create",
         help="make a token with which a program acts for a person",
-        examples=["talaria tokens create laptop --person ada"],
+        examples=[
+            "talaria tokens create laptop --person ada",
+            "talaria tokens create scripts --person ada --scope api",
+        ],
     )
     create.add_argument("name", metavar="NAME", help="where you use it, such as laptop")
     create.add_argument(
@@ -24,6 +27,12 @@ def configure(parser: Parser) -> None:
         metavar="SLUG",
         required=True,
         help="folder name of the person it acts for, from `talaria people list`",
+    )
+    create.add_argument(
+        "--scope",
+        choices=["mcp", "api"],
+        default="mcp",
+        help="what it opens: tools over MCP, or the API and OpenAI's clients (default: mcp)",
     )
     verbs.add_parser(
         "list", help="list the tokens, without their secrets", examples=["talaria tokens list"]
@@ -40,7 +49,8 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     home = load(environ).home
     if arguments.verb == "create":
-        made = perform(home, "tokens.create", {"name": arguments.name, "person": arguments.person})
+        asked = {"name": arguments.name, "person": arguments.person, "scope": arguments.scope}
+        made = perform(home, "tokens.create", asked)
         print(f"Token {made['number']}, {made['name']}, acts for {made['folder']}:\n")
         print(f"  {made['secret']}\n")
         print("Copy it now: it isn't shown again. `talaria tokens revoke` ends it.")

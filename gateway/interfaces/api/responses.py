@@ -1,19 +1,24 @@
-"""Small parts that the routes of the HTTP server share."""
+"""Small parts that all routes of the HTTP server share."""
 
 import asyncio
 from http import HTTPStatus
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
+from starlette.types import Message, Receive
 
 STORE = "The database is not available now. Repeat the request later."
 _BODY_SECONDS = 60.0
 """Seconds that a client has for the body of its request."""
 
 
-class TooLarge(Exception):
+class TooLarge(HTTPException):
     """The body of a request is larger than its route allows."""
+
+    def __init__(self) -> None:
+        super().__init__(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The request is too large.")
 
 
 def refuse(status: HTTPStatus, sentence: str) -> Response:
@@ -43,3 +48,18 @@ async def read_body(request: Request, most_bytes: int) -> bytes:
     except TimeoutError as error:
         raise ClientDisconnect from error
     return bytes(data)
+
+
+def limit_body(receive: Receive, most_bytes: int) -> Receive:
+    """Raise `TooLarge` while a body of more bytes is received."""
+    left = most_bytes
+
+    async def count() -> Message:
+        nonlocal left
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if left < 0:
+            raise TooLarge
+        return message
+
+    return count

@@ -1,0 +1,126 @@
+"""The API as a platform: programs ask with a person's token, and read the answers over HTTP.
+
+It is no plug-in of `adapters`: nobody can write from it unasked or choose it for a job.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from adapters.contract import Health, Inlet, Pace
+from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
+from adapters.messages import InboundMessage, OutboundMessage, RawEvent, Sender
+from gateway.people import API_PLATFORM
+
+
+@dataclass(slots=True, eq=False)
+class Watch:
+    """What a request sees of its answer: the text so far, and a sign that something changed."""
+
+    text: str = ""
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class ApiPlatform:
+    """Answers are read from the database, so sending one only wakes who waits for it."""
+
+    name = API_PLATFORM
+    pace = Pace(chat_interval=0, edit_interval=0.05, per_second=0)
+
+    def __init__(self) -> None:
+        self._watches: dict[Address, set[Watch]] = {}
+        self.is_stopping = False
+        """No more answers come in this process."""
+
+    async def run(self, inlet: Inlet) -> None:
+        """Wait until cancelled: the HTTP server hands over the events."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.is_stopping = True
+            for address in self._watches:
+                self._wake(address)
+
+    def receive(self, event: RawEvent) -> InboundMessage:
+        """Parse a request. Raises `ValueError`."""
+        return _receive(event)
+
+    def split(self, text: str) -> tuple[str, ...]:
+        """Keep a text whole."""
+        return (text,)
+
+    async def send(self, message: OutboundMessage) -> PlatformMessageId:
+        """Wake the request that waits; a status line is for nobody."""
+        if not message.is_live:
+            self._wake(message.address)
+        return PlatformMessageId(message.key)
+
+    async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
+        """Wake the request that waits."""
+        if not message.is_live:
+            self._wake(message.address)
+
+    async def draft(self, message: OutboundMessage) -> bool:
+        """Pass the text so far to the request that waits; always possible."""
+        for watch in self._watches.get(message.address, ()):
+            watch.text = message.text
+        self._wake(message.address)
+        return True
+
+    @contextmanager
+    def follow(self, address: Address) -> Iterator[Watch]:
+        """Watch the answer at an address during the block."""
+        watch = Watch()
+        self._watches.setdefault(address, set()).add(watch)
+        try:
+            yield watch
+        finally:
+            self._watches[address].discard(watch)
+            if not self._watches[address]:
+                del self._watches[address]
+
+    def health(self) -> Health:
+        """Report connected: the HTTP server says itself if it can't listen."""
+        return Health(state="connected", alive_at=time.monotonic())
+
+    def _wake(self, address: Address) -> None:
+        for watch in self._watches.get(address, ()):
+            watch.changed.set()
+
+
+def make_event(message: InboundMessage, event_id: EventId) -> RawEvent:
+    """Write a request as an event to store."""
+    fields = {
+        "person": int(message.sender.user_id),
+        "program": message.sender.display_name,
+        "chat": message.address.chat_id,
+        "request": message.address.thread_id,
+        "text": message.text,
+        "at": message.sent_at,
+    }
+    return RawEvent(event_id=event_id, payload=json.dumps(fields))
+
+
+def _receive(event: RawEvent) -> InboundMessage:
+    """Parse a stored request. Raises `ValueError`."""
+    try:
+        fields = json.loads(event.payload)
+        return InboundMessage(
+            address=Address(
+                chat_id=str(fields["chat"]), thread_id=str(fields["request"]), is_direct=True
+            ),
+            message_id=PlatformMessageId(str(fields["request"])),
+            sender=Sender(
+                user_id=PlatformUserId(str(int(fields["person"]))),
+                display_name=str(fields["program"]),
+            ),
+            text=str(fields["text"]),
+            is_addressed=True,
+            is_program=True,
+            sent_at=int(fields["at"]),
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"a stored request of the API lacks {error}") from error

@@ -1,0 +1,1 @@
+"""The API: a person's programs ask and read with a token of that person."""

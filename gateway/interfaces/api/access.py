@@ -1,0 +1,87 @@
+"""Tokens: whose a request is, and how many requests a token may make."""
+
+import hmac
+from collections import OrderedDict, deque
+
+from starlette.datastructures import Headers
+
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import api_tokens, people
+from agent_core.state.people.api_tokens import TokenScope
+from agent_core.state.people.people import Person
+from gateway.bootstrap.lifecycle import Gateway
+from gateway.interfaces.api.responses import find_bearer
+from gateway.interfaces.operations.tokens import hash_token
+from gateway.people import LOCAL_PLATFORM
+from gateway.turns import Client
+
+_OWNER = "owner"
+"""The name of the token that `talaria run` prints."""
+_LOCAL = "local"
+"""The console's only account."""
+_MOST_A_MINUTE = 120
+_MINUTE = 60_000
+_MOST_CLIENTS = 1024
+
+
+class Access:
+    """Finds the person of a token."""
+
+    def __init__(self, gateway: Gateway, owner_token: str) -> None:
+        self._database = gateway.database
+        self._identity = gateway.identity
+        self._now = gateway.now
+        self._owner_token = owner_token
+        self._recent: OrderedDict[Client, deque[int]] = OrderedDict()
+
+    async def find(self, headers: Headers, scope: TokenScope) -> Client | None:
+        """Return the client of the token in a request's head, and note that it was used.
+
+        The token that `talaria run` prints opens the API for the owner. Raises `StoreError`.
+        """
+        secret = find_bearer(headers)
+        if not secret:
+            return None
+        if scope == "api" and hmac.compare_digest(
+            secret.encode("utf-8", "replace"), self._owner_token.encode()
+        ):
+            owner = await self._database.read(self._find_owner)
+            return Client(person_id=owner.id, name=_OWNER) if owner else None
+        secret_hash, now = hash_token(secret), self._now()
+        token = await self._database.read(
+            lambda c: api_tokens.find(c, secret_hash=secret_hash, scope=scope)
+        )
+        if token is None:
+            return None
+        person_id = token.person_id
+        if scope == "api" and not await self._database.read(
+            lambda c: self._identity.find_admitted(c, person_id)
+        ):
+            return None
+
+        def note(connection: Connection) -> None:
+            api_tokens.note_use(connection, token=token, now=now)
+
+        if token.is_use_due(now):
+            await self._database.write("tokens.use", note)
+        return Client(person_id=token.person_id, name=token.name)
+
+    def admit(self, client: Client) -> bool:
+        """Count a request; False if there were too many in the last minute."""
+        now = self._now()
+        recent = self._recent.setdefault(client, deque())
+        self._recent.move_to_end(client)
+        if len(self._recent) > _MOST_CLIENTS:
+            self._recent.popitem(last=False)
+        while recent and recent[0] <= now - _MINUTE:
+            recent.popleft()
+        if len(recent) >= _MOST_A_MINUTE:
+            return False
+        recent.append(now)
+        return True
+
+    @staticmethod
+    def _find_owner(connection: Connection) -> Person | None:
+        """Return the person of the console, else the first owner."""
+        console = people.find_by_account(connection, platform=LOCAL_PLATFORM, user_id=_LOCAL)
+        return console or people.find_owner(connection)

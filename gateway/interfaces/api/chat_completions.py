@@ -1,0 +1,57 @@
+"""Chat completions: whole, and in chunks."""
+
+from collections.abc import AsyncIterator
+
+from gateway.interfaces.api.models import MODEL
+from gateway.interfaces.api.requests import Answer, Question, Requests
+from gateway.interfaces.api.streams import ALIVE, grow, write_event
+
+
+def compose(question: Question, answer: Answer, now: int) -> dict[str, object]:
+    """Compose a whole completion. `now` is in milliseconds since the epoch, UTC."""
+    message = {"role": "assistant", "content": answer.text, "refusal": None}
+    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    return {
+        **_head(question, "chat.completion", now),
+        "choices": [choice],
+        "usage": _count(answer),
+    }
+
+
+async def stream(
+    requests: Requests, question: Question, now: int, *, wants_usage: bool
+) -> AsyncIterator[str]:
+    """Give the chunks of a completion as server-sent events."""
+    head = _head(question, "chat.completion.chunk", now)
+
+    def write(delta: dict[str, str], reason: str | None = None) -> str:
+        choice = {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}
+        return write_event({**head, "choices": [choice]})
+
+    yield write({"role": "assistant", "content": ""})
+    async for piece in grow(requests, question):
+        if isinstance(piece, str):
+            yield write({"content": piece}) if piece else ALIVE
+            continue
+        yield write({}, "stop")
+        if wants_usage:
+            yield write_event({**head, "choices": [], "usage": _count(piece)})
+    yield "data: [DONE]\n\n"
+
+
+def _head(question: Question, kind: str, now: int) -> dict[str, object]:
+    return {
+        "id": f"chatcmpl-{question.id}",
+        "object": kind,
+        "created": now // 1000,
+        "model": MODEL,
+    }
+
+
+def _count(answer: Answer) -> dict[str, object]:
+    return {
+        "prompt_tokens": answer.input_tokens,
+        "completion_tokens": answer.output_tokens,
+        "total_tokens": answer.input_tokens + answer.output_tokens,
+        "prompt_tokens_details": {"cached_tokens": answer.cached_tokens},
+    }

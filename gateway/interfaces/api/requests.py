@@ -1,0 +1,163 @@
+"""A program's request on its way: stored like any message, and its answer read back."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from adapters.errors import Unreachable
+from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
+from adapters.messages import InboundMessage, Sender
+from agent_core.state.conversations import usage
+from agent_core.state.engine.database import Connection
+from agent_core.state.queues import history, inbox
+from agent_core.state.queues.inbox import Progress
+from gateway.bootstrap.lifecycle import Gateway
+from gateway.conversion import name_chat
+from gateway.inbound import ApiPlatform, make_event
+from gateway.interfaces.api.errors import ApiError
+from gateway.people import API_PLATFORM
+from gateway.turns import Client
+
+_LOOK = 1.0
+"""Seconds between two looks at a request that nothing has woken."""
+_STOPPING = (
+    "Talaria is stopping or its database is busy. Send the request again, with the same"
+    " Idempotency-Key if it had one."
+)
+_USED = "This Idempotency-Key belongs to another request."
+_UNANSWERED = "Talaria could not answer this request. Its log says why."
+_SWEPT = "The answer to this request is no longer kept."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a client asks. `name` tells its repeats apart; `conversation` its conversations."""
+
+    client: Client
+    text: str
+    name: str
+    conversation: str = ""
+
+    @property
+    def event_id(self) -> EventId:
+        """The same for each repeat of a request, and for nobody else's."""
+        client = self.client
+        return EventId(_hash("event", str(client.person_id), client.name, self.name))
+
+    @property
+    def id(self) -> str:
+        """The id of the answer, from everything that was asked."""
+        return _hash("answer", self.event_id, self.conversation, self.text)[:32]
+
+    @property
+    def address(self) -> Address:
+        """The place of the answer. A chat is of one person, one program and one conversation."""
+        client = self.client
+        chat_id = f"{client.person_id}/{client.name}/{self.conversation}"
+        return Address(chat_id=chat_id, thread_id=self.id, is_direct=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer with the tokens of its turn."""
+
+    text: str
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+
+
+def _hash(*parts: str) -> str:
+    whole = "".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+class Requests:
+    """Asks for clients, and waits for the answers."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._database = gateway.database
+        self._inlet = gateway.router.inlet(API_PLATFORM)
+        adapter = gateway.platforms.adapters[API_PLATFORM]
+        assert isinstance(adapter, ApiPlatform)  # noqa: S101 - the platform of the API itself
+        self._platform = adapter
+        self._now = gateway.now
+
+    async def submit(self, question: Question) -> None:
+        """Store a question; a repeated one is stored once. Raises `ApiError` and `StoreError`."""
+        message = InboundMessage(
+            address=question.address,
+            message_id=PlatformMessageId(question.id),
+            sender=Sender(
+                user_id=PlatformUserId(str(question.client.person_id)),
+                display_name=question.client.name,
+            ),
+            text=question.text.replace("\0", "\N{REPLACEMENT CHARACTER}"),
+            is_addressed=True,
+            is_program=True,
+            sent_at=self._now(),
+        )
+        event = make_event(message, question.event_id)
+        try:
+            await self._inlet.take([event])
+        except Unreachable:
+            raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, _STOPPING, code="stopping") from None
+        await self._look(question)
+
+    async def wait(self, question: Question) -> Answer:
+        """Return the answer to a stored question. Raises `ApiError` and `StoreError`."""
+        async for _ in self.follow(question):
+            pass
+        return await self.read(question)
+
+    async def follow(self, question: Question) -> AsyncIterator[str]:
+        """Give the text so far each time that something changes, until the turn is over.
+
+        Leaving early is fine: the turn goes on, and a repeat of the request finds it.
+        """
+        with self._platform.follow(question.address) as watch:
+            while not (await self._look(question)).is_over:
+                if self._platform.is_stopping:
+                    raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, _STOPPING, code="stopping")
+                try:
+                    async with asyncio.timeout(_LOOK):
+                        await watch.changed.wait()
+                except TimeoutError:
+                    pass
+                watch.changed.clear()
+                yield watch.text
+
+    async def read(self, question: Question) -> Answer:
+        """Read the answer of a turn that is over. Raises `ApiError` and `StoreError`."""
+        progress = await self._look(question)
+        turn_id, person_id = progress.turn_id, question.client.person_id
+        if turn_id is None:
+            raise ApiError(HTTPStatus.CONFLICT, _UNANSWERED, code="unanswered")
+
+        def work(connection: Connection) -> Answer:
+            texts = history.list_answer(connection, turn_id=turn_id, person_id=person_id)
+            total = usage.total_of_turn(connection, turn_id=turn_id)
+            return Answer(
+                text="\n\n".join(texts),
+                input_tokens=total.input_tokens,
+                cached_tokens=total.cache_read_tokens,
+                output_tokens=total.output_tokens,
+            )
+
+        answer = await self._database.read(work)
+        if not answer.text:
+            raise ApiError(HTTPStatus.GONE, _SWEPT, code="gone")
+        return answer
+
+    async def _look(self, question: Question) -> Progress:
+        """Return what became of a question. Raises `ApiError` if its name was used before."""
+        progress = await self._database.read(
+            lambda c: inbox.find_progress(c, platform=API_PLATFORM, event_id=question.event_id)
+        )
+        if progress is None:
+            raise ApiError(HTTPStatus.CONFLICT, _UNANSWERED, code="unanswered")
+        if progress.chat is not None and progress.chat != name_chat(question.address):
+            raise ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, _USED, code="idempotency_key_reused")
+        return progress

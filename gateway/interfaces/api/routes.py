@@ -1,0 +1,134 @@
+"""The routes of the API: who may ask, and OpenAI's two ways of asking."""
+
+import re
+import secrets
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Header
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from gateway.bootstrap.lifecycle import Gateway
+from gateway.interfaces.api import chat_completions, model_responses
+from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.errors import ApiError
+from gateway.interfaces.api.models import (
+    LONGEST_TEXT,
+    MODEL,
+    ChatMessage,
+    ChatRequest,
+    ResponseRequest,
+    find_words,
+)
+from gateway.interfaces.api.requests import Question, Requests
+from gateway.interfaces.api.streams import end_with_error
+from gateway.turns import Client
+
+_LOCKED = (
+    "The token is missing or wrong. `talaria tokens create NAME --person SLUG --scope api` makes"
+    " one."
+)
+_CROWDED = "This token makes too many requests. Wait a minute."
+_NO_MODEL = f'The only model is "{MODEL}".'
+_NO_TOOLS = "Tools run in Talaria. Send no tools with the request."
+_NO_TEXT = "The newest message has to be the user's, with text in it."
+_ONLY_TEXT = "Messages can hold text only."
+_TOO_LONG = f"The message is longer than {LONGEST_TEXT} characters."
+_BAD_NAME = "A conversation's name has at most 64 letters, digits, dots, dashes and underscores."
+_NAME = re.compile(r"[A-Za-z0-9._-]{0,64}")
+_MOST_KEY = 200
+_EVENTS = "text/event-stream"
+
+
+def add_api(application: FastAPI, gateway: Gateway, access: Access) -> None:
+    """Add the routes below `/v1/`."""
+    requests = Requests(gateway)
+
+    async def find_client(request: Request) -> Client:
+        client = await access.find(request.headers, "api")
+        if client is None:
+            challenge = {"WWW-Authenticate": "Bearer"}
+            raise ApiError(
+                HTTPStatus.UNAUTHORIZED, _LOCKED, code="invalid_api_key", headers=challenge
+            )
+        if not access.admit(client):
+            wait = {"Retry-After": "60"}
+            raise ApiError(
+                HTTPStatus.TOO_MANY_REQUESTS, _CROWDED, code="rate_limit_exceeded", headers=wait
+            )
+        return client
+
+    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
+    Key = Annotated[str, Header(alias="Idempotency-Key", max_length=_MOST_KEY)]  # noqa: N806
+    Name = Annotated[str, Header(alias="Talaria-Conversation")]  # noqa: N806
+
+    @application.get("/v1/models", summary="List the models")
+    async def list_models(_: Asker) -> Response:
+        return JSONResponse({"object": "list", "data": [_describe_model()]})
+
+    @application.get("/v1/models/{model}", summary="Describe a model")
+    async def describe_model(model: str, _: Asker) -> Response:
+        _check_model(model)
+        return JSONResponse(_describe_model())
+
+    @application.post("/v1/chat/completions", summary="Ask, and get a chat completion")
+    async def complete(
+        asked: ChatRequest, client: Asker, key: Key = "", conversation: Name = ""
+    ) -> Response:
+        _check(asked.model, has_tools=bool(asked.tools))
+        question = _make_question(client, asked.messages, key, conversation)
+        await requests.submit(question)
+        if not asked.stream:
+            answer = await requests.wait(question)
+            return JSONResponse(chat_completions.compose(question, answer, gateway.now()))
+        wants_usage = bool(asked.stream_options and asked.stream_options.include_usage)
+        lines = chat_completions.stream(requests, question, gateway.now(), wants_usage=wants_usage)
+        return StreamingResponse(end_with_error(lines), media_type=_EVENTS)
+
+    @application.post("/v1/responses", summary="Ask, and get a response")
+    async def respond(
+        asked: ResponseRequest, client: Asker, key: Key = "", conversation: Name = ""
+    ) -> Response:
+        _check(asked.model, has_tools=bool(asked.tools))
+        given = asked.input
+        messages = [ChatMessage(content=given)] if isinstance(given, str) else given
+        question = _make_question(client, messages, key, conversation)
+        await requests.submit(question)
+        if not asked.stream:
+            answer = await requests.wait(question)
+            return JSONResponse(model_responses.compose(question, answer, gateway.now()))
+        lines = model_responses.stream(requests, question, gateway.now())
+        return StreamingResponse(end_with_error(lines), media_type=_EVENTS)
+
+
+def _make_question(
+    client: Client, messages: Sequence[ChatMessage], key: str, conversation: str
+) -> Question:
+    words = find_words(messages)
+    if words is None:
+        raise ApiError(HTTPStatus.BAD_REQUEST, _ONLY_TEXT, code="unsupported_content")
+    if not words.strip():
+        raise ApiError(HTTPStatus.BAD_REQUEST, _NO_TEXT, code="no_text", param="messages")
+    if len(words) > LONGEST_TEXT:
+        raise ApiError(HTTPStatus.BAD_REQUEST, _TOO_LONG, code="too_long", param="messages")
+    if not _NAME.fullmatch(conversation):
+        raise ApiError(HTTPStatus.BAD_REQUEST, _BAD_NAME, code="invalid_conversation")
+    name = f"key:{key}" if key else f"own:{secrets.token_urlsafe()}"
+    return Question(client=client, text=words, name=name, conversation=conversation)
+
+
+def _check(model: str, *, has_tools: bool) -> None:
+    _check_model(model)
+    if has_tools:
+        raise ApiError(HTTPStatus.BAD_REQUEST, _NO_TOOLS, code="no_tools", param="tools")
+
+
+def _check_model(model: str) -> None:
+    if model != MODEL:
+        raise ApiError(HTTPStatus.NOT_FOUND, _NO_MODEL, code="model_not_found", param="model")
+
+
+def _describe_model() -> dict[str, object]:
+    return {"id": MODEL, "object": "model", "created": 0, "owned_by": "talaria"}

@@ -1,0 +1,56 @@
+"""Server-sent events: the growing answer as pieces that never have to be taken back."""
+
+import json
+from collections.abc import AsyncIterator
+
+from agent_core.errors import StoreError
+from gateway.interfaces.api.errors import ApiError
+from gateway.interfaces.api.requests import Answer, Question, Requests
+from gateway.interfaces.api.responses import STORE
+
+
+async def grow(requests: Requests, question: Question) -> AsyncIterator[str | Answer]:
+    """Give the pieces of an answer, "" as a sign of life, and at last the answer itself.
+
+    A text that was shown and became void stays above the answer, as in a chat that can't edit.
+    """
+    sent = ""
+    async for text in requests.follow(question):
+        if len(text) > len(sent) and text.startswith(sent):
+            yield text[len(sent) :]
+            sent = text
+        else:
+            yield ""
+    answer = await requests.read(question)
+    rest = answer.text.removeprefix(sent)
+    if not answer.text.startswith(sent):
+        rest = f"\n\n{answer.text}"
+    if rest:
+        yield rest
+    yield answer
+
+
+async def end_with_error(lines: AsyncIterator[str]) -> AsyncIterator[str]:
+    """Pass events on; an error becomes the last of them, because the head is sent already."""
+    try:
+        async for line in lines:
+            yield line
+    except ApiError as error:
+        yield _write_error(str(error.detail), error.code)
+    except StoreError:
+        yield _write_error(STORE, "store_unavailable")
+
+
+def _write_error(sentence: str, code: str) -> str:
+    error = {"message": sentence, "type": "server_error", "param": None, "code": code}
+    return write_event({"type": "error", "error": error})
+
+
+ALIVE = ": waiting\n\n"
+"""A comment, which clients skip; proxies see that the connection lives."""
+
+
+def write_event(fields: dict[str, object], event: str = "") -> str:
+    """Write an event. JSON in ASCII holds no line break, so that no text can end it."""
+    head = f"event: {event}\n" if event else ""
+    return f"{head}data: {json.dumps(fields)}\n\n"

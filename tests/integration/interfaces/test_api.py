@@ -1,0 +1,398 @@
+"""The API with OpenAI's own client: whose a request is, what it may do, and what crashes leave."""
+
+import asyncio
+import io
+import json
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import delivery_targets, people
+from gateway.config import MEMORIES
+from gateway.people import find_direct_chat
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.interfaces.test_people_operations import fill
+from tests.integration.processes import talaria_beside
+from tests.integration.served import Served, served
+
+openai = pytest.importorskip("openai")
+
+OLGA, ZEBRANA = "4711001", "4711002"
+
+
+async def make_token(home: Path, slug: str, scope: str = "api", name: str = "laptop") -> str:
+    made = await talaria_beside(
+        home, "tokens", "create", f"{name} {scope}", "--person", slug, "--scope", scope
+    )
+    assert made.code == 0, made.err
+    return next(word for word in made.out.split() if word.startswith("talaria_"))
+
+
+@dataclass
+class Setup:
+    """A gateway in which Olga (an owner) and Zebrana have talked, with a key for each."""
+
+    served: Served
+    chat: FakeChat
+    model: FakeModel
+    home: Path
+    olga: str
+    zebrana: str
+
+    @property
+    def url(self) -> str:
+        return str((self.served.address / "v1").with_query(None))
+
+    def connect(self, key: str) -> Any:
+        return openai.AsyncOpenAI(api_key=key, base_url=self.url, max_retries=0, timeout=45)
+
+    async def post(self, path: str, key: str, body: object, **headers: str) -> tuple[int, Any]:
+        head = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", **headers}
+        data = io.BytesIO(body if isinstance(body, bytes) else json.dumps(body).encode())
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(f"{self.url}/{path}", data=data, headers=head) as answer,
+        ):
+            return answer.status, json.loads(await answer.read())
+
+
+def chat_of(*words: str) -> dict[str, object]:
+    return {"model": "talaria", "messages": [{"role": "user", "content": one} for one in words]}
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("filled") / "home"
+    asyncio.run(fill(home))
+    (home / "config.toml").write_text(f'[access]\nallow = ["fake:{OLGA}", "fake:{ZEBRANA}"]\n')
+    return home
+
+
+@pytest.fixture
+def home(filled: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(filled, tmp_path / "home"))
+
+
+@pytest.fixture
+async def setup(home: Path) -> AsyncIterator[Setup]:
+    chat, model = FakeChat(limit=100_000), FakeModel()
+    async with served(home, adapters={"fake": chat}, model=model) as running:
+        olga, zebrana = await make_token(home, "olga"), await make_token(home, "zebrana")
+        yield Setup(running, chat, model, home, olga, zebrana)
+
+
+def words_of(model: FakeModel) -> str:
+    """Everything that the model has read."""
+    return "\n".join(repr(request) for request in model.requests)
+
+
+async def test_openais_client_gets_a_completion(setup: Setup) -> None:
+    setup.model.plays = [say("Bluebirds ", "sing.")]
+    client = setup.connect(setup.olga)
+    assert [one.id async for one in client.models.list()] == ["talaria"]
+    assert (await client.models.retrieve("talaria")).owned_by == "talaria"
+    done = await client.chat.completions.create(
+        model="talaria",
+        messages=[
+            {"role": "system", "content": "Be a pirate."},
+            {"role": "user", "content": "an old question"},
+            {"role": "assistant", "content": "an old answer"},
+            {"role": "user", "content": "Who sings?"},
+        ],
+    )
+    assert done.choices[0].message.content == "Bluebirds sing."
+    assert done.choices[0].finish_reason == "stop"
+    assert (done.usage.prompt_tokens, done.usage.completion_tokens) == (10, 1)
+    assert "Who sings?" in words_of(setup.model)
+    assert "an old" not in words_of(setup.model)
+
+
+async def test_the_conversation_is_remembered_and_is_not_the_persons_direct_one(
+    setup: Setup,
+) -> None:
+    setup.model.plays = [say("one"), say("two"), say("three")]
+    client = setup.connect(setup.zebrana)
+    for number, name in enumerate(("", "", "other"), 1):
+        await client.chat.completions.create(
+            **chat_of(f"canary {number}"), extra_headers={"Talaria-Conversation": name}
+        )
+    first, second, other = (repr(request.messages) for request in setup.model.requests)
+    assert "bluefishsaid" not in first
+    assert "canary 1" in second
+    assert "canary" in other
+    assert "canary 1" not in other
+
+
+async def test_a_completion_is_streamed_while_the_model_writes(setup: Setup) -> None:
+    go_on = asyncio.Event()
+    start = "This sentence is long enough to be shown while the answer is still being written. "
+    setup.model.plays = [[*say(start)[:1], go_on.wait, *say(start, "The end.")[1:]]]
+    stream = await setup.connect(setup.olga).chat.completions.create(
+        **chat_of("hello"), stream=True, stream_options={"include_usage": True}
+    )
+    pieces, total = [], 0
+    async for chunk in stream:
+        if chunk.choices and chunk.choices[0].delta.content:
+            pieces.append(chunk.choices[0].delta.content)
+            go_on.set()
+        total = chunk.usage.total_tokens if chunk.usage else total
+    assert "".join(pieces) == f"{start}The end."
+    assert len(pieces) > 1
+    assert total == 11
+
+
+async def test_openais_client_gets_responses(setup: Setup) -> None:
+    setup.model.plays = [say("First."), say("Second."), say("Third.")]
+    client = setup.connect(setup.olga)
+    first = await client.responses.create(model="talaria", input="one")
+    assert (first.status, first.output_text, first.usage.total_tokens) == (
+        "completed",
+        "First.",
+        11,
+    )
+    parts = [{"type": "input_text", "text": "two"}]
+    second = await client.responses.create(
+        model="talaria",
+        input=[{"role": "user", "content": parts}],
+        previous_response_id=first.id,
+    )
+    assert second.output_text == "Second."
+    async with client.responses.stream(model="talaria", input="three") as stream:
+        kinds = [event.type async for event in stream]
+        assert (await stream.get_final_response()).output_text == "Third."
+    assert kinds[0] == "response.created"
+    assert kinds[-1] == "response.completed"
+
+
+async def test_a_key_reads_its_own_person_alone(setup: Setup) -> None:
+    for key, sees in ((setup.olga, False), (setup.zebrana, True)):
+        setup.model.requests.clear()
+        setup.model.plays = [ask(call("recall", "{}")), say("That was it.")]
+        await setup.connect(key).chat.completions.create(**chat_of("what was it?"))
+        assert ("bluefishmemory" in words_of(setup.model)) is sees
+        assert ("bluefishsaid" in words_of(setup.model)) is sees
+
+
+async def test_a_repeated_request_is_one_turn(setup: Setup) -> None:
+    setup.model.plays = [say("Once."), say("Somebody else's.")]
+    same = {"Idempotency-Key": "k-1"}
+    answers = await asyncio.gather(
+        *(setup.post("chat/completions", setup.olga, chat_of("go"), **same) for _ in range(5))
+    )
+    assert {one[1]["choices"][0]["message"]["content"] for one in answers} == {"Once."}
+    assert len({one[1]["id"] for one in answers}) == 1
+    status, other = await setup.post("chat/completions", setup.olga, chat_of("stop"), **same)
+    assert (status, other["error"]["code"]) == (422, "idempotency_key_reused")
+    status, other = await setup.post("chat/completions", setup.zebrana, chat_of("go"), **same)
+    assert other["choices"][0]["message"]["content"] == "Somebody else's."
+
+
+async def test_requests_at_once_get_an_answer_each(setup: Setup) -> None:
+    setup.model.plays = [say(f"answer {number}") for number in range(6)]
+    answers = await asyncio.gather(
+        *(setup.post("chat/completions", setup.olga, chat_of(f"q{n}")) for n in range(6))
+    )
+    texts = {one[1]["choices"][0]["message"]["content"] for one in answers}
+    assert texts == {f"answer {number}" for number in range(6)}
+
+
+async def test_a_request_survives_a_client_that_leaves_and_a_restart(home: Path) -> None:
+    began = asyncio.Event()
+
+    async def hang() -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    model = FakeModel([hang])
+    config = home / "config.toml"
+    config.write_text(f"{config.read_text()}[turns]\ndrain_seconds = 0\n")
+    async with served(home, adapters={"fake": FakeChat()}, model=model) as running:
+        key = await make_token(home, "olga")
+        setup = Setup(running, FakeChat(), model, home, key, "")
+        asking = asyncio.create_task(
+            setup.post("chat/completions", key, chat_of("go"), **{"Idempotency-Key": "k"})
+        )
+        await began.wait()
+        waiting = asyncio.create_task(
+            setup.post("chat/completions", key, chat_of("go"), **{"Idempotency-Key": "k"})
+        )
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+    status, answer = await waiting
+    assert (status, answer["error"]["code"]) == (503, "stopping")
+    model = FakeModel(say("After the restart."))
+    async with served(home, adapters={"fake": FakeChat()}, model=model) as running:
+        setup = Setup(running, FakeChat(), model, home, key, "")
+        status, answer = await setup.post(
+            "chat/completions", key, chat_of("go"), **{"Idempotency-Key": "k"}
+        )
+    assert (status, answer["choices"][0]["message"]["content"]) == (200, "After the restart.")
+    assert len(model.requests) == 1
+
+
+async def test_questions_and_approvals_stay_with_the_person(setup: Setup) -> None:
+    setup.model.plays = [
+        ask(call("ask", '{"question": "Which colour?", "options": ["Red", "Blue"]}')),
+        say("Red it is."),
+    ]
+    asking = asyncio.create_task(setup.post("chat/completions", setup.zebrana, chat_of("paint")))
+
+    def find_asked() -> list[str]:
+        return [one.chat_id for one in setup.chat.shown if "Which colour?" in one.text]
+
+    async with asyncio.timeout(45):
+        while not find_asked():
+            await asyncio.sleep(0.005)
+    assert find_asked() == [ZEBRANA]
+    setup.model.plays.append(say("A turn of its own."))
+    await setup.chat.press("Red", user=ZEBRANA, chat=ZEBRANA, name="Zebrana")
+    status, answer = await asking
+    assert status == 200
+    assert answer["choices"][0]["message"]["content"].endswith("Red it is.")
+
+
+async def test_what_a_program_says_changes_nothing_without_the_person(setup: Setup) -> None:
+    green = '{"action": "add", "target": "user", "text": "Likes green tea"}'
+    setup.model.plays = [ask(call("memory", green)), say("I proposed it.")]
+    client = setup.connect(setup.olga)
+    await client.chat.completions.create(**chat_of("Likes green tea. Remember that."))
+    file = setup.home / MEMORIES / "people" / "olga" / "USER.md"
+    async with asyncio.timeout(45):
+        while not any("green tea" in one.text for one in setup.chat.shown):
+            await asyncio.sleep(0.005)
+    asked = next(one for one in setup.chat.shown if "green tea" in one.text)
+    assert (asked.chat_id, "your program `laptop api`" in asked.text) == (OLGA, True)
+    assert not file.exists() or "green tea" not in file.read_text()
+    await setup.chat.press("Accept", user=OLGA, chat=OLGA, name="Olga")
+    async with asyncio.timeout(45):
+        while not file.exists() or "green tea" not in file.read_text():
+            await asyncio.sleep(0.005)
+
+
+@pytest.mark.parametrize("words", ["/erase me", "/whoami", "/claim abc"])
+async def test_a_program_gives_no_commands(setup: Setup, words: str) -> None:
+    setup.model.plays = [say("Only words.")]
+    done = await setup.connect(setup.olga).chat.completions.create(**chat_of(words))
+    assert done.choices[0].message.content == "Only words."
+
+
+async def test_notices_and_reminders_never_go_to_a_program(setup: Setup) -> None:
+    setup.model.plays = [say("Yes.")]
+    await setup.connect(setup.olga).chat.completions.create(**chat_of("hello"))
+
+    def look(connection: Connection) -> str:
+        newest = turns.find(connection, turn_id=turns.find_newest(connection))
+        assert newest
+        return newest.platform
+
+    gateway = setup.served.gateway
+    assert await gateway.database.read(look) == "api"
+
+    def find(connection: Connection) -> tuple[Any, Any]:
+        olga = people.find_by_account(connection, platform="fake", user_id=OLGA)
+        assert olga
+        place = find_direct_chat(connection, olga, gateway.platforms.adapters)
+        return place, delivery_targets.list_seen(connection, person_id=olga.id)
+
+    place, seen = await gateway.database.read(find)
+    assert place[0] == "fake"
+    assert {platform for platform, _ in seen} == {"fake"}
+
+
+async def test_only_the_right_key_opens_the_api(setup: Setup) -> None:
+    for_mcp = await make_token(setup.home, "olga", "mcp")
+    for key in ("", "talaria_wrong", for_mcp):
+        status, answer = await setup.post("chat/completions", key, chat_of("hi"))
+        assert (status, answer["error"]["code"]) == (401, "invalid_api_key")
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    assert (await setup.post("../mcp", setup.olga, ping))[0] == 401
+    evil = {"Origin": "https://evil.example"}
+    async with aiohttp.ClientSession() as session:
+        url = f"{setup.url}/models"
+        head = {"Authorization": f"Bearer {setup.olga}"}
+        async with session.get(url, headers=head | evil) as answer:
+            assert answer.status == 403
+        async with session.get(url, headers=head) as answer:
+            assert answer.status == 200
+            assert "Access-Control-Allow-Origin" not in answer.headers
+    await talaria_beside(setup.home, "tokens", "revoke", "1")
+    assert (await setup.post("chat/completions", setup.olga, chat_of("hi")))[0] == 401
+
+
+async def test_the_printed_token_is_the_owners(setup: Setup) -> None:
+    setup.model.plays = [say("Hello, owner.")]
+    done = await setup.connect(setup.served.token).chat.completions.create(**chat_of("hi"))
+    assert done.choices[0].message.content == "Hello, owner."
+
+
+async def test_a_key_ends_with_the_access_of_its_person(home: Path) -> None:
+    (home / "config.toml").write_text(f'[access]\nallow = ["fake:{ZEBRANA}"]\n')
+    model = FakeModel(say("Still here."))
+    async with served(home, adapters={"fake": FakeChat()}, model=model) as running:
+        olga, zebrana = await make_token(home, "olga"), await make_token(home, "zebrana")
+        setup = Setup(running, FakeChat(), model, home, olga, zebrana)
+        assert (await setup.post("chat/completions", olga, chat_of("hi")))[0] == 401
+        assert (await setup.post("chat/completions", zebrana, chat_of("hi")))[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "code"),
+    [
+        ("chat/completions", b"{", 400, "invalid_request"),
+        ("chat/completions", b'{"a": ' + b"[" * 100_000, 400, "bad_request"),
+        ("chat/completions", b'{"model": "talaria", "messages": []}', 400, "invalid_request"),
+        (
+            "chat/completions",
+            b'{"model": "talaria", "messages": "\\ud800"}',
+            400,
+            "invalid_request",
+        ),
+        (
+            "chat/completions",
+            {"model": "gpt", "messages": [{"content": "a"}]},
+            404,
+            "model_not_found",
+        ),
+        ("chat/completions", chat_of(" "), 400, "no_text"),
+        ("chat/completions", chat_of("a" * 100_001), 400, "too_long"),
+        ("chat/completions", chat_of("a") | {"tools": [{"type": "function"}]}, 400, "no_tools"),
+        ("chat/completions", chat_of("a") | {"n": 2}, 400, "invalid_request"),
+        (
+            "chat/completions",
+            {"model": "talaria", "messages": [{"content": [{"type": "image_url"}]}]},
+            400,
+            "unsupported_content",
+        ),
+        ("chat/completions", b"a" * 4_200_000, 413, "request_entity_too_large"),
+        ("responses", {"model": "talaria", "input": []}, 400, "invalid_request"),
+        (
+            "responses",
+            {"model": "talaria", "input": "a", "background": True},
+            400,
+            "invalid_request",
+        ),
+        ("nothing", {}, 404, "not_found"),
+    ],
+    ids=range(14),
+)
+async def test_what_is_wrong_is_one_clear_error(
+    setup: Setup, path: str, body: object, status: int, code: str
+) -> None:
+    got, answer = await setup.post(path, setup.olga, body)
+    assert (got, answer["error"]["code"]) == (status, code)
+    assert answer["error"]["message"]
+    assert not setup.model.requests
+
+
+async def test_a_key_makes_a_limited_number_of_requests(setup: Setup) -> None:
+    found = [(await setup.post("responses", setup.olga, {}))[0] for _ in range(121)]
+    assert found == [400] * 120 + [429]
+    assert (await setup.post("responses", setup.zebrana, {}))[0] == 400
