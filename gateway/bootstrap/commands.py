@@ -9,6 +9,7 @@ from agent_core.agent.compaction import Compactor
 from agent_core.agent.named import AgentFolder
 from agent_core.agent.quotas import Quotas
 from agent_core.memory import ExternalMemory, SharedMemory
+from agent_core.skills.tools import SkillDirectory
 from agent_core.tools.mcp import McpServers
 from gateway.commands import (
     AgentCommands,
@@ -30,6 +31,7 @@ from gateway.commands import (
     RoomCommands,
     SessionCommands,
     SettingsCommands,
+    SkillCommands,
     SlashCommand,
     StatusReport,
     ToolCommands,
@@ -57,6 +59,7 @@ class CommandDeps:
     mcp: McpServers
     toolboxes: Toolboxes
     agents: AgentFolder
+    skills: SkillDirectory
 
 
 def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, ...]:
@@ -107,6 +110,7 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         ),
         RoomCommands(deps.rooms, deps.consent),
         McpCommands(extra.mcp),
+        SkillCommands(extra.skills),
         ToolCommands(database, extra.toolboxes, extra.agents),
         ApprovalCommands(database),
         AgentCommands(

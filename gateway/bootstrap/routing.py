@@ -1,13 +1,14 @@
 """Builds the inbound router with what an event may need on its way to a turn."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from agent_core.tools.mcp import McpServers
 from gateway.attachments import make_reader
 from gateway.bootstrap.commands import CommandDeps, make_commands
 from gateway.bootstrap.core import Core
-from gateway.commands import McpCommands
+from gateway.commands import McpCommands, SkillCommands, SlashCommand
 from gateway.inbound import InboundRouter, RouterDeps
 from gateway.jobs import EventJobs, Outcomes
 from gateway.outbound import OutboxDispatcher, Questions
@@ -71,6 +72,7 @@ def make_router(
         mcp=data.mcp,
         toolboxes=turn_deps.agent.toolboxes,
         agents=core.agents,
+        skills=core.skills,
     )
     return InboundRouter(
         group=group,
@@ -80,6 +82,16 @@ def make_router(
         adapters=adapters,
         now=core.now,
     )
+
+
+def _make_finder(core: Core, mcp: McpServers) -> Callable[[str], Awaitable[SlashCommand | None]]:
+    """Make what finds the commands that come and go: prompts of MCP servers, and skills."""
+    prompts, skills = McpCommands(mcp), SkillCommands(core.skills)
+
+    async def find(name: str) -> SlashCommand | None:
+        return prompts.find_prompt(name) or await skills.find(name)
+
+    return find
 
 
 def _make_deps(
@@ -132,6 +144,6 @@ def _make_deps(
         stale_messages=core.stale_messages,
         zone_of=core.zone_of,
         hear=event_jobs.hear,
-        find_prompt=McpCommands(data.mcp).find_prompt,
+        find_command=_make_finder(core, data.mcp),
         wake_jobs=core.wakeup.set,
     )

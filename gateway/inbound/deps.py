@@ -33,7 +33,7 @@ class RouterDeps:
     """Returns the IANA time zone of a person."""
     hear: Callable[[QueuedMessage], Awaitable[None]]
     """Starts the jobs that wait for a message. Raises `StoreError`."""
-    find_prompt: Callable[[str], SlashCommand | None]
-    """Returns the command of a prompt that an MCP server offers."""
+    find_command: Callable[[str], Awaitable[SlashCommand | None]]
+    """Returns a command that comes and goes: the prompt of an MCP server, or a skill."""
     wake_jobs: Callable[[], None]
     """Called after a write that may make a job due earlier."""

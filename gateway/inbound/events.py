@@ -24,7 +24,7 @@ from gateway.texts import general
 _log = logging.getLogger(__name__)
 
 # A name as the platforms' menus allow it; groups on Telegram append the bot's own name.
-_COMMAND = re.compile(r"/([A-Za-z][A-Za-z0-9_]{0,31})(?:@\S+)?(?:\s+(.*))?", re.DOTALL)
+_COMMAND = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,63})(?:@\S+)?(?:\s+(.*))?", re.DOTALL)
 
 _INVITATION = re.compile(r"(claim|link)-([A-Za-z0-9-]+)")
 """The words with which a link of `Linking` or of the banner opens a chat."""

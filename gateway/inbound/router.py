@@ -353,7 +353,7 @@ class InboundRouter:
     ) -> None:
         name, argument = words
         room_conversation, conversation = where
-        command = self._commands.get(name) or self._deps.find_prompt(name)
+        command = self._commands.get(name) or await self._deps.find_command(name)
         if command is None:
             await self._reply(arrived, suggest_command(name, argument, person))
             return

@@ -1,3 +1,4 @@
-"""Commands about what the assistant learns from finished turns."""
+"""Commands about what the assistant learns from finished turns, and about skills."""
 
 from gateway.commands.learning.feed import LearningCommands as LearningCommands
+from gateway.commands.learning.skills import SkillCommands as SkillCommands

@@ -34,6 +34,8 @@ _PURPOSES = {
     "send_file": Text("sends a file with an answer"),
     "send_message": Text("sends a message to another of your chats"),
     "settings": Text("changes your settings"),
+    "skill_view": Text("reads a skill: how some work is done"),
+    "skills_search": Text("searches the skills"),
     "terminal": Text("runs commands in your workspace, in a sandbox"),
     "todo": Text("keeps a plan for longer tasks"),
     "web_fetch": Text("reads a web page"),
