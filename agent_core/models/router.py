@@ -1,7 +1,6 @@
 """Choose models, and route each request to the provider that its model's name names."""
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from agent_core.models.contract import CountsTokens, Model, ModelAnswer, ModelRequest, TextDelta
@@ -51,12 +50,12 @@ class ModelRouter:
         """The name of the default provider's package."""
         return self._default
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Make the call; see the contract."""
         provider, model = self._find(request.model)
-        async with aclosing(provider.stream(replace(request, model=model))) as pieces:
-            async for piece in pieces:
-                yield piece
+        if model != request.model:
+            request = replace(request, model=model)
+        return provider.stream(request)
 
     async def check(self, model: str) -> None:
         """Verify key and model with the provider; see the contract."""

@@ -1,11 +1,12 @@
 """Events that start jobs: each starts a job once, and too many of them are left out."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
+from agent_core.ids import PersonId, RoomId
 from agent_core.localization import use_language
 from agent_core.schedule import OnEvent, find_webhook, list_followers, load_timing
 from agent_core.state.engine.database import Connection, Database
@@ -23,6 +24,7 @@ MOST_AN_HOUR = 60
 _HOUR = 3_600_000
 _LONGEST_INPUT = 64_000
 _LONGEST_QUOTE = 200
+_MOST_LISTENERS = 10_000
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7a3]")
 """Thai, Lao, Burmese, Khmer, Japanese, Chinese and Korean letters: their words have no borders."""
 
@@ -97,6 +99,8 @@ class EventJobs:
     enqueue: Callable[[Sequence[OutboxRow]], None]
     wake: Callable[[], None]
     now: Callable[[], int]
+    _without: dict[tuple[PersonId, RoomId | None], int] = field(default_factory=dict)
+    """Where no job waits for messages, and the count of changes to jobs when that was read."""
 
     async def hear(self, message: QueuedMessage) -> None:
         """Start the jobs that wait for a message, once. Raises `StoreError`.
@@ -104,7 +108,16 @@ class EventJobs:
         A person's own jobs hear the messages of their direct chats, and a room's jobs those of the
         room.
         """
-        if not await self.database.read(lambda c: _list_matching(c, message)):
+        listener = (message.person.id, message.room_id)
+        changes = self.database.count_changes("jobs")
+        if self._without.get(listener) == changes:
+            return
+        waiting = await self.database.read(lambda c: _list_waiting(c, message))
+        if not waiting:
+            if len(self._without) >= _MOST_LISTENERS:
+                self._without.clear()
+            self._without[listener] = changes
+        if not _choose_matching(waiting, message):
             return
         now, text = self.now(), message.message.text
 
@@ -118,7 +131,7 @@ class EventJobs:
             event = JobEvent(key=key, line=line, details=text)
             return [
                 row
-                for job in _list_matching(connection, message)
+                for job in _choose_matching(_list_waiting(connection, message), message)
                 for row in self.take(connection, job, event, now)
             ]
 
@@ -145,14 +158,15 @@ class EventJobs:
         return outcome
 
 
-def _list_matching(connection: Connection, message: QueuedMessage) -> list[Job]:
+def _list_waiting(connection: Connection, message: QueuedMessage) -> list[tuple[Job, str]]:
+    """List the jobs that wait for messages where this one came, with the words they wait for."""
     waiting = jobs.list_on_event(connection, person_id=message.person.id, room_id=message.room_id)
     events = [(job, _event_of(job)) for job in waiting]
-    return [
-        job
-        for job, event in events
-        if event.kind == "message" and contains_words(message.message.text, event.value)
-    ]
+    return [(job, event.value) for job, event in events if event.kind == "message"]
+
+
+def _choose_matching(waiting: Iterable[tuple[Job, str]], message: QueuedMessage) -> list[Job]:
+    return [job for job, words in waiting if contains_words(message.message.text, words)]
 
 
 def contains_words(text: str, words: str) -> bool:

@@ -72,10 +72,13 @@ def _is_due(connection: Connection, rules: ReviewRules, turn: EndedTurn, after: 
             reviews.count_turns(connection, person_id=turn.person_id, after=after, most=least)
             >= least
         )
-    for most, count in ((rules.turns, reviews.count_turns), (rules.steps, reviews.count_steps)):
-        if most and count(connection, person_id=turn.person_id, after=after, most=most) >= most:
-            return True
-    return False
+    counted = [(rules.turns, reviews.count_turns)]
+    if turn.tools:  # another turn adds no steps
+        counted.append((rules.steps, reviews.count_steps))
+    return any(
+        most and count(connection, person_id=turn.person_id, after=after, most=most) >= most
+        for most, count in counted
+    )
 
 
 def _has_overcome(connection: Connection, turn: EndedTurn) -> bool:

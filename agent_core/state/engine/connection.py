@@ -4,7 +4,7 @@ import asyncio
 import sqlite3
 import traceback
 import zlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -108,6 +108,7 @@ class ThreadedConnection:
         """The connection itself, for single statements where speed does not matter."""
         self.load = 0
         """Functions that wait for the thread or run on it."""
+        self._changed: set[str] = set()
         self._is_closing = False
 
     @classmethod
@@ -162,6 +163,23 @@ class ThreadedConnection:
             return await execute(work, self.sqlite._conn)
         finally:
             self.load -= 1
+
+    async def watch(self, tables: Iterable[str]) -> None:
+        """Note from now on which of these tables are written. Raises `sqlite3.Error`."""
+        await self.sqlite.create_function("note_change", 1, self._changed.add)
+        for table in tables:
+            for event in ("INSERT", "UPDATE", "DELETE"):
+                # Triggers find every write, wherever its statement is.
+                await self.sqlite.execute(
+                    f"CREATE TEMP TRIGGER {table}_{event} AFTER {event} ON main.{table}"
+                    f" BEGIN SELECT note_change('{table}'); END"
+                )
+
+    def take_changed(self) -> frozenset[str]:
+        """Return the watched tables that were written since the last call, or tried to be."""
+        changed = frozenset(self._changed)
+        self._changed.clear()
+        return changed
 
     async def close(self) -> None:
         """Interrupt the running statement and end the thread."""

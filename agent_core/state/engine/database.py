@@ -4,7 +4,7 @@ import asyncio
 import logging
 import sqlite3
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from contextvars import copy_context
@@ -64,6 +64,7 @@ class Database:
         self._largest_group = largest_group
         self.retry_pause = retry_pause
         """Seconds between two attempts of work that the store refused."""
+        self._changes: Counter[str] = Counter()
         self._pending: deque[PendingWrite] = deque()
         self._has_pending = asyncio.Event()
         self._is_closed = False
@@ -146,6 +147,13 @@ class Database:
             self._is_damaged = self._is_damaged or is_fatal(error)
             raise translate_error(error, self._path) from error
 
+    def count_changes(self, table: str) -> int:
+        """Count the commits that may have changed a table of `WATCHED`; never waits.
+
+        While the count is the same, what was read after it was asked for still holds.
+        """
+        return self._changes[table]
+
     async def retry_while_unavailable(self, work: Callable[[], Awaitable[T]], subject: str) -> T:
         """Call `work` until it raises no `StoreError`; pause `retry_pause` seconds in between.
 
@@ -189,6 +197,8 @@ class Database:
         except sqlite3.Error as error:
             self._record_failure(error)
             raise translate_error(error, self._path) from error
+        finally:
+            self._changes.update(self._writer.take_changed())
 
     async def back_up(self, target: Path) -> None:
         """Copy the database as it is now; the name `target` appears when the copy is complete.
@@ -281,6 +291,7 @@ class Database:
             error: sqlite3.Error | StoreError | None = StoreError(self._stop_reason)
         else:
             error = await self._run(group)
+            self._changes.update(self._writer.take_changed())
         self._failure = str(self._translate(error)) if error else ""
         for number, write in enumerate(group, 1):
             if write.error is None:

@@ -36,6 +36,8 @@ from agent_core.state.engine.upgrade import (
 )
 
 READERS = 2
+WATCHED = frozenset({"jobs"})
+"""Tables that change rarely, of which others keep what they have read; see `count_changes`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,7 @@ async def connect(
     writer = await _open(path, stack, limits.busy_timeout)
     await _prepare_writer(writer.sqlite, path, is_new=is_new)
     await upgrade(writer.sqlite, migrations, _name_backups(path), datetime.now(UTC))
+    await writer.watch(WATCHED & await _list_tables(writer.sqlite))
     connections = [writer]
     for _ in range(READERS):
         reader = await _open(path, stack, limits.busy_timeout)
@@ -145,6 +148,11 @@ async def _prepare_writer(connection: aiosqlite.Connection, path: Path, *, is_ne
         PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES};
         PRAGMA journal_size_limit = {_LONGEST_KEPT_WAL};
     """)
+
+
+async def _list_tables(connection: aiosqlite.Connection) -> set[str]:
+    rows = await connection.execute_fetchall("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    return {row[0] for row in rows}
 
 
 def _name_backups(path: Path) -> Path:

@@ -132,6 +132,25 @@ async def test_a_message_starts_a_job_once_and_is_answered(tmp_path: Path) -> No
         assert len(await runs_of(harness, job.id)) == 1
 
 
+async def test_a_message_is_heard_as_soon_as_a_job_waits_for_it(tmp_path: Path) -> None:
+    model = greeted(*(say(f"Answer {number}.") for number in range(4)))
+    async with running(tmp_path, model, **SETTINGS) as harness:
+        await greet(harness)
+        await harness.chat.says("an invoice")  # what waits here is known from now on: nothing
+        await looked(harness)
+        job = await give_job(harness, "File it.", "on message invoice")
+        await harness.chat.says("an invoice")
+        assert len(await over(harness, job, 1)) == 1
+        await harness.chat.says(f"/jobs pause {job.id}")
+        await harness.chat.sees_text("is paused")
+        await harness.chat.says("an invoice")
+        await looked(harness)
+        await harness.chat.says(f"/jobs resume {job.id}")
+        await harness.chat.sees_text("is active again")
+        await harness.chat.says("an invoice")
+        assert len(await over(harness, job, 2)) == 2
+
+
 async def test_an_event_from_a_room_is_forgotten_with_its_message(tmp_path: Path) -> None:
     async with running(tmp_path, greeted(), **SETTINGS) as harness:
         await greet(harness)

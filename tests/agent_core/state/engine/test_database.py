@@ -4,7 +4,7 @@ import asyncio
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from agent_core.errors import StoreError, StoreFull
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import WAKEUPS_PER_ROUND, Connection, Database
 from agent_core.state.engine.opening import EngineLimits
+from agent_core.state.people import people
 
 WAIT_SECONDS = 10
 
@@ -461,3 +462,52 @@ async def test_every_commit_is_on_the_disk_and_foreign_keys_hold(database: Datab
         return tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
 
     assert await database.write("pragmas", pragmas) == ("wal", 2, 1)
+
+
+def _add_person(connection: Connection) -> None:
+    people.insert(connection, slug="ana", name="Ana", role="owner", now=1)
+
+
+def _add_job(connection: Connection) -> None:
+    connection.execute(
+        "INSERT INTO jobs (person_id, kind, title, body, timing, zone, late, options, targets,"
+        " is_urgent, state, reason, failures, actor, created_at, checksum) SELECT id, 'message',"
+        " '', '', '', '', 'skip', '', '', 0, 'active', '', 0, '', 1, 1 FROM people"
+    )
+
+
+async def test_a_commit_that_may_have_changed_a_watched_table_is_counted(
+    database: Database,
+) -> None:
+    counts = [database.count_changes("jobs")]
+
+    async def count_after(work: Callable[[Connection], object]) -> bool:
+        await database.write("test", work)
+        counts.append(database.count_changes("jobs"))
+        return counts[-1] > counts[-2]
+
+    assert not await count_after(_add_person)
+    assert not await count_after(lambda c: meta.put(c, key="a", value="b"))
+    assert await count_after(_add_job)
+    assert await count_after(lambda c: c.execute("UPDATE jobs SET title = 'new'"))
+    assert not await count_after(lambda c: c.execute("SELECT * FROM jobs").fetchall())
+    assert await count_after(lambda c: c.execute("DELETE FROM jobs"))
+
+
+async def test_a_change_is_counted_before_its_writer_goes_on_and_not_before_its_commit(
+    database: Database,
+) -> None:
+    await database.write("test", _add_person)
+    gate = Gate()
+
+    def work(connection: Connection) -> None:
+        _add_job(connection)
+        gate.hold(connection)
+
+    before = database.count_changes("jobs")
+    writing = asyncio.create_task(database.write("test", work))
+    await gate.begun()
+    assert database.count_changes("jobs") == before, "a reader would keep what is still old"
+    gate.open()
+    await writing
+    assert database.count_changes("jobs") > before
