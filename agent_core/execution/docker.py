@@ -1,4 +1,4 @@
-"""The docker backend: a container for each person, by the CLI of docker."""
+"""The docker backend: a container for each person, by the CLI of docker or podman."""
 
 import asyncio
 import hashlib
@@ -30,12 +30,20 @@ _SECONDS = 60.0
 """More than an engine takes to start a container."""
 _SPARE_PROCESSES = 32
 """Processes of the supervisors in a container."""
+_USER_PROCESSES = 4096
+"""Processes of the containers' user on the whole machine; each container has a lower limit."""
 _PASSED_ON = (
     *("PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG"),
     *("DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "CONTAINER_HOST"),
 )
 """Variables with which the CLI finds its engine."""
-_PROGRAM, _INIT = "docker", "/sbin/docker-init"
+_PROGRAMS = ("docker", "podman")
+_INITS = {"docker": "/sbin/docker-init", "podman": "/run/podman-init"}
+"""The first process of a container, which reaps orphans; docker brings it along."""
+_TINY_INITS = ("docker-init", "tini", "tini-static")
+"""Programs that can do that for podman; its own `catatonit` adopts nothing for a supervisor."""
+_LABEL_FORMS = {"docker": '{{.Label "%s"}}', "podman": '{{index .Labels "%s"}}'}
+_VERSION_FORMS = {"docker": "{{.Server.Version}}", "podman": "{{.Client.Version}}"}
 _NONE = "none"
 _DEVICE_FOLDERS = ("/sys/block", "/sys/bus", "/sys/class", "/sys/dev", "/sys/devices")
 """Folders on the machine's devices, which stay empty. The limits are in `/sys/fs`."""
@@ -48,13 +56,14 @@ class ContainerSettings:
     """The image with bash and coreutils, the network, and the share of processors.
 
     An idle container is paused after `idle_seconds`. `environ` is where the client looks for its
-    engine.
+    engine. `program` is the client: docker or podman; "" for the first that is installed.
     """
 
     image: str
     network: str = _NONE
     cpus: float = 1.0
     idle_seconds: float = 300.0
+    program: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -85,6 +94,11 @@ class DockerBackend:
         self._environ = {
             name: value for name, value in settings.environ.items() if name in _PASSED_ON
         }
+        path = self._environ.get("PATH")
+        found = (name for name in _PROGRAMS if shutil.which(name, path=path))
+        self._program = settings.program or next(found, _PROGRAMS[0])
+        inits = (shutil.which(name, path=path) for name in _TINY_INITS)
+        self._tiny_init = next((name for name in inits if name), "")
         self._containers: dict[str, _Container] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -121,13 +135,13 @@ class DockerBackend:
                 "memory": limits.memory,
                 "processes": limits.processes,
                 "disk": 0,  # this process looks at it
-                "init": _INIT,
+                "init": _INITS[self._program],
             },
             {"argv": command.argv},
         )
         name = self._name(command.workspace)
         words = ("exec", "--interactive", "--workdir", f"{WORKSPACE}/{folder}", name)
-        argv = (_PROGRAM, *words, "/bin/bash", "-c", IN_CONTAINER)
+        argv = (self._program, *words, "/bin/bash", "-c", IN_CONTAINER)
         return await start_supervised(
             argv, setup, self._environ, partial(self._force, command.workspace)
         )
@@ -170,9 +184,11 @@ class DockerBackend:
 
     async def health(self) -> None:
         """Ask the engine, and look for the image; see `Backend`."""
-        if not shutil.which(_PROGRAM, path=self._environ.get("PATH")):
-            raise BackendUnavailable(f"{_PROGRAM} is not installed")
-        await self._call("version", "--format", "{{.Server.Version}}")
+        if not shutil.which(self._program, path=self._environ.get("PATH")):
+            raise BackendUnavailable(f"{self._program} is not installed")
+        if self._program == "podman" and not self._tiny_init:
+            raise BackendUnavailable("podman needs tini; install it, as with `apt install tini`")
+        await self._call("version", "--format", _VERSION_FORMS[self._program])
         await self._call("image", "inspect", "--format", "{{.Id}}", self._settings.image)
 
     def _note_end(self, workspace: str, container: _Container, process: SupervisedProcess) -> None:
@@ -242,7 +258,7 @@ class DockerBackend:
             *("--filter", f"label={_HOME_LABEL}={self._home}"),
             *("--filter", f"label={_WORKSPACE_LABEL}={workspace}"),
         )
-        shown = '{{.State}} {{.Label "' + _SETTINGS_LABEL + '"}}'
+        shown = "{{.State}} " + _LABEL_FORMS[self._program] % _SETTINGS_LABEL
         line = await self._call("ps", "--all", *filters, "--format", shown)
         state, _, digest = line.partition(" ")
         return (state, digest) if state else None
@@ -253,6 +269,8 @@ class DockerBackend:
         words = ["--name", self._name(workspace)]
         words += ["--label", f"{_HOME_LABEL}={self._home}"]
         words += ["--label", f"{_WORKSPACE_LABEL}={workspace}"]
+        if self._program == "podman":  # it would also add an account of the machine
+            words += ["--init-path", self._tiny_init, "--passwd=false"]
         words += ["--init", "--restart", "no", "--log-driver", "none", "--hostname", "workspace"]
         words += ["--network", settings.network, "--ipc", "private", "--read-only"]
         words += ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
@@ -262,8 +280,12 @@ class DockerBackend:
         words += ["--ulimit", "core=0", "--ulimit", "nofile=1024:1024"]
         words += ["--ulimit", f"fsize={limits.file}:{limits.file}", "--shm-size", str(shared)]
         words += ["--tmpfs", f"/tmp:rw,nosuid,nodev,size={shared},mode=1777"]  # noqa: S108 - its own
+        is_podman = self._program == "podman"
+        if is_podman:  # its default is more than an engine with few capabilities may set
+            words += ["--ulimit", f"nproc={_USER_PROCESSES}:{_USER_PROCESSES}"]
+        empty = ",notmpcopyup" if is_podman else ""  # podman would copy what is there
         for folder in _DEVICE_FOLDERS:
-            words += ["--tmpfs", f"{folder}:ro,size=64k"]
+            words += ["--tmpfs", f"{folder}:ro,size=64k{empty}"]
         words += ["--mount", f"type=bind,source={place.resolve()},target={WORKSPACE}"]
         for name, value in ENVIRONMENT.items():
             words += ["--env", f"{name}={value}"]
@@ -275,7 +297,7 @@ class DockerBackend:
 
     async def _call(self, *words: str) -> str:
         """Run the CLI, and return its first line. Raises `BackendUnavailable`."""
-        argv = (_PROGRAM, *words)
+        argv = (self._program, *words)
         status, output, errors = await call(argv, self._environ, _SECONDS)
         if status:
             raise BackendUnavailable(f"`{argv[0]} {words[0]}` failed: {_shorten(errors)}")

@@ -150,6 +150,7 @@ def _make_container_settings(table: ToolSettings) -> ContainerSettings:
     return ContainerSettings(
         image=table.docker_image,
         network=table.docker_network,
+        program=table.docker_program,
         cpus=table.docker_cpus,
         idle_seconds=table.docker_idle_minutes * 60.0,
         environ=environment(),

@@ -1,5 +1,7 @@
 """Settings of the places where commands run: their network, containers, another machine."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.config.tool_rules import PersonBackends
@@ -27,6 +29,9 @@ class PlaceSettings(BaseModel):
         description='Hosts that these commands may reach, by a proxy: `"example.org"`,'
         ' `"*.example.org"` for all below it, or `"*"`; at ports 80 and 443, or at the one that is'
         " named. Hosts of the local network also have to be in `digest.allow_hosts`.",
+    )
+    docker_program: Literal["", "docker", "podman"] = Field(
+        "", description="The client of the engine; empty for docker if it is installed, or podman."
     )
     docker_image: Text = Field(
         "", description="The image of the containers; it needs bash and coreutils."

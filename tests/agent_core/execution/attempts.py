@@ -24,7 +24,8 @@ READ = {
     "keys of the administrator": "cat /root/.ssh/* && echo ESCAPED",
     "private keys of the machine": "cat /etc/ssl/private/* && echo ESCAPED",
     "logs of the machine": "find /var/log -type f -size +0 | grep -q . && echo ESCAPED",
-    "sockets of services": "ls /run/* /var/run/* && echo ESCAPED",
+    "sockets of services": "find /run/ /var/run/ -mindepth 1 ! -name podman-init | grep ."
+    " && echo ESCAPED",
     "the engine of containers": "#!python\n"
     "import socket\n"
     "socket.socket(socket.AF_UNIX).connect('/var/run/docker.sock'); print('ESCAPED')",
@@ -205,7 +206,7 @@ LIMITS = {
     "import mmap, time\n"
     "part = mmap.mmap(-1, 2_000_000_000)\n"
     "for at in range(0, len(part), 4096): part[at] = 1\n"
-    "print('ESCAPED')",
+    "print('ESC' + 'APED')",  # a shell that tells of the killed command shows its text
     "a bomb of files in memory": "#!python\n"
     "import os\n"
     "for _ in range(100): os.write(os.memfd_create('x'), bytes(19_000_000))\n"

@@ -1,6 +1,7 @@
 """Every execution backend, ready for the behaviour suite; more are added here."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -50,12 +51,15 @@ def make_local(folder: Path, *hosts: str) -> LocalBackend:
     return LocalBackend(folder / "workspaces", LIMITS, program=program, network=network)
 
 
-def make_docker(folder: Path) -> DockerBackend:
-    settings = ContainerSettings(image=IMAGE, environ=os.environ)
+def make_docker(folder: Path, program: str = "docker") -> DockerBackend:
+    settings = ContainerSettings(image=IMAGE, environ=os.environ, program=program)
     return DockerBackend(folder / "workspaces", LIMITS, settings)
 
 
 needs_docker = pytest.mark.skipif(not has_engine(), reason="no engine of containers answers here")
+needs_podman = pytest.mark.skipif(
+    not (shutil.which("tini") and has_engine("podman")), reason="no podman with tini works here"
+)
 needs_ssh = pytest.mark.skipif(
     not has_server(), reason="no OpenSSH server for an account that is not root"
 )
@@ -68,6 +72,7 @@ MARKS = {
     "local": [needs_bubblewrap],
     "landlock": [needs_landlock],
     "docker": [needs_docker, pytest.mark.slow],
+    "podman": [needs_podman, pytest.mark.slow],
     "ssh": [needs_ssh, needs_bubblewrap, pytest.mark.slow],
 }
 BACKENDS = [pytest.param(name, marks=marks) for name, marks in MARKS.items()]
@@ -84,8 +89,8 @@ async def open_backend(request: pytest.FixtureRequest, folder: Path) -> AsyncIte
     backend: Backend = make_local(folder)
     if request.param == "network":
         backend = make_local(folder, "*")
-    elif request.param == "docker":
-        backend = make_docker(folder)
+    elif request.param in ("docker", "podman"):
+        backend = make_docker(folder, request.param)
     elif request.param == "landlock":
         request.getfixturevalue("plain_user")
         backend = LandlockBackend(folder / "workspaces", LIMITS, home=folder)
@@ -97,5 +102,5 @@ async def open_backend(request: pytest.FixtureRequest, folder: Path) -> AsyncIte
         backend = SshBackend(LIMITS, replace(server, root=str(open_folder(folder / "workspaces"))))
     yield backend
     await backend.close()
-    if request.param == "docker":
-        remove_containers(folder)
+    if request.param in ("docker", "podman"):
+        remove_containers(folder, request.param)

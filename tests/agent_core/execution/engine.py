@@ -22,26 +22,26 @@ _LINKS = ("/usr/bin/awk", "/etc/alternatives/awk")
 
 
 @cache
-def has_engine() -> bool:
+def has_engine(program: str = "docker") -> bool:
     """Return whether an engine answers (DOCKER_HOST, or the default), with the image in it."""
     try:
-        asked = subprocess.run(["docker", "version"], check=False, capture_output=True, timeout=20)
-        return asked.returncode == 0 and (_has_image() or _make_image())
+        asked = subprocess.run([program, "version"], check=False, capture_output=True, timeout=20)
+        return asked.returncode == 0 and (_has_image(program) or _make_image(program))
     except (OSError, subprocess.SubprocessError):
         return False
 
 
-def _has_image() -> bool:
-    words = ["docker", "image", "inspect", IMAGE]
+def _has_image(program: str) -> bool:
+    words = [program, "image", "inspect", IMAGE]
     return subprocess.run(words, check=False, capture_output=True).returncode == 0
 
 
-def _make_image() -> bool:
+def _make_image(program: str) -> bool:
     """Import the files of Debian packages of this machine; no registry is reached."""
     files = sorted({*_list_files()})
     if "/usr/bin/bash" not in files:
         return False
-    words = ["docker", "import", "-", IMAGE]
+    words = [program, "import", "-", IMAGE]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as importing:
         assert importing.stdin
         with tarfile.open(fileobj=importing.stdin, mode="w|") as image:
@@ -68,21 +68,21 @@ def _list_files() -> Iterator[str]:
     yield from filter(os.path.islink, _LINKS)
 
 
-def remove_containers(folder: Path) -> None:
+def remove_containers(folder: Path, program: str = "docker") -> None:
     """Remove the containers whose workspaces are below a folder."""
     listed = subprocess.run(
-        ["docker", "ps", "--all", "--quiet", "--filter", "label=talaria.home"],
+        [program, "ps", "--all", "--quiet", "--filter", "label=talaria.home"],
         check=True,
         capture_output=True,
         text=True,
     )
     for container in listed.stdout.split():
         shown = subprocess.run(
-            ["docker", "inspect", "--format", "{{json .Mounts}}", container],
+            [program, "inspect", "--format", "{{json .Mounts}}", container],
             check=False,
             capture_output=True,
             text=True,
         )
         if str(folder) in shown.stdout:
-            words = ["docker", "rm", "--force", container]
+            words = [program, "rm", "--force", container]
             subprocess.run(words, check=False, capture_output=True)
