@@ -3,7 +3,7 @@
 The ledger in the database is the source of truth; two Markdown files per person mirror it.
 """
 
-from agent_core.memory.approval import Approval, fence, show_difference
+from agent_core.memory.approval import PATIENCE, Approval, fence, show_difference
 from agent_core.memory.archive.entries import Content as ArchiveContent
 from agent_core.memory.archive.entries import format_archive_id
 from agent_core.memory.archive.entries import format_entry as format_archive_entry
@@ -104,6 +104,7 @@ __all__ = [
     "ABSENT",
     "GROWTH_TASK",
     "MOST_COUNTED",
+    "PATIENCE",
     "SOUL_TASK",
     "Approval",
     "ArchiveContent",

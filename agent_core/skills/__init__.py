@@ -9,6 +9,7 @@ from agent_core.skills.catalog import (
     list_skill_folders,
     read_skill_folder,
 )
+from agent_core.skills.changes import write_planned
 from agent_core.skills.curator import (
     CuratorReport,
     CuratorRules,
@@ -58,4 +59,5 @@ __all__ = [
     "read_skill_folder",
     "restore_skill",
     "undo_skill_change",
+    "write_planned",
 ]

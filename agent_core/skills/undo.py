@@ -40,6 +40,8 @@ def undo_skill_change(
     `OSError` and `StoreDamaged`.
     """
     team, row, skill = _find(connection, row_id)
+    if row.change.before == row.change.after:
+        raise SkillConflict(f"Row {row_id} only added a file; delete it in {folder / skill.name}.")
     later = skill_changes.list_later(connection, person_id=team, skill_id=skill.id, after=row_id)
     if undo_row := _find_undo_row(row_id, later):
         raise SkillConflict(f"Row {row_id} is already undone, by row {undo_row}.")

@@ -19,7 +19,7 @@ from agent_core.memory import (
 )
 from agent_core.memory.recall import RecallTool
 from agent_core.schedule import JobMover, ScheduleServices, ScheduleTool
-from agent_core.skills.tools import SkillDirectory, make_skill_tools
+from agent_core.skills.tools import SkillDirectory, SkillManageTool, make_skill_tools
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools import (
     PROMPT_TOOLS,
@@ -203,6 +203,7 @@ def _make_private(
         ),
         SendMessageTool(database, deps.messenger),
         ProposeSoulTool(SoulFile(database, deps.settings.home), approval, SOUL_LIMIT),
+        SkillManageTool(deps.skills.catalog, database, approval),
         *(deps.external_memory.tools if deps.external_memory else ()),
     )
 

@@ -11,7 +11,7 @@ from agent_core.memory import ArchiveTool, MemoryTool, ProposeSoulTool
 from agent_core.memory.recall import RecallTool
 from agent_core.schedule import SCHEDULE_SPEC, JobResources, JobRules
 from agent_core.skills import SkillCatalog
-from agent_core.skills.tools import SkillsSearchTool, SkillViewTool
+from agent_core.skills.tools import SkillManageTool, SkillsSearchTool, SkillViewTool
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets, rooms
@@ -30,7 +30,7 @@ from gateway.texts import jobs as job_texts
 from gateway.texts.general import name_platform
 
 _OPEN = (MemoryTool, RecallTool, ArchiveTool, SendFileTool)
-_PRIVATE = (SettingsTool, SendMessageTool, ProposeSoulTool)
+_PRIVATE = (SettingsTool, SendMessageTool, ProposeSoulTool, SkillManageTool)
 _GATHERING = (GatherTool, ChartTool)
 _EXTERNAL = {"": (), "honcho": ("ask_memory",)}
 """The tools of each external memory provider. Listed here to avoid importing its SDK."""

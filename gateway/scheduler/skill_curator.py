@@ -19,6 +19,7 @@ from agent_core.skills import (
     inspect_skills,
     note_found,
     plan_steps,
+    write_planned,
 )
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
@@ -66,6 +67,7 @@ def record_manual_changes(
 
     Raises `SkillBroken` if the folder can't be read.
     """
+    write_planned(connection, services.catalog.folder)
     view, found = _look(connection, services, now)
     found = replace(found, steps=[step for step in found.steps if step.kind in FOUND])
     if found.has_folder:
@@ -124,6 +126,7 @@ class Curator:
         now = self._now()
 
         def work(connection: Connection) -> tuple[CuratorReport, list[OutboxRow]]:
+            write_planned(connection, self._services.catalog.folder)
             view, found = _look(connection, self._services, now)
             if not found.has_folder:
                 return found, []

@@ -1,8 +1,15 @@
 """The tools of skills: read one, search them, and change the home's own."""
 
 from agent_core.skills.tools.directory import SkillDirectory
+from agent_core.skills.tools.manage import SkillManageTool
 from agent_core.skills.tools.search import SkillsSearchTool
 from agent_core.skills.tools.toolset import make_skill_tools
 from agent_core.skills.tools.view import SkillViewTool
 
-__all__ = ["SkillDirectory", "SkillViewTool", "SkillsSearchTool", "make_skill_tools"]
+__all__ = [
+    "SkillDirectory",
+    "SkillManageTool",
+    "SkillViewTool",
+    "SkillsSearchTool",
+    "make_skill_tools",
+]

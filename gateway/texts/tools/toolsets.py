@@ -34,6 +34,7 @@ _PURPOSES = {
     "send_file": Text("sends a file with an answer"),
     "send_message": Text("sends a message to another of your chats"),
     "settings": Text("changes your settings"),
+    "skill_manage": Text("writes and changes skills for an owner"),
     "skill_view": Text("reads a skill: how some work is done"),
     "skills_search": Text("searches the skills"),
     "terminal": Text("runs commands in your workspace, in a sandbox"),

@@ -57,7 +57,7 @@ async def states(harness: Harness, table: str) -> list[str]:
         ("//help", None),
         ("/etc/passwd is a file", None),
         ("/1", None),
-        ("/" + "x" * 33, None),
+        ("/" + "x" * 65, None),
         ("not /help", None),
     ],
 )

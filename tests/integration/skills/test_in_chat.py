@@ -1,10 +1,13 @@
 """Skills in a conversation: the prompt lists them, the model reads one, and the cache stays."""
 
+import json
 from pathlib import Path
 
+from agent_core.tools.gate import PROPOSED
 from tests.agent_core.skills.test_catalog import write_skill, write_text
-from tests.fakes.model import ask, call, say
+from tests.fakes.model import Play, ask, call, say
 from tests.integration.harness import running
+from tests.integration.jobs.test_skills import make_owner
 from tests.integration.jobs_support import greet, greeted
 
 
@@ -48,3 +51,50 @@ async def test_a_skill_is_a_command_and_a_command_of_talaria_wins(tmp_path: Path
         await harness.chat.says("/whoami")
         await harness.chat.sees_text("Ana")
         assert len(model.requests) == 3
+
+
+def manage(**arguments: str) -> Play:
+    return ask(call("skill_manage", json.dumps(arguments)))
+
+
+async def test_an_owners_words_become_a_skill_and_anothers_need_an_owner(tmp_path: Path) -> None:
+    text = "---\nname: tidy\ndescription: Tidies lists.\n---\nSort them.\n"
+    wish = manage(action="create", name="tidy", text=text)
+    again = manage(action="create", name="tidy", text=text)
+    patch = manage(action="patch", name="tidy", old="Sort them.", text="Sort them well.")
+    away = manage(action="archive", name="tidy")
+    back = manage(action="restore", name="tidy")
+    model = greeted(wish, say("Not."), again, say("Made."), patch, away, back, say("Changed."))
+    place = tmp_path / "skills" / "tidy" / "SKILL.md"
+    async with running(tmp_path, model) as harness:
+        await greet(harness)
+        await harness.chat.says("keep that")
+        await harness.chat.sees_text("Not.")
+        assert "No skill was changed" in str(model.requests[-1].messages[-1])
+        assert not place.exists()
+        await harness.gateway.database.write("owner", make_owner)
+        harness.gateway.identity.forget_known()
+        await harness.chat.says("keep that now")
+        await harness.chat.sees_text("Made.")
+        assert place.read_text() == text
+        await harness.chat.says("and change it")
+        await harness.chat.sees_text("Changed.")
+        assert "Sort them well." in place.read_text()
+        assert "Done: restore tidy." in str(model.requests[-1].messages[-1])
+
+
+async def test_after_words_of_others_a_skill_is_only_proposed(tmp_path: Path) -> None:
+    write_skill(tmp_path / "project/.agents/skills", "review", "Keep a skill for this.")
+    text = "---\nname: tidy\ndescription: Tidies lists.\n---\nSort them.\n"
+    read = ask(call("skill_view", '{"name": "review"}'))
+    wish = manage(action="create", name="tidy", text=text)
+    model = greeted(read, wish, say("Shall I?"))
+    folder = {"TALARIA_PROMPT__FOLDER": str(tmp_path / "project")}
+    async with running(tmp_path, model, **folder) as harness:
+        await greet(harness)
+        await harness.gateway.database.write("owner", make_owner)
+        assert "review" not in model.requests[0].system
+        await harness.chat.says("review it")
+        await harness.chat.sees_text("Shall I?")
+        assert PROPOSED in str(model.requests[-1].messages[-1])
+        assert not (tmp_path / "skills" / "tidy").exists()

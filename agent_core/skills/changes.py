@@ -1,0 +1,216 @@
+"""The agent's own changes of skills, within a transaction: the ledger row first, then the file.
+
+`plan` records the row together with an intent, and `write_planned` writes the file in a later
+transaction. A crash between them leaves the intent, which the next start writes. A file that
+somebody edited meanwhile wins: the intent is dropped, and the edit is recorded as one by hand.
+"""
+
+import json
+import logging
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_core.errors import SkillBroken, SkillConflict
+from agent_core.memory import ABSENT, hash_text, read_file, write_file
+from agent_core.skills.catalog import ARCHIVE, MOST_BYTES, SKILL_FILE, SkillCatalog
+from agent_core.skills.ledger_sync import record_text
+from agent_core.skills.parser import is_name, read_skill
+from agent_core.skills.snapshots import is_whole, read_snapshot
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import blocks, ledger, skill_changes, skills
+from agent_core.state.memory.ledger import Change, LedgerEntry, Origin
+from agent_core.tools import find_secret
+from agent_core.transcript import is_hidden
+
+_INTENT = "skill_intent:"
+_FILE = re.compile(
+    r"(?:scripts|references|templates|assets|evals)(?:/[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}){1,4}"
+)
+_LONGEST_FILE = 200_000
+"""Characters of a file beside the SKILL.md."""
+_MOST_SKILLS = 1_000
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillChange:
+    """A change of one file: the SKILL.md, or a new file beside it. None means no such file."""
+
+    name: str
+    path: str
+    before: str | None
+    after: str
+
+
+def check_create(catalog: SkillCatalog, name: str, text: str) -> SkillChange:
+    """Check a new skill. Blocks. Raises `SkillConflict` and `SkillBroken`."""
+    if not is_name(name):
+        raise SkillConflict(
+            "A skill's name consists of at most 64 of a-z, 0-9 and single hyphens, such as"
+            " tidy-lists."
+        )
+    entries = catalog.list_all()
+    taken = next((one for one in entries if one.name == name), None)
+    if taken or os.path.lexists(catalog.folder / name):
+        raise SkillConflict(f"There is a skill {name} already; patch it or choose another name.")
+    if len(entries) >= _MOST_SKILLS:
+        raise SkillConflict("There are too many skills; archive some first.")
+    _check_text(name, text)
+    return SkillChange(name=name, path=SKILL_FILE, before=None, after=text)
+
+
+def check_patch(catalog: SkillCatalog, name: str, old: str, new: str) -> SkillChange:
+    """Check a patch of the home's skill: `old` must occur once. Blocks. Raises as above."""
+    before = _read_own(catalog, name)
+    count = before.count(old) if old else 0
+    if count != 1:
+        found = f"occurs {count} times" if count else "does not occur"
+        raise SkillConflict(f"`old` {found} in the skill {name}; give a passage that occurs once.")
+    after = before.replace(old, new)
+    if after == before:
+        raise SkillConflict(f"The skill {name} says that already.")
+    _check_text(name, after)
+    return SkillChange(name=name, path=SKILL_FILE, before=before, after=after)
+
+
+def check_file(catalog: SkillCatalog, name: str, path: str, text: str) -> SkillChange:
+    """Check a new file of the home's skill. Blocks. Raises as above."""
+    _read_own(catalog, name)
+    if not _FILE.fullmatch(path):
+        raise SkillConflict(
+            "A skill's file is in scripts, references, templates, assets or evals, such as"
+            " scripts/count.py."
+        )
+    if os.path.lexists(catalog.folder / name / path):
+        raise SkillConflict(f"The skill {name} has a file {path} already.")
+    if len(text) > _LONGEST_FILE:
+        raise SkillConflict(f"A skill's file has at most {_LONGEST_FILE:,} characters.")
+    _check_words(text)
+    return SkillChange(name=name, path=path, before=None, after=text)
+
+
+def plan(
+    connection: Connection, catalog: SkillCatalog, change: SkillChange, origin: Origin
+) -> int | None:
+    """Record a change and the intent to write it; returns the skill's version from then on.
+
+    None if the file is not as it was checked any more.
+    """
+    write_planned(connection, catalog.folder)
+    team = blocks.make_team(connection, now=origin.now)
+    place = catalog.folder / change.name
+    present = read_snapshot(place) if os.path.lexists(place) else None
+    if change.path == SKILL_FILE:
+        if present != change.before:
+            return None
+    elif present is None or os.path.lexists(place / change.path):
+        return None
+    hand = Origin(actor="hand", now=origin.now, evidence="found when it was changed")
+    if present is not None:
+        record_text(connection, name=change.name, text=present, origin=hand)
+    skills.note_seen(connection, name=change.name, now=origin.now)
+    row = skills.find(connection, name=change.name)
+    assert row is not None  # noqa: S101 - it was noted just now
+    is_text = change.path == SKILL_FILE
+    entry = ledger.record(
+        connection,
+        person_id=team,
+        target="skill",
+        change=Change(
+            operation="add" if is_text and change.before is None else "replace",
+            position=row.id,
+            before=change.before if is_text else present,
+            after=change.after if is_text else present,
+        ),
+        origin=origin,
+    )
+    intent = {
+        "name": change.name,
+        "path": change.path,
+        "before": change.before,
+        "after": change.after,
+    }
+    meta.put(connection, key=f"{_INTENT}{entry.id:012}", value=json.dumps(intent))
+    return _count(connection, entry)
+
+
+def find_version(connection: Connection, call_key: str) -> int | None:
+    """Return the version that a call has made; None if it has made none yet."""
+    team = blocks.find_team(connection)
+    made = ledger.find_call(connection, person_id=team, call_key=call_key) if team else []
+    return _count(connection, made[0]) if made else None
+
+
+def write_planned(connection: Connection, folder: Path) -> None:
+    """Write the files of all intents, oldest first; one that can't be written stays."""
+    for key, value in meta.list_under(connection, prefix=_INTENT).items():
+        change = SkillChange(**json.loads(value))
+        try:
+            _write(folder / change.name, change)
+        except OSError as error:
+            _log.warning("the skill %s can't be written yet: %s", change.name, error)
+            continue
+        meta.drop(connection, key=key)
+
+
+def has_written_all(connection: Connection) -> bool:
+    """True if every planned file is written, or given up for an edit by hand."""
+    return not meta.list_under(connection, prefix=_INTENT)
+
+
+def _write(place: Path, change: SkillChange) -> None:
+    """Write the file of an intent, unless somebody changed it. Blocks. Raises `OSError`."""
+    path = place / change.path
+    is_new_skill = change.path == SKILL_FILE and change.before is None
+    if place.is_symlink() or (not is_new_skill and not place.is_dir()):
+        return
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(place)):
+        return
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    seen = ABSENT.hash if change.before is None else hash_text(change.before)
+    if read_file(path).hash == seen:
+        write_file(path, change.after, seen)
+
+
+def _read_own(catalog: SkillCatalog, name: str) -> str:
+    """Read the SKILL.md of the home's skill. Raises `SkillConflict`."""
+    place = catalog.folder / name
+    if not is_name(name) or not place.is_dir():
+        away = catalog.folder / ARCHIVE / name
+        hint = "; it is archived" if is_name(name) and away.is_dir() else ""
+        raise SkillConflict(f"The home has no skill {name[:64]}{hint}; no other can be changed.")
+    text = read_snapshot(place)
+    if not text or not is_whole(text):
+        raise SkillConflict(f"The skill {name} can't be read; `talaria skills check` says why.")
+    return text
+
+
+def _check_text(name: str, text: str) -> None:
+    """Check a whole SKILL.md strictly. Raises `SkillBroken` and `SkillConflict`."""
+    if len(text.encode("utf-8", "replace")) > MOST_BYTES:
+        raise SkillConflict(f"A SKILL.md has at most {MOST_BYTES // 1024} KiB.")
+    skill = read_skill(name, text)
+    if skill.unknown:
+        raise SkillBroken(f"Agent Skills has no field {skill.unknown[0]}; put it below `metadata`")
+    _check_words(text)
+
+
+def _check_words(text: str) -> None:
+    hidden = next((sign for sign in text if sign not in "\n\t" and is_hidden(sign)), "")
+    if hidden:
+        raise SkillConflict(f"It contains a hidden character (U+{ord(hidden):04X}); remove that.")
+    if secret := find_secret(text):
+        raise SkillConflict(f"It contains what looks like {secret}; name a variable instead.")
+
+
+def _count(connection: Connection, entry: LedgerEntry) -> int:
+    """Return the version of a skill: the number of its ledger rows."""
+    team = blocks.find_team(connection)
+    assert team is not None  # noqa: S101 - the row is the team's
+    rows = skill_changes.list_of_skill(
+        connection, person_id=team, skill_id=entry.change.position, limit=1_000_000
+    )
+    return len([row for row in rows if row.id <= entry.id])

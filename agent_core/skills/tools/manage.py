@@ -1,0 +1,177 @@
+"""The `skill_manage` tool: the agent writes the home's skills, for an owner."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from agent_core.errors import CoreError, SkillConflict, ToolArgumentError
+from agent_core.localization import Text
+from agent_core.memory import PATIENCE, Approval, show_difference
+from agent_core.skills.catalog import SKILL_FILE, SkillCatalog
+from agent_core.skills.changes import (
+    SkillChange,
+    check_create,
+    check_file,
+    check_patch,
+    find_version,
+    has_written_all,
+    plan,
+    write_planned,
+)
+from agent_core.skills.ledger_sync import archive_skill, restore_skill
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory.ledger import Origin
+from agent_core.tools import Declaration, Effect, ToolContext, ToolResult
+from agent_core.transcript import ToolSpec
+
+_EVIDENCE = 2_000
+_ACTIONS = ("create", "patch", "add_file", "archive", "restore")
+_NEEDED = {"create": ("text",), "patch": ("old", "text"), "add_file": ("file", "text")}
+_WISH = Text("{name} wants to change a skill that everyone here uses:")
+
+
+class SkillManageTool:
+    """The `skill_manage` tool. An owner's call runs at once, others wait for an owner."""
+
+    effect: Effect = "idempotent"
+    declaration = Declaration(cost="free", time_limit=PATIENCE, waits_for_person=True)
+    spec = ToolSpec(
+        name="skill_manage",
+        description=(
+            "Change the home's skills, for work that comes back. `create` takes the whole SKILL.md"
+            " as `text`; `patch` replaces the passage `old`, which must occur once, by `text`;"
+            " `add_file` adds `file`, such as scripts/count.py; `archive` and `restore` move one."
+            " Read a skill before you patch it, and prefer a patch to a new one."
+        ),
+        schema=json.dumps(
+            {
+                "type": "object",
+                "properties": {
+                    "action": {"enum": list(_ACTIONS)},
+                    "name": {"type": "string"},
+                    "text": {"type": "string"},
+                    "old": {"type": "string"},
+                    "file": {"type": "string"},
+                },
+                "required": ["action", "name"],
+                "additionalProperties": False,
+            },
+            separators=(",", ":"),
+        ),
+    )
+
+    def __init__(self, catalog: SkillCatalog, database: Database, approval: Approval) -> None:
+        self._catalog = catalog
+        self._database = database
+        self._approval = approval
+
+    async def preview(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> str | ToolResult:
+        """Describe the exact change; see `Proposable`. Raises what `run` raises."""
+        try:
+            return await self._show(arguments)
+        except CoreError as error:
+            return _refuse(error)
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Make a change, or ask an owner first.
+
+        Raises `ToolArgumentError`, `StoreError` and `QuestionPending`.
+        """
+        origin = Origin(
+            actor=f"turn:{context.turn_id}",
+            now=context.now,
+            evidence=context.evidence[:_EVIDENCE],
+            call_key=f"{context.turn_id}:{context.call_id}",
+            sources=context.sources,
+        )
+        try:
+            key = f"{context.turn_id}:{context.call_id}"
+            made = await self._database.read(lambda c: find_version(c, key))
+            if made is not None:  # by an earlier process
+                return await self._finish(arguments, made)
+            shown = await self._show(arguments)
+            is_allowed = await self._approval.is_owner_present(context)
+            why = "" if is_allowed else await self._approval.ask(context, _WISH, shown)
+            if why:
+                return _refuse(why)
+            return await self._change(arguments, origin)
+        except (CoreError, FileExistsError) as error:
+            if isinstance(error, ToolArgumentError):
+                raise
+            return _refuse(error)
+
+    async def _show(self, arguments: Mapping[str, object]) -> str:
+        action, name = str(arguments["action"]), str(arguments["name"])
+        if action in ("archive", "restore"):
+            return f"{action} {name}"
+        change = await asyncio.to_thread(self._check, arguments)
+        path = f"{name}/{change.path}"
+        return show_difference(change.before or "", change.after, (path, path))
+
+    def _check(self, arguments: Mapping[str, object]) -> SkillChange:
+        """Check a change of a file. Blocks. Raises `ToolArgumentError` and what it checks."""
+        action, name = str(arguments["action"]), str(arguments["name"])
+        for needed in _NEEDED[action]:
+            if needed not in arguments:
+                raise ToolArgumentError(f"`{action}` needs `{needed}`")
+        text = str(arguments["text"])
+        if action == "create":
+            return check_create(self._catalog, name, f"{text.strip()}\n")
+        if action == "patch":
+            return check_patch(self._catalog, name, str(arguments["old"]), text)
+        return check_file(self._catalog, name, str(arguments["file"]), text)
+
+    async def _change(self, arguments: Mapping[str, object], origin: Origin) -> ToolResult:
+        action, name = str(arguments["action"]), str(arguments["name"])
+        folder = self._catalog.folder
+        if action in ("archive", "restore"):
+
+            def move(connection: Connection) -> None:
+                write_planned(connection, folder)
+                change = archive_skill if action == "archive" else restore_skill
+                change(connection, folder, name, origin)
+
+            await self._database.write("skills.move", move)
+            return ToolResult(text=f"Done: {action} {name}.")
+        change = await asyncio.to_thread(self._check, arguments)
+        if change.path != SKILL_FILE:
+            origin = _with_file(origin, change.path)
+        version = await self._database.write(
+            "skills.plan", lambda c: plan(c, self._catalog, change, origin)
+        )
+        if version is None:
+            raise SkillConflict(f"The skill {name} was changed meanwhile; read it again.")
+        return await self._finish(arguments, version)
+
+    async def _finish(self, arguments: Mapping[str, object], version: int) -> ToolResult:
+        """Write the file of a change that is recorded. Raises `SkillConflict`."""
+        name, folder = str(arguments["name"]), self._catalog.folder
+        is_written = await self._database.write(
+            "skills.write_planned", partial(_write_and_check, folder=folder)
+        )
+        if not is_written:
+            raise SkillConflict("It is recorded, but can't be written yet; Talaria tries again.")
+        return ToolResult(text=f"Done: {name} is at version {version}. New sessions list it.")
+
+
+def _write_and_check(connection: Connection, *, folder: Path) -> bool:
+    write_planned(connection, folder)
+    return has_written_all(connection)
+
+
+def _with_file(origin: Origin, path: str) -> Origin:
+    return Origin(
+        actor=origin.actor,
+        now=origin.now,
+        evidence=f"adds {path}; {origin.evidence}"[:_EVIDENCE],
+        call_key=origin.call_key,
+        sources=origin.sources,
+    )
+
+
+def _refuse(why: object) -> ToolResult:
+    return ToolResult(text=f"No skill was changed: {str(why).rstrip('.')}.", is_error=True)

@@ -1,0 +1,37 @@
+"""A process of its own that changes a skill as the agent does, and is killed on the way.
+
+Run as `python -m tests.agent_core.skills.crashing HOME MOMENT`.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+from agent_core.skills import changes
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory.ledger import Origin
+
+MOMENTS = ("planned", "written")
+
+
+async def main(home: Path, moment: str) -> None:
+    database = await Database.open(home / "state.db")
+    catalog = SkillCatalog(home / "skills")
+    origin = Origin(actor="turn:1", now=100, call_key="1:c1")
+    change = changes.check_patch(catalog, "tidy", "Do it.", "Do it well.")
+    await database.write("plan", lambda c: changes.plan(c, catalog, change, origin))
+
+    def write_planned(connection: Connection) -> None:
+        changes.write_planned(connection, catalog.folder)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if moment == "planned":
+        os.kill(os.getpid(), signal.SIGKILL)
+    await database.write("write_planned", write_planned)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))

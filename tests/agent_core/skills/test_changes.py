@@ -1,0 +1,203 @@
+"""The agent's changes: the row comes first, the file follows, and a hand edit wins."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent_core.errors import SkillBroken, SkillConflict
+from agent_core.skills import inspect_skills, undo_skill_change
+from agent_core.skills.catalog import MOST_BYTES, SKILL_FILE, SkillCatalog
+from agent_core.skills.changes import (
+    SkillChange,
+    check_create,
+    check_file,
+    check_patch,
+    has_written_all,
+    plan,
+    write_planned,
+)
+from agent_core.skills.ledger_sync import note_found
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import blocks, skill_changes
+from agent_core.state.memory.ledger import LedgerEntry, Origin
+from tests.agent_core.skills.crashing import MOMENTS
+from tests.agent_core.skills.test_catalog import write_skill
+from tests.architecture.source import ROOT
+
+ORIGIN = Origin(actor="turn:1", now=100, call_key="1:c1", evidence="write it down")
+HAND = Origin(actor="hand", now=200, evidence="found at the start")
+
+
+def compose(name: str, body: str = "Do it.") -> str:
+    return f"---\nname: {name}\ndescription: Does {name}.\n---\n{body}\n"
+
+
+class Home:
+    """A home's skills and its ledger."""
+
+    def __init__(self, home: Path, database: Database) -> None:
+        self.folder, self.database = home / "skills", database
+        self.catalog = SkillCatalog(self.folder)
+        self.calls = 0
+
+    async def make(self, change: SkillChange) -> int | None:
+        self.calls += 1
+        origin = replace(ORIGIN, call_key=f"1:c{self.calls}")
+        version = await self.database.write("p", lambda c: plan(c, self.catalog, change, origin))
+        await self.database.write("s", lambda c: write_planned(c, self.folder))
+        return version
+
+    async def rows(self) -> list[LedgerEntry]:
+        def look(connection: Connection) -> list[LedgerEntry]:
+            team = blocks.find_team(connection)
+            assert team
+            return skill_changes.list_recent(connection, person_id=team, limit=50)[::-1]
+
+        return await self.database.read(look)
+
+    async def start(self) -> None:
+        """Do to the files and the ledger what a start does."""
+
+        def work(connection: Connection) -> None:
+            write_planned(connection, self.folder)
+            note_found(connection, inspect_skills(connection, self.catalog), (), HAND)
+
+        await self.database.write("start", work)
+
+
+@asynccontextmanager
+async def opened(home: Path) -> AsyncIterator[Home]:
+    database = await Database.open(home / "state.db")
+    try:
+        yield Home(home, database)
+    finally:
+        await database.close()
+
+
+async def test_each_change_is_a_row_with_its_version_and_can_be_undone(tmp_path: Path) -> None:
+    async with opened(tmp_path) as home:
+        assert await home.make(check_create(home.catalog, "tidy", compose("tidy"))) == 1
+        patch = check_patch(home.catalog, "tidy", "Do it.", "Do it well.")
+        assert await home.make(patch) == 2
+        script = check_file(home.catalog, "tidy", "scripts/run.py", "print(1)\n")
+        assert await home.make(script) == 3
+        assert home.catalog.load("tidy").body == "Do it well."
+        assert (home.folder / "tidy/scripts/run.py").read_text() == "print(1)\n"
+        await home.start()
+        rows = await home.rows()
+        assert [(row.change.operation, row.origin.actor) for row in rows] == [
+            ("add", "turn:1"),
+            ("replace", "turn:1"),
+            ("replace", "turn:1"),
+        ]
+        with pytest.raises(SkillConflict, match="only added a file"):
+            await home.database.write(
+                "undo", lambda c: undo_skill_change(c, home.folder, rows[2].id, 300)
+            )
+        (home.folder / "tidy/scripts/run.py").unlink()
+        last = check_patch(home.catalog, "tidy", "well", "better")
+        await home.make(last)
+        newest = (await home.rows())[-1].id
+        await home.database.write("undo", lambda c: undo_skill_change(c, home.folder, newest, 300))
+        assert home.catalog.load("tidy").body == "Do it well."
+
+
+@pytest.mark.parametrize("name", ["../tidy", "Tidy", "", ".archive", "a/b", "x" * 65, "a\u0000"])
+async def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
+    async with opened(tmp_path) as home:
+        for check in (
+            lambda: check_create(home.catalog, name, compose(name)),
+            lambda: check_patch(home.catalog, name, "a", "b"),
+            lambda: check_file(home.catalog, name, "scripts/a.py", "a"),
+        ):
+            with pytest.raises(SkillConflict):
+                check()
+
+
+def test_what_is_created_keeps_every_rule_and_takes_no_name(tmp_path: Path) -> None:
+    catalog = SkillCatalog(tmp_path / "skills")
+    write_skill(catalog.folder, "taken")
+    for name, text, error in (
+        ("taken", compose("taken"), SkillConflict),
+        ("digest", compose("digest"), SkillConflict),
+        ("tidy", compose("other"), SkillBroken),
+        ("tidy", compose("tidy").replace("name:", "tags: x\nname:"), SkillBroken),
+        ("tidy", compose("tidy", "a\u202eb"), SkillConflict),
+        ("tidy", compose("tidy", "x" * MOST_BYTES), SkillConflict),
+        ("tidy", compose("tidy", "sk-ant-api03-" + "a1B2" * 20), SkillConflict),
+        ("tidy", "no front matter", SkillBroken),
+    ):
+        with pytest.raises(error):
+            check_create(catalog, name, text)
+    assert [path.name for path in catalog.folder.iterdir()] == ["taken"]
+
+
+def test_a_patch_needs_one_match_and_a_file_its_place(tmp_path: Path) -> None:
+    catalog = SkillCatalog(tmp_path / "skills")
+    place = write_skill(catalog.folder, "tidy", "Do it. Do it.")
+    for old, sentence in (("Do it.", "occurs 2 times"), ("nope", "does not occur"), ("", "occur")):
+        with pytest.raises(SkillConflict, match=sentence):
+            check_patch(catalog, "tidy", old, "x")
+    with pytest.raises(SkillConflict, match="no other can be changed"):
+        check_patch(catalog, "digest", "a", "b")
+    with pytest.raises(SkillBroken):
+        check_patch(catalog, "tidy", "description: Does tidy.", "description:")
+    (place / "scripts").mkdir()
+    (place / "scripts" / "a.py").write_text("a")
+    for path in (
+        *("../a.py", "a.py", "scripts/../../a", "/etc/passwd", "scripts/.hidden", "scripts/a.py"),
+        *("SKILL.md", "scripts", "scripts/a\u0000.py", "scripts//a"),
+    ):
+        with pytest.raises(SkillConflict):
+            check_file(catalog, "tidy", path, "text")
+
+
+async def test_an_edit_by_hand_is_never_overwritten(tmp_path: Path) -> None:
+    async with opened(tmp_path) as home:
+        place = write_skill(home.folder, "tidy")
+        stale = check_patch(home.catalog, "tidy", "Do it.", "Do it well.")
+        (place / SKILL_FILE).write_text(compose("tidy", "Mine."))
+        assert await home.make(stale) is None
+        change = check_patch(home.catalog, "tidy", "Mine.", "Yours.")
+        await home.database.write("p", lambda c: plan(c, home.catalog, change, ORIGIN))
+        (place / SKILL_FILE).write_text(compose("tidy", "Still mine."))
+        await home.start()
+        assert home.catalog.load("tidy").body == "Still mine."
+        assert await home.database.read(has_written_all)
+        assert [row.origin.actor for row in await home.rows()] == ["hand", "turn:1", "hand"]
+
+
+async def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    async with opened(tmp_path) as home:
+        place = write_skill(home.folder, "tidy")
+        change = check_file(home.catalog, "tidy", "scripts/a.py", "print(1)")
+        await home.database.write("p", lambda c: plan(c, home.catalog, change, ORIGIN))
+        outside = tmp_path / "outside"
+        outside.mkdir()
+        (place / "scripts").symlink_to(outside)
+        await home.start()
+        assert list(outside.iterdir()) == []
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("moment", MOMENTS)
+async def test_a_kill_between_row_and_file_is_repaired_at_the_start(
+    tmp_path: Path, moment: str
+) -> None:
+    async with opened(tmp_path) as home:
+        place = write_skill(home.folder, "tidy")
+        await home.start()
+    command = [sys.executable, "-m", "tests.agent_core.skills.crashing", str(tmp_path), moment]
+    done = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, timeout=60, check=False)
+    assert done.returncode == -9
+    async with opened(tmp_path) as home:
+        await home.start()
+        assert (place / SKILL_FILE).read_text() == compose("tidy", "Do it well.")
+        assert [row.origin.actor for row in await home.rows()] == ["hand", "turn:1"]
+        assert await home.database.read(has_written_all)
