@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from adapters.ids import PlatformUserId
+from adapters.messages import Sender
 from agent_core.localization import use_language
 from agent_core.state.engine.database import Connection
 from gateway.interfaces.http.server import serving_page
@@ -220,3 +222,15 @@ async def test_a_forgotten_upload_is_deleted_with_its_bytes(
     async with asyncio.timeout(45):
         while await page.harness.gateway.database.read(find_bytes) != [b""]:
             await asyncio.sleep(0.02)
+
+
+async def test_the_page_of_the_api_sends_requests(page: Page) -> None:
+    owner = Sender(user_id=PlatformUserId("local"), display_name="Olga")
+    await page.harness.gateway.identity.identify("console", owner)
+    tab = await page.open_tab()
+    address, _, token = page.address.partition("?token=")
+    await tab.open(f"{address}api/docs")
+    await tab.wait_for("document.querySelectorAll('section').length >= 4")
+    await tab.run(f"document.querySelector('#token').value = '{token}'")
+    await tab.run("document.querySelector('section button').click()")
+    await tab.wait_for("document.querySelector('section pre').textContent.startsWith('200')")

@@ -42,9 +42,7 @@ class Access:
         secret = find_bearer(headers)
         if not secret:
             return None
-        if scope == "api" and hmac.compare_digest(
-            secret.encode("utf-8", "replace"), self._owner_token.encode()
-        ):
+        if scope == "api" and self._is_printed(secret):
             owner = await self._database.read(self._find_owner)
             return Client(person_id=owner.id, name=_OWNER) if owner else None
         secret_hash, now = hash_token(secret), self._now()
@@ -65,6 +63,14 @@ class Access:
         if token.is_use_due(now):
             await self._database.write("tokens.use", note)
         return Client(person_id=token.person_id, name=token.name)
+
+    def is_unowned(self, headers: Headers) -> bool:
+        """Return whether a refused request has the printed token: there is no owner yet."""
+        return self._is_printed(find_bearer(headers))
+
+    def _is_printed(self, secret: str) -> bool:
+        given = secret.encode("utf-8", "replace")
+        return hmac.compare_digest(given, self._owner_token.encode())
 
     def admit(self, client: Client) -> bool:
         """Count a request; False if there were too many in the last minute."""

@@ -9,7 +9,12 @@ from gateway.interfaces.api.streams import ALIVE, grow, write_event
 
 def compose(question: Question, answer: Answer, now: int) -> dict[str, object]:
     """Compose a whole completion. `now` is in milliseconds since the epoch, UTC."""
-    message = {"role": "assistant", "content": answer.text, "refusal": None}
+    message: dict[str, object] = {
+        "role": "assistant",
+        "content": answer.text,
+        "refusal": None,
+        "annotations": [],
+    }
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
     return {
         **_head(question, "chat.completion", now),

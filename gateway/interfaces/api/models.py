@@ -15,6 +15,21 @@ class _Given(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
+class ErrorDetail(BaseModel):
+    """What is wrong with a request, for people and for programs."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str
+
+
+class ErrorBody(BaseModel):
+    """The answer to a request that is refused."""
+
+    error: ErrorDetail
+
+
 class Part(_Given):
     """A part of a message."""
 
@@ -36,7 +51,7 @@ class StreamOptions(_Given):
 
 
 class _Asked(_Given):
-    model: str
+    model: Annotated[str, Field(json_schema_extra={"enum": [MODEL]})]
     stream: bool | None = False
     tools: list[dict[str, Any]] | None = None
 

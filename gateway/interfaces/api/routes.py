@@ -7,12 +7,11 @@ from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import Depends, FastAPI, Header
-from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api import chat_completions, model_responses
-from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.clients import ERRORS, FindClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.models import (
     LONGEST_TEXT,
@@ -26,11 +25,6 @@ from gateway.interfaces.api.requests import Question, Requests
 from gateway.interfaces.api.streams import end_with_error
 from gateway.turns import Client
 
-_LOCKED = (
-    "The token is missing or wrong. `talaria tokens create NAME --person SLUG --scope api` makes"
-    " one."
-)
-_CROWDED = "This token makes too many requests. Wait a minute."
 _NO_MODEL = f'The only model is "{MODEL}".'
 _NO_TOOLS = "Tools run in Talaria. Send no tools with the request."
 _NO_TEXT = "The newest message has to be the user's, with text in it."
@@ -42,38 +36,26 @@ _MOST_KEY = 200
 _EVENTS = "text/event-stream"
 
 
-def add_api(application: FastAPI, gateway: Gateway, access: Access) -> None:
+def add_api(application: FastAPI, gateway: Gateway, find_client: FindClient) -> None:
     """Add the routes below `/v1/`."""
     requests = Requests(gateway)
-
-    async def find_client(request: Request) -> Client:
-        client = await access.find(request.headers, "api")
-        if client is None:
-            challenge = {"WWW-Authenticate": "Bearer"}
-            raise ApiError(
-                HTTPStatus.UNAUTHORIZED, _LOCKED, code="invalid_api_key", headers=challenge
-            )
-        if not access.admit(client):
-            wait = {"Retry-After": "60"}
-            raise ApiError(
-                HTTPStatus.TOO_MANY_REQUESTS, _CROWDED, code="rate_limit_exceeded", headers=wait
-            )
-        return client
 
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
     Key = Annotated[str, Header(alias="Idempotency-Key", max_length=_MOST_KEY)]  # noqa: N806
     Name = Annotated[str, Header(alias="Talaria-Conversation")]  # noqa: N806
 
-    @application.get("/v1/models", summary="List the models")
+    @application.get("/v1/models", summary="List the models", responses=ERRORS)
     async def list_models(_: Asker) -> Response:
         return JSONResponse({"object": "list", "data": [_describe_model()]})
 
-    @application.get("/v1/models/{model}", summary="Describe a model")
+    @application.get("/v1/models/{model}", summary="Describe a model", responses=ERRORS)
     async def describe_model(model: str, _: Asker) -> Response:
         _check_model(model)
         return JSONResponse(_describe_model())
 
-    @application.post("/v1/chat/completions", summary="Ask, and get a chat completion")
+    @application.post(
+        "/v1/chat/completions", summary="Ask, and get a chat completion", responses=ERRORS
+    )
     async def complete(
         asked: ChatRequest, client: Asker, key: Key = "", conversation: Name = ""
     ) -> Response:
@@ -87,7 +69,7 @@ def add_api(application: FastAPI, gateway: Gateway, access: Access) -> None:
         lines = chat_completions.stream(requests, question, gateway.now(), wants_usage=wants_usage)
         return StreamingResponse(end_with_error(lines), media_type=_EVENTS)
 
-    @application.post("/v1/responses", summary="Ask, and get a response")
+    @application.post("/v1/responses", summary="Ask for a response", responses=ERRORS)
     async def respond(
         asked: ResponseRequest, client: Asker, key: Key = "", conversation: Name = ""
     ) -> Response:

@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from agent_core.errors import StoreError
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.clients import make_finder
 from gateway.interfaces.api.errors import HANDLERS
 from gateway.interfaces.api.responses import STORE, refuse
 from gateway.interfaces.api.routes import add_api
@@ -48,7 +49,8 @@ def make_application(
         redirect_slashes=False,
         exception_handlers={StoreError: answer_store_error, **HANDLERS},
     )
-    add_api(application, gateway, access)
+    add_api(application, gateway, make_finder(access))
+    application.add_route("/api/openapi.json", lambda _: JSONResponse(application.openapi()))
     return application
 
 

@@ -120,6 +120,9 @@ _FILES: Mapping[str, tuple[str, str]] = {
     "/markdown.js": ("markdown.js", "text/javascript"),
     "/messages.js": ("messages.js", "text/javascript"),
     "/texts.js": ("texts.js", "text/javascript"),
+    "/api/docs": ("api_docs.html", "text/html"),
+    "/api/docs.css": ("api_docs.css", "text/css"),
+    "/api/docs.js": ("api_docs.js", "text/javascript"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
 }
 

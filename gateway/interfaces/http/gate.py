@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agent_core.errors import StoreError
+from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.responses import STORE, find_bearer, limit_body, refuse
 from gateway.interfaces.http.logins import SECONDS, Logins
 
@@ -27,6 +28,8 @@ MCP_PATH = "/mcp"
 """It has tokens of its own, and may be reached by any name of this machine."""
 API_PATHS = ("/v1/", "/api/")
 """Paths below them need a token of the API, which no browser sends by itself."""
+DOCS = ("/api/docs", "/api/openapi.json")
+"""The description of the API, which a login opens, too."""
 LOGOUT_PATH = "/logout"
 
 _MOST_BYTES = 4 * 1024 * 1024
@@ -95,10 +98,11 @@ class Gate:
 class Guard:
     """Checks every request first: a foreign host or origin gets 403, an unknown sender 401."""
 
-    def __init__(self, application: ASGIApp, gate: Gate, logins: Logins) -> None:
+    def __init__(self, application: ASGIApp, gate: Gate, logins: Logins, access: Access) -> None:
         self._application = application
         self._gate = gate
         self._logins = logins
+        self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -117,7 +121,8 @@ class Guard:
         if path.startswith(HOOKS):
             return None
         knows_origin = gate.knows_origin(headers.getlist("origin"))
-        if knows_origin and (path == MCP_PATH or path.startswith(API_PATHS)):
+        is_described = path.startswith(DOCS)
+        if knows_origin and (path == MCP_PATH or path.startswith(API_PATHS)) and not is_described:
             return None
         if not (knows_origin and gate.knows_host(headers.getlist("host"))):
             return refuse(HTTPStatus.FORBIDDEN, _FOREIGN)
@@ -126,7 +131,10 @@ class Guard:
         if path == "/" and "token" in request.query_params:
             return await self._log_in(request.query_params["token"])
         token, secret = find_bearer(headers), request.cookies.get(gate.cookie)
-        if not (gate.knows_token(token) or (secret and await self._logins.is_open(secret))):
+        is_open = gate.knows_token(token) or (secret and await self._logins.is_open(secret))
+        if not is_open and is_described:
+            is_open = await self._access.find(headers, "api") is not None
+        if not is_open:
             return refuse(HTTPStatus.UNAUTHORIZED, _LOCKED)
         if path == LOGOUT_PATH and request.scope.get("method") == "POST":
             return await self._log_out(secret)

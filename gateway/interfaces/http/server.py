@@ -56,7 +56,7 @@ async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
     access = Access(gateway, token)
     async with McpRoute(gateway, access).opened() as mcp:
         application = make_application(gateway, page_data, bridge, mcp, access)
-        async with _running(Guard(application, gate, logins), _bind(http.bind, http.port)):
+        async with _running(Guard(application, gate, logins, access), _bind(http.bind, http.port)):
             yield f"http://{_name_host(http.bind)}:{http.port}/?token={token}"
 
 

@@ -396,3 +396,43 @@ async def test_a_key_makes_a_limited_number_of_requests(setup: Setup) -> None:
     found = [(await setup.post("responses", setup.olga, {}))[0] for _ in range(121)]
     assert found == [400] * 120 + [429]
     assert (await setup.post("responses", setup.zebrana, {}))[0] == 400
+
+
+@pytest.mark.parametrize("path", ["/api/docs", "/api/docs.js", "/api/openapi.json"])
+async def test_the_description_needs_a_token_or_a_login(setup: Setup, path: str) -> None:
+    url = setup.served.address.with_path(path)
+    for_mcp = await make_token(setup.home, "olga", "mcp")
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+
+        async def ask(key: str = "") -> int:
+            head = {"Authorization": f"Bearer {key}"} if key else {}
+            async with session.get(url, headers=head) as answer:
+                return answer.status
+
+        assert [await ask(), await ask(for_mcp), await ask(setup.zebrana)] == [401, 401, 200]
+        assert await ask(setup.served.token) == 200
+        async with session.get(setup.served.page):
+            assert await ask() == 200
+        async with session.get(url, headers={"Host": "evil.example"}) as answer:
+            assert answer.status == 403
+
+
+async def test_the_description_is_openapi_and_names_no_other_host(setup: Setup) -> None:
+    url = setup.served.address.with_path("/api/openapi.json")
+    head = {"Authorization": f"Bearer {setup.olga}"}
+    async with aiohttp.ClientSession(headers=head) as session:
+        async with session.get(url) as answer:
+            spec = await answer.json()
+        async with session.get(url.with_path("/api/docs")) as answer:
+            assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert spec["openapi"].startswith("3.1")
+    assert {"/v1/chat/completions", "/v1/responses", "/v1/models"} <= set(spec["paths"])
+    assert "http://" not in json.dumps(spec)
+    assert spec["components"]["securitySchemes"]["HTTPBearer"]["scheme"] == "bearer"
+
+
+async def test_the_printed_token_says_who_has_to_speak_first(tmp_path: Path) -> None:
+    async with served(tmp_path / "home", model=FakeModel()) as running:
+        setup = Setup(running, FakeChat(), FakeModel(), tmp_path, "", "")
+        status, answer = await setup.post("chat/completions", running.token, chat_of("hi"))
+    assert (status, answer["error"]["code"]) == (403, "no_owner")

@@ -1,0 +1,52 @@
+"""Whose a request to the API is: what every route asks first."""
+
+from collections.abc import Callable, Coroutine
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import Depends
+from fastapi.security import HTTPBearer
+from starlette.requests import Request
+
+from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.errors import ApiError
+from gateway.interfaces.api.models import ErrorBody
+from gateway.turns import Client
+
+FindClient = Callable[..., Coroutine[Any, Any, Client]]
+"""What FastAPI calls to find the client of a request."""
+_LOCKED = (
+    "The token is missing or wrong. `talaria tokens create NAME --person SLUG --scope api` makes"
+    " one."
+)
+_UNOWNED = (
+    "Nobody owns this Talaria yet. Send it a message with `talaria chat` or on the console page."
+)
+_CROWDED = "This token makes too many requests. Wait a minute."
+_BEARER = HTTPBearer(auto_error=False, description="A token of the scope api.")
+ERRORS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": ErrorBody, "description": "The request is refused."},
+    "503": {"model": ErrorBody, "description": "Talaria is stopping, or its database is busy."},
+}
+
+
+def make_finder(access: Access) -> FindClient:
+    """Return what finds the client of a request, and raises `ApiError` if there is none."""
+
+    async def find_client(request: Request, _: Annotated[object, Depends(_BEARER)]) -> Client:
+        client = await access.find(request.headers, "api")
+        if client is None and access.is_unowned(request.headers):
+            raise ApiError(HTTPStatus.FORBIDDEN, _UNOWNED, code="no_owner")
+        if client is None:
+            challenge = {"WWW-Authenticate": "Bearer"}
+            raise ApiError(
+                HTTPStatus.UNAUTHORIZED, _LOCKED, code="invalid_api_key", headers=challenge
+            )
+        if not access.admit(client):
+            wait = {"Retry-After": "60"}
+            raise ApiError(
+                HTTPStatus.TOO_MANY_REQUESTS, _CROWDED, code="rate_limit_exceeded", headers=wait
+            )
+        return client
+
+    return find_client
