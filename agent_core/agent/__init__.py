@@ -9,6 +9,7 @@ from agent_core.agent.active_turn import (
     AgentConfig,
     PreparedTurn,
     Toolboxes,
+    insert_turn,
     load_agent,
 )
 from agent_core.agent.agent import Agent
@@ -32,6 +33,7 @@ __all__ = [
     "TitleGenerator",
     "Toolboxes",
     "enqueue_title",
+    "insert_turn",
     "load_agent",
     "private_tools",
     "room_tools",

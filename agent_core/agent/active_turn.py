@@ -16,11 +16,11 @@ from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, SkillSource, store_prompt
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import AgentBroken
-from agent_core.ids import CallId, SessionId, TurnId
+from agent_core.ids import CallId, InboxId, SessionId, TurnId
 from agent_core.memory import ExternalMemory, Inventory
 from agent_core.models import ModelPolicy
 from agent_core.schedule import JobTurn
-from agent_core.state.conversations import sessions
+from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation, Session, find_agent
@@ -29,6 +29,7 @@ from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import skills
 from agent_core.state.people.people import Person
+from agent_core.state.queues import inbox
 from agent_core.tools import Caller, MemoryOwner, Toolbox, ToolResult
 from agent_core.transcript import Message, ToolCallPart
 
@@ -285,7 +286,31 @@ def limits_for(limits: Limits, job_turn: JobTurn | None) -> Limits:
     return replace(limits, micro_dollars=max(most, 1))
 
 
-def open_session(
+def insert_turn(
+    connection: Connection,
+    turn: ActiveTurn,
+    asked: TurnRequest,
+    now: int,
+    inbox_ids: Sequence[InboxId] = (),
+) -> None:
+    """Insert a created turn within the caller's transaction, and claim the events it answers."""
+    assert turn.prepared  # noqa: S101 - a created turn has one
+    asked = replace(asked, turn_id=turn.id)
+    _open_session(connection, turn, turn.prepared, asked, now)
+    turns.insert(
+        connection,
+        conversation=turn.conversation,
+        session_id=turn.session_id,
+        request=asked,
+        prompt_hash=turn.prompt.hash,
+        now=now,
+    )
+    # Behind the messages, the full-text index would flush for this update, and again at the end.
+    inbox.claim(connection, inbox_ids=inbox_ids, turn_id=turn.id, is_over=turn.journal.is_over)
+    turn.journal.append(connection, turn.messages[-turn.own_count :], now)
+
+
+def _open_session(
     connection: Connection, turn: ActiveTurn, prepared: PreparedTurn, asked: TurnRequest, now: int
 ) -> None:
     """Open the turn's session and store its prompt, unless both exist.

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import replace
 from functools import partial
 
 from agent_core.agent.active_turn import (
@@ -16,7 +15,6 @@ from agent_core.agent.active_turn import (
     list_results,
     load_agent,
     make_place,
-    open_session,
     policy_for,
 )
 from agent_core.agent.caches import ImageCache, SessionState, find_room
@@ -38,7 +36,7 @@ from agent_core.schedule import JobTurn
 from agent_core.state.conversations import delegated_turns, messages, sessions, turns, usage
 from agent_core.state.conversations.messages import START, StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.conversations.turns import Turn, TurnRequest, TurnState
+from agent_core.state.conversations.turns import Turn, TurnState
 from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
@@ -183,23 +181,6 @@ class Agent:
             job_turn=job_turn,
             agent=context.agent,
         )
-
-    def insert_turn(
-        self, connection: Connection, turn: ActiveTurn, asked: TurnRequest, now: int
-    ) -> None:
-        """Insert a created turn, within the caller's transaction."""
-        assert turn.prepared  # noqa: S101 - a created turn has one
-        asked = replace(asked, turn_id=turn.id)
-        open_session(connection, turn, turn.prepared, asked, now)
-        turns.insert(
-            connection,
-            conversation=turn.conversation,
-            session_id=turn.session_id,
-            request=asked,
-            prompt_hash=turn.prompt.hash,
-            now=now,
-        )
-        turn.journal.append(connection, turn.messages[-turn.own_count :], now)
 
     async def resume(
         self,

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from agent_core.agent.active_turn import ActiveTurn, PreparedTurn
+from agent_core.agent.active_turn import ActiveTurn, PreparedTurn, insert_turn
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.journal import finish_write
 from agent_core.agent.loop.guards import Budget
@@ -63,11 +63,6 @@ class TurnAgent(Protocol):
 
     def create_turn(self, prepared: PreparedTurn, said: tuple[Message, ...]) -> ActiveTurn:
         """Create a turn that is not on disk yet."""
-
-    def insert_turn(
-        self, connection: Connection, turn: ActiveTurn, asked: TurnRequest, now: int
-    ) -> None:
-        """Insert a created turn, within the caller's transaction."""
 
     async def resume(self, turn: Turn, conversation: Conversation, person: Person) -> ActiveTurn:
         """Load a turn that an earlier process began. Raises `StoreError`."""
@@ -268,7 +263,7 @@ class HelperTurns:
                 account_id=parent.account_id,
                 place=(parent.platform, parent.chat, None),
             )
-            self._agent.insert_turn(connection, active, asked, now)
+            insert_turn(connection, active, asked, now)
 
         active.journal.begin_with(begin)
         await active.journal.begin()

@@ -7,7 +7,7 @@ from contextlib import aclosing, suppress
 
 from adapters.ids import EventId
 from adapters.messages import InboundMessage, RawEvent
-from agent_core.agent import ActiveTurn
+from agent_core.agent import ActiveTurn, insert_turn
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import ModelFault, ModelOutage, TurnEnded
 from agent_core.localization import use_language
@@ -83,9 +83,7 @@ class TurnRunner:
         def begin(connection: Connection) -> None:
             is_stopped = handle.stop.is_requested()
             asked = find_asked(connection, newest, prepared, is_stopped=is_stopped)
-            self._agent.insert_turn(connection, active, asked, now)
-            is_over = active.journal.is_over
-            inbox.claim(connection, inbox_ids=inbox_ids, turn_id=active.id, is_over=is_over)
+            insert_turn(connection, active, asked, now, inbox_ids)
             if newest.job_turn:
                 _attach_to_run(connection, active, newest.job_turn, now)
 

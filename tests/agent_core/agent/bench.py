@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent_core.agent.active_turn import ActiveTurn, AgentConfig, Toolboxes
+from agent_core.agent.active_turn import ActiveTurn, AgentConfig, Toolboxes, insert_turn
 from agent_core.agent.agent import Agent
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.loop.guards import Limits
@@ -110,7 +110,7 @@ class Bench:
         )
         turn = self.agent.create_turn(prepared, (user_message(text),))
         asked = TurnRequest(person_id=asker.id, account_id=None, place=PLACE)
-        turn.journal.begin_with(lambda c: self.agent.insert_turn(c, turn, asked, self.time))
+        turn.journal.begin_with(lambda c: insert_turn(c, turn, asked, self.time))
         await turn.journal.begin()
         return turn
 

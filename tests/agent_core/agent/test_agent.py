@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from agent_core.agent.active_turn import insert_turn
 from agent_core.agent.caches import SessionState
 from agent_core.events import TurnEnded
 from agent_core.models.contract import Usage
@@ -277,7 +278,7 @@ async def test_what_a_turn_leaves_at_hand_that_was_written_at_once_is_what_stand
     said = (user_message("two ✓ 🙂\n<x>", facts="<facts>\nNow: 1\n</facts>"), user_message("three"))
     turn = bench.agent.create_turn(prepared, said)
     asked = TurnRequest(person_id=bench.person.id, account_id=None, place=PLACE)
-    turn.journal.begin_with(lambda c: bench.agent.insert_turn(c, turn, asked, bench.time))
+    turn.journal.begin_with(lambda c: insert_turn(c, turn, asked, bench.time))
     bench.model.plays += (say("Yes: “ü”."),)
     ended = await bench.run(turn)
 

@@ -315,3 +315,21 @@ async def test_the_cached_conversation_matches_the_stored_one(tmp_path: Path) ->
 def what_is_read(model: FakeModel, words: str) -> list[Message]:
     """Return the request for a message, ignoring titles."""
     return next(list(r.messages) for r in model.requests if r.messages[-1].text == words)
+
+
+async def test_a_short_turn_flushes_the_full_text_index_once(tmp_path: Path) -> None:
+    written: list[str] = []
+    model = FakeModel(FIRST, say("Fine."))
+    async with running(tmp_path, model, timings=LATE) as harness:
+        await open_dialogue(harness)
+
+        def listen(connection: Connection) -> None:
+            connection.set_trace_callback(written.append)
+
+        await harness.gateway.database.write("test", listen)
+        await harness.chat.says("how are you?")
+        await harness.chat.sees_text("Fine.")
+        await harness.at_rest()
+    stored = [sql for sql in written if sql.startswith("INSERT INTO message_search ")]
+    segments = [sql for sql in written if "INTO 'main'.'message_search_idx'" in sql]
+    assert (len(stored), len(segments)) == (2, 1)
