@@ -1,4 +1,4 @@
-"""Each provider's real SDK against its emulator: the contract of `agent_core.models.contract`."""
+"""Each provider against its emulator: the contract of `agent_core.models.contract`."""
 
 import asyncio
 import json

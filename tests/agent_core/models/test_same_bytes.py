@@ -1,4 +1,4 @@
-"""What goes over the wire is made of the neutral request and of nothing else: both SDKs."""
+"""What goes over the wire is made of the neutral request and of nothing else: both providers."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""The real SDK against the emulator: answers, cuts, errors, the cache."""
+"""The provider against the emulator: answers, cuts, errors, the cache."""
 
 from agent_core.models.anthropic import create
 from agent_core.models.contract import Model

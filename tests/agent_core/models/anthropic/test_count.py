@@ -1,4 +1,4 @@
-"""The provider counts a request before it is made, with the real SDK."""
+"""The provider counts a request before it is made."""
 
 import pytest
 
