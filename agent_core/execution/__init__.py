@@ -27,7 +27,6 @@ from agent_core.execution.servers import (
     start_unsandboxed,
 )
 from agent_core.execution.ssh import RemoteSettings, SshBackend
-from agent_core.execution.subprocesses.process_tree import end_abandoned
 
 __all__ = [
     "WORKSPACES",
@@ -50,7 +49,6 @@ __all__ = [
     "ServerProgram",
     "SshBackend",
     "UnsandboxedBackend",
-    "end_abandoned",
     "find_bubblewrap",
     "find_landlock_fault",
     "finish",

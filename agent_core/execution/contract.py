@@ -90,6 +90,13 @@ class Backend(Protocol):
     def has_network(self, workspace: str) -> bool:
         """True if the commands of a workspace may reach a network; never waits."""
 
+    async def end_abandoned(self) -> int:
+        """Kill what an earlier process left running; return how many processes that were.
+
+        Call it before the first command, and only in the gateway: other processes may have
+        commands of the same workspaces.
+        """
+
     async def start(self, command: Command) -> Process:
         """Start a command. Cancellation leaves nothing running.
 

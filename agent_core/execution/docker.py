@@ -106,6 +106,10 @@ class DockerBackend:
         """Return whether the containers have a network."""
         return self._settings.network != _NONE
 
+    async def end_abandoned(self) -> int:
+        """Do nothing: a container ends its commands when it is found again."""
+        return 0
+
     async def start(self, command: Command) -> SupervisedProcess:
         """Start a command in its container; see `Backend`."""
         if any("\0" in word for word in command.argv):

@@ -18,7 +18,7 @@ from agent_core.execution.folders import WorkspaceFolders, shorten
 from agent_core.execution.network import HeldNetwork, NetworkSession, SandboxNetwork
 from agent_core.execution.running import send
 from agent_core.execution.sandbox import SandboxLimits, prepare
-from agent_core.execution.subprocesses.process_tree import list_below, measure
+from agent_core.execution.subprocesses.process_tree import end_abandoned, list_below, measure
 from agent_core.execution.subprocesses.spawning import spawn
 
 WORKSPACES = "workspaces"
@@ -65,12 +65,17 @@ class LocalBackend:
         self._network = network
         # Where this process is root, containers have given the files to another user.
         owner = None if os.geteuid() else 0
+        self._root = root
         self._folders = WorkspaceFolders(root, limits.workspace, owner=owner)
         self._running: dict[str, set[_LocalProcess]] = {}
 
     def has_network(self, workspace: str) -> bool:
         """Return whether commands of this workspace may reach the allowed hosts."""
         return self._network is not None and self._network.is_open(workspace)
+
+    async def end_abandoned(self) -> int:
+        """Kill sandboxes whose parent was killed before they had a user; see `Backend`."""
+        return await asyncio.to_thread(end_abandoned, self._program, self._root)
 
     async def start(self, command: Command) -> "_LocalProcess":
         """Start a command in its sandbox; see `Backend`."""

@@ -1,6 +1,7 @@
 """Several backends as one: each person's workspace is in the backend that the owner chose."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from agent_core.errors import BackendUnavailable
 from agent_core.execution.contract import Backend, Command, FileContent, Process
@@ -40,6 +41,14 @@ class SelectedBackends:
         """Ask the backend of the workspace; see `Backend`."""
         backend = self._chosen.get(workspace, self._default)
         return backend is not None and backend.has_network(workspace)
+
+    async def end_abandoned(self) -> int:
+        """Ask all of them; one that can't be reached now keeps it for its first command."""
+        ended = 0
+        for backend in self._all:
+            with suppress(BackendUnavailable):  # `list_faults` tells of it
+                ended += await backend.end_abandoned()
+        return ended
 
     async def start(self, command: Command) -> Process:
         """Start a command in its workspace's backend; see `Backend`."""

@@ -23,11 +23,27 @@ from agent_core.execution.supervised import SupervisedProcess, call, start_super
 from agent_core.execution.supervision import MEASURE, REMOTE, make_setup
 
 _SECONDS = 30.0
+_SHOWN = 300
 _HEALTH = ".health"
 """A workspace of nobody."""
 _CONNECT_SECONDS = 10
 _PASSED_ON = ("PATH", "HOME", "SSH_AUTH_SOCK")
-_REMOTE_SHELL = f"exec bash -c {shlex.quote(REMOTE)} supervisor"
+_ABANDONED = r"""
+mark=$1 top=$(realpath -m -- "$2") ended=0
+for file in /proc/[0-9]*/cmdline; do
+    [ -O "$file" ] && mapfile -d '' words < "$file" || continue
+    pid=${file#/proc/} pid=${pid%/cmdline} is_ours=
+    [ "${words[3]}" != "$mark" ] || is_ours=1
+    # Without a supervisor, a sandbox waits for good if it had no user yet.
+    IFS= read -r stat < "/proc/$pid/stat" && read -r _ parent _ <<< "${stat##*) }"
+    if [ "${words[0]}" = bwrap ] && [ "$parent" = 1 ]; then
+        for word in "${words[@]}"; do case $word in "$top"/*) is_ours=1 ;; esac; done
+    fi
+    [ -z "$is_ours" ] || { kill -KILL "$pid" && ended=$((ended + 1)); }
+done 2> /dev/null
+echo "$ended"
+"""
+"""Kills supervisors of this gateway; the kernel ends their sandboxes (`--die-with-parent`)."""
 _CHECK = r"""
 path=$1
 case $path in /*) echo 'leads out of the workspace'; exit 1 ;; esac
@@ -74,7 +90,8 @@ class RemoteSettings:
     """The machine, its account and the folder of the workspaces there; with a key, or the agent.
 
     `known_hosts` is a file with the machine's key; "" for the files that ssh itself reads. Unknown
-    machines are refused. `environ` is where the client finds its home and its agent.
+    machines are refused. `environ` is where the client finds its home and its agent. `gateway`
+    tells this gateway's commands there from those of others.
     """
 
     host: str
@@ -83,6 +100,7 @@ class RemoteSettings:
     port: int = 22
     key: str = ""
     known_hosts: str = ""
+    gateway: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -100,11 +118,34 @@ class SshBackend:
         }
         self._folder = Path(tempfile.gettempdir()) / f"talaria-ssh-{os.getpid()}-{id(self):x}"
         """The folder of the connection's socket, whose path has to be short."""
+        self._mark = f"supervisor-{settings.gateway}"
+        self._has_abandoned = False
+        self._ending = asyncio.Lock()
         self._running: dict[str, set[SupervisedProcess]] = {}
 
     def has_network(self, workspace: str) -> bool:
         """No command has a network there."""
         return False
+
+    async def end_abandoned(self) -> int:
+        """End commands behind connections that broke unnoticed there; see `Backend`.
+
+        While the machine can't be reached, each command tries it first.
+        """
+        self._has_abandoned = True
+        return await self._end_abandoned()
+
+    async def _end_abandoned(self) -> int:
+        async with self._ending:
+            if not self._has_abandoned:
+                return 0
+            words = (self._mark, self._settings.root)
+            script = f"exec bash -c {shlex.quote(_ABANDONED)} end {shlex.join(words)}"
+            status, output, errors = await call(self._ssh(script), self._environ, _SECONDS)
+            if status or not output.strip().isdecimal():
+                raise BackendUnavailable(errors.strip()[-_SHOWN:] or "ssh gives no reason")
+            self._has_abandoned = False
+            return int(output)
 
     async def start(self, command: Command) -> SupervisedProcess:
         """Start a command in a sandbox there; see `Backend`."""
@@ -114,6 +155,7 @@ class SshBackend:
         folder = shorten(command.folder)
         if folder.startswith("/"):
             raise WorkspaceError(f"`{folder}` leads out of the workspace")
+        await self._end_abandoned()
         limits = self._limits
         setup = make_setup(
             {
@@ -127,7 +169,7 @@ class SshBackend:
             },
             {"argv": command.argv, **list_remote_words(limits, folder)},
         )
-        argv = self._ssh(_REMOTE_SHELL)
+        argv = self._ssh(f"exec bash -c {shlex.quote(REMOTE)} {self._mark}")
         process = await start_supervised(argv, setup, self._environ, self._force)
         running = self._running.setdefault(command.workspace, set())
         running.add(process)

@@ -1,12 +1,14 @@
 """Loads platforms, model providers, external memories and backends by name."""
 
-import asyncio
+import hashlib
 import importlib
 import logging
+import os
 import pkgutil
 from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import cast
 
@@ -23,7 +25,6 @@ from agent_core.execution import (
     SelectedBackends,
     SshBackend,
     UnsandboxedBackend,
-    end_abandoned,
     find_bubblewrap,
 )
 from agent_core.memory import MemoryProvider
@@ -132,7 +133,7 @@ def _make_backend(name: str, settings: Settings) -> Backend:
     if name == "docker":
         return DockerBackend(root, limits, _make_container_settings(table))
     if name == "ssh":
-        return SshBackend(limits, _make_remote_settings(table))
+        return SshBackend(limits, _make_remote_settings(table, settings.home))
     if name == "unsandboxed":
         return UnsandboxedBackend(root, limits, environment())
     home, program = settings.home.resolve(), find_bubblewrap()
@@ -157,7 +158,7 @@ def _make_container_settings(table: ToolSettings) -> ContainerSettings:
     )
 
 
-def _make_remote_settings(table: ToolSettings) -> RemoteSettings:
+def _make_remote_settings(table: ToolSettings, home: Path) -> RemoteSettings:
     return RemoteSettings(
         host=table.ssh_host,
         user=table.ssh_user,
@@ -165,6 +166,7 @@ def _make_remote_settings(table: ToolSettings) -> RemoteSettings:
         key=table.ssh_key,
         known_hosts=table.ssh_known_hosts,
         root=table.ssh_root,
+        gateway=hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:12],
         environ=environment(),
     )
 
@@ -177,9 +179,8 @@ async def load_backend(settings: Settings) -> SelectedBackends | None:
     backend = make_backend(settings)
     if backend is None:
         return None
-    program, root = find_bubblewrap(), settings.home.resolve() / WORKSPACES
-    if program and (ended := await asyncio.to_thread(end_abandoned, program, root)):
-        _log.warning("killed %d sandboxes that a crash left behind", ended)
+    if ended := await backend.end_abandoned():
+        _log.warning("killed %d processes of commands that a crash left behind", ended)
     faults = await backend.list_faults()
     for name, reason in faults.items():
         _log.warning("the backend %s does not work now: %s", name, reason)

@@ -66,6 +66,10 @@ class _ReapedBackend:
         """Return whether commands have a network: those without a sandbox do."""
         return not self.is_confined
 
+    async def end_abandoned(self) -> int:
+        """Do nothing: commands end with their reaper, and that with its parent."""
+        return 0
+
     async def start(self, command: Command) -> ReapedProcess:
         """Start a command below its reaper; see `Backend`."""
         folder = shorten(command.folder)

@@ -66,6 +66,68 @@ async def test_a_lost_machine_is_an_error_and_its_commands_end(tmp_path: Path) -
             pass
 
 
+async def test_what_a_vanished_gateway_left_ends_at_the_next_start(
+    sshd: RemoteSettings, tmp_path: Path
+) -> None:
+    """The other machine does not notice that a gateway without a network has ended."""
+    place = open_folder(tmp_path / "workspaces")
+    settings = replace(sshd, root=str(place), gateway="one")
+    backends = [SshBackend(LIMITS, settings), SshBackend(LIMITS, replace(settings, gateway="two"))]
+    text = "while :; do date +%N > beat; sleep 0.02; done"
+    processes = [
+        await backend.start(Command(workspace=name, argv=("/bin/bash", "-c", text)))
+        for backend, name in zip(backends, ("anna", "ben"), strict=True)
+    ]
+    ours, theirs = (place / name / "beat" for name in ("anna", "ben"))
+    async with asyncio.timeout(45):
+        while not (ours.exists() and theirs.exists()):
+            await asyncio.sleep(0)
+    clients = _find_clients(backends[0])
+    for pid in clients:
+        os.kill(pid, signal.SIGSTOP)
+    fresh = SshBackend(LIMITS, settings)
+    try:
+        assert await _beats(ours)
+        assert await fresh.end_abandoned() > 0
+        assert await fresh.end_abandoned() == 0
+        async with asyncio.timeout(45):
+            while await _beats(ours):
+                pass
+        assert await _beats(theirs)
+        await fresh.health()
+    finally:
+        for pid in clients:
+            os.kill(pid, signal.SIGCONT)
+        with pytest.raises(BackendUnavailable, match="look before you repeat it"):
+            await processes[0].wait()
+        for backend in (*backends, fresh):
+            await backend.close()
+
+
+async def test_what_is_left_on_a_machine_that_is_away_ends_before_the_next_command(
+    sshd: RemoteSettings, tmp_path: Path
+) -> None:
+    root = str(open_folder(tmp_path / "workspaces"))
+    away = SshBackend(LIMITS, replace(sshd, root=root, port=1))
+    with pytest.raises(BackendUnavailable):
+        await away.end_abandoned()
+    with pytest.raises(BackendUnavailable):
+        await away.start(Command(workspace="anna", argv=("/bin/true",)))
+    await away.close()
+
+
+def _find_clients(backend: SshBackend) -> list[int]:
+    """Find the clients of a backend by the folder of its connection."""
+    folder = f"talaria-ssh-{os.getpid()}-{id(backend):x}/".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            with suppress(OSError):
+                if folder in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+    return found
+
+
 def _break_connections(server: int) -> None:
     """Kill the server's side of every connection, and nothing that runs behind it."""
     for pid in list_below(server):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.execution import end_abandoned, find_bubblewrap
-from agent_core.execution.subprocesses.process_tree import list_below
+from agent_core.execution import find_bubblewrap
+from agent_core.execution.subprocesses.process_tree import end_abandoned, list_below
 from tests.agent_core.execution.backends import needs_bubblewrap
 
 pytestmark = [pytest.mark.process, needs_bubblewrap]
