@@ -1,10 +1,9 @@
-"""Parse a provider's options, find its proxy, and read the header that tells when to come back."""
+"""Parse the options of a provider, and the header that tells when to come back."""
 
 import math
 from collections.abc import Iterable, Mapping
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 
 def refuse_unknown(options: Mapping[str, str], known: Iterable[str], provider: str) -> None:
@@ -53,16 +52,6 @@ def read_address(options: Mapping[str, str], key: str, default: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_good:
         raise ValueError(f'The option {key} is "{text}"; it takes an http or https address.')
     return text
-
-
-def find_proxy(address: str) -> str | None:
-    """Return the address of the proxy that the environment names for an address."""
-    parts = urlsplit(address)
-    if proxy_bypass(parts.hostname or ""):
-        return None
-    proxies = getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
 
 
 def parse_retry_after(value: str | None, now: float) -> float | None:

@@ -29,7 +29,7 @@ SDK_FOLDERS: dict[str, tuple[str, ...]] = {
     "telegram": ("adapters/telegram/",),
     "discord": ("adapters/discord/",),
     "slack_sdk": ("adapters/slack/",),
-    "anthropic": (),
+    "anthropic": ("agent_core/models/anthropic/",),
     "openai": ("agent_core/models/openai/",),
     "honcho": ("agent_core/memory/external/honcho/",),
     "mcp": ("agent_core/tools/mcp/", "gateway/interfaces/mcp_server/"),
@@ -152,9 +152,8 @@ def check_sdks(module: Module) -> Iterator[str]:
     """An SDK is imported in its own folders only."""
     for line, name in _imports(module):
         folders = SDK_FOLDERS.get(name.split(".")[0])
-        if module.is_product and folders is not None and not module.path.startswith(folders):
-            home = " or ".join(folders) or "tests"
-            yield f"{module.path}:{line} imports {name}, which belongs into {home}"
+        if module.is_product and folders and not module.path.startswith(folders):
+            yield f"{module.path}:{line} imports {name}, which belongs into {' or '.join(folders)}"
 
 
 RULES: tuple[Rule, ...] = (

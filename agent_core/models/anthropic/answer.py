@@ -1,9 +1,13 @@
 """Assemble an answer from the Messages API's stream events; pure."""
 
 import json
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
+
+import anthropic
+from anthropic import AsyncStream
 
 from agent_core.ids import CallId
 from agent_core.models.anthropic.translate import PROVIDER
@@ -168,3 +172,73 @@ def _translate_call(block: _PartialBlock) -> ToolCallPart:
     return ToolCallPart(
         call_id=CallId(block.head["id"]), name=block.head["name"], arguments=arguments
     )
+
+
+_ERROR = b"error"
+_PING = b"ping"
+
+
+class EventStream:
+    """The events of one call, in order.
+
+    The SDK's own reader parses each line separately, which takes twice as long.
+    """
+
+    def __init__(self, stream: AsyncStream[object]) -> None:
+        """Takes over `stream`, unread."""
+        self._response = stream.response
+        self._chunks = self._response.aiter_bytes()
+        self._rest = b""
+        self._ready: deque[object] = deque()
+        self._fault: Exception | None = None
+
+    async def next(self) -> object | None:
+        """The next event; None at the end.
+
+        Raises `anthropic.APIStatusError` for an error event, `ValueError` for invalid JSON, and
+        what reading raises.
+        """
+        while not self._ready:
+            if self._fault:
+                raise self._fault
+            chunk = await anext(self._chunks, None)
+            if chunk is None:
+                return None
+            self._take(chunk)
+        return self._ready.popleft()
+
+    async def close(self) -> None:
+        """Close the call; idempotent."""
+        await self._response.aclose()
+
+    def _take(self, chunk: bytes) -> None:
+        """Parse the complete events; an event is complete after its blank line."""
+        text = self._rest + chunk
+        if b"\r" in text:  # JSON holds none of its own
+            text = text.replace(b"\r\n", b"\n")
+        *whole, self._rest = text.split(b"\n\n")
+        try:
+            for lines in whole:
+                self._read(lines)
+        except (anthropic.APIStatusError, ValueError) as error:
+            self._fault = error  # what came before it counts
+
+    def _read(self, lines: bytes) -> None:
+        name, data = b"", b""
+        for line in lines.split(b"\n"):
+            if line.startswith(b"data:"):
+                data += line[5:]
+            elif line.startswith(b"event:"):
+                name = line[6:].strip()
+        if name == _ERROR:
+            raise self._to_error(data.decode(errors="replace").strip())
+        if data and name != _PING:
+            self._ready.append(json.loads(data.decode()))
+
+    def _to_error(self, said: str) -> anthropic.APIStatusError:
+        """The error that the same failure has before the stream."""
+        try:
+            body = json.loads(said)
+        except ValueError:
+            body = said
+        return anthropic.APIStatusError(str(body), response=self._response, body=body)

@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncIterator
 
+import anthropic
 import httpx2
 import pytest
 from anthropic import AsyncAnthropic, AsyncStream
 
-from agent_core.models.anthropic.connection import ApiError, EventStream
+from agent_core.models.anthropic.answer import EventStream
 from tests.emulators.anthropic import AnthropicEmulator, render_events
 from tests.emulators.streaming import text_answer
 
@@ -27,16 +28,6 @@ class ChunkedBody(httpx2.AsyncByteStream):
             yield piece
 
 
-class Pieces:
-    """The same as aiohttp's reader gives it."""
-
-    def __init__(self, body: bytes, size: int) -> None:
-        self._pieces = [body[start : start + size] for start in range(0, len(body), size)]
-
-    async def readany(self) -> bytes:
-        return self._pieces.pop(0) if self._pieces else b""
-
-
 def open_stream(body: bytes, size: int) -> AsyncStream[object]:
     pieces = [body[start : start + size] for start in range(0, len(body), size)]
     request = httpx2.Request("POST", "http://127.0.0.1/v1/messages")
@@ -46,10 +37,11 @@ def open_stream(body: bytes, size: int) -> AsyncStream[object]:
 
 
 async def read(body: bytes, size: int) -> list[object]:
-    events = EventStream(Pieces(body, size), {})
+    events = EventStream(open_stream(body, size))
     found = []
     while (event := await events.next()) is not None:
         found.append(event)
+    await events.close()
     return found
 
 
@@ -70,26 +62,26 @@ async def test_an_event_without_its_blank_line_is_none() -> None:
 
 
 async def test_what_came_before_an_error_is_read_and_then_the_error_is_raised() -> None:
-    events = EventStream(Pieces(b"".join(EVENTS[:3]) + ERROR + EVENTS[3], 100_000), {})
+    events = EventStream(open_stream(b"".join(EVENTS[:3]) + ERROR + EVENTS[3], 100_000))
     before = [await events.next(), await events.next()]
     assert [event["type"] for event in before if isinstance(event, dict)] == [
         "message_start",
         "content_block_start",
     ]
     for _ in range(2):  # it stays so: nothing behind it counts
-        with pytest.raises(ApiError) as raised:
+        with pytest.raises(anthropic.APIStatusError) as raised:
             await events.next()
-        assert raised.value.kind == "overloaded_error"
+        assert raised.value.type == "overloaded_error"
 
 
 async def test_what_is_no_json_is_a_value_error() -> None:
-    events = EventStream(Pieces(EVENTS[0] + b"event: x\ndata: {no\n\n", 100_000), {})
+    events = EventStream(open_stream(EVENTS[0] + b"event: x\ndata: {no\n\n", 100_000))
     assert await events.next() is not None
     with pytest.raises(ValueError, match="property name"):
         await events.next()
 
 
 async def test_an_error_that_is_no_json_is_told_as_it_came() -> None:
-    events = EventStream(Pieces(b"event: error\ndata: out of order\n\n", 5), {})
-    with pytest.raises(ApiError, match="out of order"):
+    events = EventStream(open_stream(b"event: error\ndata: out of order\n\n", 5))
+    with pytest.raises(anthropic.APIStatusError, match="out of order"):
         await events.next()
