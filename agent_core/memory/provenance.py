@@ -32,13 +32,8 @@ def came_from(
 ) -> bool:
     """True if the text of a row came from the leaving account."""
     actor = row.origin.actor
-    if actor.startswith(_TURN):
-        turn = turns.find(connection, turn_id=TurnId(int(actor.removeprefix(_TURN))))
-        return turn is not None and turn.account_id == unlinked.account_id
-    if actor.startswith(_REVIEW):
-        accounts = evidence.list_accounts(
-            connection, message_ids=row.origin.message_ids, person_id=person_id
-        )
+    accounts = _list_accounts(connection, row)
+    if accounts is not None:
         return accounts == {unlinked.account_id}
     is_own = row.origin.source_id is None or actor == UNLINK
     if is_own and person_id == unlinked.was:
@@ -52,10 +47,9 @@ def came_from(
 def find_account(connection: Connection, row: LedgerEntry) -> AccountId | None:
     """Find the account that the text of a row came from; None if it did not come from a message."""
     while True:
-        actor = row.origin.actor
-        if actor.startswith(_TURN):
-            turn = turns.find(connection, turn_id=TurnId(int(actor.removeprefix(_TURN))))
-            return turn.account_id if turn else None
+        accounts = _list_accounts(connection, row)
+        if accounts is not None:
+            return next(iter(accounts)) if len(accounts) == 1 else None
         source = row.origin.source_id and ledger.find_row(connection, entry_id=row.origin.source_id)
         if not source:
             return None
@@ -70,11 +64,10 @@ def still_belongs(connection: Connection, person_id: PersonId, row: LedgerEntry)
     mine = {account.id for account in people.list_accounts(connection, person_id=person_id)}
     owner, given_back = person_id, None
     while True:
-        actor = row.origin.actor
-        if actor.startswith(_TURN):
-            turn = turns.find(connection, turn_id=TurnId(int(actor.removeprefix(_TURN))))
-            return turn is None or turn.account_id is None or turn.account_id in mine
-        if actor == UNLINK and given_back is None:
+        accounts = _list_accounts(connection, row)
+        if accounts is not None:
+            return not accounts or None in accounts or not mine.isdisjoint(accounts)
+        if row.origin.actor == UNLINK and given_back is None:
             given_back = owner
         source = row.origin.source_id and ledger.find_row(connection, entry_id=row.origin.source_id)
         if not source:
@@ -84,6 +77,17 @@ def still_belongs(connection: Connection, person_id: PersonId, row: LedgerEntry)
     return owner == person_id or owner in merge_people.list_absorbed(
         connection, person_id=person_id
     )
+
+
+def _list_accounts(connection: Connection, row: LedgerEntry) -> set[AccountId | None] | None:
+    """List the accounts whose words a turn or a review wrote down; None for other changes."""
+    actor = row.origin.actor
+    if actor.startswith(_TURN):
+        turn = turns.find(connection, turn_id=TurnId(int(actor.removeprefix(_TURN))))
+        return {turn.account_id} if turn else set()
+    if actor.startswith(_REVIEW):
+        return evidence.list_accounts(connection, message_ids=row.origin.message_ids)
+    return None
 
 
 def find_first_owner(connection: Connection, person_id: PersonId, row: LedgerEntry) -> PersonId:

@@ -59,6 +59,7 @@ EXCEPTIONS = {
     "compactions.move": IN_SESSION,
     "compactions.fingerprint": IN_SESSION,
     "questions.find_open_of_room": "closes what was asked in one room, whoever was asked",
+    "evidence.list_accounts": "gives accounts, no words; a merge or split changes whose they are",
     "ledger.find_row": "the owner's desk, and where words that were joined came from",
     "ledger.drop_evidence": BY_NUMBER,
     "ledger.list_recent": "the owner's desk: what was learned last, of whomever",

@@ -8,7 +8,7 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners
 from agent_core.state.memory import archive
-from agent_core.state.people import api_tokens
+from agent_core.state.people import api_tokens, learning
 from agent_core.state.search import search
 
 Rename = Callable[[str], str]
@@ -52,6 +52,7 @@ def merge(
     move_questions(connection, kept=kept, absorbed=absorbed)
     approvals.move(connection, kept=kept, absorbed=absorbed)
     api_tokens.move(connection, kept=kept, absorbed=absorbed)
+    learning.keep_stricter(connection, kept=kept, absorbed=absorbed)
     job_owners.move_all(connection, kept=kept, absorbed=absorbed)
     move_accounts(connection, kept=kept, absorbed=absorbed)
     mark_absorbed(connection, kept=kept, absorbed=absorbed)
@@ -183,11 +184,16 @@ def move_usage(connection: Connection, *, kept: PersonId, absorbed: PersonId) ->
 
 
 def move_tasks(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move queued background work."""
+    """Move queued background work, and all reviews with what they hold back."""
     connection.execute(
         "UPDATE tasks SET person_id = :kept WHERE person_id = :absorbed"
         " AND state IN ('owed', 'running')",
         {"kept": kept, "absorbed": absorbed},
+    )
+    connection.execute(
+        "UPDATE OR IGNORE tasks SET person_id = :kept, key = :kept || SUBSTR(key, INSTR(key, ':'))"
+        " WHERE kind = 'review' AND key > :first AND key < :last",
+        {"kept": kept, "first": f"{absorbed}:", "last": f"{absorbed};"},
     )
 
 

@@ -233,13 +233,19 @@ def list_known(connection: Connection, *, person_id: PersonId) -> list[ArchiveId
 def list_begun(
     connection: Connection, *, person_id: PersonId, account_id: AccountId
 ) -> list[ArchiveId]:
-    """List those that turns of one account stored, according to the ledger."""
+    """List those that turns of one account, or reviews of them alone, stored by the ledger."""
     rows = connection.execute(
         "SELECT DISTINCT ledger.position FROM ledger JOIN turns"
         " ON turns.id = CAST(SUBSTR(ledger.actor, 6) AS INTEGER)"
         " WHERE ledger.person_id = :person_id AND ledger.target = 'archive'"
         " AND ledger.operation = 'add' AND ledger.actor LIKE 'turn:%'"
-        " AND turns.account_id = :account_id",
+        " AND turns.account_id = :account_id"
+        " UNION SELECT ledger.position FROM ledger"
+        " JOIN json_each(ledger.message_ids) AS said JOIN messages ON messages.id = said.value"
+        " JOIN turns ON turns.id = messages.turn_id"
+        " WHERE ledger.person_id = :person_id AND ledger.target = 'archive'"
+        " AND ledger.operation = 'add' AND ledger.actor LIKE 'review:%'"
+        " GROUP BY ledger.id HAVING MIN(turns.account_id IS :account_id)",
         {"person_id": person_id, "account_id": account_id},
     ).fetchall()
     return sorted(ArchiveId(row[0]) for row in rows)

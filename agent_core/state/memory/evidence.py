@@ -46,14 +46,13 @@ def list_said(connection: Connection, *, turn_id: TurnId) -> tuple[MessageId, ..
 
 
 def list_accounts(
-    connection: Connection, *, message_ids: Sequence[MessageId], person_id: PersonId
+    connection: Connection, *, message_ids: Sequence[MessageId]
 ) -> set[AccountId | None]:
-    """Return the accounts whose turns these messages of a person belong to."""
+    """Return the accounts whose turns these messages belong to, also after a merge or a split."""
     rows = connection.execute(
         "SELECT turns.account_id FROM messages JOIN turns ON turns.id = messages.turn_id"
-        " WHERE messages.id IN (SELECT value FROM json_each(:ids))"
-        " AND messages.person_id = :person_id",
-        {"ids": json.dumps(message_ids), "person_id": person_id},
+        " WHERE messages.id IN (SELECT value FROM json_each(:ids))",
+        {"ids": json.dumps(message_ids)},
     ).fetchall()
     return {None if row[0] is None else AccountId(row[0]) for row in rows}
 

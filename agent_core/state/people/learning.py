@@ -11,3 +11,13 @@ def set_learning(connection: Connection, *, person_id: PersonId, learning: Learn
         "UPDATE people SET learning = :learning WHERE id = :person_id",
         {"learning": learning, "person_id": person_id},
     )
+
+
+def keep_stricter(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
+    """Give `kept` the mode of `absorbed` where that one is `off`, or `ask` and theirs is not."""
+    connection.execute(
+        "UPDATE people SET learning = (SELECT learning FROM people WHERE id = :absorbed)"
+        " WHERE id = :kept AND learning <> 'off' AND EXISTS (SELECT 1 FROM people"
+        " WHERE id = :absorbed AND learning IN ('off', 'ask'))",
+        {"kept": kept, "absorbed": absorbed},
+    )

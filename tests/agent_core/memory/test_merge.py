@@ -4,18 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.ids import AccountId
+from agent_core.ids import AccountId, MessageId, TurnId
 from agent_core.memory import merge as merging
 from agent_core.memory.changes import Edit
 from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.provenance import UnlinkedAccount
 from agent_core.memory.store import MemoryLimits, MemoryStore
+from agent_core.state.conversations import messages
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger, shares
 from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
 from agent_core.state.memory.shares import Share
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount, Person
+from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 
 BENS, ANNS = AccountId(2), AccountId(1)
@@ -99,6 +101,24 @@ class Desk:
             return f"turn:{turn_id}"
 
         return await self.database.write("turn", work)
+
+    async def learn(self, person: Person, text: str, *, account: AccountId) -> None:
+        """Keep a line that a review found in words of an account; all messages are Ann's now."""
+        turn = await self.turn(account)
+
+        def work(connection: Connection) -> MessageId:
+            dialogue = add_dialogue(connection, self.ann, key="direct:1")
+            said = [Message(role="user", parts=(TextPart(text=text),))]
+            turn_id = TurnId(int(turn.removeprefix("turn:")))
+            messages.append(connection, dialogue.shelf(turn_id), said, now=1)
+            row = connection.execute("SELECT MAX(id) FROM messages").fetchone()
+            return MessageId(row[0])
+
+        message_id = await self.database.write("message", work)
+        origin = Origin(actor=f"review:{person.id}:1", now=0, message_ids=(message_id,))
+        change = Edit(action="add", target="memory", text=text)
+        changed = await self.store.change(person.id, person.slug, change, origin)
+        assert isinstance(changed, AppliedEdit)
 
 
 _NOBODY = Person(id=0, slug="nobody", name="", role="member", time_zone=None)  # type: ignore[arg-type]
@@ -184,6 +204,16 @@ async def test_a_file_that_cannot_be_read_stops_the_merge(desk: Desk) -> None:
     desk.file(desk.ann).mkdir()
     with pytest.raises(OSError, match="directory"):
         await desk.merge()
+
+
+async def test_what_a_review_learned_from_an_account_leaves_with_it(desk: Desk) -> None:
+    await desk.learn(desk.ben, "Has a dog", account=BENS)
+    await desk.merge()
+    await desk.learn(desk.ann, "Likes tea", account=ANNS)
+    await desk.learn(desk.ann, "Plays chess", account=BENS)
+    assert await desk.divide() == 2
+    assert await desk.lists(desk.ann) == ("Likes tea",)
+    assert set(await desk.lists(desk.ben)) == {"Has a dog", "Plays chess"}
 
 
 async def test_what_does_not_fit_is_left_out_and_found_again(small: Desk) -> None:

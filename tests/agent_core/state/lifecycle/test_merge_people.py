@@ -5,6 +5,7 @@ import signal
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -15,9 +16,9 @@ from agent_core.state.conversations.questions import NewQuestion
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import merge_people, split_person
-from agent_core.state.people import people, tool_switches
-from agent_core.state.people.people import Account, NewAccount, Person
-from agent_core.state.queues import dead_letters, outbox, tasks
+from agent_core.state.people import learning, people, tool_switches
+from agent_core.state.people.people import Account, Learning, NewAccount, Person
+from agent_core.state.queues import dead_letters, outbox, reviews, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
@@ -304,6 +305,42 @@ def test_wishes_that_the_owner_never_told_are_taken_over(
     joined = people.find(connection, person_id=ann.id)
     assert joined
     assert (joined.language, joined.time_zone) == ("de", "Europe/Madrid")
+
+
+@pytest.mark.parametrize(
+    ("kept", "absorbed", "joined"),
+    [
+        ("tell", "off", "off"),
+        ("quiet", "ask", "ask"),
+        ("ask", "off", "off"),
+        ("off", "ask", "off"),
+        ("ask", "tell", "ask"),
+        ("quiet", "tell", "quiet"),
+    ],
+)
+def test_the_stricter_way_of_learning_counts(
+    connection: Connection, ann: Person, ben: Person, kept: str, absorbed: str, joined: str
+) -> None:
+    for person, mode in ((ann, kept), (ben, absorbed)):
+        learning.set_learning(connection, person_id=person.id, learning=cast(Learning, mode))
+    join(connection, ann, ben)
+    found = people.find(connection, person_id=ann.id)
+    assert found
+    assert found.learning == joined
+
+
+def test_reviews_and_what_they_hold_back_go_along(
+    connection: Connection, ann: Person, ben: Person
+) -> None:
+    own, theirs = (say(connection, direct(connection, one), "hello") for one in (ann, ben))
+    for person, until in ((ann, own), (ben, theirs)):
+        reviews.enqueue(connection, person_id=person.id, until=until, payload=person.slug, now=1)
+    connection.execute("UPDATE tasks SET state = 'done' WHERE kind = 'review'")
+    join(connection, ann, ben)
+    finished = reviews.list_finished(connection, person_id=ann.id, limit=9)
+    assert [payload for _, payload in finished] == ["ben", "ann"]
+    assert reviews.exists(connection, person_id=ann.id, until=theirs)
+    assert reviews.list_finished(connection, person_id=ben.id, limit=9) == []
 
 
 def test_sessions_from_before_accounts_were_noted_get_the_account_of_their_platform(

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from agent_core.errors import StoreDamaged
-from agent_core.ids import AccountId, ArchiveId, PersonId, TurnId
+from agent_core.ids import AccountId, ArchiveId, MessageId, PersonId, TurnId
 from agent_core.memory.archive import writes
 from agent_core.memory.archive.entries import Content
+from agent_core.state.conversations import messages
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import merge_people, split_person
 from agent_core.state.memory import archive, ledger
@@ -18,6 +19,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.search.search import Term
 from agent_core.state.tokenizer import stem
+from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 
 WORDS = ("tea", "milk", "lemon", "roses", "boiler", "harbour", "茶と水")
@@ -233,6 +235,36 @@ def test_a_split_gives_back_just_what_was_kept_by_the_account(
     check_index(connection)
     assert kept(connection, ben.person) == {old, new}
     assert finds(connection, ann.person, "roses") == []
+
+
+def test_a_split_gives_back_what_a_review_kept_of_the_accounts_words(
+    connection: Connection, ann: Dialogue, ben: Dialogue
+) -> None:
+    mine = give_account(connection, ann.person, "telegram")
+    theirs = give_account(connection, ben.person, "discord")
+
+    def review(*accounts: AccountId) -> ArchiveId:
+        turn_ids = [begin(connection, ann, account) for account in accounts]
+        said = [Message(role="user", parts=(TextPart(text="I grow roses"),))]
+        for turn_id in turn_ids:
+            messages.append(connection, ann.shelf(turn_id), said, now=1)
+        message_ids = [
+            MessageId(row[0])
+            for row in connection.execute(
+                "SELECT id FROM messages WHERE turn_id >= :first", {"first": turn_ids[0]}
+            ).fetchall()
+        ]
+        origin = Origin(actor=f"review:{turn_ids[-1]}", now=1, message_ids=tuple(message_ids))
+        content = Content(text="Grows roses", tags=())
+        return writes.insert_entry(
+            connection, person_id=ann.person.id, content=content, origin=origin
+        ).id
+
+    join(connection, ann.person, ben.person)
+    of_ann, of_ben, of_both = review(mine.id), review(theirs.id), review(mine.id, theirs.id)
+    split(connection, theirs, ben.person)
+    assert kept(connection, ben.person) == {of_ben}
+    assert kept(connection, ann.person) == {of_ann, of_both}
 
 
 def test_what_was_kept_before_accounts_were_noted_goes_by_the_platform(
