@@ -1,5 +1,7 @@
 """Decisions about actions: rules, grants, defaults, untrusted words, and what is closed."""
 
+from typing import Literal
+
 import pytest
 
 from agent_core.ids import CallId
@@ -53,6 +55,7 @@ def decide(action: Action, facts: Facts | None = None, tool: str = "terminal") -
         ("install", "workspace", True, "ask"),
         ("install", "a.example", False, "ask"),
         ("spend", "a.example", False, "ask"),
+        ("use", "a.example", False, "ask"),
     ],
 )
 def test_the_defaults(kind: str, place: str, is_outward: bool, effect: Effect) -> None:
@@ -165,7 +168,42 @@ def test_only_an_owner_may_allow_what_lasts_or_costs() -> None:
     for action in (DELETE, INSTALL, spend):
         assert decide(action).needs_owner
         assert not decide(action, Facts(is_owner=True)).needs_owner
-    assert not decide(SEND).needs_owner
+    for action in (SEND, RUN, Action(kind="delete", target="a", place="workspace"), FETCH):
+        assert not decide(action).needs_owner
+
+
+@pytest.mark.parametrize("action", [RUN, Action(kind="read", target="a", place="workspace")])
+def test_what_stays_here_needs_no_yes_after_untrusted_words(action: Action) -> None:
+    verdict = decide(action, Facts(is_tainted=True))
+    assert (verdict.effect, verdict.is_tainted) == ("allow", False)
+
+
+@pytest.mark.parametrize("kind", ["install", "spend", "use"])
+def test_what_lasts_or_costs_needs_a_yes_after_untrusted_words(kind: Literal["use"]) -> None:
+    action = Action(kind=kind, target="a", place="workspace")
+    verdict = decide(action, Facts(is_tainted=True, rules=(Rule(effect="allow"),)))
+    assert (verdict.effect, verdict.is_tainted) == ("ask", True)
+
+
+@pytest.mark.parametrize(("is_proposed", "effect"), [(False, "ask"), (True, "allow")])
+def test_a_change_after_untrusted_words_is_proposed_or_asked_for(
+    *, is_proposed: bool, effect: Effect
+) -> None:
+    change = Action(kind="change", target="a", place="memory")
+    verdict = judge("memory", [change], Facts(is_tainted=True), is_proposed=is_proposed)
+    assert verdict.effect == effect
+
+
+def test_no_earlier_yes_opens_what_a_rule_denies() -> None:
+    grants = {shape_of("terminal", SEND): True}
+    assert decide(SEND, Facts(grants=grants)).effect == "allow"
+    denied = decide(SEND, Facts(grants=grants, rules=(Rule(effect="deny"),)))
+    assert (denied.effect, denied.denied) == ("deny", SEND.target)
+
+
+def test_what_a_rule_asks_for_is_not_put_down_to_untrusted_words() -> None:
+    verdict = decide(RUN, Facts(is_tainted=True, rules=(Rule(effect="ask"),)))
+    assert (verdict.effect, verdict.is_tainted) == ("ask", False)
 
 
 @pytest.mark.parametrize(
@@ -270,5 +308,11 @@ def test_an_address_is_known_from_a_person_or_a_page_but_not_from_the_model(
 def test_addresses_that_could_carry_data_differ() -> None:
     base = normalize_address("https://a.example/b")
     assert normalize_address("http://A.example/b#part") == base
+    assert normalize_address("a.example") == normalize_address("https://a.example/")
     for other in ("https://a.example/b?x", "https://u@a.example/b", "https://a.example/B"):
         assert normalize_address(other) != base
+
+
+@pytest.mark.parametrize("address", ["http://U@A.example/b#part", "https:///b#part"])
+def test_an_address_with_credentials_or_without_a_host_only_equals_itself(address: str) -> None:
+    assert normalize_address(address) == address
