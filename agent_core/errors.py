@@ -134,6 +134,16 @@ class AgentBroken(CoreError):
     """There is no named agent of that name, or its files are wrong; the text is a clause."""
 
 
+class AgentMissing(AgentBroken):
+    """There is no named agent of that name. `near` is a similar name, or ""."""
+
+    def __init__(self, name: str, near: str) -> None:
+        """Compose the clause from the names."""
+        super().__init__(f"there is no agent {name}" + (f"; did you mean {near}?" if near else ""))
+        self.name = name
+        self.near = near
+
+
 class QuotaExceeded(CoreError):
     """A model call was not made, because a daily quota has no room for it."""
 

@@ -34,6 +34,9 @@ SAMPLES: dict[str, object] = {
     "always": "Always for this shape",
     "doubt": "It says more than your message does.",
     "fault": "the agent coder can't be used: SOUL.md is empty",
+    "near": "coder",
+    "details": "weather did not connect: connection refused.",
+    "cause": "There's no agent called codr. Did you mean coder?",
     "call": "```\ngit push\n```",
     "place": "github.com",
     "reach": "```\nsend (github.com): git push\n```",
@@ -346,7 +349,7 @@ def _sample(name: str, sentence: Sentence, language: str) -> object:
 
 
 def list_outdated(*, fix: bool) -> list[str]:
-    """Compare the catalogues and the page with the code; with `fix`, write them anew."""
+    """Compare the catalogues and the page with the code; with `fix`, write them again."""
     sentences = find_sentences()
     faults = []
     files = {

@@ -113,7 +113,7 @@ class ConsoleServer:
             while line := await _read_line(reader):
                 await self._hear(line, client)
         except OSError as error:
-            _log.debug("a client of the console is gone: %s", error)
+            _log.debug("a client of the console disconnected: %s", error)
         finally:
             self._clients.discard(client)
             await client.close()

@@ -165,7 +165,9 @@ async def _open(api: Api, channel_id: str, message_id: str) -> None:
         words = spell(words_in(message, "content"), {}, frozenset((api.bot,)))
         await api.open_thread(channel_id, message_id, plain_name(words) or _TITLE)
     except MessageGone as error:
-        raise ChatGone(f"The message that was to open a thread is gone. {error}") from error
+        raise ChatGone(
+            f"The message that was to open a thread no longer exists. {error}"
+        ) from error
     except NotPermitted as error:
         raise Rejected(
             "Talaria may not open threads in this channel: give it the permission Create Public "
@@ -194,7 +196,7 @@ async def react(api: Api, address: Address, message_id: str, *, seen: bool) -> N
             raise Rejected(str(error)) from error
         return
     if seen:
-        raise MessageGone("The message to react to is gone.")
+        raise MessageGone("The message to react to no longer exists.")
 
 
 def _where(address: Address, message_id: str) -> Sequence[str]:

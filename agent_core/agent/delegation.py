@@ -354,7 +354,7 @@ def _find_first(turn: ActiveTurn) -> ActiveTurn:
 
 
 def word_task(task: HelperTask, sender: str = DEFAULT) -> str:
-    """Return what a helper is told, or a named agent that `sender` asks."""
+    """Return the first message to a helper, or to a named agent that `sender` asks."""
     order = _ASKED.format(sender=sender) if task.agent else _ORDER
     parts = [order, f"Task: {task.goal.strip()}"]
     if task.context.strip():

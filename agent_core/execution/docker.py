@@ -69,7 +69,7 @@ class ContainerSettings:
 
 @dataclass(slots=True)
 class _Container:
-    """What this process knows of a container."""
+    """The state of one container as this process has left it."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     is_known: bool = False

@@ -40,7 +40,7 @@ _REASONS = {
     "late": "Nobody answered in time, which means no.",
     "unreachable": "Nobody who may allow it can be asked now.",
     "used": "Its approval was used up or has expired; ask again only if it is still needed.",
-    "changed": "It differs from what was shown when it was allowed; call it anew.",
+    "changed": "It differs from what was shown when it was allowed; call it again.",
 }
 Pause = Callable[[], AbstractContextManager[None]]
 """Stops the turn's clock while a person thinks."""

@@ -169,7 +169,7 @@ class Toolbox:
     def still_offers(self, specs: Collection[ToolSpec]) -> bool:
         """Return whether a prompt with these tools may still be used.
 
-        What has been switched on or off since is told by the search, and by refusals.
+        Tools that were switched on since are found by search; those switched off are refused.
         """
         given = {spec.name: spec for spec in specs}
         mine = {spec.name: spec for spec in self.specs}

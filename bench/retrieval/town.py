@@ -110,7 +110,7 @@ def build(
 
 
 class _Writer:
-    """One person with one direct talk, who begins anew now and then."""
+    """A person with one direct conversation, who starts a new one now and then."""
 
     def __init__(self, connection: sqlite3.Connection, number: int) -> None:
         self._connection = connection

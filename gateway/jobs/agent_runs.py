@@ -138,7 +138,7 @@ def find_job_turn(connection: Connection, turn_id: TurnId, now: int) -> JobTurn 
 def _owner_of(connection: Connection, job: Job) -> Person:
     person = people.find(connection, person_id=job.person_id) if job.person_id else None
     if person is None:
-        raise RunRefused("the person whose job it was is gone.")
+        raise RunRefused("the person to whom the job belonged was deleted.")
     return person
 
 

@@ -31,10 +31,10 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\u
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobEvent:
-    """Something that happened. `key` is its name, so that it starts a job once.
+    """An event that can start a job. Its `key` is unique, so it starts the job once.
 
-    A person reads the `line`, in their language; only the run sees the `details`, which nobody has
-    checked.
+    A person reads the `line`, in their language. Only the run sees the `details`: they come from
+    outside and are unchecked.
     """
 
     key: str
@@ -70,7 +70,7 @@ def name_crowd(event: JobEvent, now: int) -> JobEvent:
 def find_followers(
     connection: Connection, job: Job, run: Run, ending: str, words: str
 ) -> list[tuple[Job, JobEvent]]:
-    """List the jobs that come after a run with this ending, and what they are told of it.
+    """List the jobs that follow a run with this ending, each with its event.
 
     `ending` is "done" or "failed"; `words` are the result or the reason.
     """

@@ -318,7 +318,7 @@ class OutboxDispatcher:
         except Unsure as error:
             raise Unreachable(str(error)) from error  # an edit may safely be repeated
         except MessageGone:
-            _log.info("outbox %d: its message is gone", row.id)
+            _log.info("outbox %d: its message no longer exists", row.id)
             return row.question_id is not None
         return True
 

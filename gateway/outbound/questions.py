@@ -114,7 +114,7 @@ class Questions:
         self._asked: set[PersonId] = set()
         """People who may have an open question; other people's words need no lookup."""
         self._refused: set[tuple[QuestionId, PersonId]] = set()
-        """People who were told, once, that a question is not theirs."""
+        """People who already got the note that a question is not theirs."""
         self.answers = PendingAnswers()
         self.answered: Signal[None] = Signal()
         """Emitted after an answer is stored."""

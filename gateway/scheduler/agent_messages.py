@@ -68,7 +68,7 @@ class AgentMessageDeps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Told:
-    """What the model of the recipient reads: a line of facts, and words that count as data."""
+    """A message for the recipient's model: a line of facts, and words that count as data."""
 
     note: str
     attached: tuple[Words, ...] = ()

@@ -45,7 +45,7 @@ _MOST_FILES = 5000
 """Files of a folder that are watched."""
 _DAY = 86_400_000
 _FAILING, _TOLD = "failing", "told"
-"""The mark of a feed that can't be read: since when, in milliseconds, or that this was told."""
+"""The mark of an unreadable feed: the time it began in milliseconds, or that it was reported."""
 _LONGEST_TEXT = 64_000
 _LONGEST_NAME = 200
 _Marks = dict[str, str]
@@ -62,7 +62,7 @@ class _Waiting:
 
 @dataclass(slots=True, kw_only=True)
 class _Look:
-    """What one look has found: the events, what was seen by now, and a report to send."""
+    """The result of one look: its events, everything seen so far, and a report to send."""
 
     events: list[JobEvent] = field(default_factory=list)
     marks: _Marks
@@ -155,7 +155,7 @@ class EventSources:
             await self._store(one, look)
 
     def _note_failure(self, job: Job, marks: _Marks, reason: str) -> _Look:
-        """Note since when a feed can't be read; after a day, its person is told once."""
+        """Note the time since which a feed can't be read; after a day, report it once."""
         _log.warning("the feed of job %d can't be read: %s", job.id, reason)
         since = marks.setdefault(_FAILING, str(self._now()))
         if since != _TOLD and self._now() - int(since) > _DAY:
@@ -230,7 +230,7 @@ def _hash(text: str) -> str:
 
 
 def _read_file(path: Path, size: str) -> JobEvent:
-    """Read the text of a file; of any other, only its name and size are told."""
+    """Make an event of a file: its text, or only the name and size of one that is not text."""
     count = int(size.partition(":")[0])
     text = ""
     try:

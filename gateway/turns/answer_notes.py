@@ -25,7 +25,7 @@ _LONGEST_ACTION = 120
 def describe_refusal(error: Exception) -> str:
     """Return the sentence on messages that no turn could begin with."""
     if isinstance(error, AgentBroken):
-        return agents.describe_broken(str(error))
+        return agents.describe_broken(error)
     return general.describe_not_started()
 
 

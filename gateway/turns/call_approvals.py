@@ -105,7 +105,7 @@ def make_call_question(
 
 
 def _list_choices(request: ApprovalRequest) -> tuple[Choice, ...]:
-    """List the answers; what can't be told from its shape is allowed once only."""
+    """List the answers; an action without a shape can be allowed only once."""
     choices = [Choice(key="once", label=texts.ONCE(), style="good")]
     if request.shapes and request.session_id is not None:
         choices.append(Choice(key="session", label=texts.SESSION()))

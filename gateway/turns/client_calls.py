@@ -183,7 +183,7 @@ class ClientCalls:
         deps.dispatcher.enqueue(await deps.database.write("clients.end", work))
 
     async def _begin(self, client: Client) -> _Turn | None:
-        """Record a call as a turn; None if the person is gone."""
+        """Record a call as a turn; None if the person was deleted."""
         deps, now = self._deps, self._deps.now()
         ids = await deps.load_ids()
         turn_id, fresh = ids.next_turn(), ids.next_session()

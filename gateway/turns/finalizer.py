@@ -339,7 +339,7 @@ class TurnFinalizer:
             run = job_runs.find(connection, run_id=run_id)
             if run is None or run.state != "running":
                 for inbox_id in pending.inbox_ids:
-                    inbox.finish(connection, inbox_id=inbox_id, reason="its run is gone")
+                    inbox.finish(connection, inbox_id=inbox_id, reason="its run no longer exists")
 
         await self._database.write("turns.let_go", work)
         self._outcomes.wakeup.set()

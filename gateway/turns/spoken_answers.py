@@ -135,7 +135,7 @@ class SpokenAnswers:
         self._dispatcher.enqueue([await self._database.write("speech.send", work)])
 
     async def _report(self, reason: Callable[[], str]) -> None:
-        """Tell the owners that an answer was not spoken, unless they were told within a day."""
+        """Tell the owners that an answer was not spoken; at most once a day."""
         now = self._now()
         _log.warning("an answer is not spoken: %s", reason())
 

@@ -72,7 +72,7 @@ async def test_an_agent_answers_its_chat_in_its_own_conversation(
         listed = await harness.ask(ANNA, "/tools")
         assert "recall" in listed
         assert "schedule" not in listed
-        assert "there is no agent codr; did you mean coder?" in (
+        assert "There's no agent called codr. Did you mean coder?" in (
             await harness.ask(ANNA, "/agents use codr")
         )
         assert "can't be used" in await harness.ask(ANNA, "/agents use broken")

@@ -296,7 +296,7 @@ class EventPipeline:
             try:
                 return await inlet.marks()
             except Unreachable as error:
-                _log.warning("how far Discord was read can't be told yet: %s", error)
+                _log.warning("the read position in Discord is not known yet: %s", error)
                 await backoff.wait()
 
 

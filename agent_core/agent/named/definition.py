@@ -91,8 +91,13 @@ def read_agent(name: str, table: str, soul: str, known: KnownNames) -> NamedAgen
 
 def suggest(text: str, known: Collection[str]) -> str:
     """Return a clause with the nearest known name; "" if none is near."""
-    near = difflib.get_close_matches(text, list(known), n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    near = find_near(text, known)
+    return f"; did you mean {near}?" if near else ""
+
+
+def find_near(text: str, known: Collection[str]) -> str:
+    """Return the nearest known name; "" if none is near."""
+    return next(iter(difflib.get_close_matches(text, list(known), n=1)), "")
 
 
 def _parse(text: str) -> Mapping[str, object]:

@@ -9,11 +9,11 @@ from agent_core.agent.named.definition import (
     LONGEST_TABLE,
     KnownNames,
     NamedAgent,
+    find_near,
     is_name,
     read_agent,
-    suggest,
 )
-from agent_core.errors import AgentBroken, SkillBroken, SkillMissing
+from agent_core.errors import AgentBroken, AgentMissing, SkillBroken, SkillMissing
 
 AGENTS = "agents"
 _TABLE, _SOUL = "agent.toml", "SOUL.md"
@@ -37,7 +37,7 @@ def no_skills(name: str) -> str:
 
 
 class AgentFolder:
-    """Reads named agents. Each call reads the files anew, so that an edit applies at once.
+    """Reads named agents. Each call reads the files again, so that an edit applies at once.
 
     The calls block for as long as a few small files take.
     """
@@ -88,7 +88,7 @@ class AgentFolder:
             if path.is_symlink():
                 raise AgentBroken(f"the agent {name} can't be used: {path.name} is a link")
         if not place.is_dir():
-            raise AgentBroken(f"there is no agent {name}{suggest(name, self._list_names())}")
+            raise AgentMissing(name, find_near(name, self._list_names()))
         table = _read(place / _TABLE, name, LONGEST_TABLE)
         soul = _read(place / _SOUL, name, LONGEST_SOUL)
         agent = read_agent(name, table, soul, self._known)

@@ -182,7 +182,7 @@ class OpenAIModel:
                 raise translate_error(error, reader.has_begun, time.time()) from error
         finally:
             if chunks is not None:
-                # A connection that is broken already is gone as well.
+                # A connection that is broken already is closed as well.
                 with suppress(*WIRE_ERRORS):
                     await chunks.close()
         if not reader.is_whole:

@@ -254,7 +254,7 @@ def uncount_attempt(connection: Connection, *, turn_id: TurnId) -> None:
 def wait(connection: Connection, *, turn_id: TurnId, since: int) -> None:
     """Record that the turn waits for a model that does not answer.
 
-    A turn that only waits crashes no process, so its attempts are counted anew.
+    A turn that only waits crashes no process, so the count of its attempts restarts.
     """
     connection.execute(
         "UPDATE turns SET waiting_since = :since, attempts = 0 WHERE id = :turn_id",

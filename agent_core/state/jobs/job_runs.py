@@ -81,7 +81,7 @@ def claim_event(
 ) -> RunId | None:
     """Claim the run that an event starts; None if it has started the job before.
 
-    `key` names the event, and `text` is what the run is told of it.
+    `key` names the event, and `text` describes it to the run.
     """
     row = connection.execute(
         "INSERT INTO job_runs (job_id, slot, slot_at, due_at, state, input)"
@@ -224,7 +224,7 @@ def list_running(connection: Connection) -> list[Run]:
 
 
 def drop_message_event(connection: Connection, *, inbox_id: InboxId) -> None:
-    """Clear what open runs are told of a message that was forgotten."""
+    """Clear a forgotten message from the input of open runs."""
     connection.execute(
         f"UPDATE job_runs SET input = '' WHERE {_IS_OPEN} AND slot = :slot",
         {"slot": f"{EVENT}{message_key(inbox_id)}"},

@@ -124,7 +124,7 @@ def drop_outcome(connection: Connection, *, step_id: int) -> None:
 
 
 def drop_event(connection: Connection, *, inbox_id: InboxId) -> bool:
-    """Clear an event and what jobs are told of it; False if it still has to be processed."""
+    """Clear an event, also from the input of jobs; False if it still has to be processed."""
     row = connection.execute(
         "UPDATE inbox SET payload = '', reason = CASE WHEN state = 'dead' THEN '' ELSE reason END"
         " WHERE id = :inbox_id AND state IN ('done', 'dead') RETURNING id",
@@ -262,7 +262,7 @@ def drop_job(connection: Connection, *, job_id: JobId) -> list[str]:
 
 
 def drop_run_texts(connection: Connection, *, run_id: RunId) -> None:
-    """Clear the reason of a failed run, and what an open one is told of its event."""
+    """Clear the reason of a failed run, and the event in the input of an open one."""
     connection.execute(
         "UPDATE job_runs SET reason = '', input = '' WHERE id = :run_id", {"run_id": run_id}
     )

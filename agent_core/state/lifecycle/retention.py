@@ -120,7 +120,7 @@ def sweep_copies(connection: Connection, *, span: Span) -> int:
 def _rewrite_outbox(
     connection: Connection, condition: str, span: Span, changes: Mapping[str, object]
 ) -> int:
-    """Write rows anew without their text.
+    """Delete rows and insert them again without their text.
 
     SQLite merges pages when rows are deleted, and never when they are updated: an UPDATE would
     leave nearly empty pages, whose space no later row can take.

@@ -29,6 +29,7 @@ from agent_core.tools.mcp.pins import (
     list_digests,
     read_pins,
 )
+from agent_core.tools.mcp.sign_in import SignInFault, SignInUnavailable
 from agent_core.tools.mcp.supervisor import McpConnection, Timings
 from agent_core.tools.mcp.tool import FormAsker
 
@@ -54,6 +55,8 @@ __all__ = [
     "Pins",
     "RunningCall",
     "ServerReport",
+    "SignInFault",
+    "SignInUnavailable",
     "Surroundings",
     "Timings",
     "Value",

@@ -24,9 +24,9 @@ async def _decline(question: Form | PageLink, number: int) -> FormAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallHooks:
-    """What a server may do while it works on a call: note its progress, and ask the person.
+    """Callbacks for a server that works on a call: report progress, and ask the person.
 
-    Where nobody can be asked, every question is declined.
+    The default declines every question, because it can reach no person.
     """
 
     note: Callable[[str], None] = lambda text: None

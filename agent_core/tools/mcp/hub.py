@@ -16,7 +16,6 @@ from agent_core.tools.mcp.contract import (
     ForeignTool,
     Listing,
     McpServer,
-    McpUnavailable,
     Surroundings,
 )
 from agent_core.tools.mcp.loading import load_sessions
@@ -29,6 +28,7 @@ from agent_core.tools.mcp.pins import (
     note_listing,
     read_pins,
 )
+from agent_core.tools.mcp.sign_in import SignInUnavailable
 from agent_core.tools.mcp.supervisor import McpConnection, Timings
 from agent_core.tools.mcp.tool import FormAsker, McpTool
 
@@ -163,10 +163,10 @@ class McpServers:
         return found is not None
 
     async def begin_sign_in(self, name: str) -> str:
-        """Return a link with which an owner signs in at a server. Raises `McpUnavailable`."""
+        """Return a link with which an owner signs in at a server. Raises `SignInUnavailable`."""
         found = self._connections.get(name)
         if found is None:
-            raise McpUnavailable("is not there")
+            raise SignInUnavailable("is not there", "unknown")
         return await found.begin_sign_in()
 
     def finish_sign_in(self, name: str, address: str) -> bool:

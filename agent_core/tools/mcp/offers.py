@@ -1,4 +1,4 @@
-"""What a server offers besides tools: resources to read, and prompts to follow."""
+"""A tool for the resources and prompts of a server."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ class OfferTool:
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
-        """Nothing for a list; what is asked for may carry words to the server."""
+        """List the sending of a name, which may carry words to the server; () for a list."""
         if not arguments:
             return ()
         server = self._connection.server

@@ -51,7 +51,7 @@ def accept_tools(connection: Connection, server: str, digests: Mapping[str, str]
 
 
 def note_listing(connection: Connection, server: str, listing: Listing) -> bool:
-    """Note that owners are told of these tools; return whether they have to be."""
+    """Note that owners learn of these tools; return whether a notice is due."""
     pins = read_pins(connection, server)
     if judge(listing, pins).is_complete:
         return False

@@ -1,6 +1,7 @@
 """The sign-in at a server: a link for an owner, and the address on which they end."""
 
 import asyncio
+from typing import Literal
 
 from agent_core.tools.mcp.contract import McpUnavailable
 
@@ -8,6 +9,18 @@ NEEDED = "needs an owner to sign in; `/mcp login NAME` in a chat gives a link"
 _PATIENCE = 900.0
 """Seconds between the link and the address."""
 _LINK_SECONDS = 15.0
+
+
+SignInFault = Literal["unknown", "not_configured", "connected", "not_offered"]
+
+
+class SignInUnavailable(McpUnavailable):
+    """A server gives no link to sign in; `fault` says why."""
+
+    def __init__(self, message: str, fault: SignInFault) -> None:
+        """Keep the fault beside the text."""
+        super().__init__(message)
+        self.fault: SignInFault = fault
 
 
 class SignIn:
@@ -18,7 +31,7 @@ class SignIn:
         self._address: asyncio.Future[str] | None = None
 
     async def begin(self) -> str:
-        """Return the link, which the next attempt to connect makes. Raises `McpUnavailable`."""
+        """Return the link, which the next attempt to connect makes. Raises `SignInUnavailable`."""
         if self._address and not self._address.done():
             self._address.cancel()
         link: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -27,7 +40,7 @@ class SignIn:
             async with asyncio.timeout(_LINK_SECONDS):
                 return await link
         except TimeoutError as error:
-            raise McpUnavailable("did not offer to sign in") from error
+            raise SignInUnavailable("did not offer to sign in", "not_offered") from error
 
     def finish(self, address: str) -> bool:
         """Hand over the address on which the owner ended; False if no link waits for it."""

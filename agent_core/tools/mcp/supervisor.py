@@ -19,7 +19,7 @@ from agent_core.tools.mcp.contract import (
     State,
     Surroundings,
 )
-from agent_core.tools.mcp.sign_in import NEEDED, SignIn
+from agent_core.tools.mcp.sign_in import NEEDED, SignIn, SignInUnavailable
 from agent_core.transcript import flatten
 
 _MOST_CALLS = 16
@@ -75,16 +75,21 @@ class McpConnection:
         self._again = asyncio.Event()
         self._changed = asyncio.Event()
 
+    @property
+    def needs_sign_in(self) -> bool:
+        """Whether it waits for an owner to sign in."""
+        return self.fault == NEEDED
+
     def retry(self) -> None:
         """End the pause before the next attempt."""
         self._again.set()
 
     async def begin_sign_in(self) -> str:
-        """Return a link with which an owner signs in. Raises `McpUnavailable`."""
+        """Return a link with which an owner signs in. Raises `SignInUnavailable`."""
         if not self.server.has_oauth:
-            raise McpUnavailable("has no `oauth = true` in its table")
+            raise SignInUnavailable("has no `oauth = true` in its table", "not_configured")
         if self.state == "ready":
-            raise McpUnavailable("is connected; nobody has to sign in")
+            raise SignInUnavailable("is connected; nobody has to sign in", "connected")
         beginning = asyncio.create_task(self.sign_in.begin())
         await asyncio.sleep(0)  # the wish is noted before the attempt
         self.retry()
@@ -192,7 +197,7 @@ class McpConnection:
             limit.reschedule(asyncio.get_running_loop().time() + self._timings.start)
 
     async def _stay(self, session: McpSession) -> None:
-        """List the tools anew when they change, and now and then. Raises when the session ends."""
+        """List the tools when they change, and at intervals. Raises when the session ends."""
         closed = asyncio.create_task(session.wait_closed())
         try:
             while True:

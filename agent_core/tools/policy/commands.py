@@ -29,7 +29,7 @@ def list_command_actions(
     """Return everything that a bash command may do. Never raises.
 
     `workdir` is its folder, relative to the workspace. Without a network, nothing is fetched or
-    sent. In a place that is not confined, what can't be told may change files outside.
+    sent. In a place that is not confined, an unknown word may change files outside.
     """
     lister = _Lister(text=text, has_network=has_network, is_confined=is_confined)
     if workdir:
@@ -327,7 +327,7 @@ def _program_of(value: str | None) -> str | None:
 
 
 def _unfold(name: str, words: Sequence[Word]) -> Sequence[Word] | None:
-    """Return the command that a program runs, () for none, and None if it can't be told."""
+    """Return the command that a program runs, () for none, and None if it is unknown."""
     with_word, skipped = programs.RUNNERS[name]
     position = 1
     while position < len(words):
@@ -379,7 +379,7 @@ def _is_strange(name: str) -> bool:
 
 
 def _show(words: Sequence[Word]) -> str:
-    """The words of a command on one line; those that can't be told, as they were written."""
+    """The words of a command on one line; unknown ones stay as written."""
     return " ".join(
         word.source if word.value is None else shlex.quote(word.value) for word in words
     )

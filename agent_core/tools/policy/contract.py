@@ -38,6 +38,6 @@ class DeclaresActions(Protocol):
     ) -> Sequence[Action]:
         """Return every effect that a call may have; change nothing, and never wait.
 
-        What can't be told must be declared as the worst that it may be. Raises
+        Declare an unknown effect as the worst that it may be. Raises
         `ToolArgumentError` for arguments that can't be read.
         """

@@ -38,7 +38,7 @@ def is_inside(path: str) -> bool:
 
 
 def place_of(value: str | None, folders: Iterable[str], *, home: str = ROOT) -> tuple[str, str]:
-    """Return the path of a word and its place. What can't be told is outside.
+    """Return the path of a word and its place. An unknown place is outside.
 
     `folders` are the working directories that are possible. A glob that may climb is outside.
     """

@@ -25,7 +25,7 @@ _HIDDEN_IN_COMMAND = frozenset("$`*?[]{}~<>|&;\n…")
 def shape_of(tool: str, action: Action) -> str:
     """Return the shape of an action as JSON: the tool, kind, program, options, host or folder.
 
-    Returns "" for an action that has none, because it can't be told what it would cover.
+    Returns "" for an action that has none, because its extent is unknown.
     """
     if action.place == ANYWHERE or not action.target or action.kind == "use":
         return ""  # each use of a secret is allowed by itself, or by a rule of the owner

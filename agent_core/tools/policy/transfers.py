@@ -15,7 +15,7 @@ _REMOTE_FILE = re.compile(r"(?:[\w.+-]+@)?([\w.-]+):(?!\\)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """The effects of one program. `host` is where it sends to; "" if that can't be told."""
+    """The effects of one program. `host` is its destination; "" if that is unknown."""
 
     installs: bool = False
     sends: bool = False
@@ -64,7 +64,7 @@ def judge(name: str, words: Sequence[Word]) -> Transfer | None:
 
 
 def _has(values: Sequence[str | None], names: frozenset[str]) -> bool:
-    """True if a word is among the names, or can't be told."""
+    """True if a word is among the names, or unknown."""
     return any(value is None or value in names for value in values)
 
 

@@ -186,7 +186,7 @@ async def _read(answer: aiohttp.ClientResponse, most: int) -> bytes:
     """Read the body, decompressed in pieces up to the limit. Raises `FetchFailed`."""
     unpack = _choose(answer.headers.get("Content-Encoding", "").strip().lower())
     found = bytearray()
-    # A length that is too large is told before anything is read; any other may be a lie.
+    # A declared length over the limit is refused before reading; any other may be a lie.
     is_too_large = (answer.content_length or 0) > most
     while not is_too_large and (piece := await answer.content.read(_PIECE)):
         found += unpack(piece, most + 1 - len(found))

@@ -37,7 +37,7 @@ class NamedSecret:
 
 
 class NamedSecrets:
-    """All named secrets, and who may use which."""
+    """The named secrets, with the people who may use each."""
 
     def __init__(self, secrets: Sequence[NamedSecret] = ()) -> None:
         self._by_name = {one.name: one for one in secrets}

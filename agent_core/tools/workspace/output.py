@@ -1,4 +1,4 @@
-"""What the model sees of a command's output."""
+"""Shorten a command's output for the model."""
 
 from collections.abc import Sequence
 

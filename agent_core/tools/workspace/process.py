@@ -30,7 +30,7 @@ _REASONS = {
     "memory": "was stopped because it took too much memory",
     "processes": "was stopped because it had too many processes",
     "disk": "was stopped because the workspace or the disk is full",
-    "backend": "was lost, because the place where it ran is gone",
+    "backend": "was lost, because the place where it ran no longer exists",
     KILLED: "was killed",
 }
 _END_SECONDS = 30.0

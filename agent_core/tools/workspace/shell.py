@@ -15,7 +15,7 @@ __state=$WORKSPACE/$1 __place=$WORKSPACE __text=$2 __folder=$3 __here=$PWD
 set --
 __go() {
     cd -- "$1" 2>/dev/null && return
-    echo "The folder $1 is gone; this is $PWD." >&3
+    echo "The folder $1 no longer exists; this is $PWD." >&3
 }
 [ -f "$__state" ] && ! [ -L "$__state" ] && . "$__state" 3>&2 2>/dev/null
 [ -z "$__folder" ] || cd -- "$__here"
@@ -24,7 +24,7 @@ _OWN = (
     "PWD OLDPWD SHLVL HOME WORKSPACE TMPDIR"
     " http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY"
 )
-"""Variables that each sandbox sets anew: the next one may have other folders, and no network."""
+"""Variables that each sandbox sets itself: the next may have other folders, and no network."""
 # Most commands change nothing, and then nothing is forked: that would double their time.
 _SAVE = f"""
 __capture() {{

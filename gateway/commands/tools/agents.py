@@ -51,7 +51,7 @@ class AgentCommands:
                 case _:
                     return Reply(text=texts.USAGE())
         except AgentBroken as error:
-            return Reply(text=texts.BROKEN(fault=str(error)))
+            return Reply(text=texts.describe_fault(error))
 
     async def _read(self, name: str) -> str:
         """Return the name of an agent that can be used, "" for the default.

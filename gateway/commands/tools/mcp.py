@@ -7,7 +7,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools.mcp import McpServers, McpUnavailable, ServerReport
+from agent_core.tools.mcp import McpServers, ServerReport, SignInUnavailable
 from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCommand
 from gateway.outbound import stand_for
 from gateway.texts import general
@@ -76,8 +76,8 @@ class McpCommands:
     async def _send_link(self, name: str) -> Reply:
         try:
             link = await self._servers.begin_sign_in(name)
-        except McpUnavailable as error:
-            return Reply(text=texts.NO_SIGN_IN(name=name, reason=str(error)))
+        except SignInUnavailable as error:
+            return Reply(text=texts.explain_no_sign_in(name, error.fault))
         return Reply(text=texts.describe_sign_in(name, link))
 
     def _accept(self, call: Call, name: str, token: str) -> Reply:

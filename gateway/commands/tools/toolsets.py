@@ -41,7 +41,7 @@ class ToolCommands:
         try:
             agent = await load_agent(self._agents, call.conversation, None)
         except AgentBroken as error:
-            return Reply(text=agent_texts.BROKEN(fault=str(error)))
+            return Reply(text=agent_texts.describe_fault(error))
         box = self._toolboxes.select(call.conversation, None, agent)
         match call.argument.split():
             case []:

@@ -17,7 +17,7 @@ INSTRUCTIONS = (
     " with `read_memory`, and what it keeps with `archive`. Changes, and messages to others, are"
     " proposed to the person in their chat."
 )
-"""What a client's model is told of the server."""
+"""The instructions of the server for a client's model."""
 
 
 class Calls(Protocol):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agent_core.agent.named import AgentEntry, NamedAgent
+from agent_core.errors import AgentBroken, AgentMissing
 from agent_core.localization import Text
 
 _NONE = Text(
@@ -30,9 +31,13 @@ JOB_UNKNOWN = Text("You have no job with that number. /jobs lists your jobs.")
 JOB_NO_AGENT = Text("That job doesn't use a model, so no agent can run it.")
 JOB_USED = Text("{name} now runs the job {title}.")
 JOB_DEFAULT = Text("I now run the job {title} again.")
-BROKEN = Text("I can't do that: {fault}.")
+_MISSING = Text("There's no agent called {name}. /agents lists the agents.")
+_MISSING_NEAR = Text("There's no agent called {name}. Did you mean {near}?")
+_BROKEN = Text(
+    "That agent has a fault in its files, which an owner can fix. Details in English: “{fault}.”"
+)
 _BROKEN_TURN = Text(
-    "I couldn't answer your message: {fault}. To switch back to the assistant, send"
+    "I couldn't answer your message. {cause} To switch back to the assistant, send"
     " `/agents use default`."
 )
 FROM = Text("From {name}:")
@@ -47,9 +52,16 @@ def list_agents(entries: Sequence[AgentEntry], used: str) -> str:
     return f"{_LIST(lines=lines)}\n\n{_HOW()}"
 
 
-def describe_broken(fault: str) -> str:
+def describe_fault(error: AgentBroken) -> str:
+    """Say that an agent is missing or can't be used, and what to do."""
+    if not isinstance(error, AgentMissing):
+        return _BROKEN(fault=error)
+    return (_MISSING_NEAR if error.near else _MISSING)(name=error.name, near=error.near)
+
+
+def describe_broken(error: AgentBroken) -> str:
     """Say that a message has no answer, because its agent can't be used."""
-    return _BROKEN_TURN(fault=fault)
+    return _BROKEN_TURN(cause=describe_fault(error))
 
 
 def _describe(entry: AgentEntry, *, is_used: bool) -> str:

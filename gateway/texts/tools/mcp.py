@@ -11,6 +11,7 @@ from agent_core.tools.mcp import (
     McpConnection,
     PageLink,
     ServerReport,
+    SignInFault,
     name_command,
 )
 from agent_core.transcript import flatten
@@ -33,7 +34,18 @@ SIGNING_IN = Text("Thanks, I'm signing in to {name}. /mcp shows whether it worke
 NO_LINK = Text(
     "I'm not expecting that address, or its link has expired. /mcp login {name} creates a new link."
 )
-NO_SIGN_IN = Text("Signing in to {name} isn't possible right now. The reason: it {reason}.")
+_NO_SIGN_IN = {
+    "unknown": UNKNOWN_SERVER,
+    "not_configured": Text(
+        "You can't sign in to {name}, because its table in the configuration has no"
+        " `oauth = true`. Add that line, then try again."
+    ),
+    "connected": Text("{name} is connected already, so you don't have to sign in."),
+    "not_offered": Text(
+        "{name} didn't offer a page to sign in on. Send `/mcp {name}` to see its state, or try"
+        " again in a minute."
+    ),
+}
 _LINK_TO_SIGN_IN = Text(
     "Open this page on {host} and sign in:\n\n{url}\n\nAt the end, your browser shows a"
     " page that doesn't load. Send me its address within 15 minutes: `/mcp login {name}"
@@ -42,8 +54,10 @@ _LINK_TO_SIGN_IN = Text(
 _STATES = {
     "ready": Text("{name}: connected"),
     "starting": Text("{name}: connecting"),
-    "waiting": Text("{name}: not connected. The reason: it {reason}."),
+    "waiting": Text("{name}: not connected"),
 }
+_SIGN_IN_NEEDED = Text("{name}: not connected. Send `/mcp login {name}` to sign in.")
+_STATE_DETAILS = Text("  Details in English: “{details}”")
 _FAULT = Text("The file can't be read, so nothing has changed: {reason}")
 _TOOLS = Plural("{n:,} tool in use", "{n:,} tools in use")
 _FRESH = Plural("{n:,} new tool needs your approval", "{n:,} new tools need your approval")
@@ -144,6 +158,11 @@ def describe_sign_in(name: str, link: str) -> str:
     return _LINK_TO_SIGN_IN(name=name, host=f"`{host}`", url=link)
 
 
+def explain_no_sign_in(name: str, fault: SignInFault) -> str:
+    """Say why a server gives no link to sign in, and what the owner can do."""
+    return _NO_SIGN_IN[fault](name=name)
+
+
 def describe_link(link: PageLink) -> str:
     """Show the page that a server wants to have opened, with its whole address."""
     message = _cut(link.message, _WHOLE)
@@ -176,7 +195,13 @@ def _describe_server(report: ServerReport) -> list[str]:
 
 
 def _describe_state(connection: McpConnection) -> str:
-    return _STATES[connection.state](name=connection.server.name, reason=connection.fault)
+    name = connection.server.name
+    if connection.state != "waiting" or not connection.fault:
+        return _STATES[connection.state](name=name)
+    if connection.needs_sign_in:
+        return _SIGN_IN_NEEDED(name=name)
+    details = _STATE_DETAILS(details=f"{name} {connection.fault}.")
+    return f"{_STATES['waiting'](name=name)}\n{details}"
 
 
 def _cut(text: str, most: int) -> str:

@@ -72,7 +72,7 @@ async def test_a_deleted_question_opens_no_thread(api: DiscordEmulator, inlet: F
         asked = await api.says(ANNA, "hi", channel=channel, mentions=[api.user_id])
         heard = await hears(adapter, inlet)
         await api.deletes(asked)
-        with pytest.raises(ChatGone, match="is gone"):
+        with pytest.raises(ChatGone, match="no longer exists"):
             await adapter.send(queued(heard.address, "hello"))
 
 

@@ -32,7 +32,8 @@ _MARGIN = 30.0
 class Tokens:
     """The tokens of one server in a file, with all that a refresh needs; see `TokenStorage`.
 
-    They belong to the address of the server: another one at the same name starts anew.
+    They belong to the address of the server: another address under the same name needs a new
+    sign-in.
     """
 
     def __init__(self, path: Path, server: McpServer) -> None:

@@ -111,7 +111,7 @@ class ExecuteCodeTool:
 
 
 class _Run:
-    """One run of code, with the calls that it made."""
+    """A run of code, with the calls that it made."""
 
     def __init__(
         self, process: Process, context: ToolContext, call_tool: CallTool, lock: Lock

@@ -84,7 +84,7 @@ async def test_the_folder_and_exports_stay_for_the_next_command(desk: Desk, tmp_
     assert said == "/workspace/b c\nunset 0\n[Exit status 3.]"
     assert await desk.say("terminal", command="pwd; rmdir ../a") == "/workspace/a"
     said = await desk.say("terminal", command="pwd; cd /tmp")
-    assert said == "The folder /workspace/a is gone; this is /workspace.\n/workspace"
+    assert said == "The folder /workspace/a no longer exists; this is /workspace.\n/workspace"
 
 
 async def test_every_conversation_has_a_shell_of_its_own(desk: Desk) -> None:
