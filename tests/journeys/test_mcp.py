@@ -117,7 +117,7 @@ async def test_an_owner_signs_in_by_a_link(stage: Stage) -> None:
         await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
         table = {"url": f"{on.url}/mcp", "local": True, "oauth": True}
         add_mcp_server(stage.home, "web", table, {})
-        while "needs an owner to sign in" not in await harness.ask(ANNA, "/mcp"):
+        while "to sign in" not in await harness.ask(ANNA, "/mcp"):
             await asyncio.sleep(0.1)
         assert "I'm not expecting that address" in await harness.ask(
             ANNA, "/mcp login web http://x/?code=1"

@@ -10,9 +10,9 @@ from agent_core.tools.contract import Declaration, Effect, Tool, ToolContext, To
 from agent_core.tools.selection.ranking import WordIndex
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, flatten, make_source
 
-MOST_IN_PROMPT = 16
+MOST_IN_PROMPT = 15
 PROMPT_TOOLS = (
-    *("memory", "recall", "archive", "gather", "schedule", "send_file"),
+    *("memory", "recall", "archive", "gather", "schedule"),
     *("terminal", "read_file", "write_file", "patch", "search_files"),
     *("web_search", "web_fetch", "skill_view", "ask"),
 )
@@ -21,7 +21,7 @@ PROMPT_TOOLS = (
 """
 RARE_TOOLS = frozenset(
     [
-        *("settings", "todo", "send_message", "propose_identity", "ask_memory"),
+        *("settings", "todo", "send_message", "send_file", "propose_identity", "ask_memory"),
         *("process", "execute_code", "delegate_task", "message_agent", "chart"),
         *("skills_search", "skill_manage"),
     ]

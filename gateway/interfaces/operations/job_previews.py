@@ -15,6 +15,7 @@ from gateway.errors import Declined
 from gateway.interfaces.operations.contract import Answer, OperationContext
 from gateway.interfaces.operations.jobs import find_any, outline, read_number
 from gateway.jobs import SILENCE
+from gateway.people import API_PLATFORM
 from gateway.texts import general
 from gateway.texts import jobs as jobs_texts
 from gateway.texts.job_results import sign_body, title_body
@@ -54,7 +55,9 @@ async def preview(context: OperationContext, asked: Answer) -> Answer:
     return outlined | {
         "is_sample": made.is_sample,
         "platforms": [
-            {"name": name, **_preview(adapter, made)} for name, adapter in sorted(shown.items())
+            {"name": name, **_preview(adapter, made)}
+            for name, adapter in sorted(shown.items())
+            if name != API_PLATFORM
         ],
     }
 
