@@ -6,7 +6,7 @@ from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.stage import Stage, call, calls
 
-MOST_HELLO_TOKENS = 2_600
+MOST_HELLO_TOKENS = 2_550
 """The prompt's budget with the tools of a plain installation."""
 MOST_WITH_EVERYTHING = 3_000
 """The same with a workspace and MCP servers."""

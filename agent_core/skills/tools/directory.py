@@ -17,10 +17,7 @@ LONGEST_LINE = 120
 """Characters of a description in the prompt and in search results."""
 _LETTERS_PER_TOKEN = 4
 _MOST_SUGGESTED = 3
-_INTRODUCTION = (
-    f"Texts on how some work is done. If one fits, read it with `{VIEW_TOOL}` before you begin, and"
-    " follow it."
-)
+_INTRODUCTION = f"If one fits the work, read it with `{VIEW_TOOL}` first, and follow it."
 _MORE = (
     "There are {count} more. `<facts>` names those that may fit a message; `" + FIND_TOOL + "`"
     " finds others."
