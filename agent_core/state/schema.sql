@@ -697,7 +697,7 @@ CREATE UNIQUE INDEX approvals_of_person
     WHERE scope <> 'once';
 
 -- The tokens with which a person's other programs act for them; only a hash of each is kept.
-CREATE TABLE api_tokens (
+CREATE TABLE "api_tokens" (
     id           INTEGER PRIMARY KEY,
     person_id    INTEGER NOT NULL REFERENCES people (id),
     name         TEXT NOT NULL,
