@@ -2,13 +2,16 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 
 from adapters.errors import Unreachable
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Sender
+from agent_core.ids import PersonId
 from agent_core.state.conversations import usage
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import history, inbox
@@ -22,6 +25,9 @@ from gateway.turns import Client
 
 _LOOK = 1.0
 """Seconds between two looks at a request that nothing has woken."""
+_MOST_OF_PERSON, _MOST_WAITING = 16, 64
+"""Requests that wait for answers at one time; the port has 100 places."""
+_WAITING = "Too many requests wait for answers. Wait for some of them."
 _STOPPING = (
     "Talaria is stopping or its database is busy. Send the request again, with the same"
     " Idempotency-Key if it had one."
@@ -84,9 +90,34 @@ class Requests:
         assert isinstance(adapter, ApiPlatform)  # noqa: S101 - the platform of the API itself
         self._platform = adapter
         self._now = gateway.now
+        self._waiting: Counter[PersonId] = Counter()
+        """Requests that hold a connection, by person."""
+
+    @contextmanager
+    def _hold(self, question: Question) -> Iterator[None]:
+        person_id = question.client.person_id
+        self._waiting[person_id] += 1
+        try:
+            yield
+        finally:
+            self._waiting[person_id] -= 1
+            self._waiting += Counter()  # drops those without any
 
     async def submit(self, question: Question) -> None:
-        """Store a question; a repeated one is stored once. Raises `ApiError` and `StoreError`."""
+        """Store a question; a repeated one is stored once. Raises `ApiError` and `StoreError`.
+
+        Waiting requests hold connections, of which the console and `/health` need some, too.
+        """
+        of_person = self._waiting[question.client.person_id]
+        if of_person >= _MOST_OF_PERSON or self._waiting.total() >= _MOST_WAITING:
+            wait = {"Retry-After": "5"}
+            raise ApiError(
+                HTTPStatus.TOO_MANY_REQUESTS, _WAITING, code="too_many_waiting", headers=wait
+            )
+        with self._hold(question):
+            await self._store(question)
+
+    async def _store(self, question: Question) -> None:
         message = InboundMessage(
             address=question.address,
             message_id=PlatformMessageId(question.id),
@@ -117,7 +148,7 @@ class Requests:
 
         Leaving early is fine: the turn goes on, and a repeat of the request finds it.
         """
-        with self._platform.follow(question.address) as watch:
+        with self._hold(question), self._platform.follow(question.address) as watch:
             while not (await self._look(question)).is_over:
                 if self._platform.is_stopping:
                     raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, _STOPPING, code="stopping")

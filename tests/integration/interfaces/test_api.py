@@ -204,6 +204,25 @@ async def test_requests_at_once_get_an_answer_each(setup: Setup) -> None:
     assert texts == {f"answer {number}" for number in range(6)}
 
 
+async def test_one_person_can_not_take_all_connections(setup: Setup) -> None:
+    go_on = asyncio.Event()
+    setup.model.plays = [[go_on.wait, *say("done")], *(say("done") for _ in range(15))]
+    setup.model.plays.insert(1, say("another person's"))
+    asking = [
+        asyncio.create_task(setup.post("chat/completions", setup.olga, chat_of(f"q{number}")))
+        for number in range(24)
+    ]
+    async with asyncio.timeout(45):
+        while sum(one.done() for one in asking) < 8:
+            await asyncio.sleep(0.005)
+    refused = [one.result() for one in asking if one.done()]
+    assert {(one[0], one[1]["error"]["code"]) for one in refused} == {(429, "too_many_waiting")}
+    assert (await setup.post("chat/completions", setup.zebrana, chat_of("hi")))[0] == 200
+    go_on.set()
+    statuses = sorted([(await one)[0] for one in asking])
+    assert statuses == [200] * 16 + [429] * 8
+
+
 async def test_a_request_survives_a_client_that_leaves_and_a_restart(home: Path) -> None:
     began = asyncio.Event()
 
