@@ -369,7 +369,7 @@ async def test_a_command_that_kills_the_gateway_is_given_up(tmp_path: Path) -> N
         await meet(harness)
         job = await make(harness, clock, script("sh", "-c", f"echo x >> {said}; sleep 60"))
         clock.move(harness, minutes=31)
-        await harness.until(said.exists)
+        await harness.until(lambda: said.exists() and said.read_text() == "x\n")
     for _ in range(2):
         async with running(tmp_path, FakeModel(), now=clock, **SETTINGS, **limit) as harness:
             await becomes(harness, job, "waiting")

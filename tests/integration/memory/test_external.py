@@ -82,12 +82,14 @@ async def test_a_finished_turn_is_reported_and_returns_in_the_next_facts_once(
         await server.until(lambda: server.said == ["I live in Lisbon", "Noted."])
         await server.until(lambda: server.calls["representation"] > 0)
         await all_reported(harness)
-        server.missing.add("representation")  # so that nothing changes after this
         await says(harness, "hi")
         assert last_request(harness).count(HEARD) == 1
         assert f'{HEARD} (may be wrong or old): \\"I live in Lisbon' in last_request(harness)
+        server.missing.add("representation")
         await says(harness, "again")
-        assert last_request(harness).count(HEARD) == 1, "what has not changed is not told again"
+        # The answer to "hi" may have been read meanwhile; that is a change.
+        told = [one.partition("</facts>")[0] for one in last_request(harness).split(HEARD)[1:]]
+        assert len(set(told)) == len(told), "what has not changed is not told again"
         assert not any(name in str(server.peers) for name in ("Ana", "fake"))
 
 
