@@ -475,10 +475,14 @@ async def test_an_answer_is_shown_once_after_two_crashes_and_two_further_message
     model = FakeModel([TextDelta(text="One. And two.\n\nThr"), _forever])
     async with running(tmp_path, model, chat=chat, timings=at_once, **CUT_OFF) as harness:
         await chat.sees_text("Thr")
+        await harness.until(lambda: len(harness.model.requests) == 1)
+        before = harness.gateway.lanes.count_waiting(_only(harness))
         await chat.says("four?")
-        await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) == 1)
-    model = FakeModel(say("One. And two.\n\nThree.\n\nFour."))
+        await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) > before)
+    model = FakeModel(say("One. And two.\n\nThree.\n\nFour."), say("Done."))
     async with running(tmp_path, model, chat=chat, timings=at_once) as harness:
         await chat.sees_text("Four.")
         await harness.at_rest()
-    assert [shown.text for shown in chat.shown] == ["One. And", "two.", "Three.\n\nFour."]
+    # The messages join the resumed turn before or after its call of the model.
+    shown = " ".join(word for one in chat.shown for word in one.text.split())
+    assert shown.removesuffix(" Done.") == "One. And two. Three. Four."
