@@ -25,6 +25,8 @@ _TOO_WIDE = re.compile(r"(?:\|[^|\n]*){25}")
 """No chat shows 24 columns. The parser pads every short row to the header's width, so 3 kB of text
 can produce 65,000 cells and block the event loop for a second.
 """
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_CELL_END = re.compile(r"(?<!\\)\|")
 _BLANK_LINES = re.compile(r"\n{2,}")
 
 # Left out on purpose: HTML (shown as it was typed), reference definitions (they vanish from
@@ -107,16 +109,33 @@ Block = Paragraph | Heading | CodeBlock | Quote | Listing | Table | Rule
 def parse(text: str) -> tuple[Block, ...]:
     """Parse CommonMark with tables and strikethrough; never raises and keeps every word.
 
-    Text nested deeper than 40 quotes and lists, or with a table of more than 24 columns, stays as
-    it
-    is.
+    Text stays as it is if it is nested deeper than 40 quotes and lists, or has a table of more
+    than 24 columns or with a row that is longer than its header.
     """
     if is_plain(text) or _TOO_WIDE.search(text):
         return _plain(text)
     tokens = _PARSER.parse(text)
-    if any(token.level >= _DEEPEST - 2 for token in tokens):
+    if any(token.level >= _DEEPEST - 2 for token in tokens) or _has_lost_cells(text, tokens):
         return _plain(text)
     return _Reader(tokens).blocks()
+
+
+def _has_lost_cells(text: str, tokens: Sequence[Token]) -> bool:
+    """True if a table has a row longer than its header, whose last words the parser drops."""
+    lines: list[str] = []
+    columns = 0
+    for token in tokens:
+        if token.type == "thead_open":
+            columns = 0
+        elif token.type == "th_open":
+            columns += 1
+        elif token.type == "tbody_open" and token.map:
+            lines = lines or _LINE_END.split(text)
+            for line in lines[slice(*token.map)]:
+                cells = _CELL_END.split(line.strip(" \t>").removeprefix("|"))
+                if any(cell.strip() for cell in cells[columns:]):
+                    return True
+    return False
 
 
 def _plain(text: str) -> tuple[Block, ...]:

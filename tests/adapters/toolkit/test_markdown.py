@@ -140,6 +140,18 @@ def test_no_text_blocks_the_loop_for_long(mark: str) -> None:
     assert time.process_time() - begun < 1.0
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| a | b |\n|---|:-:|\n| | | word",
+        "> | a |\n> |---|\n> | x | word |",
+        "- | a |\n  |---|\n  | x | word |",
+    ],
+)
+def test_a_row_longer_than_its_header_loses_no_word(text: str) -> None:
+    assert "word" in words_of(parse(text))
+
+
 @given(MARKDOWN)
 def test_every_character_of_any_text_is_in_the_tree(text: str) -> None:
     letters = set(re.findall(r"[^\W\d_]", text)) - set(re.findall(r"[^\W\d_]", _unread(text)))
