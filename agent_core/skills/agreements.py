@@ -6,6 +6,7 @@ An agreement is about the content: once a file of the skill changes, it no longe
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def agree(folder: Path, place: Path) -> None:
     """
     digest = hash_folder(place)
     if not digest:
-        raise SkillBroken(f"skill {place.name} has too many or unreadable files")
+        raise SkillBroken(f"skill {place.name} has files that are too large, links or unreadable")
     folder.mkdir(mode=0o700, exist_ok=True)
     seen = read_file(folder / FILE).hash
     agreed = {**read_agreements(folder), str(place.absolute()): digest}
@@ -44,17 +45,22 @@ def agree(folder: Path, place: Path) -> None:
 
 
 def hash_folder(place: Path) -> str:
-    """Hash the names and contents of a skill's files; "" if they can't be read. Blocks."""
+    """Hash the names and contents of a skill's files. Blocks.
+
+    Returns "" if one can't be read or is no regular file, or if they are too large.
+    """
     digest, total = hashlib.sha256(), 0
     try:
         for here, folders, names in os.walk(place):
             folders.sort()
             for name in sorted(names):
                 path = Path(here, name)
-                content = path.read_bytes() if path.stat().st_size < _MOST_BYTES else b""
-                total += path.stat().st_size
-                if total > _MOST_BYTES:
+                found = path.lstat()
+                total += found.st_size
+                # A pipe would block, and a link leads to what nobody agreed to.
+                if not stat.S_ISREG(found.st_mode) or total > _MOST_BYTES:
                     return ""
+                content = path.read_bytes()
                 relative = os.fsencode(path.relative_to(place))
                 digest.update(b"%d %d " % (len(relative), len(content)) + relative + content)
     except OSError:

@@ -116,9 +116,9 @@ class SkillCatalog:
         return (self._bundles[0] / name / SKILL_FILE).is_file()
 
     def list_all(self) -> list[CatalogEntry]:
-        """List all skills by name, including broken ones. Raises `SkillBroken` if the home's
-        folder is
-        unreadable.
+        """List all skills by name, including broken ones.
+
+        Raises `SkillBroken` if the home's folder is unreadable.
         """
         found: dict[str, CatalogEntry] = {}
         known: dict[Path, tuple[_Stamp, CatalogEntry]] = {}

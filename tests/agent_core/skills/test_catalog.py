@@ -259,6 +259,19 @@ def test_the_working_folder_comes_last_and_hides_nothing(folder: Path, project: 
     assert len(hidden) == 3
 
 
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_nobody_agrees_to_a_pipe_or_a_link(tmp_path: Path, kind: str) -> None:
+    place = tmp_path / "review"
+    place.mkdir()
+    (place / "SKILL.md").write_text("---\nname: review\ndescription: Reads.\n---\nRead it.\n")
+    if kind == "pipe":
+        os.mkfifo(place / "more")
+    else:
+        (place / "more").symlink_to("/etc/hostname")
+    with pytest.raises(SkillBroken, match="links or unreadable"):
+        agree(tmp_path / "skills", place)
+
+
 def test_a_skill_of_the_working_folder_is_used_once_agreed_until_it_changes(
     folder: Path, project: Path
 ) -> None:
