@@ -16,7 +16,7 @@ from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution.contract import Command, Exit, FileContent, Limit
 from agent_core.execution.folders import WorkspaceFolders, shorten
 from agent_core.execution.network import HeldNetwork, NetworkSession, SandboxNetwork
-from agent_core.execution.running import send
+from agent_core.execution.running import RunningCommands, send
 from agent_core.execution.sandbox import SandboxLimits, prepare
 from agent_core.execution.subprocesses.process_tree import end_abandoned, list_below, measure
 from agent_core.execution.subprocesses.spawning import spawn
@@ -67,7 +67,7 @@ class LocalBackend:
         owner = None if os.geteuid() else 0
         self._root = root
         self._folders = WorkspaceFolders(root, limits.workspace, owner=owner)
-        self._running: dict[str, set[_LocalProcess]] = {}
+        self._running = RunningCommands()
 
     def has_network(self, workspace: str) -> bool:
         """Return whether commands of this workspace may reach the allowed hosts."""
@@ -85,9 +85,7 @@ class LocalBackend:
         process = await self._start(command.argv, place, folder, network)
         if not command.has_input:
             process.close_input()
-        running = self._running.setdefault(command.workspace, set())
-        running.add(process)
-        process.on_end = lambda: running.discard(process)
+        self._running.add(command.workspace, process)
         return process
 
     async def _start(
@@ -133,16 +131,14 @@ class LocalBackend:
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace; see `Backend`."""
-        for process in list(self._running.get(workspace, ())):
-            await process.kill()
+        await self._running.stop(workspace)
 
     async def sleep(self, workspace: str) -> None:
         """Do nothing: an idle workspace costs nothing here."""
 
     async def close(self) -> None:
         """Kill every command; see `Backend`."""
-        for workspace in list(self._running):
-            await self.stop(workspace)
+        await self._running.stop_all()
 
     async def health(self) -> None:
         """Start the sandbox once; see `Backend`."""

@@ -2,8 +2,10 @@
 
 import asyncio
 from asyncio import StreamWriter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, Protocol
 
 from agent_core.errors import WorkspaceError
 from agent_core.execution.contract import Backend, Command, Limit, Process
@@ -20,6 +22,38 @@ class Completed:
     status: int
     limit: Limit | Literal["time", "output"] = ""
     refusals: tuple[str, ...] = ()
+
+
+class Ends(Protocol):
+    """A command that can be killed, and calls `on_end` when it has ended."""
+
+    on_end: Callable[[], object]
+
+    async def kill(self) -> None:
+        """Kill it with all that it started."""
+
+
+class RunningCommands:
+    """The running commands of a backend, by workspace."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, set[Ends]] = {}
+
+    def add(self, workspace: str, process: Ends) -> None:
+        """Keep a command until it ends."""
+        running = self._running.setdefault(workspace, set())
+        running.add(process)
+        process.on_end = partial(running.discard, process)
+
+    async def stop(self, workspace: str) -> None:
+        """Kill every command of a workspace."""
+        for process in list(self._running.get(workspace, ())):
+            await process.kill()
+
+    async def stop_all(self) -> None:
+        """Kill every command."""
+        for workspace in list(self._running):
+            await self.stop(workspace)
 
 
 async def run_command(

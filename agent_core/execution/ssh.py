@@ -7,13 +7,13 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution import files
 from agent_core.execution.contract import Command, FileContent
 from agent_core.execution.folders import check_name, shorten
+from agent_core.execution.running import RunningCommands
 from agent_core.execution.sandbox import (
     SandboxLimits,
     list_remote_words,
@@ -121,7 +121,7 @@ class SshBackend:
         self._mark = f"supervisor-{settings.gateway}"
         self._has_abandoned = False
         self._ending = asyncio.Lock()
-        self._running: dict[str, set[SupervisedProcess]] = {}
+        self._running = RunningCommands()
 
     def has_network(self, workspace: str) -> bool:
         """No command has a network there."""
@@ -171,9 +171,7 @@ class SshBackend:
         )
         argv = self._ssh(f"exec bash -c {shlex.quote(REMOTE)} {self._mark}")
         process = await start_supervised(argv, setup, self._environ, self._force)
-        running = self._running.setdefault(command.workspace, set())
-        running.add(process)
-        process.on_end = partial(running.discard, process)
+        self._running.add(command.workspace, process)
         return process
 
     async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
@@ -197,16 +195,14 @@ class SshBackend:
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace; see `Backend`."""
-        for process in list(self._running.get(workspace, ())):
-            await process.kill()
+        await self._running.stop(workspace)
 
     async def sleep(self, workspace: str) -> None:
         """Do nothing: an idle workspace costs nothing there."""
 
     async def close(self) -> None:
         """Kill every command, and end the connection; see `Backend`."""
-        for workspace in list(self._running):
-            await self.stop(workspace)
+        await self._running.stop_all()
         if self._folder.exists():
             await call(self._ssh(options=("-O", "exit")), self._environ, _SECONDS)
             shutil.rmtree(self._folder, ignore_errors=True)

@@ -13,6 +13,7 @@ from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution.contract import Command, FileContent
 from agent_core.execution.folders import WorkspaceFolders, shorten
 from agent_core.execution.reaped.process import ReapedProcess
+from agent_core.execution.running import RunningCommands
 from agent_core.execution.sandbox import ENVIRONMENT, SandboxLimits, make_landlock_filter
 from agent_core.execution.servers import open_pipe
 from agent_core.execution.subprocesses import landlock, seccomp
@@ -60,7 +61,7 @@ class _ReapedBackend:
         self._limits = limits
         self._environ = environ
         self._folders = WorkspaceFolders(root, limits.workspace)
-        self._running: dict[str, set[ReapedProcess]] = {}
+        self._running = RunningCommands()
 
     def has_network(self, workspace: str) -> bool:
         """Return whether commands have a network: those without a sandbox do."""
@@ -75,9 +76,7 @@ class _ReapedBackend:
         folder = shorten(command.folder)
         place = await self._folders.find(command.workspace, folder)
         process = await self._start(command.argv, place, folder, has_input=command.has_input)
-        running = self._running.setdefault(command.workspace, set())
-        running.add(process)
-        process.on_end = partial(running.discard, process)
+        self._running.add(command.workspace, process)
         return process
 
     async def _start(
@@ -142,16 +141,14 @@ class _ReapedBackend:
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace; see `Backend`."""
-        for process in list(self._running.get(workspace, ())):
-            await process.kill()
+        await self._running.stop(workspace)
 
     async def sleep(self, workspace: str) -> None:
         """Do nothing: an idle workspace costs nothing here."""
 
     async def close(self) -> None:
         """Kill every command; see `Backend`."""
-        for workspace in list(self._running):
-            await self.stop(workspace)
+        await self._running.stop_all()
 
     async def health(self) -> None:
         """Run a command once; see `Backend`."""
