@@ -305,7 +305,7 @@ def insert_turn(
         prompt_hash=turn.prompt.hash,
         now=now,
     )
-    # Behind the messages, the full-text index would flush for this update, and again at the end.
+    # After the messages, the full-text index would flush for this update, and again at the end.
     inbox.claim(connection, inbox_ids=inbox_ids, turn_id=turn.id, is_over=turn.journal.is_over)
     turn.journal.append(connection, turn.messages[-turn.own_count :], now)
 

@@ -33,7 +33,15 @@ from agent_core.tools.policy import (
     list_reach,
 )
 from agent_core.tools.secret_scan import SecretMask, find_secret
-from agent_core.tools.selection import PROMPT_TOOLS, RARE_TOOLS, Caller, CallRule, WordIndex, unwrap
+from agent_core.tools.selection import (
+    PROMPT_TOOLS,
+    RARE_TOOLS,
+    SKILL_TOOL,
+    Caller,
+    CallRule,
+    WordIndex,
+    unwrap,
+)
 from agent_core.tools.send_file import SendFileTool
 from agent_core.tools.settings_tool import (
     DAYS_OFF,
@@ -73,6 +81,7 @@ __all__ = [
     "PROPOSED",
     "RARE_TOOLS",
     "ROOM_SIGN",
+    "SKILL_TOOL",
     "SPOKEN_ANSWERS",
     "USE_WITHIN",
     "WORDS",

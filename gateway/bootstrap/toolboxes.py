@@ -107,7 +107,7 @@ def make_client_calls(
             questions=questions,
             dispatcher=dispatcher,
             platforms=core.platforms.adapters.keys(),
-            is_admitted=core.identity.is_admitted,
+            find_admitted=core.identity.find_admitted,
             load_ids=core.sessions.id_allocator,
             now=core.now,
         )

@@ -18,7 +18,7 @@ from gateway.people import API_PLATFORM
 
 @dataclass(slots=True, eq=False)
 class Watch:
-    """What a request sees of its answer: the text so far, and a sign that something changed."""
+    """The answer as its request sees it: the text so far, and a sign that something changed."""
 
     text: str = ""
     changed: asyncio.Event = field(default_factory=asyncio.Event)

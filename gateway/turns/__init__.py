@@ -2,7 +2,7 @@
 
 from gateway.turns.attachment_stage import AttachmentStage
 from gateway.turns.call_approvals import make_call_answerers
-from gateway.turns.client_calls import READ_ONLY, Client, ClientCalls, ClientDeps
+from gateway.turns.client_calls import READ_ONLY, Client, ClientCalls, ClientDeps, ClientRate
 from gateway.turns.crash_backoff import CRASH_WAIT
 from gateway.turns.finalizer import TurnDeps
 from gateway.turns.handle import START_DELAY, TurnHandles
@@ -33,6 +33,7 @@ __all__ = [
     "Client",
     "ClientCalls",
     "ClientDeps",
+    "ClientRate",
     "LaneDeps",
     "Lanes",
     "PresenterTimings",

@@ -28,7 +28,7 @@ _REASON_WAITS = 600_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """What a stored question is bound to. `person_id` is whose call it is."""
+    """The call that a stored question is bound to. `person_id` made it."""
 
     digest: str
     tool: str

@@ -13,16 +13,15 @@ from agent_core.state.conversations import client_calls, sessions, turns
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Step
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.people import people
-from agent_core.state.people.people import Account, Person
+from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools import PROPOSED, QuestionPending, ToolContext, ToolResult
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, make_source
 from gateway.outbound import OutboxDispatcher, Questions
 from gateway.people import find_direct_chat
 
-MOST_CALLS = 120
-"""Calls of one client in a minute."""
+MOST_A_MINUTE = 120
+"""Calls or requests of one client in a minute."""
 _MINUTE = 60_000
 _MOST_CLIENTS = 1024
 _CALL = CallId("client")
@@ -61,6 +60,26 @@ class Client:
         return make_source("client", self.name)
 
 
+class ClientRate:
+    """Counts what clients ask for within the last minute."""
+
+    def __init__(self) -> None:
+        self._recent: OrderedDict[Client, deque[int]] = OrderedDict()
+
+    def admit(self, client: Client, now: int) -> bool:
+        """Count a request; False if there were too many in the last minute."""
+        recent = self._recent.setdefault(client, deque())
+        self._recent.move_to_end(client)
+        if len(self._recent) > _MOST_CLIENTS:
+            self._recent.popitem(last=False)
+        while recent and recent[0] <= now - _MINUTE:
+            recent.popleft()
+        if len(recent) >= MOST_A_MINUTE:
+            return False
+        recent.append(now)
+        return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientDeps:
     """The services that calls of clients use."""
@@ -72,8 +91,8 @@ class ClientDeps:
     dispatcher: OutboxDispatcher
     platforms: Collection[str]
     """The names of the enabled platforms."""
-    is_admitted: Callable[[Account], bool]
-    """Tells whether an account may talk in its own right; see `Identity`."""
+    find_admitted: Callable[[Connection, PersonId], Person | None]
+    """Finds a person who may still talk; see `Identity`."""
     load_ids: Callable[[], Awaitable[IdAllocator]]
     now: Callable[[], int]
 
@@ -98,14 +117,15 @@ class ClientCalls:
 
     def __init__(self, deps: ClientDeps) -> None:
         self._deps = deps
-        self._recent: OrderedDict[Client, deque[int]] = OrderedDict()
+        self._rate = ClientRate()
 
     async def list_tools(self, client: Client) -> Sequence[ToolSpec]:
         """List the tools that a client may call now. Raises `StoreError`."""
-        person = await self._deps.database.read(lambda c: self._find_person(c, client))
+        deps = self._deps
+        person = await deps.database.read(lambda c: deps.find_admitted(c, client.person_id))
         if person is None:
             return ()
-        own = {spec.name: spec for spec in self._deps.toolboxes.private.all_specs}
+        own = {spec.name: spec for spec in deps.toolboxes.private.all_specs}
         return (
             *(
                 replace(own[name], name=shown)
@@ -120,8 +140,8 @@ class ClientCalls:
         if tool != _READ_MEMORY.name and tool not in _OFFERED:
             names = ", ".join((*_OFFERED, _READ_MEMORY.name))
             return _fail(f"There is no tool {tool!r}. There are: {names}.")
-        if not self._admit(client):
-            return _fail(f"Too many calls: at most {MOST_CALLS} a minute. Wait a minute.")
+        if not self._rate.admit(client, self._deps.now()):
+            return _fail(f"Too many calls: at most {MOST_A_MINUTE} a minute. Wait a minute.")
         if tool == _READ_MEMORY.name:
             return await self._read_memory(client)
         turn = await self._begin(client)
@@ -189,7 +209,7 @@ class ClientCalls:
         turn_id, fresh = ids.next_turn(), ids.next_session()
 
         def work(connection: Connection) -> _Turn | None:
-            person = self._find_person(connection, client)
+            person = self._deps.find_admitted(connection, client.person_id)
             if person is None:
                 return None
             chat = find_direct_chat(connection, person, deps.platforms)
@@ -221,7 +241,7 @@ class ClientCalls:
 
     async def _read_memory(self, client: Client) -> ToolResult:
         deps, now = self._deps, self._deps.now()
-        person = await deps.database.read(lambda c: self._find_person(c, client))
+        person = await deps.database.read(lambda c: deps.find_admitted(c, client.person_id))
         if person is None:
             return _fail(_NOBODY)
         own = await deps.memory.store.snapshot(person.id, person.slug, now)
@@ -233,27 +253,6 @@ class ClientCalls:
             if entries
         ]
         return ToolResult(text="\n\n".join(parts) or "Nothing is remembered yet.")
-
-    def _find_person(self, connection: Connection, client: Client) -> Person | None:
-        """Return a client's person, if they may still talk."""
-        accounts = people.list_accounts(connection, person_id=client.person_id)
-        if not any(map(self._deps.is_admitted, accounts)):
-            return None
-        return people.find(connection, person_id=client.person_id)
-
-    def _admit(self, client: Client) -> bool:
-        """Count a call; False if there were too many in the last minute."""
-        now = self._deps.now()
-        recent = self._recent.setdefault(client, deque())
-        self._recent.move_to_end(client)
-        if len(self._recent) > _MOST_CLIENTS:
-            self._recent.popitem(last=False)
-        while recent and recent[0] <= now - _MINUTE:
-            recent.popleft()
-        if len(recent) >= MOST_CALLS:
-            return False
-        recent.append(now)
-        return True
 
 
 def _fail(sentence: str) -> ToolResult:

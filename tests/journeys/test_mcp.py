@@ -87,6 +87,8 @@ async def test_a_server_asks_the_person_who_uses_it(stage: Stage) -> None:
         while "python: connected" not in await harness.ask(ANNA, "/mcp"):
             await asyncio.sleep(0.1)
         assert "/python__review" in await harness.ask(ANNA, "/mcp")
+        refused = await harness.ask(ANNA, "/mcp login python")
+        assert refused.startswith("You can't sign in to python, because its table")
         stage.plan("I'll look at it.")
         assert await harness.ask(ANNA, "/python__review x = 1") == "I'll look at it."
         assert "Follow the prompt review of the MCP server python" in heard(stage.turns[0])[-1]

@@ -5,14 +5,13 @@ from dataclasses import replace
 
 from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.messages import StoredMessage
+from agent_core.tools import SKILL_TOOL
 from agent_core.transcript import Message, Part, TextPart, ToolResultPart, escape
 
 LONGEST_OUTPUT = 1600
 """Characters up to which a tool's output is shown whole. Changing this or the two values below
 changes how past calls are rebuilt: a migration must account for it.
 """
-READING_TOOLS = frozenset({"skill_view"})
-"""Tools whose outputs are instructions, which stay whole."""
 _HEAD = 900
 _TAIL = 400
 
@@ -79,7 +78,7 @@ def shorten(message: Message) -> Message:
 
 
 def _shorten(part: Part) -> Part:
-    if not isinstance(part, ToolResultPart) or part.name in READING_TOOLS:
+    if not isinstance(part, ToolResultPart) or part.name == SKILL_TOOL:
         return part
     if len(part.text) <= LONGEST_OUTPUT:
         return part

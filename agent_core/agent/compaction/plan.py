@@ -4,11 +4,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from agent_core.agent.compaction.compacted_view import READING_TOOLS, render_summary, shorten
+from agent_core.agent.compaction.compacted_view import render_summary, shorten
 from agent_core.ids import MessageId, TurnId
 from agent_core.models import estimate_messages
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START, StoredMessage
+from agent_core.tools import SKILL_TOOL
 from agent_core.transcript import ToolResultPart
 
 _WHOLE_STEPS = 3
@@ -261,7 +262,7 @@ def _find_skills(stored: Sequence[StoredMessage]) -> frozenset[int]:
     seen: set[str] = set()
     left = _LONGEST_SKILLS
     for i in range(len(stored) - 2, -1, -1):
-        read = {call.arguments for call in stored[i].message.calls if call.name in READING_TOOLS}
+        read = {call.arguments for call in stored[i].message.calls if call.name == SKILL_TOOL}
         results = stored[i + 1].message
         if not read or read <= seen or results.role != "tool":
             continue

@@ -31,6 +31,7 @@ from agent_core.state.conversations import sessions
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.engine.database import Connection, Database
+from agent_core.tools import SKILL_TOOL
 from agent_core.transcript import Message, ToolSpec
 
 _log = logging.getLogger(__name__)
@@ -124,9 +125,6 @@ class SkillSource(Protocol):
     def suggest(self, request: str) -> Sequence[str]:
         """Name those that fit a request, if the prompt does not list all. Reads no file."""
 
-
-READING_TOOL = "skill_view"
-"""The tool that reads a skill; without it, no prompt lists skills."""
 
 _CACHE_LASTS = {"5m": 300_000, "1h": 3_600_000}
 """Milliseconds that a provider keeps a prompt after its last use."""
@@ -256,7 +254,7 @@ class PromptCache:
             if config.context_folder
             else ()
         )
-        can_read = any(spec.name == READING_TOOL for spec in tools)
+        can_read = any(spec.name == SKILL_TOOL for spec in tools)
         inputs = PromptInputs(
             soul=soul,
             snapshot=visible.own,
@@ -278,7 +276,7 @@ class PromptCache:
         prompt lists all skills, or has no tool to read one.
         """
         source = self._config.skills
-        can_read = any(spec.name == READING_TOOL for spec in prompt.tools)
+        can_read = any(spec.name == SKILL_TOOL for spec in prompt.tools)
         names = source.suggest(request) if source and can_read else ()
         return (f"Skills that may fit: {', '.join(names)}",) if names else ()
 

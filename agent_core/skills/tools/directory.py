@@ -9,15 +9,15 @@ from agent_core.skills.parser import Skill
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.skills import SkillRow
-from agent_core.tools import WordIndex
+from agent_core.tools import SKILL_TOOL, WordIndex
 from agent_core.transcript import escape, flatten
 
-VIEW_TOOL, FIND_TOOL = "skill_view", "skills_search"
+FIND_TOOL = "skills_search"
 LONGEST_LINE = 120
 """Characters of a description in the prompt and in search results."""
 _LETTERS_PER_TOKEN = 4
 _MOST_SUGGESTED = 3
-_INTRODUCTION = f"If one fits the work, read it with `{VIEW_TOOL}` first, and follow it."
+_INTRODUCTION = f"If one fits the work, read it with `{SKILL_TOOL}` first, and follow it."
 _MORE = (
     "There are {count} more. `<facts>` names those that may fit a message; `" + FIND_TOOL + "`"
     " finds others."

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -81,15 +82,15 @@ class SkillManageTool:
 
         Raises `ToolArgumentError`, `StoreError` and `QuestionPending`.
         """
+        key = f"{context.turn_id}:{context.call_id}"
         origin = Origin(
             actor=f"turn:{context.turn_id}",
             now=context.now,
             evidence=context.evidence[:_EVIDENCE],
-            call_key=f"{context.turn_id}:{context.call_id}",
+            call_key=key,
             sources=context.sources,
         )
         try:
-            key = f"{context.turn_id}:{context.call_id}"
             made = await self._database.read(lambda c: find_version(c, key))
             if made is not None:  # by an earlier process
                 return await self._finish(arguments, made)
@@ -139,7 +140,8 @@ class SkillManageTool:
             return ToolResult(text=f"Done: {action} {name}.")
         change = await asyncio.to_thread(self._check, arguments)
         if change.path != SKILL_FILE:
-            origin = _with_file(origin, change.path)
+            evidence = f"adds {change.path}; {origin.evidence}"[:_EVIDENCE]
+            origin = replace(origin, evidence=evidence)
         version = await self._database.write(
             "skills.plan", lambda c: plan(c, self._catalog, change, origin)
         )
@@ -161,16 +163,6 @@ class SkillManageTool:
 def _write_and_check(connection: Connection, *, folder: Path) -> bool:
     write_planned(connection, folder)
     return has_written_all(connection)
-
-
-def _with_file(origin: Origin, path: str) -> Origin:
-    return Origin(
-        actor=origin.actor,
-        now=origin.now,
-        evidence=f"adds {path}; {origin.evidence}"[:_EVIDENCE],
-        call_key=origin.call_key,
-        sources=origin.sources,
-    )
 
 
 def _refuse(why: object) -> ToolResult:

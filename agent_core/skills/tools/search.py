@@ -3,8 +3,8 @@
 import json
 from collections.abc import Mapping
 
-from agent_core.skills.tools.directory import FIND_TOOL, LONGEST_LINE, VIEW_TOOL, SkillDirectory
-from agent_core.tools import Declaration, Effect, ToolContext, ToolResult
+from agent_core.skills.tools.directory import FIND_TOOL, LONGEST_LINE, SkillDirectory
+from agent_core.tools import SKILL_TOOL, Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec, escape, flatten, make_source
 
 _MOST_FOUND = 10
@@ -17,7 +17,9 @@ class SkillsSearchTool:
     declaration = Declaration(cost="free")
     spec = ToolSpec(
         name=FIND_TOOL,
-        description=f"Find skills by a few words on the work, in English; `{VIEW_TOOL}` reads one.",
+        description=(
+            f"Find skills by a few words on the work, in English; `{SKILL_TOOL}` reads one."
+        ),
         schema=json.dumps(
             {
                 "type": "object",

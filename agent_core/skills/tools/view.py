@@ -9,11 +9,10 @@ from pathlib import Path
 from agent_core.errors import SkillBroken, ToolArgumentError
 from agent_core.skills.catalog import SKILL_FILE, CatalogEntry, SkillCatalog, show_name
 from agent_core.skills.ledger_sync import note_loaded
-from agent_core.skills.tools.directory import VIEW_TOOL
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
-from agent_core.tools import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools import SKILL_TOOL, Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec, make_source
 
 _PART = 18_000
@@ -28,7 +27,7 @@ class SkillViewTool:
     effect: Effect = "read"
     declaration = Declaration(cost="free")
     spec = ToolSpec(
-        name=VIEW_TOOL,
+        name=SKILL_TOOL,
         description="Read a skill, or its `file`. `offset` reads on in a long text.",
         schema=json.dumps(
             {

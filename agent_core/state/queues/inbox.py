@@ -93,7 +93,7 @@ def find_event(connection: Connection, *, platform: str, event_id: str) -> Inbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """What became of an event: its turn, if one answers it, and that turn's chat and person."""
+    """The progress of an event: the turn that answers it, if any, with its chat and person."""
 
     is_over: bool
     turn_id: TurnId | None
@@ -102,7 +102,7 @@ class Progress:
 
 
 def find_progress(connection: Connection, *, platform: str, event_id: str) -> Progress | None:
-    """Return what became of an event so far; None if it was never stored."""
+    """Return the progress of an event; None if it was never stored."""
     row = connection.execute(
         "SELECT inbox.state IN ('done', 'dead'), turn_id, turns.chat, turns.person_id FROM inbox"
         " LEFT JOIN turns ON turns.id = turn_id"

@@ -1,4 +1,4 @@
-"""All MCP servers: follows their configuration, and offers their tools."""
+"""The hub of the MCP servers: it follows their configuration and offers their tools."""
 
 import asyncio
 import logging

@@ -24,7 +24,7 @@ class SignInUnavailable(McpUnavailable):
 
 
 class SignIn:
-    """One owner at a time signs in; whoever asks for a new link ends the earlier one."""
+    """The sign-in of one owner at a time; a new link ends the earlier one."""
 
     def __init__(self) -> None:
         self._link: asyncio.Future[str] | None = None

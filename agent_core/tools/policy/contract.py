@@ -16,7 +16,7 @@ others, install software, spend money, change what Talaria keeps, or use a secre
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """One effect of a call.
+    """An effect of a call.
 
     `target` is exactly what it acts on: a path, a URL, a program with its arguments, a recipient.
     `place` is where: `workspace`, a host, an MCP server, a chat. `is_outward` means that data may

@@ -11,10 +11,12 @@ from agent_core.tools.selection.ranking import WordIndex
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, flatten, make_source
 
 MOST_IN_PROMPT = 15
+SKILL_TOOL = "skill_view"
+"""The tool that reads a skill: without it no prompt lists skills, and its texts stay whole."""
 PROMPT_TOOLS = (
     *("memory", "recall", "archive", "gather", "schedule"),
     *("terminal", "read_file", "write_file", "patch", "search_files"),
-    *("web_search", "web_fetch", "skill_view", "ask"),
+    *("web_search", "web_fetch", SKILL_TOOL, "ask"),
 )
 """The tools that stay in the prompt, in their order there; others follow as far as there is room.
 `gather` exists in jobs only, where nobody is there to `ask`.

@@ -1,7 +1,6 @@
-"""Tokens: whose a request is, and how many requests a token may make."""
+"""Access by token: the person of a request, and the rate of a token's requests."""
 
 import hmac
-from collections import OrderedDict, deque
 
 from starlette.datastructures import Headers
 
@@ -13,15 +12,12 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.responses import find_bearer
 from gateway.interfaces.operations.tokens import hash_token
 from gateway.people import LOCAL_PLATFORM
-from gateway.turns import Client
+from gateway.turns import Client, ClientRate
 
 _OWNER = "owner"
 """The name of the token that `talaria run` prints."""
 _LOCAL = "local"
 """The console's only account."""
-_MOST_A_MINUTE = 120
-_MINUTE = 60_000
-_MOST_CLIENTS = 1024
 
 
 class Access:
@@ -32,7 +28,7 @@ class Access:
         self._identity = gateway.identity
         self._now = gateway.now
         self._owner_token = owner_token
-        self._recent: OrderedDict[Client, deque[int]] = OrderedDict()
+        self._rate = ClientRate()
 
     async def find(self, headers: Headers, scope: TokenScope) -> Client | None:
         """Return the client of the token in a request's head, and note that it was used.
@@ -74,17 +70,7 @@ class Access:
 
     def admit(self, client: Client) -> bool:
         """Count a request; False if there were too many in the last minute."""
-        now = self._now()
-        recent = self._recent.setdefault(client, deque())
-        self._recent.move_to_end(client)
-        if len(self._recent) > _MOST_CLIENTS:
-            self._recent.popitem(last=False)
-        while recent and recent[0] <= now - _MINUTE:
-            recent.popleft()
-        if len(recent) >= _MOST_A_MINUTE:
-            return False
-        recent.append(now)
-        return True
+        return self._rate.admit(client, self._now())
 
     @staticmethod
     def _find_owner(connection: Connection) -> Person | None:

@@ -1,4 +1,4 @@
-"""Whose a request to the API is: what every route asks first."""
+"""Finds the client of a request, which every route of the API needs first."""
 
 from collections.abc import Callable, Coroutine
 from http import HTTPStatus

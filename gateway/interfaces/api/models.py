@@ -1,4 +1,4 @@
-"""What OpenAI's clients send: the fields that Talaria reads; it ignores all others."""
+"""Requests of OpenAI's clients: the fields that Talaria reads; it ignores all others."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -16,7 +16,7 @@ class _Given(BaseModel):
 
 
 class ErrorDetail(BaseModel):
-    """What is wrong with a request, for people and for programs."""
+    """The fault of a request, for people and for programs."""
 
     message: str
     type: str
@@ -45,7 +45,7 @@ class ChatMessage(_Given):
 
 
 class StreamOptions(_Given):
-    """How an answer is streamed."""
+    """Options of a streamed answer."""
 
     include_usage: bool | None = False
 

@@ -39,7 +39,10 @@ _SWEPT = "The answer to this request is no longer kept."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a client asks. `name` tells its repeats apart; `conversation` its conversations."""
+    """A question of a client.
+
+    Repeats of a request share a `name`. `conversation` is one of the client's; "" is the first.
+    """
 
     client: Client
     text: str

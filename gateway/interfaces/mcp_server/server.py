@@ -21,7 +21,7 @@ INSTRUCTIONS = (
 
 
 class Calls(Protocol):
-    """What one client may list and call."""
+    """The tools that one client may list and call."""
 
     async def list_tools(self) -> Sequence[ToolSpec]:
         """List the tools. Raises `StoreError` and `StartError`."""
