@@ -74,10 +74,11 @@ class Rest:
         """Begin a session; return the position to store, if there was none. `now` is a snowflake.
 
         Without any read position, the bot is here for the first time: older words are for others.
+        A message of this very millisecond may have the id `now`, and is read.
         """
         self._listed.clear()
         known = marks.get(REST)
-        self._position = int(known or max(marks.values(), default=str(now)))
+        self._position = int(known or max(marks.values(), default=str(now - 1)))
         return None if known else self._mark(self._position)
 
     def start(self) -> Start:

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.discord.channel_directory import ChannelDirectory
 from adapters.discord.ingest.catchup import Backlog
-from adapters.discord.ingest.unmarked import REST, Rest, read_listing
+from adapters.discord.ingest.unmarked import REST, GuildListing, Rest, read_listing
 from adapters.discord.snowflakes import snowflake_at
 from tests.adapters.discord.rig import ANNA, BEN, direct, queued, room, running, said, until
 from tests.emulators.discord import DiscordEmulator
@@ -155,6 +155,14 @@ def test_the_position_advances_with_live_messages_while_nothing_is_missing() -> 
     assert mark is not None
     assert before < int(mark.data["id"]) < now
     assert rest.advance(now + 1) is None, "one row in five minutes"
+
+
+def test_a_message_of_the_millisecond_in_which_the_first_session_began_is_read() -> None:
+    now = snowflake_at(time.time())
+    rest, _, _ = make_rest({})
+    rest.begin({}, now=now)
+    listing = GuildListing(guild_id="7", newest={"1": now, "2": now - 1}, joined=0)
+    assert [*rest.find_starts(listing, {})] == ["1"]
 
 
 @pytest.mark.parametrize(
