@@ -161,6 +161,27 @@ def find_latest(
     return _turn(row) if row else None
 
 
+def list_of_person(
+    connection: Connection, *, person_id: PersonId, before: int, limit: int
+) -> list[Turn]:
+    """List the turns that a person asked for, newest first, from below an id."""
+    rows = connection.execute(
+        f"SELECT {_TURN} FROM turns WHERE person_id = :person_id AND id < :before"
+        " ORDER BY id DESC LIMIT :limit",
+        {"person_id": person_id, "before": before, "limit": limit},
+    ).fetchall()
+    return [_turn(row) for row in rows]
+
+
+def find_of_person(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> Turn | None:
+    """Return a turn that a person asked for; None for another person's."""
+    row = connection.execute(
+        f"SELECT {_TURN} FROM turns WHERE id = :turn_id AND person_id = :person_id",
+        {"turn_id": turn_id, "person_id": person_id},
+    ).fetchone()
+    return _turn(row) if row else None
+
+
 def has_any(connection: Connection, *, person_id: PersonId) -> bool:
     """Return whether a person ever had a turn."""
     row = connection.execute(

@@ -455,3 +455,61 @@ async def test_the_printed_token_says_who_has_to_speak_first(tmp_path: Path) -> 
         setup = Setup(running, FakeChat(), FakeModel(), tmp_path, "", "")
         status, answer = await setup.post("chat/completions", running.token, chat_of("hi"))
     assert (status, answer["error"]["code"]) == (403, "no_owner")
+
+
+async def read(setup: Setup, key: str, path: str, **headers: str) -> tuple[int, str, str]:
+    """The status, the body and the tag of a resource."""
+    url = f"{setup.served.address.origin()}{path}"
+    head = {"Authorization": f"Bearer {key}", **headers}
+    async with aiohttp.ClientSession() as session, session.get(url, headers=head) as answer:
+        return answer.status, await answer.text(), answer.headers.get("ETag", "")
+
+
+async def test_no_resource_shows_anything_of_another_person(setup: Setup) -> None:
+    """Every address of the description, with every id that exists."""
+    setup.model.plays = [say("bluefishanswer")]
+    key = {"Idempotency-Key": "shared"}
+    await setup.post("chat/completions", setup.zebrana, chat_of("bluefishrequest"), **key)
+    spec = json.loads((await read(setup, setup.olga, "/api/openapi.json"))[1])
+    newest = await setup.served.gateway.database.read(turns.find_newest)
+    seen = {"olga": "", "zebrana": ""}
+    addresses = [
+        path.replace("{turn}", str(number)).replace("{job}", str(number))
+        for path, methods in spec["paths"].items()
+        if "get" in methods
+        for number in (range(1, newest + 2) if "{" in path else (0,))
+    ]
+    for address in (one for one in addresses if "{" not in one):
+        for name, token in (("olga", setup.olga), ("zebrana", setup.zebrana)):
+            status, text, _ = await read(setup, token, address)
+            assert status in (200, 404), address
+            seen[name] += text
+    for canary in ("bluefish", "Zebrana", ZEBRANA):
+        assert canary not in seen["olga"]
+    for canary in ("bluefishmemory", "bluefishsaid", "bluefishrequest", "bluefishanswer"):
+        assert canary in seen["zebrana"], canary
+
+
+async def test_turns_come_in_pages_and_with_tags(setup: Setup) -> None:
+    setup.model.plays = [say(f"answer {number}") for number in range(3)]
+    client = setup.connect(setup.olga)
+    for number in range(3):
+        await client.chat.completions.create(**chat_of(f"question {number}"))
+    found: list[int] = []
+    path = "/api/turns?limit=2"
+    while path:
+        status, text, tag = await read(setup, setup.olga, path)
+        page = json.loads(text)
+        assert status == 200
+        found += [turn["id"] for turn in page["turns"]]
+        assert (await read(setup, setup.olga, path, **{"If-None-Match": tag}))[0] == 304
+        path = page["next"] and f"/api/turns?limit=2&before={page['next']}"
+    assert found == sorted(set(found), reverse=True)
+    assert len(found) >= 4
+    _, text, _ = await read(setup, setup.olga, f"/api/turns/{found[0]}")
+    shown = json.loads(text)
+    assert (shown["request"], shown["answer"]) == ("question 2", "answer 2")
+    assert (shown["state"], shown["input_tokens"]) == ("answered", 10)
+    assert (await read(setup, setup.olga, "/api/turns?limit=0"))[0] == 400
+    assert (await read(setup, setup.olga, f"/api/turns/{2**63}"))[0] == 400
+    assert (await read(setup, "talaria_wrong", "/api/me"))[0] == 401
