@@ -154,9 +154,10 @@ def make_toolboxes(
     kit = make_digest_options(deps.settings, deps.zone)
     web = make_web_tools(make_web_options(deps.settings), kit.readers)
     messages = MessageAgentTool(deps.agents)
+    reading = make_skill_tools(deps.skills, database, deps.backend)
     shared: tuple[Tool, ...] = (
         *(AskTool(user_prompts), TodoTool(database), _make_schedule(deps), messages),
-        *(*web, *make_skill_tools(deps.skills, database), *extra),
+        *(*web, *reading, *extra),
     )
     private = _make_private(deps, approval, inventory, changed)
     helping = _make_helping(deps)
@@ -172,7 +173,9 @@ def make_toolboxes(
     def make_purpose(backend: Backend) -> Toolbox:
         # Helpers and other agents would work in the person's own backend, so there are none.
         place = replace(deps, backend=backend, background=None)
-        own = [tool for tool in (*shared, *gathering) if tool is not messages]
+        mine = make_skill_tools(deps.skills, database, backend)
+        other = (messages, *reading)
+        own = [*(one for one in (*shared, *gathering) if one not in other), *mine]
         tools = (*_make_private(place, approval, inventory, changed), *own, *_make_helping(place))
         return _make_toolbox(place, policy, user_prompts, tools, sources)
 

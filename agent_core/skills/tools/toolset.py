@@ -1,5 +1,6 @@
 """The tools that read skills, in the order in which the model sees them."""
 
+from agent_core.execution import Backend
 from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.skills.tools.search import SkillsSearchTool
 from agent_core.skills.tools.view import SkillViewTool
@@ -7,6 +8,8 @@ from agent_core.state.engine.database import Database
 from agent_core.tools import Tool
 
 
-def make_skill_tools(directory: SkillDirectory, database: Database) -> tuple[Tool, ...]:
-    """Make the tools that read skills."""
-    return (SkillViewTool(directory.catalog, database), SkillsSearchTool(directory))
+def make_skill_tools(
+    directory: SkillDirectory, database: Database, backend: Backend | None = None
+) -> tuple[Tool, ...]:
+    """Make the tools that read skills; with a `backend`, their scripts can run there."""
+    return SkillViewTool(directory.catalog, database, backend), SkillsSearchTool(directory)

@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent_core.errors import SkillBroken, ToolArgumentError
+from agent_core.execution import Backend
 from agent_core.skills.catalog import SKILL_FILE, CatalogEntry, SkillCatalog, show_name
+from agent_core.skills.changes import write_planned
 from agent_core.skills.ledger_sync import note_loaded
+from agent_core.skills.tools.workspace_copy import copy_files
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
@@ -44,9 +47,13 @@ class SkillViewTool:
         ),
     )
 
-    def __init__(self, catalog: SkillCatalog, database: Database) -> None:
+    def __init__(
+        self, catalog: SkillCatalog, database: Database, backend: Backend | None = None
+    ) -> None:
+        """With a `backend`, the files of a skill are copied to the workspace of its reader."""
         self._catalog = catalog
         self._database = database
+        self._backend = backend
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Read a skill as it is now, and count its use.
@@ -64,11 +71,15 @@ class SkillViewTool:
             else await asyncio.to_thread(_describe, entry)
         )
         start = offset if isinstance(offset, int) else 0
-        if not file and not start:
-            await self._database.write("skills.use", lambda c: self._note(c, entry, context.now))
         text, end = whole[start : start + _PART], start + _PART
         if end < len(whole):
             text += f"\n[cut here: `offset` {end} of {len(whole):,} reads on]"
+        if not file and not start:
+            await self._database.write("skills.use", lambda c: self._note(c, entry, context.now))
+            if self._backend and (
+                copied := await copy_files(self._backend, self._catalog, entry, context)
+            ):
+                text += f"\n{copied}"
         sources = () if entry.is_trusted else (make_source("skill", name),)
         return ToolResult(text=text, sources=sources)
 
@@ -76,6 +87,7 @@ class SkillViewTool:
         """Count a use, and record a text that somebody changed by hand."""
         if entry.origin == "home":
             origin = Origin(actor="hand", now=now, evidence="found when it was read")
+            write_planned(connection, self._catalog.folder)
             note_loaded(connection, self._catalog.folder, entry.name, origin)
         skills.note_use(connection, name=entry.name, now=now)
 

@@ -1,0 +1,33 @@
+"""A skill's script runs in the workspace of its reader, with every backend."""
+
+from pathlib import Path
+
+import pytest
+
+from agent_core.execution import Backend, Command, run_command
+from agent_core.skills import SkillCatalog
+from agent_core.skills.tools.workspace_copy import copy_files
+from tests.agent_core.execution.backends import MEGABYTE
+from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.tools.test_toolbox import CONTEXT
+
+pytestmark = pytest.mark.process
+
+
+async def test_a_copied_script_runs_without_the_environment_of_talaria(
+    backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TALARIA_SECRET_PROBE", "leaked")
+    place = write_skill(tmp_path / "skills", "tidy")
+    (place / "scripts").mkdir()
+    script = "import os\nprint('swept', os.environ.get('TALARIA_SECRET_PROBE'))\n"
+    (place / "scripts/sweep.py").write_text(script)
+    catalog = SkillCatalog(tmp_path / "skills")
+    for _ in range(2):
+        shown = await copy_files(backend, catalog, catalog.find("tidy"), CONTEXT)
+        assert "python3 .skills/tidy/FILE" in shown
+        assert ".edited" not in shown
+    argv = ("python3", ".skills/tidy/scripts/sweep.py")
+    command = Command(workspace="ada", argv=argv)
+    done = await run_command(backend, command, seconds=45, most_bytes=MEGABYTE)
+    assert (done.output, done.status) == (b"swept None\n", 0)
