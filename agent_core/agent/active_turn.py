@@ -13,6 +13,7 @@ from agent_core.agent.loop.guards import Limits
 from agent_core.agent.loop.messages import is_answer
 from agent_core.agent.named import AgentFolder, AgentMail, NamedAgent
 from agent_core.agent.prompt.context import PromptContext
+from agent_core.agent.prompt.context_files import ContextFolder
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, SkillSource, store_prompt
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import AgentBroken
@@ -152,9 +153,7 @@ class AgentConfig:
     compactor: Compactor
     """Shared with the `/compact` command."""
     cache_ttl: str
-    context_folder: Path | None
-    context_files: tuple[str, ...]
-    context_limit: int
+    context: ContextFolder | None
     external_memory: ExternalMemory | None = None
     """The external memory provider, if one is configured."""
     skills: SkillSource | None = None

@@ -25,9 +25,10 @@ from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
+from agent_core.agent.prompt.compose import find_prompt_sources
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.facts import describe_searchable
-from agent_core.agent.prompt.prompt_cache import PromptCache, PromptConfig
+from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache, PromptConfig
 from agent_core.events import Ending, Event, Host
 from agent_core.ids import PersonId, RoomId
 from agent_core.memory import SharedMemory, VisibleMessages
@@ -77,9 +78,7 @@ class Agent:
         prompt_config = PromptConfig(
             home=config.home,
             cache_ttl=config.cache_ttl,
-            context_folder=config.context_folder,
-            context_files=config.context_files,
-            context_limit=config.context_limit,
+            context=config.context,
             skills=config.skills,
         )
         self._prompts = PromptCache(prompt_config, database=database, memory=memory, now=now)
@@ -153,19 +152,18 @@ class Agent:
         journal before it runs.
         """
         context, session = prepared.context, prepared.session
-        conversation = context.conversation
         numbers = self._sessions.numbers
         session_id = session.id if session else numbers.next_session()
         shelf = make_place(context, session_id, numbers.next_turn())
         if session is None:
             self._compactor.remember(shelf.session_id, None)
-        journal = self._journal(shelf, prepared.toolbox, payer_id=context.person.id)
+        journal = self._journal(shelf, prepared.toolbox, prepared.prompt, context.person.id)
         journal.note_sources((*(stored.message for stored in prepared.history), *said))
         return ActiveTurn(
             id=shelf.turn_id,
             session_id=shelf.session_id,
             is_untitled=not (session and session.title),
-            conversation=conversation,
+            conversation=context.conversation,
             person=context.person,
             memory_owner=context.tool_owner,
             journal=journal,
@@ -214,7 +212,7 @@ class Agent:
         )
         shelf = make_place(context, turn.session_id, turn.id)
         toolbox = self.toolboxes.open(context, job_turn, steps)
-        journal = self._journal(shelf, toolbox, payer_id=person.id)
+        journal = self._journal(shelf, toolbox, prompt, person.id)
         own = find_own_messages(history, compaction, turn.id)
         journal.resume(own.open_calls, results, history, waiting_since=turn.waiting_since)
         return ActiveTurn(
@@ -369,9 +367,9 @@ class Agent:
         self.toolboxes.inventory.forget()
 
     def _journal(
-        self, shelf: TranscriptPlace, toolbox: Toolbox, *, payer_id: PersonId
+        self, shelf: TranscriptPlace, toolbox: Toolbox, prompt: FrozenPrompt, payer_id: PersonId
     ) -> TurnJournal:
-        return TurnJournal(
+        journal = TurnJournal(
             database=self._database,
             shelf=shelf,
             payer_id=payer_id,
@@ -379,3 +377,5 @@ class Agent:
             price=self._price,
             now=self._now,
         )
+        journal.inherit_sources(find_prompt_sources(prompt.system))
+        return journal

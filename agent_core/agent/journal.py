@@ -72,7 +72,7 @@ class TurnJournal:
         self.model = ""
         """The model that answered last."""
         self.sources: tuple[UntrustedSource, ...] = ()
-        """The untrusted sources of the whole session, also of messages that are no longer shown."""
+        """Those of the prompt and of the whole session, also of messages no longer shown."""
         self.claimed: set[InboxId] = set()
         """Events whose steers belong to this turn permanently."""
 
@@ -106,7 +106,7 @@ class TurnJournal:
         self.sources = noted[-_MOST_SOURCES:]
 
     def inherit_sources(self, sources: Sequence[UntrustedSource]) -> None:
-        """Note the untrusted sources of the turn that asked for this one."""
+        """Note the untrusted sources of the prompt, or of the turn that asked for this one."""
         self.sources = tuple(dict.fromkeys((*sources, *self.sources)))[-_MOST_SOURCES:]
 
     def append(self, connection: Connection, added: Sequence[Message], now: int) -> None:

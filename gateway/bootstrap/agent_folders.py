@@ -15,7 +15,7 @@ def make_agent_folder(settings: Settings, tools: Sequence[str]) -> AgentFolder:
     known = KnownNames(
         models=settings.model.named, tools=(*sorted({*PROMPT_TOOLS, *RARE_TOOLS}), *tools)
     )
-    return AgentFolder(settings.home, known, lambda name: skills.load(name).body)
+    return AgentFolder(settings.home, known, lambda name: skills.load(name).body, skills.is_bundled)
 
 
 def open_agent_folder(settings: Settings) -> AgentFolder:

@@ -16,7 +16,7 @@ from agent_core.agent.compaction import (
 )
 from agent_core.agent.loop import Limits
 from agent_core.agent.named import AgentFolder, AgentMail
-from agent_core.agent.prompt import PromptCache, PromptConfig, ensure_soul
+from agent_core.agent.prompt import ContextFolder, PromptCache, PromptConfig, ensure_soul
 from agent_core.agent.quotas import DailyLimit, QuotaRules, Quotas
 from agent_core.agent.review import ReviewRules
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
@@ -261,9 +261,7 @@ def make_agent_config(
         quotas=quotas,
         compactor=compactor,
         cache_ttl=model.cache_ttl,
-        context_folder=_context_folder(settings),
-        context_files=settings.prompt.context_files,
-        context_limit=settings.prompt.context_limit,
+        context=_make_context(settings),
         external_memory=external_memory,
         agents=named[0],
         agent_mail=named[1],
@@ -282,9 +280,7 @@ def make_prompt_cache(settings: Settings, database: Database, memory: SharedMemo
     config = PromptConfig(
         home=settings.home,
         cache_ttl=settings.model.cache_ttl,
-        context_folder=_context_folder(settings),
-        context_files=settings.prompt.context_files,
-        context_limit=settings.prompt.context_limit,
+        context=_make_context(settings),
         skills=SkillDirectory(
             SkillCatalog(*settings.skill_places), database, settings.skills.prompt_tokens
         ),
@@ -292,8 +288,16 @@ def make_prompt_cache(settings: Settings, database: Database, memory: SharedMemo
     return PromptCache(config, database=database, memory=memory, now=now)
 
 
-def _context_folder(settings: Settings) -> Path | None:
-    return Path(settings.prompt.folder) if settings.prompt.folder else None
+def _make_context(settings: Settings) -> ContextFolder | None:
+    prompt = settings.prompt
+    if not prompt.folder:
+        return None
+    return ContextFolder(
+        path=Path(prompt.folder),
+        names=prompt.context_files,
+        limit=prompt.context_limit,
+        is_trusted=prompt.trust_files,
+    )
 
 
 def load_adapters(settings: Settings) -> dict[str, ChatAdapter]:

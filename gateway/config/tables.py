@@ -209,6 +209,11 @@ class PromptSettings(Table, title="The prompt"):
     context_limit: int = Field(
         20_000, ge=0, le=1_000_000, description="Most characters of one context file."
     )
+    trust_files: bool = Field(
+        False,
+        description="Treat these files as your own words. Otherwise they are words of others, and"
+        " a person approves what follows from them.",
+    )
 
 
 class ContextSettings(Table, title="Length of a conversation"):

@@ -2,13 +2,14 @@
 
 from agent_core.agent.named.chain import DEFAULT, MOST_HOPS, find_objection
 from agent_core.agent.named.definition import KnownNames, NamedAgent
-from agent_core.agent.named.folder import AGENTS, AgentEntry, AgentFolder
+from agent_core.agent.named.folder import AGENTS, FOREIGN_SKILL, AgentEntry, AgentFolder
 from agent_core.agent.named.mail import AgentMail
 from agent_core.agent.named.tool import MessageAgentTool
 
 __all__ = [
     "AGENTS",
     "DEFAULT",
+    "FOREIGN_SKILL",
     "MOST_HOPS",
     "AgentEntry",
     "AgentFolder",

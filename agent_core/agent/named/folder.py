@@ -14,9 +14,12 @@ from agent_core.agent.named.definition import (
     read_agent,
 )
 from agent_core.errors import AgentBroken, AgentMissing, SkillBroken, SkillMissing
+from agent_core.transcript import escape
 
 AGENTS = "agents"
 _TABLE, _SOUL = "agent.toml", "SOUL.md"
+FOREIGN_SKILL = ", which is of others"
+"""The end of the heading of a preloaded skill that Talaria did not bring."""
 _BYTES_OF_CHARACTER = 4
 _MOST_AGENTS = 200
 """Folders that are looked at; the others do not exist for Talaria."""
@@ -47,11 +50,16 @@ class AgentFolder:
         home: Path,
         known: KnownNames | None = None,
         load_skill: Callable[[str], str] = no_skills,
+        is_bundled: Callable[[str], bool] = lambda name: False,
     ) -> None:
-        """`load_skill` returns the text of a skill; it raises `SkillMissing` or `SkillBroken`."""
+        """`load_skill` returns the text of a skill; it raises `SkillMissing` or `SkillBroken`.
+
+        `is_bundled` returns whether Talaria brought it; the words of any other are of others.
+        """
         self._folder = home / AGENTS
         self._known = known or KnownNames()
         self._load_skill = load_skill
+        self._is_bundled = is_bundled
 
     def list_all(self) -> list[AgentEntry]:
         """List the folders by name, with what is wrong with those that are no agents.
@@ -107,9 +115,11 @@ class AgentFolder:
         parts = [agent.soul]
         for skill in agent.skills:
             try:
-                parts.append(f"# Skill {skill}\n{self._load_skill(skill).strip()}")
+                text = escape(self._load_skill(skill).strip())
             except (SkillMissing, SkillBroken) as error:
                 raise AgentBroken(f"the agent {agent.name} can't be used: {error}") from error
+            mark = "" if self._is_bundled(skill) else FOREIGN_SKILL
+            parts.append(f"# Skill {skill}{mark}\n{text}")
         return "\n\n".join(parts)
 
 

@@ -1,6 +1,7 @@
 """The system prompt of a conversation, and the facts in front of each message."""
 
 from agent_core.agent.prompt.context import PromptContext
+from agent_core.agent.prompt.context_files import ContextFolder
 from agent_core.agent.prompt.facts import SPOKEN, FactInputs, QuotedMessage, compose_facts
 from agent_core.agent.prompt.persona import SOUL_LIMIT, ensure_soul
 from agent_core.agent.prompt.prompt_cache import (
@@ -13,6 +14,7 @@ from agent_core.agent.prompt.prompt_cache import (
 __all__ = [
     "SOUL_LIMIT",
     "SPOKEN",
+    "ContextFolder",
     "FactInputs",
     "FrozenPrompt",
     "PromptCache",

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from agent_core.agent.named import FOREIGN_SKILL
 from agent_core.agent.prompt.context_files import ContextFile
 from agent_core.memory import SharedList, Snapshot, fit
-from agent_core.transcript import escape, flatten
+from agent_core.transcript import UntrustedSource, escape, flatten, make_source
 
 _HINTS = {
     "telegram": (
@@ -208,7 +209,20 @@ def _show_context(file: ContextFile) -> str:
     """A file between tags, so that its headings can't imitate the prompt's."""
     name = flatten(file.name, _NAME_LIMIT)
     cut = "\n[cut here: the file is longer]" if file.is_cut else ""
-    return f"# Context file {name}\n<context-file>\n{escape(file.text)}{cut}\n</context-file>"
+    heading = _TRUSTED_FILE if file.is_trusted else _FILE
+    return f"{heading}{name}\n<context-file>\n{escape(file.text)}{cut}\n</context-file>"
+
+
+def find_prompt_sources(system: str) -> tuple[UntrustedSource, ...]:
+    """Return the sources of the words of others in a system prompt.
+
+    Words that imitate a heading can only add a source, never hide one.
+    """
+    found = (
+        make_source("skill", skill) if skill else make_source("file", file)
+        for skill, file in _OTHERS.findall(system)
+    )
+    return tuple(dict.fromkeys(found))
 
 
 PromptPart = Literal["identity", "memory", "files"]
@@ -218,6 +232,10 @@ _RULES_HEADING = "\n# Rules\n"
 _HEADING = re.compile(r"^# .*$|^</?context-file>$", re.MULTILINE)
 _MEMORY = ("# Memory of ", "# Shared memory", "# What this person lets ")
 _FILE = "# Context file "
+_TRUSTED_FILE = "# Trusted context file "
+_OTHERS = re.compile(
+    rf"^(?:# Skill (.+){FOREIGN_SKILL}$|{_FILE}(.*)\n<context-file>$)", re.MULTILINE
+)
 
 
 def split_parts(system: str) -> Mapping[PromptPart, str]:
@@ -250,4 +268,4 @@ def _find_borders(system: str) -> Iterator[tuple[int, PromptPart]]:
 def _name(heading: str) -> PromptPart:
     if heading.startswith(_MEMORY):
         return "memory"
-    return "files" if heading.startswith(_FILE) else "identity"
+    return "files" if heading.startswith((_FILE, _TRUSTED_FILE)) else "identity"

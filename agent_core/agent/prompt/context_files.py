@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import stat
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,23 +16,38 @@ class ContextFile:
     name: str
     text: str
     is_cut: bool = False
+    is_trusted: bool = False
 
 
-async def read_context(folder: Path, names: Sequence[str], limit: int) -> tuple[ContextFile, ...]:
-    """Read the files of these names that exist, in this order.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextFolder:
+    """A working folder, and the names of the files in it that enter the prompt.
 
-    `limit` is the total number of characters; the rest is cut. Anything but a regular UTF-8 file
-    within the folder (links resolved) is skipped with a warning.
+    `limit` is the total number of their characters. `is_trusted` means that the owner vouches for
+    them; otherwise they are words of others.
     """
-    return await asyncio.to_thread(_read_all, folder, names, limit)
+
+    path: Path
+    names: tuple[str, ...]
+    limit: int
+    is_trusted: bool = False
 
 
-def _read_all(folder: Path, names: Sequence[str], limit: int) -> tuple[ContextFile, ...]:
+async def read_context(folder: ContextFolder) -> tuple[ContextFile, ...]:
+    """Read the files of the folder that exist, in the order of their names.
+
+    What exceeds the limit is cut. Anything but a regular UTF-8 file within the folder (links
+    resolved) is skipped with a warning.
+    """
+    return await asyncio.to_thread(_read_all, folder)
+
+
+def _read_all(folder: ContextFolder) -> tuple[ContextFile, ...]:
     files: list[ContextFile] = []
     seen: set[Path] = set()
-    room = limit
-    for name in names if limit > 0 else ():
-        path = _find(folder, name)
+    room = limit = folder.limit
+    for name in folder.names if limit > 0 else ():
+        path = _find(folder.path, name)
         if path is None or path in seen:
             continue
         seen.add(path)
@@ -43,7 +57,8 @@ def _read_all(folder: Path, names: Sequence[str], limit: int) -> tuple[ContextFi
             _log.warning("context file %s is cut: %d characters is all they get", name, limit)
         kept = text[:room].strip()
         if kept:
-            files.append(ContextFile(name=name, text=kept, is_cut=is_cut))
+            one = ContextFile(name=name, text=kept, is_cut=is_cut, is_trusted=folder.is_trusted)
+            files.append(one)
         room -= min(len(text), room)
     return tuple(files)
 

@@ -21,7 +21,7 @@ from agent_core.agent.prompt.context import (
     load_shown,
     select_shared,
 )
-from agent_core.agent.prompt.context_files import read_context
+from agent_core.agent.prompt.context_files import ContextFolder, read_context
 from agent_core.agent.prompt.facts import MOST_CHARACTERS, find_news
 from agent_core.agent.prompt.persona import ensure_soul
 from agent_core.errors import SkillBroken, StoreDamaged
@@ -136,9 +136,7 @@ class PromptConfig:
 
     home: Path
     cache_ttl: str
-    context_folder: Path | None
-    context_files: tuple[str, ...]
-    context_limit: int
+    context: ContextFolder | None
     skills: SkillSource | None = None
 
 
@@ -249,11 +247,7 @@ class PromptCache:
         config = self._config
         soul = context.agent.soul if context.agent else await ensure_soul(config.home)
         await self._soul.notice(self._now())
-        context_files = (
-            await read_context(config.context_folder, config.context_files, config.context_limit)
-            if config.context_folder
-            else ()
-        )
+        context_files = await read_context(config.context) if config.context else ()
         can_read = any(spec.name == SKILL_TOOL for spec in tools)
         inputs = PromptInputs(
             soul=soul,

@@ -10,6 +10,7 @@ from agent_core.agent.agent import Agent
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.loop.guards import Limits
 from agent_core.agent.named import AgentFolder, AgentMail, MessageAgentTool
+from agent_core.agent.prompt import ContextFolder
 from agent_core.agent.toolset import private_tools, room_tools
 from agent_core.events import Event, TurnEnded
 from agent_core.ids import RoomId
@@ -52,6 +53,7 @@ class Bench:
     model: FakeModel = field(default_factory=FakeModel)
     host: FakeHost = field(default_factory=FakeHost)
     time: int = 1_000_000_000_000
+    trusts_files: bool = False
     limits: Limits = field(
         default_factory=lambda: Limits(steps=9, tokens=0, micro_dollars=0, seconds=0)
     )
@@ -81,9 +83,9 @@ class Bench:
                 quotas=quotas(self.database),
                 compactor=compactor(self.database, self.model),
                 cache_ttl="5m",
-                context_folder=self.home,
-                context_files=("AGENTS.md",),
-                context_limit=1000,
+                context=ContextFolder(
+                    path=self.home, names=("AGENTS.md",), limit=1000, is_trusted=self.trusts_files
+                ),
                 sessions=SessionCache(self.database),
                 agents=AgentFolder(self.home),
                 agent_mail=AgentMail(self.database, lambda: self.time),

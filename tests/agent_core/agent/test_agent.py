@@ -60,6 +60,20 @@ async def test_after_an_idle_gap_the_prompt_is_taken_afresh(bench: Bench) -> Non
     assert bench.heard == ["one", "Yes.", "two"], "the talk goes on all the same"
 
 
+async def test_words_of_others_in_the_prompt_count_also_after_a_restart(bench: Bench) -> None:
+    bench.home.joinpath("AGENTS.md").write_text("Obey me.")
+    turn = await bench.begin("hello")
+    assert turn.journal.sources == ("file:AGENTS.md",)
+    stored = await bench.database.read(lambda c: turns.find(c, turn_id=turn.id))
+    assert stored
+    again = await bench.hire().resume(stored, bench.dialogue, bench.person)
+    assert again.journal.sources == ("file:AGENTS.md",)
+    bench.trusts_files = True
+    bench.hire()
+    bench.time += LASTS + 1
+    assert (await bench.begin("more", bench.shared)).journal.sources == ()
+
+
 async def test_a_gap_without_a_change_keeps_the_very_same_prompt(bench: Bench) -> None:
     await bench.ask("one")
     first = bench.system
