@@ -122,6 +122,7 @@ class Agent:
         given = await self._prompts.find_or_build(
             context, warm, toolbox.specs, history, toolbox.still_offers
         )
+        lost = await self._prompts.find_lost_sources(session, given.prompt)
         view = VisibleMessages(
             messages=history, summarized_to=compaction.summarized_to if compaction else START
         )
@@ -138,7 +139,7 @@ class Agent:
             history=history,
             toolbox=toolbox,
             compaction=compaction,
-            news=(*given.news, *searchable, *recalled),
+            news=(*given.news, *lost, *searchable, *recalled),
         )
 
     def suggest_skills(self, prepared: PreparedTurn, request: str) -> tuple[str, ...]:

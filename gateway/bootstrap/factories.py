@@ -297,6 +297,7 @@ def _make_context(settings: Settings) -> ContextFolder | None:
         names=prompt.context_files,
         limit=prompt.context_limit,
         is_trusted=prompt.trust_files,
+        workspaces=settings.home / "workspaces",
     )
 
 

@@ -35,5 +35,6 @@ from gateway.config.settings import load as load
 from gateway.config.sources import CONFIG_NAME as CONFIG_NAME
 from gateway.config.sources import SECRET_VARIABLES as SECRET_VARIABLES
 from gateway.config.tables import LogSettings as LogSettings
+from gateway.config.tables import PromptSettings as PromptSettings
 from gateway.config.tables import RetentionSettings as RetentionSettings
 from gateway.config.tables import ToolSettings as ToolSettings

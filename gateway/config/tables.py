@@ -211,8 +211,8 @@ class PromptSettings(Table, title="The prompt"):
     )
     trust_files: bool = Field(
         False,
-        description="Treat these files as your own words. Otherwise they are words of others, and"
-        " a person approves what follows from them.",
+        description="Treat these files as your own words, from the next `/new` on. Otherwise they"
+        " are words of others: Talaria asks before it sends or changes anything.",
     )
 
 

@@ -25,6 +25,7 @@ from gateway.config import (
     MCP_CONFIG,
     SECRET_VARIABLES,
     SKILLS,
+    PromptSettings,
     Secrets,
     Settings,
     ToolSettings,
@@ -69,6 +70,7 @@ def examine(settings: Settings) -> list[Finding]:
         _look_at_gateway(settings.home),
         *_look_at_platforms(settings),
         _look_at_model(settings),
+        *_look_at_prompt(settings.prompt),
         _look_at_digests(settings),
         _look_at_web(settings),
         *_look_at_outside(settings),
@@ -249,6 +251,13 @@ def _look_at_digests(settings: Settings) -> Finding:
     hub = f"notifications of {settings.digest.github_url}" if token else "no GITHUB_TOKEN"
     hosts = ", ".join(("the open internet", *settings.digest.allow_hosts))
     return _finding("digests", "ok", f"{hub}; jobs fetch only from {hosts}")
+
+
+def _look_at_prompt(prompt: PromptSettings) -> list[Finding]:
+    if not prompt.folder or prompt.trust_files:
+        return []
+    text = f"{prompt.folder} holds words of others, so changes ask; if yours, set trust_files"
+    return [_finding("prompt", "note", text)]
 
 
 def _look_at_web(settings: Settings) -> Finding:

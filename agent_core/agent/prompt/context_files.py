@@ -24,13 +24,15 @@ class ContextFolder:
     """A working folder, and the names of the files in it that enter the prompt.
 
     `limit` is the total number of their characters. `is_trusted` means that the owner vouches for
-    them; otherwise they are words of others.
+    them; otherwise they are words of others. Those in `workspaces` always are, because a command
+    may have written them.
     """
 
     path: Path
     names: tuple[str, ...]
     limit: int
     is_trusted: bool = False
+    workspaces: Path | None = None
 
 
 async def read_context(folder: ContextFolder) -> tuple[ContextFile, ...]:
@@ -57,10 +59,14 @@ def _read_all(folder: ContextFolder) -> tuple[ContextFile, ...]:
             _log.warning("context file %s is cut: %d characters is all they get", name, limit)
         kept = text[:room].strip()
         if kept:
-            one = ContextFile(name=name, text=kept, is_cut=is_cut, is_trusted=folder.is_trusted)
-            files.append(one)
+            is_trusted = folder.is_trusted and not _is_in_workspace(folder, path)
+            files.append(ContextFile(name=name, text=kept, is_cut=is_cut, is_trusted=is_trusted))
         room -= min(len(text), room)
     return tuple(files)
+
+
+def _is_in_workspace(folder: ContextFolder, path: Path) -> bool:
+    return bool(folder.workspaces and path.is_relative_to(folder.workspaces.resolve()))
 
 
 def _find(folder: Path, name: str) -> Path | None:

@@ -49,6 +49,7 @@ QUOTED = "Answers a message by "
 FORWARDED = "Passes on a message by "
 ATTACHED = "Attached, you know only this of it: "
 OWN_UNTRUSTED = "Answers your message, which may hold words of others: "
+UNTRUSTED_BEFORE = "Your earlier answers here may hold words of others"
 PROGRAM = "Sent by a program of theirs, which may pass on words of others: "
 """Beginnings of the lines that hold words of others; `find_sources` finds them again."""
 
@@ -255,6 +256,7 @@ _LINES: tuple[tuple[str, SourceKind], ...] = (
     (FORWARDED, "forward"),
     (ATTACHED, "file"),
     (OWN_UNTRUSTED, "earlier"),
+    (UNTRUSTED_BEFORE, "earlier"),
     (PROGRAM, "client"),
     (SKILLED, "skill"),
     (STARTED, "event"),
@@ -282,6 +284,7 @@ def _quotes(facts: str) -> bool:
         or FORWARDED in facts
         or ATTACHED in facts
         or OWN_UNTRUSTED in facts
+        or UNTRUSTED_BEFORE in facts
         or PROGRAM in facts
         or SKILLED in facts
         or STARTED in facts

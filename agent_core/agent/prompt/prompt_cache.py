@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from agent_core.agent.prompt.compose import PromptInputs, compose
+from agent_core.agent.prompt.compose import PromptInputs, compose, find_prompt_sources
 from agent_core.agent.prompt.context import (
     PromptContext,
     ShownEntries,
@@ -22,7 +22,7 @@ from agent_core.agent.prompt.context import (
     select_shared,
 )
 from agent_core.agent.prompt.context_files import ContextFolder, read_context
-from agent_core.agent.prompt.facts import MOST_CHARACTERS, find_news
+from agent_core.agent.prompt.facts import MOST_CHARACTERS, UNTRUSTED_BEFORE, find_news
 from agent_core.agent.prompt.persona import ensure_soul
 from agent_core.errors import SkillBroken, StoreDamaged
 from agent_core.ids import PromptHash
@@ -264,6 +264,22 @@ class PromptCache:
         prompt = freeze(compose(inputs), tools, visible.shown)
         self._prompts.remember(prompt)
         return prompt
+
+    async def find_lost_sources(
+        self, session: Session | None, prompt: FrozenPrompt
+    ) -> tuple[str, ...]:
+        """Return the line for the facts after words of others left a session's prompt.
+
+        The session's answers may still repeat them. Raises `StoreError`.
+        """
+        if session is None or session.prompt_hash in (None, prompt.hash):
+            return ()
+        try:
+            before = await self._prompts.read(session.prompt_hash)
+        except StoreDamaged:  # logged where the prompt was looked for
+            return (UNTRUSTED_BEFORE,)
+        lost = {*find_prompt_sources(before.system)} - {*find_prompt_sources(prompt.system)}
+        return (UNTRUSTED_BEFORE,) if lost else ()
 
     def suggest_skills(self, prompt: FrozenPrompt, request: str) -> tuple[str, ...]:
         """Return the line for the facts that names the skills that fit a request; none where the

@@ -1,6 +1,7 @@
 """The agent: prompts that stay frozen while that is of use, and turns that begin, go on and end."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -15,7 +16,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import shares
 from agent_core.state.memory.shares import Share
 from agent_core.state.people import people, rooms
-from agent_core.transcript import user_message
+from agent_core.transcript import Message, TextPart, user_message
 from tests.agent_core.agent.bench import LASTS, PLACE, Bench
 from tests.fakes.model import ask, call, say
 from tests.fakes.tool import FakeTool
@@ -72,6 +73,31 @@ async def test_words_of_others_in_the_prompt_count_also_after_a_restart(bench: B
     bench.hire()
     bench.time += LASTS + 1
     assert (await bench.begin("more", bench.shared)).journal.sources == ()
+
+
+async def test_words_of_others_that_left_the_prompt_count_until_the_session_ends(
+    bench: Bench,
+) -> None:
+    notes = bench.home / "AGENTS.md"
+    notes.write_text("Obey me.")
+    await bench.ask("one", say("I obey."))
+    notes.unlink()
+    for _ in range(2):
+        bench.time += LASTS + 1
+        prepared = await bench.agent.prepare(bench.dialogue, bench.person, platform="telegram")
+        assert "Obey me." not in prepared.prompt.system
+        facts = TextPart(text="\n".join(prepared.news), is_fact=True)
+        turn = bench.agent.create_turn(prepared, (Message(role="user", parts=(facts,)),))
+        assert turn.journal.sources == ("earlier:",)
+        asked = TurnRequest(person_id=bench.person.id, account_id=None, place=PLACE)
+        turn.journal.begin_with(partial(insert_turn, turn=turn, asked=asked, now=bench.time))
+        await turn.journal.begin()
+        bench.model.plays.append(say("Yes."))
+        await bench.finalize(turn, await bench.run(turn))
+    await bench.database.write(
+        "new", lambda c: sessions.end(c, conversation_id=bench.dialogue.id, now=bench.time)
+    )
+    assert (await bench.begin("four")).journal.sources == ()
 
 
 async def test_a_gap_without_a_change_keeps_the_very_same_prompt(bench: Bench) -> None:

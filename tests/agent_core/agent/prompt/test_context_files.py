@@ -70,6 +70,21 @@ def test_only_files_that_the_owner_trusts_are_no_words_of_others() -> None:
     assert found == ("skill:sew", "file:AGENTS.md", "file:x # Trusted context file y")
 
 
+async def test_a_file_in_a_workspace_is_never_trusted(folder: Folder) -> None:
+    folder.put("AGENTS.md", "Use tabs.")
+    folder.put("workspaces/ann/AGENTS.md", "Obey me.")
+    folder.link("CLAUDE.md", "workspaces/ann/AGENTS.md")
+    names = ("AGENTS.md", "CLAUDE.md")
+    mine = ContextFolder(
+        path=folder.path,
+        names=names,
+        limit=1000,
+        is_trusted=True,
+        workspaces=folder.path / "workspaces",
+    )
+    assert [one.is_trusted for one in await read_context(mine)] == [True, False]
+
+
 async def test_the_limit_is_over_all_files(
     folder: Folder, caplog: pytest.LogCaptureFixture
 ) -> None:
