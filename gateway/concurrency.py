@@ -182,3 +182,44 @@ class FairSemaphore:
                 self._waiting.move_to_end(person_id)
             else:
                 del self._waiting[person_id]
+
+
+class StopSwitch:
+    """Ends the work in its scope at the next await."""
+
+    def __init__(self) -> None:
+        self._is_requested = False
+        self._is_stale = False
+        self._scope: asyncio.Timeout | None = None
+
+    @asynccontextmanager
+    async def scope(self) -> AsyncIterator[None]:
+        """Run the block; after `request` or `mark_stale` its next await raises `TimeoutError`."""
+        async with asyncio.timeout(None) as scope:
+            self._scope = scope
+            try:
+                yield
+            finally:
+                self._scope = None
+
+    def request(self) -> None:
+        """Stop the work because a person asks for it."""
+        self._cancel()
+        self._is_requested = True
+
+    def mark_stale(self) -> None:
+        """Stop the work because it can't be finished as it is."""
+        self._cancel()
+        self._is_stale = True
+
+    def is_requested(self) -> bool:
+        """Return whether a person wants the work to end."""
+        return self._is_requested
+
+    def is_stale(self) -> bool:
+        """Return whether the work rests on data that has changed."""
+        return self._is_stale
+
+    def _cancel(self) -> None:
+        if self._scope and not self._is_requested:
+            self._scope.reschedule(asyncio.get_running_loop().time())

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from adapters.discord.api import Api
 from adapters.discord.errors import ChannelUnknown
-from adapters.discord.media import snapshots
 from adapters.discord.payloads import answered_by
 from adapters.discord.places import channel_of
-from adapters.discord.receive import NO_MESSAGE
+from adapters.discord.receive import NO_MESSAGE, snapshots
 from adapters.discord.render import render
 from adapters.discord.session import Expired
 from adapters.discord.snowflakes import is_snowflake

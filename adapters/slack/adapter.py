@@ -25,8 +25,7 @@ from adapters.slack.receive import receive
 from adapters.slack.recent_activity import RecentActivity
 from adapters.slack.render import MOST_BUTTONS, TEXT_LIMIT, measure, post_of, update_of, words_of
 from adapters.slack.settings import SlackSettings, read_settings
-from adapters.slack.status_indicator import StatusIndicator
-from adapters.slack.streams import Streams
+from adapters.slack.streams import StatusIndicator, Streams
 from adapters.toolkit import (
     Backoff,
     BoundedDict,

@@ -11,8 +11,6 @@ from agent_core.models.catalog import (
     Price,
     Prices,
     bill,
-    estimate_input,
-    estimate_messages,
     find_window,
     load_table,
     parse_price,
@@ -27,8 +25,13 @@ from agent_core.models.contract import (
     TextDelta,
     Usage,
 )
-from agent_core.models.fingerprint import Fingerprints
-from agent_core.models.images import MOST_PIXELS, choose
+from agent_core.models.requests import (
+    MOST_PIXELS,
+    Fingerprints,
+    choose,
+    estimate_input,
+    estimate_messages,
+)
 from agent_core.models.router import ModelPolicy, ModelRouter, split_name
 
 __all__ = [

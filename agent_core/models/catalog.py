@@ -1,4 +1,4 @@
-"""Token estimates, and a maintained table of models: prices, windows and what they can see.
+"""A maintained table of models: prices, windows and what they can see.
 
 The table is LiteLLM's (MIT licence), reduced to what Talaria reads. A snapshot is part of the
 package; `talaria models update` writes a newer one to the home directory.
@@ -7,26 +7,16 @@ package; `talaria models update` writes a newer one to the home directory.
 import json
 import logging
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from agent_core.models.contract import Fingerprint, ModelRequest, Usage
-from agent_core.models.images import IMAGE_TOKENS, UNSEEN
+from agent_core.models.contract import Fingerprint, Usage
 from agent_core.models.router import split_name
 from agent_core.state.conversations.usage import ModelCall
-from agent_core.transcript import (
-    ImagePart,
-    Message,
-    Part,
-    RawPart,
-    TextPart,
-    ToolCallPart,
-    ToolSpec,
-)
 
 SOURCE = (
     "https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json"
@@ -198,74 +188,6 @@ def _read_facts(facts: Mapping[str, Any], as_of: str) -> ModelFacts:
         window=facts["window"],
         sees_images=facts["sees_images"],
     )
-
-
-_EIGHTHS = 8
-"""Tokens are summed in eighths: a character is two eighths, so four characters are a token."""
-_EXTRA = 3
-"""Eighths for each byte of UTF-8 beyond one per character: a three-byte Chinese character is a
-token, a two-byte Cyrillic one five eighths.
-"""
-
-
-def estimate_usage(request: ModelRequest, answer: Message) -> Usage:
-    """Estimate the usage of a call without any caching."""
-    return Usage(
-        input_tokens=estimate_input(request),
-        output_tokens=estimate_messages((answer,), ()),
-    )
-
-
-def estimate_input(request: ModelRequest) -> int:
-    """Estimate the input tokens of a request."""
-    sent = _measure_frozen(request.system, request.tools)
-    sent += _measure(request.messages, request.images)
-    return -(-sent // _EIGHTHS)
-
-
-def estimate_messages(messages: Iterable[Message], shown: Collection[str]) -> int:
-    """Estimate the tokens of messages; `shown` are the keys of the images that are sent."""
-    return -(-_measure(messages, shown) // _EIGHTHS)
-
-
-@lru_cache(maxsize=64)
-def _measure_frozen(system: str, tools: tuple[ToolSpec, ...]) -> int:
-    """Eighths of tokens in the parts that every call of a conversation repeats."""
-    return _size(system) + sum(
-        _size(tool.name) + _size(tool.description) + _size(tool.schema) for tool in tools
-    )
-
-
-def _measure(messages: Iterable[Message], shown: Collection[str]) -> int:
-    """Eighths of tokens in messages. Text is checked first: this runs over the whole transcript
-    before every call.
-    """
-    size = 0
-    for message in messages:
-        for part in message.parts:
-            if type(part) is TextPart:
-                text = part.text
-                size += 2 * len(text) if text.isascii() else _size(text)
-            else:
-                size += _length(part, shown)
-    return size
-
-
-def _length(part: Part, shown: Collection[str]) -> int:
-    if isinstance(part, ImagePart):
-        return IMAGE_TOKENS * _EIGHTHS if part.file_key in shown else _size(UNSEEN)
-    if isinstance(part, ToolCallPart):
-        return _size(part.name) + _size(part.arguments)
-    if isinstance(part, RawPart):
-        return _size(part.payload)
-    return _size(part.text) + (0 if isinstance(part, TextPart) else _size(part.name))
-
-
-def _size(text: str) -> int:
-    size = 2 * len(text)
-    if text.isascii():
-        return size
-    return size + _EXTRA * (len(text.encode(errors="surrogatepass")) - len(text))
 
 
 UNKNOWN = 128_000

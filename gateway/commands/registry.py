@@ -70,7 +70,7 @@ class Reply:
 
     text: str = ""
     buttons: tuple[Choice, ...] = ()
-    """Shown below the text; see `gateway.outbound.composer.stand_for`."""
+    """Shown below the text; see `gateway.outbound.buttons.stand_for`."""
     effect: Effect | None = None
     pending: QueuedMessage | None = None
 

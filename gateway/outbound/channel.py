@@ -1,17 +1,25 @@
-"""A platform as the dispatcher sees it: its adapter, its rate limit and its queues."""
+"""A platform as the dispatcher sees it: its adapter, rate limit, queues and messages."""
 
 import asyncio
+import re
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from adapters.abilities import CanFind, CountsTogether
+from adapters.abilities import CanFind, CountsTogether, SpellsCommands
 from adapters.contract import ChatAdapter, Pace
+from adapters.errors import Rejected
 from adapters.ids import Address, PlatformMessageId
+from adapters.messages import OutboundFile, OutboundMessage
+from agent_core.state.conversations import files
+from agent_core.state.engine.database import Database
 from agent_core.state.queues.outbox import OutboxRow
+from agent_core.tools import SecretMask
+from gateway import conversion
 from gateway.conversion import Place, name_queue, read_chat
+from gateway.texts import general
 
 _MOST_CHATS = 4096
 _PATIENCE = 5.0
@@ -154,3 +162,76 @@ class ReservedSlot:
     async def wait(self) -> Sequence[OutboxRow]:
         """Return the rows, once the slot has ended."""
         return await self._rows
+
+
+_TEXTS = ("text/", "application/json")
+
+
+class CommandFormatter:
+    """Writes commands in a text as each platform writes them."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        words = "|".join(sorted(map(re.escape, names))) or "(?!)"
+        self._command = re.compile(rf"(?<![\w/:.`])/({words})\b(?!/)")
+
+    def format_commands(self, adapter: object, text: str) -> str:
+        """Format a text of the gateway for a platform; a model's text stays as it is."""
+        if "/" not in text or not isinstance(adapter, SpellsCommands):
+            return text  # the check of the adapter takes longer than that of the text
+        return self._command.sub(lambda found: f"{adapter.command_prefix}{found[1]}", text)
+
+
+class Composer:
+    """Makes outbound messages from outbox rows."""
+
+    def __init__(
+        self,
+        database: Database,
+        adapters: Mapping[str, ChatAdapter],
+        command_formatter: CommandFormatter,
+        mask: SecretMask,
+    ) -> None:
+        self._database = database
+        self.adapters = adapters
+        self.command_formatter = command_formatter
+        self.mask = mask
+
+    async def compose(self, row: OutboxRow, text: str) -> OutboundMessage:
+        """Build a row's message with this text.
+
+        Raises `Rejected` if its file was deleted, and `StoreError`.
+        """
+        return self.build(row, text, await self.load_file(row))
+
+    def build(self, row: OutboxRow, text: str, file: OutboundFile | None) -> OutboundMessage:
+        """Build a row's message with this text and file."""
+        if row.turn_id is None:
+            text = self.command_formatter.format_commands(self.adapters[row.platform], text)
+        return conversion.outbound(row, text=self.mask.hide(text), file=file)
+
+    async def load_file(self, row: OutboxRow) -> OutboundFile | None:
+        """Read the file of a row, if it has one. Raises `Rejected` if the file was deleted."""
+        if row.file_key is None:
+            return None
+        key = row.file_key
+        stored = await self._database.read(lambda c: files.find(c, key=key))
+        if stored is None:
+            raise Rejected("The file is no longer there.")
+        name, data = row.file_name or key[:12], stored.data
+        if row.turn_id is not None:  # an export is the person's own and stays as it is
+            data = self._mask_data(data, stored.media_type)
+        return OutboundFile(name=name, media_type=stored.media_type, data=data)
+
+    def _mask_data(self, data: bytes, media_type: str) -> bytes:
+        if not media_type.startswith(_TEXTS):
+            return data
+        try:
+            return self.mask.hide(data.decode()).encode()
+        except UnicodeDecodeError:
+            return data
+
+
+def note_repeat(adapter: ChatAdapter, body: str) -> str:
+    """Mark a body as a possible repeat, if the mark fits into the message."""
+    marked = general.note_repeat(body)
+    return marked if len(adapter.split(marked)) == 1 else body

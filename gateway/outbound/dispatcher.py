@@ -27,8 +27,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.concurrency import Workers
 from gateway.conversion import Place
-from gateway.outbound.channel import Channel, ChannelQueues, Chat, ReservedSlot
-from gateway.outbound.composer import Composer
+from gateway.outbound.channel import Channel, ChannelQueues, Chat, Composer, ReservedSlot
 from gateway.outbound.indicators import Indicators
 from gateway.outbound.live_message import LiveMessage, LiveMessageEditor
 from gateway.outbound.reconciler import Reconciler

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 from adapters.abilities import CanDraft, CanEdit
@@ -145,56 +145,6 @@ async def _draft(adapter: ChatAdapter, live: LiveMessage, body: str) -> bool:
         address=conversion.read_chat(outgoing.chat), text=body, key=f"turn:{outgoing.turn_id}"
     )
     return await adapter.draft(message)
-
-
-def cut_broken(text: str) -> str:
-    """Return a text that broke off anywhere up to its last whole word.
-
-    The next message continues it, and no word may be divided between the two.
-    """
-    words = text.strip().rsplit(maxsplit=1)
-    return words[0].rstrip() if len(words) > 1 else text.strip()
-
-
-def leave_out_sent(connection: Connection, turn_id: TurnId, text: str) -> str:
-    """Return an answer without the parts that earlier messages of its turn hold already."""
-    return leave_out(text, turns.list_bodies(connection, turn_id=turn_id)) or text
-
-
-def leave_out(text: str, sent: Iterable[str]) -> str:
-    """Return a text without the `sent` texts that it begins with, one after the other."""
-    for body in sent:
-        rest = text.removeprefix(body)
-        if text.startswith(body) and rest[:1] in ("", " ", "\n"):
-            text = rest.removeprefix(" ").lstrip("\n")
-    return text
-
-
-class SentTexts:
-    """Texts of a turn's finished messages, which its live message does not repeat."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        """`texts` are those of an earlier process, oldest first."""
-        self._texts = [*texts]
-        self._is_from_start = True
-        """The growing text begins with the turn's first answer, not behind these texts."""
-
-    def begin_again(self) -> None:
-        """Note that the text grows from the turn's first answer again."""
-        self._is_from_start = True
-
-    def add(self, text: str, *, is_behind: bool) -> None:
-        """Add a text; `is_behind` if the next one grows on from it, not from the start."""
-        self._texts.append(text)
-        if is_behind:
-            self._is_from_start = False
-
-    def leave_out(self, text: str) -> str:
-        """Return what these texts do not show yet of a growing text."""
-        if not self._is_from_start:
-            return text
-        left = leave_out(text, self._texts)
-        return "" if any(sent.startswith(left) for sent in self._texts) else left
 
 
 def _is_answered_there(connection: Connection, outgoing: NewOutboxMessage, turn_id: TurnId) -> bool:

@@ -10,8 +10,7 @@ from adapters.ids import PlatformMessageId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.outbound.channel import Channel
-from gateway.outbound.composer import Composer, note_repeat
+from gateway.outbound.channel import Channel, Composer, note_repeat
 
 _log = logging.getLogger(__name__)
 

@@ -4,8 +4,8 @@ from gateway.turns.attachment_stage import AttachmentStage
 from gateway.turns.call_approvals import make_call_answerers
 from gateway.turns.client_calls import READ_ONLY, Client, ClientCalls, ClientDeps, ClientRate
 from gateway.turns.crash_backoff import CRASH_WAIT
-from gateway.turns.finalizer import TurnDeps
-from gateway.turns.handle import START_DELAY, TurnHandles
+from gateway.turns.finalizer import START_DELAY, TurnDeps
+from gateway.turns.handle import TurnHandles
 from gateway.turns.lanes import LaneDeps, Lanes
 from gateway.turns.presenter import PresenterTimings
 from gateway.turns.proposals import (

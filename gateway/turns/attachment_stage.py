@@ -15,11 +15,10 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.attachments import Reader, has_content, sentences_of
-from gateway.concurrency import Workers
+from gateway.concurrency import StopSwitch, Workers
 from gateway.conversion import QueuedMessage
 from gateway.outbound import OutboxDispatcher
 from gateway.texts import general
-from gateway.turns.handle import StopSwitch
 from gateway.turns.lanes import Lanes
 
 Key = tuple[ConversationId, str, str]

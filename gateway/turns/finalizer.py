@@ -28,22 +28,25 @@ from gateway.outbound import (
     Questions,
     ReservedSlot,
     caption_of,
-    cut_broken,
-    leave_out_sent,
     make_undo_buttons,
 )
 from gateway.texts import general, usage
 from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader
-from gateway.turns.answer_notes import (
+from gateway.turns.answer_text import (
+    cut_broken,
     describe_ending,
+    leave_out_sent,
     list_interrupted,
     note_cheap_model,
     note_interrupted,
 )
-from gateway.turns.handle import START_DELAY
 from gateway.turns.presenter import PresenterTimings
 from gateway.turns.spoken_answers import NotifyOwners, enqueue_speech
+
+START_DELAY = 0.15
+"""Seconds in which a turn may be over, and then takes one commit instead of two. Everything shown
+of a turn before its answer is shown later than this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,16 +3,18 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from functools import partial
 from types import TracebackType
 
 from agent_core.agent import ActiveTurn, PreparedTurn
 from agent_core.errors import StoreError
-from agent_core.ids import ConversationId, InboxId, PersonId, TurnId
-from agent_core.state.conversations import messages, sessions
+from agent_core.events import Host, ModelFault, ModelOutage, Steer
+from agent_core.ids import CallId, ConversationId, InboxId, PersonId, TurnId
+from agent_core.state.conversations import messages, plans, sessions
 from agent_core.state.conversations.messages import START
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn, TurnRequest
@@ -20,8 +22,13 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.people import people
 from gateway import conversion
+from gateway.concurrency import StopSwitch
 from gateway.conversion import Place, QueuedMessage, place_of
+from gateway.texts import models as model_texts
+from gateway.turns.finalizer import TurnDeps
 from gateway.turns.presenter import Presenter
+
+_log = logging.getLogger(__name__)
 
 Job = QueuedMessage | Turn
 """Work of a lane: a message, or a turn that an earlier process left."""
@@ -39,47 +46,6 @@ class Phase(Enum):
     RUNNING = auto()
     OVER = auto()
     """Nothing is left that could be stopped."""
-
-
-class StopSwitch:
-    """Ends the work in its scope at the next await."""
-
-    def __init__(self) -> None:
-        self._is_requested = False
-        self._is_stale = False
-        self._scope: asyncio.Timeout | None = None
-
-    @asynccontextmanager
-    async def scope(self) -> AsyncIterator[None]:
-        """Run the block; after `request` or `mark_stale` its next await raises `TimeoutError`."""
-        async with asyncio.timeout(None) as scope:
-            self._scope = scope
-            try:
-                yield
-            finally:
-                self._scope = None
-
-    def request(self) -> None:
-        """Stop the work because a person asks for it."""
-        self._cancel()
-        self._is_requested = True
-
-    def mark_stale(self) -> None:
-        """Stop the work because it can't be finished as it is."""
-        self._cancel()
-        self._is_stale = True
-
-    def is_requested(self) -> bool:
-        """Return whether a person wants the work to end."""
-        return self._is_requested
-
-    def is_stale(self) -> bool:
-        """Return whether the work rests on data that has changed."""
-        return self._is_stale
-
-    def _cancel(self) -> None:
-        if self._scope and not self._is_requested:
-            self._scope.reschedule(asyncio.get_running_loop().time())
 
 
 class LaneQueue:
@@ -213,6 +179,106 @@ class TurnHandles:
         return next((one for one in handles if one.active and one.active.id == turn_id), None)
 
 
+class TurnHost(Host):
+    """The lane as the agent sees it: a source of steers that may drain, and a place to wait in."""
+
+    def __init__(self, handle: TurnHandle, deps: TurnDeps) -> None:
+        self._handle = handle
+        self._deps = deps
+        self._handed_out: list[QueuedMessage] = []
+
+    def take_steers(self) -> Sequence[Steer]:
+        """Take the messages since the last call out of the lane."""
+        if self._handle.place is None:
+            return []
+        taken = self._handle.lane.take_steers(self._handle.place, self._handle.asker)
+        self._handed_out += taken
+        if taken and self._handle.presenter:
+            self._handle.presenter.is_steered = True
+        self.assume_seen(taken)
+        zone_of, now = self._deps.zone_of, self._deps.now()
+        return [conversion.steer(one, zone=zone_of(one.person), now=now) for one in taken]
+
+    def assume_seen(self, messages: Sequence[QueuedMessage]) -> None:
+        """Let the turn remove the marks of messages that an earlier process received.
+
+        Those of other platforms carry none: a mark is set in the turn's chat only.
+        """
+        presenter = self._handle.presenter
+        if presenter is None:
+            return
+        for one in messages:
+            sent = one.message
+            if one.is_repeat and sent.message_id and presenter.is_on(one.platform):
+                presenter.assume_seen(conversion.name_chat(sent.address), sent.message_id)
+
+    def is_draining(self) -> bool:
+        """Return whether the process is shutting down."""
+        return self._handle.lane.draining.is_set()
+
+    async def pause(self, seconds: float) -> None:
+        """Wait while another turn has the place of this one."""
+        async with self._handle.released():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds * self._deps.outage_pace):
+                    await self._handle.lane.draining.wait()
+
+    def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
+        """Show how many helpers of a tool call are done."""
+        presenter = self._handle.presenter
+        if presenter:
+            presenter.show_helpers(call_id, done, total)
+
+    def show_progress(self, call_id: CallId, note: str) -> None:
+        """Show a note on a running tool call."""
+        presenter = self._handle.presenter
+        if presenter:
+            presenter.show_progress(call_id, note)
+
+    async def show_kept_plan(self, active: ActiveTurn) -> None:
+        """Show the plan that a turn begins with, unless all is done. Raises `StoreError`."""
+        if active.prepared:
+            session = active.prepared.session
+            plan = session.plan if session else ()
+        else:
+            owner_id = active.conversation.person_id
+            plan = await self._deps.database.read(
+                lambda c: plans.find(c, session_id=active.session_id, owner_id=owner_id)
+            )
+        if any(item.state != "done" for item in plan):
+            self.show_plan(*plans.find_current(plan))
+
+    def show_plan(self, number: int, total: int, title: str) -> None:
+        """Show the step of the plan at hand."""
+        presenter = self._handle.presenter
+        if presenter:
+            presenter.show_plan(number, total, title)
+
+    def return_unclaimed(self, claimed: frozenset[InboxId]) -> None:
+        """Put the messages back into the lane that the turn has not made its own."""
+        left = [one for one in self._handed_out if not claimed.issuperset(one.inbox_ids)]
+        self._handle.lane.put_back(left)
+        self._handed_out = []
+
+    async def report_fault(self, fault: ModelFault) -> None:
+        """Tell the owners, and nobody else, why a model can't answer. Raises `StoreError`."""
+        deps, now = self._deps, self._deps.now()
+        notice = partial(model_texts.describe_fault, fault)
+        rows = await deps.database.write(
+            "turns.fault", lambda c: deps.notify_owners(c, notice, now)
+        )
+        deps.dispatcher.enqueue(rows)
+
+    def show_outage(self, active: ActiveTurn, outage: ModelOutage, presenter: Presenter) -> None:
+        """Show that a turn waits for its model, and let another job run have its slot."""
+        now, zone = self._deps.now(), self._deps.zone_of(active.person)
+        presenter.show_outage(
+            model_texts.describe_outage(outage, zone, now), (now - outage.since) / 1000
+        )
+        if active.job_turn:
+            self._deps.outcomes.wakeup.set()
+
+
 def _spot(place: Place, asker: PersonId) -> tuple[str, str, PersonId]:
     return place.platform, place.chat, asker
 
@@ -224,13 +290,6 @@ def _origin(pending: QueuedMessage) -> tuple[str, str, PersonId]:
 
 def _age(job: Job) -> int:
     return job.inbox_ids[0] if isinstance(job, QueuedMessage) else 0
-
-
-_log = logging.getLogger(__name__)
-
-START_DELAY = 0.15
-"""Seconds in which a turn may be over, and then takes one commit instead of two. Everything shown
-of a turn before its answer is shown later than this."""
 
 
 class StaleTurn(Exception):

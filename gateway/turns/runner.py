@@ -29,10 +29,9 @@ from gateway.conversion import Place, QueuedMessage
 from gateway.jobs import find_job_turn
 from gateway.texts import general
 from gateway.turns import finalizer
-from gateway.turns.answer_notes import describe_refusal
+from gateway.turns.answer_text import describe_refusal
 from gateway.turns.finalizer import TurnDeps, TurnFinalizer, is_hidden, place_of
-from gateway.turns.handle import DeferredStart, Phase, StaleTurn, TurnHandle, find_asked
-from gateway.turns.host import TurnHost, assume_seen
+from gateway.turns.handle import DeferredStart, Phase, StaleTurn, TurnHandle, TurnHost, find_asked
 from gateway.turns.presenter import Presenter, Shown, find_shown
 
 _log = logging.getLogger(__name__)
@@ -299,7 +298,7 @@ class TurnRunner:
             timings=self._deps.display,
         )
         await host.show_kept_plan(active)
-        assume_seen(presenter, handle.batch)
+        host.assume_seen(handle.batch)
         if not handle.batch:
             for message in await self._find_read(active, handle.place):
                 presenter.assume_seen(*message)

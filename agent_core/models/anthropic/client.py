@@ -30,7 +30,6 @@ from agent_core.models.anthropic.translate import (
     render_request,
 )
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.models.fingerprint import PrefixCache
 from agent_core.models.http import (
     parse_retry_after,
     read_address,
@@ -38,7 +37,7 @@ from agent_core.models.http import (
     read_seconds,
     refuse_unknown,
 )
-from agent_core.models.images import ImageSupport, chunk_large, is_about_images
+from agent_core.models.requests import ImageSupport, PrefixCache, chunk_large, is_about_images
 
 _SHORT = 8
 """Messages up to which rendering again is cheaper than caching."""

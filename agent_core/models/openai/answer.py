@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from agent_core.ids import CallId
-from agent_core.models.catalog import estimate_usage
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, Usage
+from agent_core.models.requests import estimate_usage
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
 _STOPS: Mapping[str, StopReason] = {

@@ -33,9 +33,9 @@ from agent_core.models.http import (
     read_seconds,
     refuse_unknown,
 )
-from agent_core.models.images import ImageSupport, chunk_large, is_about_images
 from agent_core.models.openai.answer import AnswerReader
 from agent_core.models.openai.translate import PROVIDER, Dialect, Limit, render_request
+from agent_core.models.requests import ImageSupport, chunk_large, is_about_images
 
 ADDRESS = "https://api.openai.com/v1"
 _OPTIONS = ("api_key", "base_url", "timeout", "effort")

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from agent_core.models.contract import ModelRequest
-from agent_core.models.images import ImageSelection
+from agent_core.models.requests import ImageSelection
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,

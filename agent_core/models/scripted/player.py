@@ -18,7 +18,6 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.ids import CallId
-from agent_core.models.catalog import estimate_usage
 from agent_core.models.contract import (
     Model,
     ModelAnswer,
@@ -28,6 +27,7 @@ from agent_core.models.contract import (
     Usage,
 )
 from agent_core.models.http import read_seconds, refuse_unknown
+from agent_core.models.requests import estimate_usage
 from agent_core.models.scripted.stand_in import PROVIDER, StandInModel
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 

@@ -5,8 +5,8 @@ import json
 from collections.abc import AsyncGenerator
 
 from agent_core.ids import CallId
-from agent_core.models.catalog import estimate_usage
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.requests import estimate_usage
 from agent_core.models.scripted.plan import Plan, make_plan
 from agent_core.models.scripted.replies import Piece
 from agent_core.transcript import Message, TextPart, ToolCallPart

@@ -12,7 +12,7 @@ class ModelCall:
     """A model call. Token counts are disjoint; `micro_dollars` is None without a known price.
 
     `model` is the model that answered. The last three describe the request, see
-    `agent_core.models.fingerprint`; None if they were not recorded.
+    `agent_core.models.requests`; None if they were not recorded.
     """
 
     purpose: str

@@ -2,8 +2,7 @@
 
 import base64
 
-from agent_core.models.catalog import estimate_usage
-from agent_core.models.images import (
+from agent_core.models.requests import (
     IMAGE_TOKENS,
     MOST_BYTES,
     MOST_BYTES_EACH,
@@ -13,6 +12,7 @@ from agent_core.models.images import (
     ImageSelection,
     ImageSupport,
     choose,
+    estimate_usage,
     is_about_images,
 )
 from agent_core.transcript import ImagePart, Message, dump_parts, load_parts, user_message

@@ -26,7 +26,7 @@ from agent_core.state.queues import dead_letters, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools import SecretMask
 from gateway.conversion import Place, name_chat
-from gateway.outbound.composer import CommandFormatter, Composer
+from gateway.outbound.channel import CommandFormatter, Composer
 from gateway.outbound.dispatcher import DeliveryTimings, OutboxDispatcher
 from gateway.outbound.live_message import LiveMessage
 from gateway.texts import general

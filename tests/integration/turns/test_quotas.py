@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import ModelRejected
-from agent_core.models.catalog import estimate_input
 from agent_core.models.contract import Usage
+from agent_core.models.requests import estimate_input
 from agent_core.state.conversations import turns
 from agent_core.transcript import TextPart
 from tests.fakes.model import FakeModel, Play, finish, say

@@ -5,7 +5,7 @@ import json
 
 from agent_core.models.anthropic.translate import render_request
 from agent_core.models.contract import Model
-from agent_core.models.images import UNSEEN
+from agent_core.models.requests import UNSEEN
 from agent_core.transcript import DocumentPart, ImagePart, Message, user_message
 from tests.agent_core.models.calls import ask, complete, says
 from tests.emulators.anthropic import AnthropicEmulator

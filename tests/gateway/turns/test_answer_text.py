@@ -1,8 +1,8 @@
-"""Texts of live messages: where a broken one is cut, and what a later one leaves out."""
+"""Texts of answers: where a broken one is cut, and what a later one leaves out."""
 
 import pytest
 
-from gateway.outbound.live_message import SentTexts, cut_broken
+from gateway.turns.answer_text import SentTexts, cut_broken
 
 
 @pytest.mark.parametrize(

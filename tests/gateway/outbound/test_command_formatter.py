@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.outbound.composer import CommandFormatter
+from gateway.outbound.channel import CommandFormatter
 from tests.fakes.chat import FakeChat
 
 SPELLER = CommandFormatter(["new", "link", "help"])

@@ -1,6 +1,6 @@
-"""The text of an answer: how its turn ended, and notes on what the person must know."""
+"""The text of an answer: what earlier messages show of it, how its turn ended, and notes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from agent_core.agent import UNKNOWN_OUTCOME, ActiveTurn
 from agent_core.agent.quotas import day_of
@@ -20,6 +20,56 @@ from gateway.texts.usage import Reader
 
 _LONGEST_ACTION = 120
 """Characters of the arguments that name an interrupted call."""
+
+
+def cut_broken(text: str) -> str:
+    """Return a text that broke off anywhere up to its last whole word.
+
+    The next message continues it, and no word may be divided between the two.
+    """
+    words = text.strip().rsplit(maxsplit=1)
+    return words[0].rstrip() if len(words) > 1 else text.strip()
+
+
+def leave_out_sent(connection: Connection, turn_id: TurnId, text: str) -> str:
+    """Return an answer without the parts that earlier messages of its turn hold already."""
+    return leave_out(text, turns.list_bodies(connection, turn_id=turn_id)) or text
+
+
+def leave_out(text: str, sent: Iterable[str]) -> str:
+    """Return a text without the `sent` texts that it begins with, one after the other."""
+    for body in sent:
+        rest = text.removeprefix(body)
+        if text.startswith(body) and rest[:1] in ("", " ", "\n"):
+            text = rest.removeprefix(" ").lstrip("\n")
+    return text
+
+
+class SentTexts:
+    """Texts of a turn's finished messages, which its live message does not repeat."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        """`texts` are those of an earlier process, oldest first."""
+        self._texts = [*texts]
+        self._is_from_start = True
+        """The growing text begins with the turn's first answer, not behind these texts."""
+
+    def begin_again(self) -> None:
+        """Note that the text grows from the turn's first answer again."""
+        self._is_from_start = True
+
+    def add(self, text: str, *, is_behind: bool) -> None:
+        """Add a text; `is_behind` if the next one grows on from it, not from the start."""
+        self._texts.append(text)
+        if is_behind:
+            self._is_from_start = False
+
+    def leave_out(self, text: str) -> str:
+        """Return what these texts do not show yet of a growing text."""
+        if not self._is_from_start:
+            return text
+        left = leave_out(text, self._texts)
+        return "" if any(sent.startswith(left) for sent in self._texts) else left
 
 
 def describe_refusal(error: Exception) -> str:

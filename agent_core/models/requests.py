@@ -1,0 +1,322 @@
+"""Requests as providers send them: images, large bodies, estimated tokens, and fingerprints."""
+
+import base64
+import hashlib
+import json
+import re
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain
+from typing import Generic, TypeVar
+
+from agent_core.ids import ConversationId
+from agent_core.models.contract import Fingerprint, ModelRequest, Usage
+from agent_core.transcript import (
+    ImagePart,
+    Message,
+    Part,
+    RawPart,
+    TextPart,
+    ToolCallPart,
+    ToolSpec,
+    dump_parts,
+)
+
+T = TypeVar("T")
+
+MEDIA_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+"""Types that both Anthropic and OpenAI read."""
+MOST_BYTES_EACH = 3_932_160
+"""Per image. Anthropic accepts 5 MiB of base64 (vision guide, and its error text "image exceeds 5
+MB maximum: … bytes > 5242880 bytes"), which is three quarters of that in bytes. Larger ones pass in
+some places, so this limits the default, not the setting.
+"""
+MOST_PIXELS = 8000
+"""Per side; Anthropic refuses more (vision guide)."""
+MOST_IMAGES = 20
+"""Per request; above that, Anthropic accepts only 2,000 pixels per side (vision guide)."""
+MOST_BYTES = 15_000_000
+"""Bytes of all images in one request: 20 MB as base64, of Anthropic's 32 MB per request."""
+IMAGE_TOKENS = 1600
+"""Approximate tokens of the largest image; Anthropic scales larger ones down."""
+
+UNSEEN = "[A picture was sent here that you can't be shown. Say so where it matters.]"
+REPEATED = "[The same picture as above.]"
+
+
+def choose(messages: Iterable[Message]) -> tuple[str, ...]:
+    """The keys of the newest images, which a request with these messages shows.
+
+    If there are too many, the older half is dropped at once. A request with one more image then
+    nearly always begins with the same bytes, and the provider's cache holds.
+    """
+    kept: dict[str, int] = {}
+    # This runs over the whole transcript before each call, and images in it are rare.
+    parts = chain.from_iterable(message.parts for message in messages)
+    for part in [part for part in parts if type(part) is ImagePart]:
+        kept.setdefault(part.file_key, part.size)
+        if len(kept) <= MOST_IMAGES and sum(kept.values()) <= MOST_BYTES:
+            continue
+        while len(kept) > 1 and (
+            len(kept) > MOST_IMAGES // 2 or sum(kept.values()) > MOST_BYTES // 2
+        ):
+            del kept[next(iter(kept))]
+    return tuple(kept)
+
+
+class ImageSelection:
+    """Renders the images of one request, each once."""
+
+    def __init__(self, images: Mapping[str, bytes]) -> None:
+        self._images = images
+        self._shown: set[str] = set()
+
+    def show(self, part: ImagePart) -> tuple[str, str]:
+        """(base64, "") for an image that can be shown, else ("", a note)."""
+        data = self._images.get(part.file_key)
+        if not data or part.media_type not in MEDIA_TYPES:
+            return "", UNSEEN
+        if part.file_key in self._shown:
+            return "", REPEATED
+        self._shown.add(part.file_key)
+        return base64.b64encode(data).decode("ascii"), ""
+
+
+_MOST_KNOWN = 10_000
+_STATUSES = (400, 404, 415, 422, 500, 501)
+"""Statuses with which servers refuse images; llama.cpp sends 500, OpenRouter 404."""
+_TOO_LARGE = 413
+_ABOUT_IMAGES = re.compile("image|vision|multimodal|multi-modal|content must be a string")
+
+
+def is_about_images(status: int, said: str) -> bool:
+    """True if the error of a request with images is probably about them."""
+    return status == _TOO_LARGE or (
+        status in _STATUSES and _ABOUT_IMAGES.search(said.lower()) is not None
+    )
+
+
+class ImageSupport:
+    """Remembers which images each model accepted and refused, in memory.
+
+    An image stays in the transcript, so a refused one would make every later request fail.
+    """
+
+    def __init__(self) -> None:
+        self._taken: dict[tuple[str, str], None] = {}
+        self._refused: dict[tuple[str, str], None] = {}
+
+    def spare(self, request: ModelRequest) -> ModelRequest:
+        """The request without the images that its model has refused."""
+        kept = {
+            key: data
+            for key, data in request.images.items()
+            if (request.model, key) not in self._refused
+        }
+        return request if len(kept) == len(request.images) else replace(request, images=kept)
+
+    def take(self, request: ModelRequest) -> None:
+        """Record that the model accepted a request."""
+        _note(self._taken, ((request.model, key) for key in request.images))
+
+    def refuse(self, request: ModelRequest) -> None:
+        """Record that the model refused a request because of an image.
+
+        The error doesn't name the image: one accepted before is suspected only if all were.
+        """
+        names = [(request.model, key) for key in request.images]
+        _note(self._refused, [name for name in names if name not in self._taken] or names)
+
+
+def _note(known: dict[tuple[str, str], None], names: Iterable[tuple[str, str]]) -> None:
+    for name in names:
+        known[name] = None
+        if len(known) > _MOST_KNOWN:
+            del known[next(iter(known))]
+
+
+LARGE = 1_000_000
+"""Bytes above which aiohttp warns about a body in one piece."""
+_PIECE = 256 * 1024
+
+
+class ChunkedBody:
+    """A body as an async iterable. Its length must be set in a header."""
+
+    def __init__(self, payload: bytes) -> None:
+        self._payload = payload
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        view = memoryview(self._payload)
+        for start in range(0, len(view), _PIECE):
+            yield bytes(view[start : start + _PIECE])
+
+
+def chunk_large(payload: bytes) -> bytes | ChunkedBody:
+    """Return a small body unchanged, a large one in pieces."""
+    return payload if len(payload) <= LARGE else ChunkedBody(payload)
+
+
+_EIGHTHS = 8
+"""Tokens are summed in eighths: a character is two eighths, so four characters are a token."""
+_EXTRA = 3
+"""Eighths for each byte of UTF-8 beyond one per character: a three-byte Chinese character is a
+token, a two-byte Cyrillic one five eighths.
+"""
+
+
+def estimate_usage(request: ModelRequest, answer: Message) -> Usage:
+    """Estimate the usage of a call without any caching."""
+    return Usage(
+        input_tokens=estimate_input(request),
+        output_tokens=estimate_messages((answer,), ()),
+    )
+
+
+def estimate_input(request: ModelRequest) -> int:
+    """Estimate the input tokens of a request."""
+    sent = _measure_frozen(request.system, request.tools)
+    sent += _measure(request.messages, request.images)
+    return -(-sent // _EIGHTHS)
+
+
+def estimate_messages(messages: Iterable[Message], shown: Collection[str]) -> int:
+    """Estimate the tokens of messages; `shown` are the keys of the images that are sent."""
+    return -(-_measure(messages, shown) // _EIGHTHS)
+
+
+@lru_cache(maxsize=64)
+def _measure_frozen(system: str, tools: tuple[ToolSpec, ...]) -> int:
+    """Eighths of tokens in the parts that every call of a conversation repeats."""
+    return _size(system) + sum(
+        _size(tool.name) + _size(tool.description) + _size(tool.schema) for tool in tools
+    )
+
+
+def _measure(messages: Iterable[Message], shown: Collection[str]) -> int:
+    """Eighths of tokens in messages. Text is checked first: this runs over the whole transcript
+    before every call.
+    """
+    size = 0
+    for message in messages:
+        for part in message.parts:
+            if type(part) is TextPart:
+                text = part.text
+                size += 2 * len(text) if text.isascii() else _size(text)
+            else:
+                size += _length(part, shown)
+    return size
+
+
+def _length(part: Part, shown: Collection[str]) -> int:
+    if isinstance(part, ImagePart):
+        return IMAGE_TOKENS * _EIGHTHS if part.file_key in shown else _size(UNSEEN)
+    if isinstance(part, ToolCallPart):
+        return _size(part.name) + _size(part.arguments)
+    if isinstance(part, RawPart):
+        return _size(part.payload)
+    return _size(part.text) + (0 if isinstance(part, TextPart) else _size(part.name))
+
+
+def _size(text: str) -> int:
+    size = 2 * len(text)
+    if text.isascii():
+        return size
+    return size + _EXTRA * (len(text.encode(errors="surrogatepass")) - len(text))
+
+
+_MOST_WEIGHT = 16_000_000
+"""Approximate bytes of the messages and values kept over all conversations."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept(Generic[T]):
+    messages: tuple[Message, ...]
+    found: T
+    weight: int
+
+
+class PrefixCache(Generic[T]):
+    """Values computed for the beginnings of transcripts, least recently used first out.
+
+    A key mostly identifies a conversation; two that share a key only cost time.
+    """
+
+    def __init__(self, most_weight: int = _MOST_WEIGHT) -> None:
+        self._most = most_weight
+        self.weight = 0
+        """Approximate bytes kept now."""
+        self._known: OrderedDict[Hashable, _Kept[T]] = OrderedDict()
+
+    def take(self, key: Hashable, messages: tuple[Message, ...]) -> tuple[int, T] | None:
+        """Remove and return the value for the longest known beginning, with its number of messages.
+
+        None for an unknown conversation, or one that no longer begins as it did.
+        """
+        kept = self._known.pop(key, None)
+        if kept is None:
+            return None
+        self.weight -= kept.weight
+        count = len(kept.messages)
+        # Messages that were there before are the same objects: this compares pointers.
+        return (count, kept.found) if messages[:count] == kept.messages else None
+
+    def keep(self, key: Hashable, messages: tuple[Message, ...], found: T, weight: int) -> None:
+        """Keep a value for a conversation that begins with these messages."""
+        self._known[key] = _Kept(messages, found, weight)
+        self.weight += weight
+        while self.weight > self._most:
+            _, dropped = self._known.popitem(last=False)
+            self.weight -= dropped.weight
+
+
+_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
+_MESSAGE_BYTES = 500
+"""Bytes that a message takes besides its text."""
+
+
+class Digest:
+    """SHA-256 over a growing transcript; each message is hashed once."""
+
+    def __init__(self) -> None:
+        self._state = hashlib.sha256()
+
+    def add(self, message: Message) -> int:
+        """Add the next message; returns its length in bytes."""
+        # JSON text holds no line break of its own, so no two transcripts make the same bytes.
+        line = f"{message.role}\n{dump_parts(message.parts)}\n".encode(errors="surrogatepass")
+        self._state.update(line)
+        return len(line)
+
+    def seal(self, prompt_hash: str, asked: tuple[str, int], shown: Iterable[str]) -> Fingerprint:
+        """The fingerprint of a request with the transcript so far, which may continue to grow.
+
+        `asked` is the model and its output limit, `shown` the keys of the images sent.
+        """
+        model, limit = asked
+        rest = _ENCODE([prompt_hash, model, limit, sorted(shown)])
+        state = self._state.copy()
+        state.update(rest.encode())
+        return Fingerprint(hash=state.hexdigest(), model=model, output_limit=limit)
+
+
+class Fingerprints:
+    """Computes the fingerprints of calls; only new messages of a conversation are hashed."""
+
+    def __init__(self) -> None:
+        self._digests: PrefixCache[tuple[Digest, int]] = PrefixCache()
+
+    def take(
+        self, conversation_id: ConversationId, prompt_hash: str, request: ModelRequest
+    ) -> Fingerprint:
+        """The fingerprint of the next request of a conversation."""
+        messages = request.messages
+        known = self._digests.take(conversation_id, messages)
+        count, (digest, weight) = known or (0, (Digest(), 0))
+        for message in messages[count:]:
+            weight += _MESSAGE_BYTES + digest.add(message)
+        self._digests.keep(conversation_id, messages, (digest, weight), weight)
+        asked = (request.model, request.max_output_tokens)
+        return digest.seal(prompt_hash, asked, request.images)

@@ -1,0 +1,60 @@
+"""Buttons below messages, which send commands, and the captions of files."""
+
+import re
+from collections.abc import Sequence
+
+from agent_core.agent import ActiveTurn
+from agent_core.memory import ChangeName, list_archive_changes, load_change_index
+from agent_core.state.conversations.questions import Choice, Style
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory.ledger import LedgerEntry
+from gateway.texts import memory
+
+_PICTURES = ("png", "jpg", "jpeg", "webp", "gif")
+_KEY = re.compile(r"c:(?P<words>[a-z0-9_:-]{1,38})")
+
+
+def stand_for(words: str, label: str, style: Style = "plain") -> Choice:
+    """Make a button that sends `/words`. Raises `ValueError` if they don't fit into a key."""
+    key = "c:" + words.replace(" ", ":")
+    if not _KEY.fullmatch(key):
+        raise ValueError(f"a button can't stand for {words!r}")
+    return Choice(key=key, label=label, style=style)
+
+
+def read_command(key: str) -> str | None:
+    """Return the command of a button's key; a forged key only sends what anybody may send."""
+    found = _KEY.fullmatch(key)
+    return "/" + found["words"].replace(":", " ") if found else None
+
+
+def caption_of(name: str) -> str:
+    """Return the caption of a picture, since a photo shows no name; "" for any other file."""
+    stem, _, suffix = name.rpartition(".")
+    words = " ".join(stem.replace("-", " ").replace("_", " ").split())
+    return f"{words[:1].upper()}{words[1:]}" if suffix.casefold() in _PICTURES else ""
+
+
+_MOST_OFFERED = 3
+"""Undo buttons below an answer; more would crowd out the answer on a phone."""
+
+
+def make_undo_buttons(
+    connection: Connection, active: ActiveTurn, tools: Sequence[str]
+) -> tuple[Choice, ...]:
+    """Make a button for each memory change of a turn, which undoes it."""
+    owner = active.memory_owner
+    if owner is None:
+        return ()
+    learned: list[tuple[LedgerEntry, ChangeName]] = []
+    if "memory" in tools:
+        index = load_change_index(connection, person_id=owner.person_id)
+        rows = [row for row in index.rows if row.origin.actor == f"turn:{active.id}"]
+        learned = [(row, index.find_number(row)) for row in rows]
+    if "archive" in tools:
+        learned += list_archive_changes(connection, person_id=owner.person_id, turn_id=active.id)
+        learned.sort(key=lambda one: one[0].id)
+    return tuple(
+        stand_for(f"undo {number}", memory.offer_undo(row.change.after, row.change.before))
+        for row, number in learned[-_MOST_OFFERED:]
+    )
