@@ -113,6 +113,27 @@ class CanInvite(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bot:
+    """The account that a platform's tokens belong to."""
+
+    name: str
+    """As people of the platform see it."""
+    link: str
+    """An address that opens the bot's chat, or adds the bot to a server."""
+
+
+@runtime_checkable
+class CanIdentify(Protocol):
+    """Platforms that can check their tokens without receiving anything."""
+
+    async def identify(self) -> Bot:
+        """Return the bot; not while `run` runs.
+
+        Raises `AdapterStopped` if a token is refused, and any other `AdapterError`.
+        """
+
+
 @runtime_checkable
 class CanAsk(Protocol):
     """Platforms that show a message's buttons and report presses.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from adapters.abilities import MenuEntry
+from adapters.abilities import Bot, MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.discord import channel_directory, interactions, lookup
 from adapters.discord.api import Api
@@ -89,6 +89,11 @@ class DiscordAdapter:
                     group.create_task(self._stay_connected())
             except ExceptionGroup as errors:
                 raise errors.exceptions[0] from None
+
+    async def identify(self) -> Bot:
+        """Check the token and return the bot. Raises `AdapterError`."""
+        async with Connection(self._settings, self, self._session_limit) as connection:
+            return Api(connection).identify()
 
     async def _stay_connected(self) -> None:
         """Keep signing in, with a fresh client each time: a client does not survive two runs."""

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import discord
 
+from adapters.abilities import Bot
 from adapters.discord.errors import AlreadyThere, TooLate
 from adapters.discord.places import Place, read_place
 from adapters.discord.session import Call, Connection
@@ -41,6 +42,22 @@ class Api:
         return str(self._client.application_id)
 
     # What is known without asking
+
+    def identify(self) -> Bot:
+        """Return the bot, with the address that adds it to a server."""
+        rights = discord.Permissions(
+            view_channel=True,
+            send_messages=True,
+            send_messages_in_threads=True,
+            create_public_threads=True,
+            read_message_history=True,
+            attach_files=True,
+            add_reactions=True,
+        )
+        link = discord.utils.oauth_url(
+            int(self.application), permissions=rights, scopes=("bot", "applications.commands")
+        )
+        return Bot(name=str(self._client.user), link=link)
 
     def known_place(self, channel_id: str) -> Place | None:
         """Return a server channel as the gateway described it, or None."""

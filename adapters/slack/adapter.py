@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 
-from adapters.abilities import MenuEntry
+from adapters.abilities import Bot, MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import AdapterError, AdapterStopped, ChatGone, MessageGone, Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
@@ -267,6 +267,15 @@ class SlackAdapter:
         if not message.is_live or message.buttons:
             asks = message.is_live or bool(message.buttons)
             await self._sessions.finalize(place, asks=asks, was_edit=was_edit)
+
+    async def identify(self) -> Bot:
+        """Check the tokens and return the bot. Raises `AdapterError`."""
+        async with self._api:
+            me = await self._api.fetch_me()
+            if self._settings.mode == "socket":
+                await self._api.open_socket()
+        link = f"https://slack.com/app_redirect?app={me.app_id}&team={me.team_id}"
+        return Bot(name=f"@{me.name}", link=link)
 
     async def _greet(self) -> BotIdentity:
         """Fetch the bot's identity; retries until it succeeds. Raises `AdapterStopped`."""

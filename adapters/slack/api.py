@@ -113,6 +113,7 @@ class Api:
                     user_id=text_in(answer, "user_id"),
                     bot_id=words_in(answer, "bot_id"),
                     team_id=text_in(answer, "team_id"),
+                    name=words_in(answer, "user"),
                 )
         except MissingScope as error:
             raise AdapterStopped(str(error)) from error

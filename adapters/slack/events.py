@@ -47,6 +47,7 @@ class BotIdentity:
     is_agent: bool = False
     app_id: str = ""
     """Empty if Slack does not say."""
+    name: str = ""
 
 
 Threads = Container[tuple[str, str]]

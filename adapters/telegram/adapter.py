@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adapters.abilities import MenuEntry
+from adapters.abilities import Bot, MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import AdapterError, AdapterStopped, MessageGone, Rejected, Unreachable, Unsure
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
@@ -85,6 +85,12 @@ class TelegramAdapter:
                 me = await self._greet()
                 self._username = me.username
                 await self._listen(inlet, me)
+
+    async def identify(self) -> Bot:
+        """Check the token and return the bot. Raises `AdapterError`."""
+        async with self._api:
+            me = await self._api.fetch_me()
+        return Bot(name=f"@{me.username}", link=f"https://t.me/{me.username}")
 
     def receive(self, event: RawEvent) -> Inbound | None:
         """Parse an update that `run` handed over; pure. Raises `ValueError`."""

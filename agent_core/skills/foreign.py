@@ -19,7 +19,6 @@ from agent_core.skills.parser import (
     LONGEST_DESCRIPTION,
     LONGEST_FRONT,
     Skill,
-    find_colon,
     is_name,
     make_skill,
     read_skill,
@@ -63,16 +62,12 @@ def read_any_skill(folder: str, text: str) -> Skill:
 
 def _load(front: str) -> Mapping[str, object]:
     """Parse front matter as YAML, else line by line with every value as a text."""
-    found: object
-    if find_colon(front):
+    yaml = YAML(typ="base", pure=True)
+    yaml.allow_duplicate_keys = True
+    try:
+        found = yaml.load(front)
+    except (YAMLError, RecursionError):
         found = _read_lines(front)
-    else:
-        yaml = YAML(typ="base", pure=True)
-        yaml.allow_duplicate_keys = True
-        try:
-            found = yaml.load(front)
-        except (YAMLError, RecursionError):
-            found = _read_lines(front)
     return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
 
 

@@ -4,6 +4,9 @@ Import from here. Only `gateway.config.settings` reads the environment.
 """
 
 from gateway.config.credentials import Secrets as Secrets
+from gateway.config.files import ENV_NAME as ENV_NAME
+from gateway.config.files import change_config as change_config
+from gateway.config.files import change_env as change_env
 from gateway.config.learning_tables import SkillSettings as SkillSettings
 from gateway.config.logging import list_hidden as list_hidden
 from gateway.config.logging import logging_to as logging_to
@@ -30,6 +33,7 @@ from gateway.config.paths import make_home as make_home
 from gateway.config.secrets import SECRETS_CONFIG as SECRETS_CONFIG
 from gateway.config.settings import Settings as Settings
 from gateway.config.settings import environment as environment
+from gateway.config.settings import find_home as find_home
 from gateway.config.settings import list_unknown_variables as list_unknown_variables
 from gateway.config.settings import load as load
 from gateway.config.sources import CONFIG_NAME as CONFIG_NAME

@@ -18,7 +18,7 @@ def _credential(description: str) -> Any:
 
 
 class Secrets(Table, title="Environment"):
-    """Credentials, and the servers that receive them; from the environment only.
+    """Credentials, and the servers that receive them; from the environment and `.env`.
 
     None of them appears in a `repr`. An address may contain a password, so it is a secret, too.
     """

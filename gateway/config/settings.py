@@ -18,6 +18,7 @@ from agent_core.models import Prices, load_table, parse_price, split_name
 from agent_core.tools.workspace import NamedSecret
 from gateway.config import sources
 from gateway.config.credentials import Secrets
+from gateway.config.files import read_env
 from gateway.config.learning_tables import LearningSettings, SkillSettings
 from gateway.config.logging import list_hidden
 from gateway.config.mcp_file import list_mcp_variables
@@ -164,16 +165,18 @@ def environment() -> Mapping[str, str]:
 
 
 def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
-    """Read the file and the environment; the environment wins. Writes no file.
+    """Read the files and the environment; the environment wins. Writes no file.
 
+    Variables that are not set, or empty, are taken from the home's `.env`.
     `home` wins over `TALARIA_HOME`. If `environ` is the process's own, its credentials are wiped.
     Raises `SettingsError`.
     """
     user_home = environ.get("HOME") or str(Path.home())
-    place = _find_home(environ, home, user_home)
-    secrets = sources.read_secrets(environ)
-    named = read_named_secrets(place, environ)
-    settings = Settings(home=place, environ=dict(environ), secrets=secrets, named_secrets=named)
+    place = find_home(environ, home)
+    given = _add_saved(environ, place)
+    secrets = sources.read_secrets(given)
+    named = read_named_secrets(place, given)
+    settings = Settings(home=place, environ=given, secrets=secrets, named_secrets=named)
     named_there = list_secret_variables(place) | _list_named_variables(settings)
     variables = {name for name in named_there if not _CONNECTION.search(name)}
     if environ is os.environ:
@@ -224,7 +227,9 @@ def list_unknown_variables(environ: Mapping[str, str]) -> list[str]:
     return sources.list_unknown_variables(environ, TABLES)
 
 
-def _find_home(environ: Mapping[str, str], given: Path | None, user_home: str) -> Path:
+def find_home(environ: Mapping[str, str], given: Path | None = None) -> Path:
+    """Return the home directory, which need not exist. Raises `SettingsError`."""
+    user_home = environ.get("HOME") or str(Path.home())
     named = str(given) if given is not None else environ.get(sources.HOME_VARIABLE, "").strip()
     home = _expand(named or "~/.talaria", user_home).absolute()
     if home.exists() and not home.is_dir():
@@ -232,6 +237,15 @@ def _find_home(environ: Mapping[str, str], given: Path | None, user_home: str) -
             f"The home {home} is a file; {sources.HOME_VARIABLE} has to name a folder."
         )
     return home
+
+
+def _add_saved(environ: Mapping[str, str], home: Path) -> dict[str, str]:
+    saved = {
+        name: value
+        for name, value in read_env(home).items()
+        if not environ.get(name, "").strip() and name != sources.HOME_VARIABLE
+    }
+    return {**environ, **saved}
 
 
 def _expand(path: str, user_home: str) -> Path:

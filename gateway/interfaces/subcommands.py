@@ -9,6 +9,7 @@ from typing import Protocol, cast
 from gateway.interfaces.parser import Parser
 
 SUBCOMMANDS: Mapping[str, str] = {
+    "setup": "Connect a model and chat apps, step by step",
     "run": "Start the gateway",
     "chat": "Chat in this terminal, or through a pipe",
     "check": "Check the installation without changing anything",

@@ -1,19 +1,9 @@
 """Conversations in the terminal: in a pipe, at the prompt, over a restart, beside a gateway."""
 
 import asyncio
-import fcntl
 import os
 import re
-import select
-import signal
-import struct
-import subprocess
 import sys
-import termios
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -27,6 +17,7 @@ from tests.architecture.source import ROOT
 from tests.integration.processes import PATIENCE, environ, running, talaria, talaria_beside
 from tests.integration.served import served
 from tests.journeys.stage import Stage, calls
+from tests.journeys.terminal import at_terminal
 
 NAME = find_account_name()
 FACT = "the spare key is with Ada"
@@ -224,71 +215,8 @@ async def test_lines_of_a_pipe_are_complete_whatever_the_chunks() -> None:
         os.close(reading)
 
 
-@dataclass
-class Terminal:
-    """A person at a terminal that runs `talaria chat`."""
-
-    descriptor: int
-    process: "subprocess.Popen[bytes]"
-    seen: str = ""
-
-    def type(self, keys: str) -> None:
-        os.write(self.descriptor, keys.encode())
-
-    def wait_for(self, pattern: str) -> None:
-        """Wait for a match, and drop the output before it."""
-        latest = time.monotonic() + PATIENCE
-        while not (found := re.search(pattern, self.seen)):
-            assert time.monotonic() < latest, self.seen
-            ready, _, _ = select.select([self.descriptor], [], [], 0.1)
-            if ready:
-                self.seen += strip_codes(os.read(self.descriptor, 65_536).decode(errors="replace"))
-        self.seen = self.seen[found.end() :]
-
-    def leave(self) -> int:
-        """Type Ctrl-D and wait for the exit, reading on so that nothing blocks."""
-        self.type("\x04")
-        latest = time.monotonic() + PATIENCE
-        while self.process.poll() is None:
-            assert time.monotonic() < latest
-            ready, _, _ = select.select([self.descriptor], [], [], 0.1)
-            if ready:
-                try:
-                    os.read(self.descriptor, 65_536)
-                except OSError:  # Linux reports this when the other side has closed
-                    break
-        return self.process.wait(timeout=PATIENCE)
-
-
-def strip_codes(text: str) -> str:
-    return re.sub(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)", "", text)
-
-
-@contextmanager
-def chatting(home: Path) -> Iterator[Terminal]:
-    """Run `talaria chat` in a terminal of 100 by 30."""
-    ours, theirs = os.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-    with subprocess.Popen(
-        [sys.executable, "-m", "gateway", "chat"],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        cwd=ROOT,
-        env=environ(home, TERM="xterm-256color", PROMPT_TOOLKIT_NO_CPR="1"),
-        start_new_session=True,
-    ) as process:
-        os.close(theirs)
-        try:
-            yield Terminal(ours, process)
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-            os.close(ours)
-
-
 def test_a_button_is_pressed_by_its_number_at_the_prompt(home: Path) -> None:
-    with chatting(home) as terminal:
+    with at_terminal(environ(home), "chat") as terminal:
         terminal.wait_for("›")
         terminal.type("/settings\r")
         terminal.wait_for(r"1\xa0Answers only · 2\xa0Progress if it takes long · 3\xa0Every step")
@@ -310,7 +238,7 @@ async def test_a_question_of_a_turn_is_answered_by_its_number_at_the_prompt(home
     script = [Step(calls=(ASK,)), Step(text="It is painted.")]
 
     def dialogue() -> None:
-        with chatting(home) as terminal:
+        with at_terminal(environ(home), "chat") as terminal:
             terminal.wait_for("›")
             terminal.type("paint my room\r")
             terminal.wait_for("Which colour")
@@ -326,7 +254,7 @@ async def test_a_question_of_a_turn_is_answered_by_its_number_at_the_prompt(home
 
 
 def test_a_conversation_at_the_prompt(home: Path) -> None:
-    with chatting(home) as terminal:
+    with at_terminal(environ(home), "chat") as terminal:
         terminal.wait_for("a stand-in answers")
         terminal.wait_for("this chat started one")
         terminal.wait_for("›")

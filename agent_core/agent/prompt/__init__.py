@@ -3,7 +3,7 @@
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.context_files import ContextFolder
 from agent_core.agent.prompt.facts import SPOKEN, FactInputs, QuotedMessage, compose_facts
-from agent_core.agent.prompt.persona import SOUL_LIMIT, ensure_soul
+from agent_core.agent.prompt.persona import SOUL_LIMIT, VOICES, ensure_soul, make_soul
 from agent_core.agent.prompt.prompt_cache import (
     FrozenPrompt,
     PromptCache,
@@ -14,6 +14,7 @@ from agent_core.agent.prompt.prompt_cache import (
 __all__ = [
     "SOUL_LIMIT",
     "SPOKEN",
+    "VOICES",
     "ContextFolder",
     "FactInputs",
     "FrozenPrompt",
@@ -24,4 +25,5 @@ __all__ = [
     "SkillSource",
     "compose_facts",
     "ensure_soul",
+    "make_soul",
 ]

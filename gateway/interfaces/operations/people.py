@@ -49,6 +49,22 @@ async def make_claim_code(context: OperationContext, _: Answer) -> Answer:
     return {"code": code}
 
 
+async def name_owner(context: OperationContext, asked: Answer) -> Answer:
+    """Name the owner, whom the first account of an owner then belongs to. Raises `Declined`."""
+    name, now = read_text(asked, "name"), context.now()
+
+    def work(connection: Connection) -> None:
+        owner = people.find_owner(connection)
+        if owner is None:
+            people.insert(connection, slug="owner", name=name, role="owner", now=now)
+        else:
+            people.rename(connection, person_id=owner.id, name=name)
+
+    await context.database.write("people.name_owner", work)
+    context.forget_known()
+    return {"name": name}
+
+
 async def approve(context: OperationContext, asked: Answer) -> Answer:
     """Let in the person with this pairing code, and welcome them. Raises `Declined`."""
     code, now = read_text(asked, "code"), context.now()
@@ -156,6 +172,7 @@ async def _find(context: OperationContext, asked: Answer) -> Person:
 PEOPLE_OPERATIONS: Mapping[str, Operation] = {
     "people.list": list_people,
     "people.claim": make_claim_code,
+    "people.name_owner": name_owner,
     "people.approve": approve,
     "people.export": export,
     "people.look": look_before_erasing,

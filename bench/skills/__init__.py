@@ -1,1 +1,0 @@
-"""Benchmarks of skills: the choice among many, and the time to load them."""

@@ -1,0 +1,6 @@
+"""The home's `.env` and `config.toml`, as `talaria setup` writes them."""
+
+from gateway.config.files.config_file import change_config
+from gateway.config.files.env_file import ENV_NAME, change_env, read_env
+
+__all__ = ["ENV_NAME", "change_config", "change_env", "read_env"]

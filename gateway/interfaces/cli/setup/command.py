@@ -1,0 +1,144 @@
+"""The command: in a terminal it asks, with `--non-interactive` it reads the environment."""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+
+from agent_core.agent.prompt import VOICES
+from gateway.config import CONFIG_NAME, ENV_NAME, SECRET_VARIABLES, load
+from gateway.errors import Mistaken
+from gateway.interfaces.cli.setup import checks, steps
+from gateway.interfaces.cli.setup.dialogue import confirm
+from gateway.interfaces.cli.setup.hello import wait_for_hello
+from gateway.interfaces.cli.setup.home import SetupHome
+from gateway.interfaces.cli.setup.platforms import PLATFORMS
+from gateway.interfaces.foreground import serve
+from gateway.interfaces.parser import Parser
+
+_PARTS = ("model", *(one.name for one in PLATFORMS), "profile")
+
+
+def configure(parser: Parser) -> None:
+    """Add the part to set up, and what `--non-interactive` takes."""
+    parser.examples = (
+        "talaria setup",
+        "talaria setup telegram",
+        "TELEGRAM_BOT_TOKEN=123:AAE... talaria setup --non-interactive --time-zone Europe/Vienna",
+    )
+    parser.add_argument(
+        "part", nargs="?", choices=_PARTS, metavar="PART", help=f"only this: {', '.join(_PARTS)}"
+    )
+    parser.add_argument(
+        "--non-interactive",
+        action="store_true",
+        help="ask nothing: check the keys and tokens of the environment, and save them",
+    )
+    given = parser.add_argument_group("with --non-interactive")
+    given.add_argument("--provider", help="the provider of the model")
+    given.add_argument("--model", help="the model's name")
+    given.add_argument("--name", help="your name")
+    given.add_argument("--time-zone", metavar="ZONE", help="your time zone")
+    given.add_argument("--assistant", metavar="NAME", help="the assistant's name")
+    given.add_argument("--soul", choices=VOICES, metavar="VOICE", help=f"{', '.join(VOICES)}")
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Set up, and start the gateway. Raises `StartError`, `StoreError` and `Declined`."""
+    if arguments.non_interactive:
+        return _set_up_unasked(arguments, dict(environ))
+    if not sys.stdin.isatty():
+        raise Mistaken(
+            "`talaria setup` asks questions, so it needs a terminal. To set up from the"
+            " environment, add --non-interactive."
+        )
+    home = SetupHome(environ)
+    if arguments.part:
+        _set_up_part(home, arguments.part)
+        _report(home)
+        return 0
+    _set_up_everything(home)
+    _report(home)
+    if not home.is_running() and confirm("Start Talaria now?", default=True):
+        serve(load(environ), wait_for_hello)
+    return 0
+
+
+def offer(environ: Mapping[str, str]) -> bool:
+    """Offer the setup of a new home before its first start; True if it took place.
+
+    Raises what `run` raises.
+    """
+    if not confirm("Nothing is set up here yet. Set Talaria up now?", default=True):
+        return False
+    home = SetupHome(environ)
+    _set_up_everything(home)
+    _report(home)
+    return True
+
+
+def _set_up_everything(home: SetupHome) -> None:
+    print(f"Setup writes into {home.path}. Ctrl-C leaves it; each finished step is saved.")
+    steps.set_up_model(home)
+    steps.set_up_platforms(home)
+    steps.set_up_profile(home)
+
+
+def _set_up_part(home: SetupHome, part: str) -> None:
+    if part == "model":
+        steps.set_up_model(home)
+    elif part == "profile":
+        steps.set_up_profile(home)
+    else:
+        steps.set_up_platform(home, next(one for one in PLATFORMS if one.name == part))
+
+
+def _report(home: SetupHome) -> None:
+    print(f"\nKeys are in {home.path / ENV_NAME}, settings in {home.path / CONFIG_NAME}.")
+    if home.is_running():
+        print("Talaria runs with the old ones. Restart it to use the new ones.")
+
+
+def _set_up_unasked(arguments: argparse.Namespace, environ: dict[str, str]) -> int:
+    """Check everything first, so that a mistake changes nothing."""
+    chosen = {
+        "model": {"provider": arguments.provider, "name": arguments.model},
+        "people": {"time_zone": arguments.time_zone},
+    }
+    changes = {
+        table: {key: value for key, value in row.items() if value} for table, row in chosen.items()
+    }
+    trial = environ | {
+        f"TALARIA_{table}__{key}".upper(): value
+        for table, row in changes.items()
+        for key, value in row.items()
+    }
+    for line in _check_parts(trial, [arguments.part] if arguments.part else _PARTS):
+        print(line)
+    home = SetupHome(environ)
+    if secrets := {name: environ[name] for name in SECRET_VARIABLES if environ.get(name)}:
+        home.save_secrets(secrets)
+    for table, row in changes.items():
+        if row:
+            home.save_settings(table, row)
+    if arguments.assistant or arguments.soul:
+        home.save_soul(arguments.assistant or "Talaria", arguments.soul or VOICES[0])
+    if arguments.name:
+        home.name_owner(arguments.name)
+    _report(home)
+    return 0
+
+
+def _check_parts(environ: Mapping[str, str], parts: Sequence[str]) -> Iterator[str]:
+    """Check the model and the platforms that are configured, and describe them."""
+    found = load(environ)
+    if "model" in parts:
+        if found.model.provider == "scripted":
+            yield "No model key is set, so a stand-in answers."
+        else:
+            checks.check_model(environ)
+            yield f"{found.model.name} is ready."
+    for platform in PLATFORMS:
+        first = platform.tokens[0][0]
+        if platform.name in parts and getattr(found.secrets, first.lower()):
+            bot = checks.check_platform(environ, platform.name)
+            yield f"{platform.title}: {platform.hello.format(name=bot.name, link=bot.link)}"

@@ -1,0 +1,79 @@
+"""The home that a setup writes into: its files, and its owner."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+from agent_core.agent.prompt import make_soul
+from agent_core.state.engine.database import Database
+from gateway.config import (
+    CONFIG_NAME,
+    DATABASE,
+    change_config,
+    change_env,
+    find_home,
+    load,
+    make_home,
+)
+from gateway.errors import StartError
+from gateway.interfaces.operations.client import NoGateway, fetch_health
+from gateway.interfaces.operations.runner import perform
+
+_PATIENCE = 2.0
+_SOUL, _OLD_SOUL = "SOUL.md", "SOUL.md.old"
+
+
+class SetupHome:
+    """A home directory in the making. Every method raises `StartError` if a file can't be written.
+
+    `environ` are the variables of the process. What is saved counts from then on.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.environ = dict(environ)
+        self.path = find_home(self.environ)
+        make_home(self.path)
+
+    def is_running(self) -> bool:
+        """True if a gateway serves the home."""
+        try:
+            fetch_health(self.path, timeout=_PATIENCE)
+        except NoGateway:
+            return False
+        except StartError:
+            pass  # it runs, but is too busy to answer
+        return True
+
+    def save_secrets(self, values: Mapping[str, str]) -> None:
+        """Save keys and tokens in `.env`."""
+        change_env(self.path, values)
+        self.environ.update(values)
+
+    def save_settings(self, table: str, values: Mapping[str, str]) -> None:
+        """Save settings of a table of `config.toml`."""
+        change_config(self.path / CONFIG_NAME, {table: values})
+
+    def has_soul(self) -> bool:
+        """True if the assistant has a character already."""
+        return (self.path / _SOUL).exists()
+
+    def save_soul(self, name: str, voice: str) -> None:
+        """Write SOUL.md; an earlier one is kept as `SOUL.md.old`."""
+        path = self.path / _SOUL
+        try:
+            if path.exists():
+                path.replace(self.path / _OLD_SOUL)
+            path.write_text(make_soul(name, voice), "utf-8")
+        except OSError as error:
+            raise StartError(f"{path} can't be written: {error.strerror}.") from error
+
+    def name_owner(self, name: str) -> None:
+        """Save the owner's name. Raises `StoreError` and `Declined`, too."""
+        if not (self.path / DATABASE).exists():
+            asyncio.run(_create(self.path / DATABASE))
+        perform(self.path, "people.name_owner", {"name": name}, settings=load(self.environ))
+
+
+async def _create(path: Path) -> None:
+    database = await Database.open(path)
+    await database.close()

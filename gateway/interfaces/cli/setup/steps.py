@@ -1,0 +1,145 @@
+"""The steps of a setup in a terminal. Each one saves what it learned before the next begins."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import tzlocal
+
+from agent_core.agent.prompt import VOICES
+from gateway.config import load
+from gateway.errors import SettingsError, StartError
+from gateway.interfaces.cli.setup import checks
+from gateway.interfaces.cli.setup.dialogue import ask, ask_secret, choose, confirm
+from gateway.interfaces.cli.setup.home import SetupHome
+from gateway.interfaces.cli.setup.platforms import PLATFORMS, Platform
+from gateway.interfaces.parser import end_sentence
+
+_VOICES = {
+    "brief": "Brief: short answers, dry and friendly",
+    "warm": "Warm: talks like a good friend",
+    "thorough": "Thorough: explains its reasons",
+}
+_PROVIDER, _NAME = "TALARIA_MODEL__PROVIDER", "TALARIA_MODEL__NAME"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Provider:
+    name: str
+    title: str
+    secrets: tuple[tuple[str, str, bool], ...]
+    """Variable, question, and whether the value is hidden."""
+
+
+_PROVIDERS = (
+    _Provider(
+        name="anthropic",
+        title="Claude, with a key from https://console.anthropic.com/settings/keys",
+        secrets=(("ANTHROPIC_API_KEY", "The key", True),),
+    ),
+    _Provider(
+        name="openai",
+        title="GPT, with a key from https://platform.openai.com/api-keys",
+        secrets=(("OPENAI_API_KEY", "The key", True),),
+    ),
+    _Provider(
+        name="openai",
+        title="Another server with OpenAI's API, such as Ollama",
+        secrets=(
+            ("OPENAI_BASE_URL", "Its address, such as http://localhost:11434/v1", False),
+            ("OPENAI_API_KEY", "Its key; leave this empty if it needs none", True),
+        ),
+    ),
+)
+
+
+def set_up_model(home: SetupHome) -> None:
+    """Choose a model, and check it with its provider."""
+    print("\nThe model\n")
+    options = [*(one.title for one in _PROVIDERS), "No model for now: a stand-in answers"]
+    while True:
+        chosen = choose("Choose", options)
+        if chosen > len(_PROVIDERS):
+            return
+        provider = _PROVIDERS[chosen - 1]
+        secrets = _ask_for(provider.secrets, home.environ)
+        name = ask("The model's name; leave this empty for the usual one")
+        trial = {**home.environ, **secrets, _PROVIDER: provider.name, _NAME: name}
+        try:
+            settings = checks.check_model(trial)
+        except StartError as error:
+            print(f"{end_sentence(str(error))}\n")
+            continue
+        home.save_secrets(secrets)
+        home.save_settings("model", {"provider": provider.name, "name": name})
+        print(f"{settings.model.name} is ready.")
+        return
+
+
+def _ask_for(wanted: tuple[tuple[str, str, bool], ...], known: Mapping[str, str]) -> dict[str, str]:
+    """Ask for values; an empty answer keeps what is known already."""
+    found = {}
+    for variable, question, is_hidden in wanted:
+        has_one = bool(known.get(variable))
+        shown = f"{question}; leave this empty to keep the present one" if has_one else question
+        answer = ask_secret(shown) if is_hidden else ask(shown)
+        if answer:
+            found[variable] = answer
+    return found
+
+
+def set_up_platform(home: SetupHome, platform: Platform) -> None:
+    """Ask for a platform's tokens, and check them; empty answers leave it as it is."""
+    print(f"\n{platform.title}\n\n{platform.describe_steps()}\n")
+    while True:
+        secrets = {}
+        for variable, question in platform.tokens:
+            answer = ask_secret(f"{question}; leave this empty to skip {platform.title}")
+            if not answer:
+                return
+            secrets[variable] = answer
+        try:
+            bot = checks.check_platform({**home.environ, **secrets}, platform.name)
+        except StartError as error:
+            print(f"{end_sentence(str(error))}\n")
+            continue
+        home.save_secrets(secrets)
+        print(platform.hello.format(name=bot.name, link=bot.link))
+        return
+
+
+def set_up_profile(home: SetupHome) -> None:
+    """Ask for names, the time zone and the character of the assistant."""
+    print("\nYou and your assistant\n")
+    name = ask("Your name; leave this empty to take it from your chat app")
+    if name:
+        home.name_owner(name)
+    _set_zone(home)
+    if not home.has_soul() or confirm(
+        "SOUL.md holds a character already. Write a new one, and keep the old as SOUL.md.old?",
+        default=False,
+    ):
+        assistant = ask("The assistant's name", "Talaria")
+        voice = choose("Its character, in SOUL.md", [_VOICES[one] for one in VOICES])
+        home.save_soul(assistant, VOICES[voice - 1])
+
+
+def _set_zone(home: SetupHome) -> None:
+    while True:
+        zone = ask("Your time zone", tzlocal.get_localzone_name())
+        try:
+            load({**home.environ, "TALARIA_PEOPLE__TIME_ZONE": zone})
+        except SettingsError:
+            print(f'There is no time zone "{zone}". Type one such as Europe/Vienna.')
+            continue
+        home.save_settings("people", {"time_zone": zone})
+        return
+
+
+def set_up_platforms(home: SetupHome) -> None:
+    """Offer each chat platform that has no tokens yet."""
+    print("\nChat apps")
+    for platform in PLATFORMS:
+        known = all(home.environ.get(variable) for variable, _ in platform.tokens)
+        question = f"Connect {platform.title}{' anew' if known else ''}?"
+        if confirm(question, default=platform.name == "telegram" and not known):
+            set_up_platform(home, platform)

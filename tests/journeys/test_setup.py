@@ -1,0 +1,186 @@
+"""`talaria setup`: in a terminal and from the environment, with good and bad keys."""
+
+import asyncio
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from agent_core.state.engine.database import Database
+from agent_core.state.people import people
+from tests.emulators.telegram_cast import ANNA
+from tests.integration.processes import environ, talaria, talaria_beside
+from tests.journeys.stage import Stage
+from tests.journeys.terminal import Terminal, at_terminal
+
+WRONG_TOKEN = "123456789:AAwrong-token-of-some-35-characters"
+EMPTY = r"not shown\): $"
+
+
+def addresses(deployment: Stage) -> dict[str, str]:
+    """The environment of a newcomer, with the emulators in the place of the services."""
+    return environ(
+        deployment.home,
+        ANTHROPIC_BASE_URL=deployment.model.url,
+        TELEGRAM_API_BASE_URL=deployment.telegram.base_url,
+        SLACK_API_BASE_URL=deployment.slack.base_url,
+        DISCORD_API_BASE_URL=deployment.discord.api_base_url,
+        DISCORD_GATEWAY_URL=deployment.discord.gateway_url,
+        TALARIA_TELEGRAM__MESSAGES_PER_SECOND="0",
+    )
+
+
+def read_home(home: Path) -> tuple[dict[str, object], list[str]]:
+    config = tomllib.loads(home.joinpath("config.toml").read_text())
+    return config, home.joinpath(".env").read_text().splitlines()
+
+
+async def test_a_newcomer_is_led_from_an_empty_home_to_the_first_hello(deployment: Stage) -> None:
+    loop = asyncio.get_running_loop()
+
+    def claim(link: str) -> None:
+        asyncio.run_coroutine_threadsafe(deployment.telegram.says(ANNA, f"/start {link}"), loop)
+
+    def dialogue(variables: Mapping[str, str]) -> None:
+        with at_terminal(variables, "run") as terminal:
+            terminal.wait_for("Set Talaria up now")
+            terminal.type("y\n")
+            answer_model(terminal)
+            answer_platforms(deployment, terminal)
+            terminal.wait_for("Your name")
+            terminal.type("Ada\n")
+            terminal.wait_for("Your time zone")
+            terminal.type("Nowhere/City\n")
+            terminal.wait_for('There is no time zone "Nowhere/City"')
+            terminal.type("Europe/Vienna\n")
+            terminal.wait_for("assistant's name")
+            terminal.type("Hermia\n")
+            terminal.wait_for("Its character")
+            terminal.type("2\n")
+            terminal.wait_for("Keys are in")
+            link = terminal.wait_for(r"start=(claim-\S+)")[1]
+            terminal.wait_for("Ready")
+            claim(link)
+            terminal.wait_for(r"Hello, Ada! Telegram is connected")
+            terminal.type("\x03")
+            terminal.wait_for("$")
+
+    await asyncio.to_thread(dialogue, addresses(deployment))
+    config, saved = read_home(deployment.home)
+    assert config == {
+        "model": {"provider": "anthropic", "name": ""},
+        "people": {"time_zone": "Europe/Vienna"},
+    }
+    assert saved == ["ANTHROPIC_API_KEY=key", f"TELEGRAM_BOT_TOKEN={deployment.telegram.token}"]
+    assert deployment.home.joinpath(".env").stat().st_mode & 0o777 == 0o600
+    assert deployment.home.joinpath("SOUL.md").read_text().startswith("You are Hermia,")
+    database = await Database.open(deployment.home / "state.db")
+    try:
+        assert [one.name for one in await database.read(people.list_all)] == ["Ada"]
+    finally:
+        await database.close()
+
+
+def answer_model(terminal: Terminal) -> None:
+    terminal.wait_for(r"Choose \[1\]")
+    terminal.type("9\n")
+    terminal.wait_for("Type a number from 1 to 4")
+    terminal.type("1\n")
+    terminal.wait_for(EMPTY)
+    terminal.type("key\n")
+    terminal.wait_for("model's name")
+    terminal.type("claude-unknown\n")
+    terminal.wait_for("claude-unknown")
+    terminal.wait_for(r"Choose \[1\]")
+    terminal.type("\n")
+    terminal.wait_for(EMPTY)
+    terminal.type("key\n")
+    terminal.wait_for("model's name")
+    terminal.type("\n")
+    terminal.wait_for("claude-sonnet-5-5 is ready")
+
+
+def answer_platforms(deployment: Stage, terminal: Terminal) -> None:
+    terminal.wait_for(r"Connect Telegram\? \[Y/n\]")
+    terminal.type("\n")
+    terminal.wait_for(EMPTY)
+    terminal.type(f"{WRONG_TOKEN}\n")
+    terminal.wait_for("Telegram does not know the token")
+    terminal.wait_for(EMPTY)
+    terminal.type(f"{deployment.telegram.token}\n")
+    terminal.wait_for(r"Your bot is @talaria_bot: https://t.me/talaria_bot")
+    for name in ("Discord", "Slack"):
+        terminal.wait_for(rf"Connect {name}\? \[y/N\]")
+        terminal.type("\n")
+
+
+async def test_the_environment_is_checked_and_saved_without_a_question(deployment: Stage) -> None:
+    given = addresses(deployment) | {
+        "ANTHROPIC_API_KEY": "key",
+        "TELEGRAM_BOT_TOKEN": deployment.telegram.token,
+        "DISCORD_BOT_TOKEN": deployment.discord.token,
+        "SLACK_BOT_TOKEN": deployment.slack.bot_token,
+        "SLACK_APP_TOKEN": deployment.slack.app_token,
+    }
+    words = ("setup", "--non-interactive", "--name", "Ada", "--time-zone", "Europe/Vienna")
+    done = await talaria_beside(deployment.home, *words, "--soul", "thorough", **given)
+    assert (done.code, done.err) == (0, "")
+    assert "claude-sonnet-5-5 is ready." in done.out
+    assert "Telegram: Your bot is @talaria_bot: https://t.me/talaria_bot" in done.out
+    assert re.search(r"Discord: .*\nhttps://discord\.com/oauth2/authorize\?client_id=\d+", done.out)
+    assert "Slack: Your bot is @" in done.out
+    config, saved = read_home(deployment.home)
+    assert config == {"people": {"time_zone": "Europe/Vienna"}}
+    assert f"SLACK_APP_TOKEN={deployment.slack.app_token}" in saved
+    again = await talaria_beside(
+        deployment.home, "setup", "profile", "--non-interactive", "--time-zone", "Asia/Tokyo"
+    )
+    assert again.code == 0
+    assert read_home(deployment.home) == ({"people": {"time_zone": "Asia/Tokyo"}}, saved)
+
+
+@pytest.mark.parametrize(
+    ("variables", "sentence"),
+    [
+        ({"TELEGRAM_BOT_TOKEN": WRONG_TOKEN}, "token"),
+        ({"DISCORD_BOT_TOKEN": "a.b.c"}, "token"),
+        ({"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1"}, "SLACK_BOT_TOKEN"),
+        ({"SLACK_BOT_TOKEN": "xoxb-1"}, "SLACK_APP_TOKEN"),
+        ({"ANTHROPIC_API_KEY": "wrong"}, "key"),
+        ({"TALARIA_PEOPLE__TIME_ZONE": "Mars"}, "TIME_ZONE"),
+    ],
+)
+async def test_a_wrong_key_is_one_sentence_and_writes_nothing(
+    deployment: Stage, variables: dict[str, str], sentence: str
+) -> None:
+    deployment.model.key = "key"
+    done = await talaria_beside(
+        deployment.home, "setup", "--non-interactive", **(addresses(deployment) | variables)
+    )
+    assert done.code == 2
+    assert sentence in done.err
+    assert done.err.count("\n") == 1
+    assert not deployment.home.exists() or not any(deployment.home.iterdir())
+
+
+def test_without_a_terminal_it_says_how_to_set_up(tmp_path: Path) -> None:
+    done = talaria(tmp_path / "home", "setup")
+    assert done.code == 2
+    assert "add --non-interactive" in done.err
+    assert not (tmp_path / "home").exists()
+
+
+async def test_a_setup_that_is_left_halfway_keeps_what_was_finished(deployment: Stage) -> None:
+    def dialogue(variables: Mapping[str, str]) -> None:
+        with at_terminal(variables, "setup") as terminal:
+            answer_model(terminal)
+            terminal.wait_for("Connect Telegram")
+            terminal.type("\x04")
+            terminal.wait_for("Run `talaria setup` again to go on")
+
+    await asyncio.to_thread(dialogue, addresses(deployment))
+    config, saved = read_home(deployment.home)
+    assert config["model"] == {"provider": "anthropic", "name": ""}
+    assert saved == ["ANTHROPIC_API_KEY=key"]
