@@ -5,6 +5,7 @@ import hmac
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from agent_core.errors import CoreError
 from agent_core.ids import JobId, PersonId, RoomId, RunId
@@ -25,8 +26,21 @@ _SAMPLED = 240
 """The number of next slots examined for the shortest interval."""
 
 
+InvalidJobFault = Literal["past", "damaged", "no_address", "no_price", "other"]
+PAUSED_ON_REQUEST, PAUSED_BY_OPERATOR = "as asked", "from the command line"
+PAUSED_DAMAGED = "its entry in the database is damaged"
+"""Stored reasons of pauses; so is `name_failures`. Any other is the fault of a schedule."""
+
+
 class InvalidJob(CoreError):
-    """A job can't be as requested; the text states the problem and the way out."""
+    """A job can't be as requested; the text states the problem and the way out to the model.
+
+    `fault` selects the sentence for a person.
+    """
+
+    def __init__(self, text: str, fault: InvalidJobFault = "other") -> None:
+        super().__init__(text)
+        self.fault = fault
 
 
 class JobAlreadyRunning(InvalidJob):
@@ -183,7 +197,7 @@ def renew_webhook(connection: Connection, job: Job) -> str:
     """
     timing = load_timing(job.timing)
     if not isinstance(timing, OnEvent) or timing.kind != "webhook":
-        raise InvalidJob(f"job {job.id} doesn't wait for a request to a web address")
+        raise InvalidJob(f"job {job.id} doesn't wait for a web request", "no_address")
     secret = secrets.token_urlsafe(_SECRET)
     changed = OnEvent(kind="webhook", value=_digest(secret))
     jobs.change(connection, replace(job, timing=dump_timing(changed)))
@@ -234,13 +248,18 @@ def pause_job(connection: Connection, job: Job, reason: str) -> Job:
     return paused
 
 
+def name_failures(count: int) -> str:
+    """Return the stored reason of a pause after failures in a row."""
+    return f"failed {count} times"
+
+
 def resume_job(connection: Connection, job: Job, now: int) -> Job:
     """Resume a job at its next slot. Raises `InvalidJob` if none is left."""
     _refuse_damaged(job)
     timing = load_timing(job.timing)
     waits = first_slot(timing, find_zone(job.zone), now)
     if waits is None and not isinstance(timing, OnEvent):
-        raise InvalidJob("its time is past; change the schedule")
+        raise InvalidJob("its time is past; change the schedule", "past")
     slot = (waits.name, waits.at) if waits else None
     resumed = replace(job, state="active", reason="", failures=0, next_slot=slot)
     if job.state == "paused":
@@ -316,10 +335,10 @@ def _await(
 
 def _check(options: Options, kind: JobKind, rules: JobRules, *, in_room: bool) -> None:
     """Check the options. Raises `InvalidJob`."""
-    fault = find_fault(options, rules.means, in_room=in_room)
-    fault = fault or find_unpriced(options, rules.means)
-    if fault:
+    if fault := find_fault(options, rules.means, in_room=in_room):
         raise InvalidJob(fault)
+    if fault := find_unpriced(options, rules.means):
+        raise InvalidJob(fault, "no_price")
     thinks = options.model or options.tools or options.skills or options.day_micro_dollars
     thinks = thinks or options.gate or options.agent
     if kind != "prompt" and (thinks or options.is_aware):
@@ -348,7 +367,7 @@ def _least_gap(timing: Timing, zone: str, first: Slot) -> int:
 
 def _refuse_damaged(job: Job) -> None:
     if not job.is_whole:
-        raise InvalidJob("it is damaged in the database; delete it and create it again")
+        raise InvalidJob("it is damaged in the database; delete it and create it again", "damaged")
 
 
 def _title(text: str) -> str:

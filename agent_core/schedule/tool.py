@@ -367,7 +367,7 @@ def _find(connection: Connection, asker: _Asker, number: JobId) -> Job:
 def _act(connection: Connection, job: Job, action: object, context: ToolContext) -> str:
     match action:
         case "pause":
-            job_editor.pause_job(connection, job, "as asked")
+            job_editor.pause_job(connection, job, job_editor.PAUSED_ON_REQUEST)
             return f"Job {job.id} is paused.{describe_followers(connection, job)}"
         case "resume":
             resumed = job_editor.resume_job(connection, job, context.now)

@@ -24,8 +24,8 @@ def local_time(now: int, zone: str) -> datetime:
         return moment
 
 
-_ALL_DAYS = Text("with seven days off you would never get anything; leave one out")
-_BAD_DAYS = Text('"{value}" isn\'t a list of days; write sat,sun or weekend, or off')
+_ALL_DAYS = Text("With seven days off, you would never get anything. Leave one out.")
+_BAD_DAYS = Text('"{value}" isn\'t a list of days. Write sat,sun or weekend, or off.')
 NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _WHOLE = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _LEAST = 3

@@ -20,16 +20,14 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _MINUTES = 60
 _TOKENS = re.compile(r"(\d{1,3}(?:[,._' ]?\d{3})*|\d+)\s*(k?)(?:\s*tokens?)?", re.IGNORECASE)
 DAYS_OFF, TIME_ZONE = "days_off", "time_zone"
-_BAD_LANGUAGE = Text('"{value}" isn\'t a language tag; write "de" or "pt-BR"')
-_BAD_VERBOSITY = Text("verbosity is quiet, normal or verbose")
-_BAD_CAP = Text(
-    '"{value}" isn\'t a reading limit; write tokens like 50000, at least {least}, or off'
-)
-_BAD_SPOKEN = Text("spoken_answers is off, to voice messages or always")
-_BAD_ZONE = Text('"{value}" isn\'t a time zone; write a city like "Vienna", or "UTC+2"')
-_BAD_HOURS = Text('"{value}" isn\'t a range of hours; write one like 22:00-07:30 or 10pm-7am')
-_EMPTY_HOURS = Text("quiet hours can't end when they start; write off for none")
-_UNKNOWN = Text('there is no setting "{name}"; there are {names}')
+_BAD_LANGUAGE = Text('"{value}" isn\'t a language tag. Write "de" or "pt-BR".')
+_BAD_VERBOSITY = Text("Choose quiet, normal or verbose for verbosity.")
+_BAD_CAP = Text('"{value}" isn\'t a reading limit. Write off, or a number of tokens from {least}.')
+_BAD_SPOKEN = Text("Choose off, to voice messages or always for spoken_answers.")
+_BAD_ZONE = Text('"{value}" isn\'t a time zone. Write a city like "Vienna", or "UTC+2".')
+_BAD_HOURS = Text('"{value}" isn\'t a range of hours. Write one like 22:00-07:30 or 10pm-7am.')
+_EMPTY_HOURS = Text("Quiet hours can't end when they start. Write off for none.")
+_UNKNOWN = Text('There\'s no setting "{name}". The settings are {names}.')
 SPOKEN_ANSWERS = "spoken_answers"
 NAMES = (
     *("time_zone", "language", "quiet_hours", DAYS_OFF, "verbosity", "context_cap"),

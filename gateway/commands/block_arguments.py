@@ -45,7 +45,6 @@ def find_fault(description: str) -> str:
     """Return why a description is invalid, or an empty text; prompts show it on one line."""
     if not description or len(description) > LONGEST_DESCRIPTION:
         return block_texts.NO_DESCRIPTION()
-    reason = find_flaw(description)
-    if reason is None and (secret := find_secret(description)):
-        reason = f"it holds what looks like {secret}"
-    return block_texts.BAD_DESCRIPTION(reason=reason) if reason else ""
+    if find_flaw(description):
+        return block_texts.HIDDEN_IN_DESCRIPTION()
+    return block_texts.SECRET_FOUND() if find_secret(description) else ""

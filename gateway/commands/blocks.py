@@ -24,7 +24,7 @@ from gateway.commands.block_arguments import (
     read_label,
     read_limit,
 )
-from gateway.commands.memory_scope import PERSON, MemoryAccess, own_scope
+from gateway.commands.memory_scope import PERSON, MemoryAccess, own_scope, refuse_unreadable
 from gateway.commands.registry import Call, Effect, Handler, Reply
 from gateway.outbound import stand_for
 from gateway.people import find_direct_chat, slug_of
@@ -33,7 +33,7 @@ from gateway.texts import memory
 from gateway.texts.blocks import BlockLine
 from gateway.texts.people import quote_name
 from gateway.texts.readers import speak_to
-from gateway.texts.rooms import UNREADABLE, name_room
+from gateway.texts.rooms import name_room
 
 _BLOCK = "block:"
 
@@ -116,7 +116,7 @@ class BlockCommands:
         try:
             outcome = await self._shared.undo(shared, origin)
         except OSError as error:
-            return Reply(text=UNREADABLE(reason=error.strerror or error))
+            return refuse_unreadable(error)
         if isinstance(outcome, UndoRefused):
             return Reply(text=memory.describe_kept(outcome))
         rows = [one.undone for one in outcome]
@@ -194,8 +194,8 @@ def _make(connection: Connection, order: _Order) -> Result:
     description = " ".join(description.split())
     if not is_label(order.label, (*_VERBS, _UNDO, TEAM)):
         return block_texts.BAD_LABEL(), []
-    if secret := find_secret(order.call.argument):  # prompts contain the name, too
-        return block_texts.BAD_BLOCK(secret=secret), []
+    if find_secret(order.call.argument):  # prompts contain the name, too
+        return block_texts.SECRET_FOUND(), []
     if (limit := read_limit(number)) is None:
         return block_texts.BAD_LIMIT(), []
     if why := find_fault(description):

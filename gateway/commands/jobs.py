@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from agent_core.ids import JobId
 from agent_core.schedule import (
+    PAUSED_ON_REQUEST,
     InvalidJob,
     JobAlreadyRunning,
     describe_followers,
@@ -46,7 +47,6 @@ _SYNONYMS = {
     "stop": "pause",
 }
 """Other words that people use for the verbs."""
-_AS_ASKED = "as asked"
 _MOVE, _DIGEST = "move", 8
 _YES, _OFF = "yes", "off"
 
@@ -162,8 +162,8 @@ class JobCommands:
             return job_texts.NO_ADDRESSES()
         try:
             return job_texts.describe_address(job, self._hooks + renew_webhook(connection, job))
-        except InvalidJob as reason:
-            return job_texts.describe_unfit(str(reason))
+        except InvalidJob as error:
+            return job_texts.describe_invalid(error)
 
     async def _sethome(self, call: Call) -> Reply:
         word = call.argument.casefold()
@@ -213,7 +213,7 @@ def _act(connection: Connection, job: Job, verb: str, call: Call) -> str:
     try:
         match verb:
             case "pause":
-                paused = job_texts.describe_paused(pause_job(connection, job, _AS_ASKED))
+                paused = job_texts.describe_paused(pause_job(connection, job, PAUSED_ON_REQUEST))
                 return paused + describe_followers(connection, job)
             case "resume":
                 resumed = resume_job(connection, job, call.now)
@@ -225,8 +225,8 @@ def _act(connection: Connection, job: Job, verb: str, call: Call) -> str:
                 return dropped + describe_followers(connection, job)
     except JobAlreadyRunning:
         return job_texts.describe_busy(job)
-    except InvalidJob as reason:
-        return job_texts.describe_unfit(str(reason))
+    except InvalidJob as error:
+        return job_texts.describe_invalid(error)
 
 
 def _run_now(connection: Connection, job: Job, call: Call) -> str:

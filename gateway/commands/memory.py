@@ -20,7 +20,14 @@ from agent_core.state.people import audit, rooms
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.commands.archive import ArchiveNotes
-from gateway.commands.memory_scope import MemoryAccess, MemoryScope, origin_of, own_scope, scope_of
+from gateway.commands.memory_scope import (
+    MemoryAccess,
+    MemoryScope,
+    origin_of,
+    own_scope,
+    refuse_unreadable,
+    scope_of,
+)
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound import stand_for
 from gateway.texts import memory
@@ -104,7 +111,7 @@ class MemoryCommands:
                 scope.person_id, scope.slug, edit, origin, kind=scope.kind
             )
         except OSError as error:
-            return Reply(text=room_texts.UNREADABLE(reason=error.strerror or error))
+            return refuse_unreadable(error)
         if isinstance(outcome, Refusal):
             return Reply(text=room_texts.NUMBER_UNKNOWN(number=number))
         return _describe_deleted(await self._access.open(call, scope), outcome.rows[0])

@@ -1,5 +1,6 @@
 """The memory that a command works on: a person's own, or a room's when used in a room."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,8 +11,11 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.people import people
 from agent_core.state.people.people import Kind, Person
-from gateway.commands.registry import Call
+from gateway.commands.registry import Call, Reply
 from gateway.texts.memory import Viewer
+from gateway.texts.rooms import UNREADABLE
+
+_log = logging.getLogger(__name__)
 
 PERSON = "person:"
 """Prefix of the ledger's actor if a person changes a memory that is not their own."""
@@ -32,6 +36,12 @@ class MemoryScope:
     def is_room(self) -> bool:
         """True if the memory belongs to everyone in a room."""
         return self.kind == "room"
+
+
+def refuse_unreadable(error: OSError) -> Reply:
+    """Answer a command that can't read or write a memory; only the log has the reason."""
+    _log.warning("a memory can't be read or written: %s", error)
+    return Reply(text=UNREADABLE())
 
 
 def scope_of(call: Call) -> MemoryScope:

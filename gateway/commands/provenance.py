@@ -16,12 +16,17 @@ from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import audit
 from gateway.commands.archive import ArchiveNotes
-from gateway.commands.memory_scope import MemoryAccess, MemoryScope, origin_of, scope_of
+from gateway.commands.memory_scope import (
+    MemoryAccess,
+    MemoryScope,
+    origin_of,
+    refuse_unreadable,
+    scope_of,
+)
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound import stand_for
 from gateway.texts import memory
 from gateway.texts.memory import Undone
-from gateway.texts.rooms import UNREADABLE
 
 
 class ProvenanceCommands:
@@ -77,7 +82,7 @@ class ProvenanceCommands:
                 scope.person_id, scope.slug, row.id if row else None, origin, kind=scope.kind
             )
         except OSError as error:
-            return Reply(text=UNREADABLE(reason=error.strerror or error))
+            return refuse_unreadable(error)
         if isinstance(outcome, UndoRefused):
             return Reply(text=memory.describe_kept(outcome))
         return await self._describe(call, scope, outcome)

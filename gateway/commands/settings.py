@@ -138,7 +138,7 @@ class SettingsCommands:
         try:
             expected = _apply(await self._look(call), name, value or "")
         except ToolArgumentError as error:
-            return Reply(text=general.describe_bad_setting(str(error)))
+            return Reply(text=str(error))
 
         move, buttons = "", tuple[Choice, ...]()
         if is_direct:
@@ -297,8 +297,8 @@ class ModelCommands:
                 return self._show(current)
             wanted = self._read(" ".join(words))
             job = self._redraft(current.job, wanted, call.now) if current.job else None
-        except InvalidJob as reason:
-            return Reply(text=job_texts.describe_unfit(str(reason)))
+        except InvalidJob as error:
+            return Reply(text=job_texts.describe_invalid(error))
         except LookupError as reason:
             return Reply(text=str(reason))
         shown = self._show(_Choice(job=job, model=wanted))

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Sender
@@ -28,13 +29,19 @@ from gateway.conversion import QueuedMessage
 from gateway.jobs.conversations import UnknownRoom, find_room, name_job_conversation
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import SILENCE
+from gateway.texts import job_results
+from gateway.texts.tools.agents import describe_fault
 
 PLATFORM = "schedule"
 """Platform of job events in the inbox."""
 
 
 class RunRefused(Exception):
-    """A run can't begin; the text is a sentence that says why."""
+    """A run can't begin; `say` returns the reason, in the reader's language."""
+
+    def __init__(self, say: Callable[[], str]) -> None:
+        super().__init__()
+        self.say = say
 
 
 class JobLimitReached(RunRefused):
@@ -96,9 +103,7 @@ def make_job_turn(connection: Connection, job: Job, run: Run, now: int) -> JobTu
             connection, job_id=job.id, person_id=job.person_id, since=since
         )
         if left <= 0:
-            raise JobLimitReached(
-                f"its runs have cost ${limit / 1_000_000:.2f} today, all they may."
-            )
+            raise JobLimitReached(partial(job_results.describe_limit, limit))
     options = job.options
     return JobTurn(
         run_id=run.id,
@@ -138,7 +143,7 @@ def find_job_turn(connection: Connection, turn_id: TurnId, now: int) -> JobTurn 
 def _owner_of(connection: Connection, job: Job) -> Person:
     person = people.find(connection, person_id=job.person_id) if job.person_id else None
     if person is None:
-        raise RunRefused("the person to whom the job belonged was deleted.")
+        raise RunRefused(job_results.NO_OWNER)
     return person
 
 
@@ -147,15 +152,13 @@ def _compose(
 ) -> QueuedMessage:
     chat_refs = deps.notifier.find_open(connection, person, job.targets, now)
     if not chat_refs:
-        raise RunRefused("there is no place that it could go to; say /sethome where it should.")
+        raise RunRefused(job_results.NO_TARGET)
     platform, chat = chat_refs[0]
     _check_agent(job, deps)
     try:
         room_id = find_room(connection, job, chat_refs)
     except UnknownRoom:
-        raise RunRefused(
-            "nobody ever talked to me in the room that it goes to; say hello there."
-        ) from None
+        raise RunRefused(job_results.NO_ROOM) from None
     accounts = people.list_accounts(connection, person_id=person.id)
     account = next((one for one in accounts if one.platform == platform), None)
     return QueuedMessage(
@@ -201,13 +204,10 @@ def _check_agent(job: Job, deps: AgentRunDeps) -> None:
     try:
         agent = deps.agents.find(options.agent)
     except AgentBroken as error:
-        raise RunRefused(f"{error}.") from error
+        raise RunRefused(partial(describe_fault, error)) from error
     model = options.model or agent.model
     if options.day_micro_dollars and model and not deps.is_priced(model):
-        raise RunRefused(
-            f"the price of {model}, the model of {options.agent}, is unknown, so its daily limit"
-            " in dollars can't be kept."
-        )
+        raise RunRefused(partial(job_results.NO_PRICE, model=model, name=options.agent))
 
 
 def _describe_skills(
@@ -225,7 +225,8 @@ def _describe_skills(
             note_loaded(connection, catalog.folder, name, found)
             skill = catalog.load(name)
         except (SkillMissing, SkillBroken, StoreDamaged) as error:
-            raise RunRefused(f"it can't do that as a skill says: {error}.") from error
+            say = partial(job_results.describe_skill_fault, name, str(error))
+            raise RunRefused(say) from error
         begin = f"Do it as the skill `{name}` says"
         if not catalog.is_bundled(name):
             begin = f"{SKILLED}{quote(name, len(name))}"

@@ -9,7 +9,7 @@ from functools import partial
 from agent_core.digest import CHARTS_MISSING
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
-from agent_core.schedule import JobTurn
+from agent_core.schedule import PAUSED_DAMAGED, JobTurn, name_failures
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
@@ -31,6 +31,7 @@ from gateway.jobs.notifier import Notifier
 from gateway.jobs.recipients import Recipients
 from gateway.jobs.reports import JobReports, Made
 from gateway.texts import job_results, system_jobs
+from gateway.texts.readers import speak_to
 
 _log = logging.getLogger(__name__)
 
@@ -38,8 +39,6 @@ SILENCE = "[SILENT]"
 """An answer of only this word is not delivered: there is nothing to report."""
 _PAUSES = (60_000, 300_000)
 """Milliseconds before the second and the third attempt of a run; there is no fourth."""
-_DAMAGED = "its entry in the database is damaged"
-_LOST = "what I had noted of this run is damaged in my database."
 _OUTAGES = ("model_busy", "model_cut", "model_unreachable", "model_denied", "model_unknown")
 """Endings of a turn whose model did not answer for as long as a job waits."""
 _CRASHED = "crashed"
@@ -178,7 +177,7 @@ class Outcomes:
         failures = fresh.failures + 1
         is_enough = failures >= fresh.options.pause_after and fresh.state == "active"
         state = "paused" if is_enough else fresh.state
-        why = f"failed {failures} times" if is_enough else fresh.reason
+        why = name_failures(failures) if is_enough else fresh.reason
         changed = replace(fresh, failures=failures, state=state, reason=why)
         jobs.change(connection, changed)
         if fresh.state == "dropped":
@@ -206,7 +205,7 @@ class Outcomes:
         """Pause a job that is damaged on disk, and report it once."""
         if job.state != "active":
             return ()
-        jobs.change(connection, replace(job, state="paused", reason=_DAMAGED))
+        jobs.change(connection, replace(job, state="paused", reason=PAUSED_DAMAGED))
         _log.error(
             "job %d is damaged on disk and paused; restore a backup or delete the job", job.id
         )
@@ -218,8 +217,9 @@ class Outcomes:
     ) -> Sequence[OutboxRow]:
         """Fail a run that is damaged on disk, or whose job is."""
         if job and job.is_whole:
-            return self.fail_for_good(connection, job, run, _LOST, now)
-        job_runs.end(connection, run_id=run.id, state="failed", now=now, reason=_DAMAGED)
+            with speak_to(connection, job.person_id):
+                return self.fail_for_good(connection, job, run, job_results.LOST_RUN(), now)
+        job_runs.end(connection, run_id=run.id, state="failed", now=now, reason=PAUSED_DAMAGED)
         return self.pause_damaged(connection, job, now) if job else ()
 
     def refuse(
@@ -290,7 +290,9 @@ class Outcomes:
         job = jobs.find(connection, job_id=run.job_id) if run else None
         if run is None or job is None:
             return ()
-        return self.fail_for_good(connection, job, run, job_results.BROKEN_CONVERSATION(), now)
+        with speak_to(connection, job.person_id):
+            reason = job_results.BROKEN_CONVERSATION()
+        return self.fail_for_good(connection, job, run, reason, now)
 
     def skip(self, connection: Connection, job: Job, missed: int, now: int) -> Sequence[OutboxRow]:
         """Report slots that the job's late rule skipped. `job` has its next slot already."""

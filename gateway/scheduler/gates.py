@@ -22,6 +22,7 @@ from agent_core.state.people import people
 from agent_core.tools import local_time
 from agent_core.tools.web import SourceFailed
 from gateway.scheduler.scripts import run_script
+from gateway.texts.job_results import describe_gate_fault
 
 _CLOSED = 1
 """The status of a command that keeps a run from the model, as of `grep -q` without a match."""
@@ -61,8 +62,7 @@ class GateChecker:
                 folders=[*folders, common],
             )
         except SourceFailed as error:
-            reason = str(error).rstrip(".")
-            return GateOutcome(is_open=False), f"its gate can't be checked: {reason}."
+            return GateOutcome(is_open=False), describe_gate_fault(str(error))
         return outcome, ""
 
 

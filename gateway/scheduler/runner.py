@@ -11,11 +11,13 @@ from agent_core.digest import DigestOptions, GateOutcome
 from agent_core.errors import CoreError
 from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.ids import ConversationId, RunId
+from agent_core.localization import set_language
 from agent_core.skills import SkillCatalog
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
+from agent_core.state.people import people
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools import SecretMask
 from gateway.conversion import QueuedMessage
@@ -34,15 +36,14 @@ from gateway.jobs import (
 )
 from gateway.scheduler.gates import GateChecker, note_gate
 from gateway.scheduler.scripts import run_script
+from gateway.texts import job_results
+from gateway.texts.readers import speak_to
 from gateway.turns import Lanes
 
 _log = logging.getLogger(__name__)
 
 _Started = QueuedMessage | tuple[Run, Job]
 """A begun run: the message of an agent turn, or a script or system task to start."""
-_INTERRUPTED_TURN = "its turn was interrupted."
-_INTERRUPTED_SCRIPT = "the gateway was stopped while its command ran."
-_UNEXPECTED = "an unexpected error occurred; the log has the details."
 
 SystemTask = Callable[[], Awaitable[str]]
 """A system task; it returns a report for the run's record."""
@@ -218,10 +219,12 @@ class JobRunner:
     ) -> Sequence[OutboxRow]:
         try:
             started.append(start_run(connection, job, run, self._run_deps, now))
-        except JobLimitReached as reason:
-            return self._outcomes.refuse(connection, job, run, str(reason), now)
-        except RunRefused as reason:
-            return self._outcomes.fail_for_good(connection, job, run, str(reason), now)
+        except JobLimitReached as refused:
+            with speak_to(connection, job.person_id):
+                return self._outcomes.refuse(connection, job, run, refused.say(), now)
+        except RunRefused as refused:
+            with speak_to(connection, job.person_id):
+                return self._outcomes.fail_for_good(connection, job, run, refused.say(), now)
         return ()
 
     def _recover_run(
@@ -236,7 +239,9 @@ class JobRunner:
         # The script may be what stops the gateway: never run it again at once.
         has_gate = _has_gate(job, run)
         if job.kind == "script" or (has_gate and job.options.gate.startswith("script")):
-            return self._outcomes.fail(connection, job, run, _INTERRUPTED_SCRIPT, now)
+            with speak_to(connection, job.person_id):
+                reason = job_results.INTERRUPTED_SCRIPT()
+            return self._outcomes.fail(connection, job, run, reason, now)
         if job.kind != "prompt" or has_gate:
             started.append((run, job))
             return ()
@@ -244,8 +249,9 @@ class JobRunner:
             return ()
         try:
             pending = resume_run(connection, job, run, self._run_deps, now)
-        except RunRefused as reason:
-            return self._outcomes.fail_for_good(connection, job, run, str(reason), now)
+        except RunRefused as refused:
+            with speak_to(connection, job.person_id):
+                return self._outcomes.fail_for_good(connection, job, run, refused.say(), now)
         if pending:
             started.append(pending)
             return ()
@@ -254,7 +260,9 @@ class JobRunner:
         turn = job_runs.find_turn(connection, run_id=run.id)
         if turn and turn[1] == "running":
             return ()
-        return self._outcomes.fail(connection, job, run, _INTERRUPTED_TURN, now)
+        with speak_to(connection, job.person_id):
+            reason = job_results.INTERRUPTED_TURN()
+        return self._outcomes.fail(connection, job, run, reason, now)
 
     def _is_running(self, run_id: RunId) -> bool:
         conversation_id = self._conversations.get(run_id)
@@ -275,6 +283,8 @@ class JobRunner:
     async def _run_task(self, run: Run, job: Job) -> None:
         """Run a script, a system task or a gate, and record its outcome."""
         try:
+            # A task has a language of its own: that of the person who reads the outcome.
+            set_language(await self._find_language(job))
             if job.kind == "prompt":
                 await self._pass_gate(run, job)
                 return
@@ -282,7 +292,7 @@ class JobRunner:
                 output, fault = await self._do(run, job)
             except Exception:  # the bulkhead: raised, it would crash the gateway at every start
                 _log.exception("unexpected error in run %d of job %d", run.id, job.id)
-                output, fault = "", _UNEXPECTED
+                output, fault = "", job_results.UNEXPECTED()
             now = self._now()
             words = shorten_output(output)
             made = Made(words=words, whole="" if words == output.strip() else output)
@@ -300,13 +310,23 @@ class JobRunner:
             del self._tasks[run.id]
             self._outcomes.wakeup.set()
 
+    async def _find_language(self, job: Job) -> str | None:
+        """Return the language of the person whose job this is, if they have set one."""
+        if (person_id := job.person_id) is None:
+            return None
+        person = await self._database.retry_while_unavailable(
+            lambda: self._database.read(lambda c: people.find(c, person_id=person_id)),
+            f"job {job.id}",
+        )
+        return person.language if person else None
+
     async def _pass_gate(self, run: Run, job: Job) -> None:
         """Check the gate of a run, and start its turn if the gate is open."""
         try:
             outcome, fault = await self._gates.check(job)
         except Exception:  # the bulkhead, as in `_run_task`
             _log.exception("unexpected error in the gate of job %d", job.id)
-            outcome, fault = GateOutcome(is_open=False), _UNEXPECTED
+            outcome, fault = GateOutcome(is_open=False), job_results.UNEXPECTED()
         now = self._now()
 
         def work(connection: Connection) -> tuple[Sequence[OutboxRow], list[_Started]]:
@@ -340,7 +360,7 @@ class JobRunner:
             return mask.hide(output.text), mask.hide(output.fault)
         work = self._deps.system_tasks.get(job.body)
         if work is None:
-            return "", f"this version has no system task named {job.body}."
+            return "", job_results.NO_TASK(name=job.body)
         try:
             return await work(), ""
         except (CoreError, OSError) as error:

@@ -11,6 +11,13 @@ from pathlib import Path
 from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.execution.subprocesses.reaped_command import Bounds, OutputTooLong, run_reaped
 from gateway.jobs import clean_output
+from gateway.texts.job_results import (
+    SCRIPT_INVALID,
+    SCRIPT_LOUD,
+    SCRIPT_SLOW,
+    SCRIPT_UNSTARTED,
+    describe_script_failure,
+)
 
 LONGEST = 300.0
 """Seconds that a script may run."""
@@ -61,18 +68,17 @@ async def run_script(
                 source=source,
             )
     except TimeoutError:
-        return Output(text="", fault=f"it was stopped after {longest:g} s.")
+        return Output(text="", fault=SCRIPT_SLOW(seconds=f"{longest:g}"))
     except OutputTooLong:
-        return Output(
-            text="", fault=f"it was stopped after writing more than {MOST_OUTPUT:,} bytes."
-        )
+        return Output(text="", fault=SCRIPT_LOUD(most=MOST_OUTPUT))
     except OSError as error:
-        return Output(text="", fault=f"{words[0]} can't be started: {error.strerror or error}.")
+        fault = SCRIPT_UNSTARTED(name=words[0], fault=error.strerror or error)
+        return Output(text="", fault=fault)
     except ValueError:
-        return Output(text="", fault="its command line contains an invalid character.")
+        return Output(text="", fault=SCRIPT_INVALID())
     if ended.status:
         shown = clean_output(ended.errors.decode(errors="replace"))[-_SHOWN_ERROR:]
-        fault = f"it ended with status {ended.status}. {shown}"
+        fault = describe_script_failure(ended.status, shown)
         return Output(text="", fault=fault, status=ended.status)
     return Output(text=clean_output(ended.output.decode(errors="replace")))
 

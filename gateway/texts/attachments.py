@@ -49,15 +49,21 @@ SPEECH_BUTTONS = {
 }
 """Buttons below the settings, by the value that each sets."""
 _SPEECH_LINE = Text("- Spoken answers: {choice}")
-_NO_SPEECH = Text("spoken answers aren't set up here; please ask my owner")
+_NO_SPEECH = Text("Spoken answers aren't set up here. Please ask my owner.")
 _NO_SPEECH_OWNER = Text(
-    "spoken answers need a program; set media.speech_command in config.toml, and restart Talaria"
+    "Spoken answers need a program. Set media.speech_command in config.toml, then restart Talaria."
 )
-_SPEECH_SLOW = Text("it took longer than {seconds} s")
-_SPEECH_TOO_LARGE = Text("its audio is larger than this platform takes")
+_SPEECH_SLOW = Text(
+    "I couldn't speak an answer: the program of media.speech_command took longer than {seconds} s."
+    " The text was sent. I report this at most once a day."
+)
+_SPEECH_TOO_LARGE = Text(
+    "I couldn't speak an answer: the audio is larger than the chat app takes. The text was sent. I"
+    " report this at most once a day."
+)
 _SPEECH_FAILED = Text(
-    "I couldn't speak an answer: the program of media.speech_command failed ({reason}). The text"
-    " was sent. I report this at most once a day."
+    "I couldn't speak an answer: the program of media.speech_command failed. The text was sent. I"
+    " report this at most once a day. Details in English: “{reason}.”"
 )
 
 UNHEARD_SLOW = Text("That took too long to transcribe. Please write it, or send a shorter one.")
@@ -221,20 +227,20 @@ def show_speech(choice: str) -> str:
 
 
 def explain_no_speech(*, is_owner: bool) -> str:
-    """Say in a clause why answers can't be spoken; only owners read the name of the setting."""
+    """Say why answers can't be spoken; only owners read the name of the setting."""
     return _NO_SPEECH_OWNER() if is_owner else _NO_SPEECH()
 
 
 def describe_speech_fault(reason: str) -> str:
-    """Tell an owner that an answer was not spoken; `reason` is a clause."""
-    return _SPEECH_FAILED(reason=reason)
+    """Tell an owner that the program failed; `reason` is a clause in English."""
+    return _SPEECH_FAILED(reason=reason.rstrip("."))
 
 
 def describe_slow_speech(seconds: float) -> str:
-    """Say in a clause that a program took too long."""
+    """Tell an owner that the program took too long."""
     return _SPEECH_SLOW(seconds=f"{seconds:g}")
 
 
 def describe_large_speech() -> str:
-    """Say in a clause that the audio of an answer is too large."""
+    """Tell an owner that the audio of an answer is too large."""
     return _SPEECH_TOO_LARGE()

@@ -28,8 +28,10 @@ BAD_LABEL = Text(
 )
 BAD_LIMIT = Text("Choose a limit from 100 to 20,000 characters.")
 NO_DESCRIPTION = Text("Describe the block's purpose in at most 300 characters.")
-BAD_DESCRIPTION = Text("I can't use that description: {reason}.")
-BAD_BLOCK = Text("I can't save that, because it seems to contain {secret}.")
+HIDDEN_IN_DESCRIPTION = Text(
+    "That description contains invisible or control characters. Send it again without them."
+)
+SECRET_FOUND = Text("I can't save that, because it seems to contain a password or a key.")
 TAKEN = Text("There's already a block with that name. Choose another one.")
 UNKNOWN = Text("You have no block {name}. /block lists yours.")
 NOT_YOURS = Text("Only the person who made the block {name} and owners can do that.")

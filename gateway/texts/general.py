@@ -70,7 +70,6 @@ _SETTINGS_USAGE = Text(
     "To change a setting: /settings time_zone Europe/Vienna, /settings language de,"
     " /settings quiet_hours 22:00-07:30, /settings days_off sat,sun, /settings context_cap 50000"
 )
-_NOT_CHANGED = Text("I didn't change anything: {reason}.")
 _HOME = Text("## Now\n\n{status}\n\n## Next digests\n\n{digests}\n\n## Settings\n\n{settings}")
 _MOVED = Text("(I'm continuing this on {platform}.)")
 _STOPPED_ELSEWHERE = Text("I've stopped what I was doing on {platform}.")
@@ -187,11 +186,6 @@ def describe_settings(
         "verbosity": VERBOSITIES[verbosity](),
     }
     return "\n".join((*(line(**shown) for line in _SETTINGS), *more, "", _SETTINGS_USAGE()))
-
-
-def describe_bad_setting(complaint: str) -> str:
-    """Say that a setting was not changed; `complaint` is a clause."""
-    return _NOT_CHANGED(reason=complaint)
 
 
 def describe_home(status: str, digests: str, settings: str) -> str:

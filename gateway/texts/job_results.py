@@ -6,6 +6,28 @@ from agent_core.localization import Plural, Text, join_list
 from agent_core.schedule import MOST_COUNTED
 
 BROKEN_CONVERSATION = Text("The job's conversation is damaged in my storage.")
+LOST_RUN = Text("My record of this run is damaged.")
+INTERRUPTED_TURN = Text("I was interrupted while working on it.")
+INTERRUPTED_SCRIPT = Text("I was stopped while its command ran.")
+UNEXPECTED = Text("An unexpected error occurred. The log has the details.")
+NO_OWNER = Text("The person to whom the job belonged was deleted.")
+NO_TARGET = Text("I have nowhere to send it. Send /sethome in the chat that should get it.")
+NO_ROOM = Text(
+    "Nobody has talked to me yet in the group that should get it. Say hello to me there first."
+)
+NO_TASK = Text("This version has no system task named {name}.")
+_LIMIT_REACHED = Text("Its runs have used today's limit of ${amount:,.2f}.")
+NO_PRICE = Text(
+    "I don't know the price of {model}, the model of {name}. So I can't keep the job's daily limit"
+    " in dollars."
+)
+_NO_SKILL = Text("I couldn't use the skill {name}. Details in English: “{fault}.”")
+_NO_GATE = Text("I couldn't check whether it should run. Details in English: “{fault}.”")
+SCRIPT_SLOW = Text("Its command took longer than {seconds} s, so I stopped it.")
+SCRIPT_LOUD = Text("Its command wrote more than {most:,} bytes, so I stopped it.")
+SCRIPT_UNSTARTED = Text("I couldn't start {name}. Details in English: “{fault}.”")
+SCRIPT_INVALID = Text("Its command line contains an invalid character.")
+_SCRIPT_FAILED = Text("Its command ended with status {status}.")
 
 _SIGNED = Text("_{title} (job {job_id})_")
 _LEFT_OUT = Text("_({count:,} characters are left out here; {name} has all of them.)_")
@@ -37,8 +59,8 @@ _PAUSED = Plural(
     " {reason} Fix that, then use /jobs resume {job_id}.",
 )
 _UNFIT = Text(
-    "I've paused **{title}** (job {job_id}), because its schedule doesn't work: {reason} Change the"
-    " schedule, then use /jobs resume {job_id}."
+    "I've paused **{title}** (job {job_id}), because its schedule doesn't work. Change the"
+    " schedule, then use /jobs resume {job_id}. Details in English: “{reason}”"
 )
 _RECOVERED = Plural(
     "_This works again after {n} failure._", "_This works again after {n} failures._"
@@ -84,8 +106,8 @@ _CROWDED = Text(
     " hour. /jobs shows your jobs."
 )
 _FEED_FAILS = Text(
-    "**{title}** (job {number}) hasn't been able to read its feed for a day ({reason}). I keep"
-    " trying."
+    "**{title}** (job {number}) hasn't been able to read its feed for a day. I keep trying. Details"
+    " in English: “{reason}.”"
 )
 
 
@@ -184,7 +206,7 @@ def join_deferred(messages: Sequence[tuple[str, str]]) -> str:
 def _shorten(reason: str) -> str:
     line = " ".join(reason.split())
     line = line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 1]}…"
-    return line if line.endswith((".", "!", "?", "…")) else f"{line}."
+    return line if line.endswith((".", "!", "?", "…", "”", "“")) else f"{line}."
 
 
 def describe_ended_job(title: str, number: int, ending: str) -> str:
@@ -217,6 +239,26 @@ def describe_crowd(title: str, count: int) -> str:
     return _CROWDED(title=title, count=count)
 
 
+def describe_limit(micro_dollars: int) -> str:
+    """Say that the runs of a job have reached its daily limit."""
+    return _LIMIT_REACHED(amount=micro_dollars / 1_000_000)
+
+
+def describe_skill_fault(name: str, fault: str) -> str:
+    """Say that a job can't use one of its skills; `fault` is a clause in English."""
+    return _NO_SKILL(name=name, fault=fault.rstrip("."))
+
+
+def describe_gate_fault(fault: str) -> str:
+    """Say that the gate of a job can't be checked; `fault` is a clause in English."""
+    return _NO_GATE(fault=fault.rstrip("."))
+
+
+def describe_script_failure(status: int, output: str) -> str:
+    """Say that a command failed; `output` is the end of its error output."""
+    return f"{_SCRIPT_FAILED(status=status)} {output}".rstrip()
+
+
 def describe_feed_failure(title: str, number: int, reason: str) -> str:
     """Report a feed that could not be read for a day."""
-    return _FEED_FAILS(title=title, number=number, reason=reason)
+    return _FEED_FAILS(title=title, number=number, reason=reason.rstrip("."))

@@ -8,6 +8,11 @@ from itertools import groupby
 from agent_core.localization import Plural, Text
 from agent_core.schedule import (
     ASKED,
+    PAUSED_BY_OPERATOR,
+    PAUSED_DAMAGED,
+    PAUSED_ON_REQUEST,
+    InvalidJob,
+    InvalidJobFault,
     describe_late,
     describe_next,
     describe_timing,
@@ -15,10 +20,11 @@ from agent_core.schedule import (
     is_event,
     list_ways,
     load_timing,
+    name_failures,
     next_slot_of,
     show_moment,
 )
-from agent_core.state.jobs.job_runs import MERGED, MISSED, Run, RunState
+from agent_core.state.jobs.job_runs import CROWDED, GATED, MERGED, MISSED, Run, RunState
 from agent_core.state.jobs.jobs import Job, JobKind
 from gateway.texts.general import name_platform
 
@@ -98,6 +104,19 @@ _RUN_STATES: dict[RunState, Text] = {
 }
 _RUN_AGAIN = Text("failed; next try {moment}")
 _RUN_REASON = Text("{run} ({reason})")
+_RUN_REASONS = {
+    "dropped": Text("the job was deleted"),
+    "paused": Text("the job was paused"),
+    "stopped": Text("somebody stopped it"),
+    CROWDED: Text("too many events in an hour"),
+    GATED: Text("its condition wasn't met"),
+    "model_busy": Text("the model was overloaded"),
+    "model_cut": Text("the model's answers broke off"),
+    "model_unreachable": Text("the model couldn't be reached"),
+    "model_denied": Text("the model's provider rejected the key"),
+    "model_unknown": Text("the provider doesn't have the model"),
+}
+"""Reasons that are stored as codes; any other is a sentence in the language of the person."""
 _RUN_MISSED = Text("{run}; missed before it: {count}")
 _RUNS_MISSED = Plural("{due}: missed", "{due} to {due_next}: missed {n} times")
 _RUNS_MERGED = Plural(
@@ -120,9 +139,27 @@ _ADDRESS = Text(
     "A POST request to this address starts {job}:\n\n`{address}`\n\nKeep it secret. I"
     " won't show it again. The same command creates a new address and disables this one."
 )
-_NOT_CHANGED = Text("I didn't change anything: {reason}.")
+_INVALID: dict[InvalidJobFault, Text] = {
+    "past": Text("The time of that job is past. Ask me to change its schedule."),
+    "damaged": Text(
+        "That job is damaged in my storage, so I can't change it. Delete it, and ask me for a new"
+        " one."
+    ),
+    "no_address": Text("That job doesn't wait for a web request, so it has no address."),
+    "no_price": Text(
+        "I don't know the price of that model, so I can't keep the job's daily limit in dollars. An"
+        " owner can set the price."
+    ),
+    "other": Text("I can't change that job like this. Details in English: “{fault}.”"),
+}
 _STATE_PAUSED = Text("Paused.")
-_STATE_PAUSED_FOR = Text("Paused: {reason}.")
+_STATES_PAUSED = {
+    PAUSED_ON_REQUEST: Text("Paused on request."),
+    PAUSED_BY_OPERATOR: Text("Paused from the command line."),
+    PAUSED_DAMAGED: Text("Paused, because my record of it is damaged."),
+}
+_STATE_PAUSED_FAILED = Plural("Paused after {n} failure.", "Paused after {n} failures in a row.")
+_STATE_PAUSED_UNFIT = Text("Paused, because its schedule doesn't work.")
 _STATE_OVER = Text("It won't run again.")
 _STATE_NEXT = Text("Next: {moment}.")
 _MOST_CHARACTERS = 1500
@@ -281,7 +318,9 @@ def describe_run(run: Run, reader: str) -> str:
         state = _RUN_AGAIN(moment=show_moment(run.due_at, zone))
     sentence = _RUN_ASKED if run.slot.startswith(ASKED) else _RUN
     shown = sentence(due=show_moment(run.slot_at, zone), state=state)
-    reason = _shorten(" ".join(run.reason.split()), _LONGEST_REASON).rstrip(".")
+    known = _RUN_REASONS.get(run.reason)
+    words = known() if known else " ".join(run.reason.split())
+    reason = _shorten(words, _LONGEST_REASON).rstrip(".")
     if reason and (run.state not in ("waiting", "running") or run.attempts):
         shown = _RUN_REASON(run=shown, reason=reason)
     return _RUN_MISSED(run=shown, count=run.missed) if run.missed else shown
@@ -327,17 +366,25 @@ def describe_address(job: Job, address: str) -> str:
     return _ADDRESS(job=name_job(job), address=address)
 
 
-def describe_unfit(reason: str) -> str:
-    """Say why a job was not changed; `reason` is a clause."""
-    return _NOT_CHANGED(reason=reason)
+def describe_invalid(error: InvalidJob) -> str:
+    """Say why a job was not changed."""
+    return _INVALID[error.fault](fault=f"{error}".rstrip("."))
 
 
 def _describe_state(job: Job, reader: str) -> str:
     if job.state == "paused":
-        return _STATE_PAUSED_FOR(reason=job.reason) if job.reason else _STATE_PAUSED()
+        return _describe_pause(job)
     if job.next_slot is None:
         return "" if is_event(job.timing) else _STATE_OVER()
     return _STATE_NEXT(moment=show_moment(job.next_slot[1], find_zone(reader)))
+
+
+def _describe_pause(job: Job) -> str:
+    if not job.reason:
+        return _STATE_PAUSED()
+    if job.reason == name_failures(job.failures):
+        return _STATE_PAUSED_FAILED(job.failures)
+    return _STATES_PAUSED.get(job.reason, _STATE_PAUSED_UNFIT)()
 
 
 def _shorten(text: str, most: int) -> str:

@@ -54,7 +54,10 @@ AUDIENCE_UNKNOWN = Text(
 )
 MEMORY_EMPTY = Text("I haven't saved anything about you yet.")
 MEMORY_USAGE = Text("/memory lists what I remember about you. /memory forget 3 deletes entry 3.")
-UNREADABLE = Text("I couldn't read that list, so I changed nothing. The reason: {reason}.")
+UNREADABLE = Text(
+    "I couldn't read that list, so I changed nothing. Whoever runs me can find the reason in the"
+    " log."
+)
 UNNAMED_ROOM = Text("a group without a name")
 
 _MODES: dict[Mode, Text] = {

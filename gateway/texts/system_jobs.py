@@ -208,8 +208,8 @@ def describe_sync(sync: SyncReport, now: int) -> str:
 
 
 _FAILED = Text(
-    "**{title}** failed: {reason}. I'll try again on schedule and tell you when it works. For"
-    " details, run `talaria jobs show {job_id}`."
+    "**{title}** failed. I'll try again on schedule and tell you when it works. `talaria jobs show"
+    " {job_id}` shows more. Details in English: “{reason}.”"
 )
 _RECOVERED = Plural(
     "**{title}** works again after {n} failure.", "**{title}** works again after {n} failures."

@@ -88,12 +88,13 @@ class SpokenAnswers:
             with use_language(person.language):
                 recording = await speak(self._command, words, person.language or _LANGUAGE)
         except TimeoutError:
-            await self._report(partial(describe_slow_speech, self._command.seconds))
+            seconds = self._command.seconds
+            await self._report(f"slower than {seconds:g} s", partial(describe_slow_speech, seconds))
         except CommandFailed as error:
-            await self._report(partial(str, error))
+            await self._report(str(error), partial(describe_speech_fault, str(error)))
         else:
             if len(recording.data) > most_bytes:
-                await self._report(describe_large_speech)
+                await self._report("its audio is too large", describe_large_speech)
             else:
                 await self._send(task, turn, recording)
 
@@ -134,16 +135,16 @@ class SpokenAnswers:
 
         self._dispatcher.enqueue([await self._database.write("speech.send", work)])
 
-    async def _report(self, reason: Callable[[], str]) -> None:
+    async def _report(self, reason: str, say: Callable[[], str]) -> None:
         """Tell the owners that an answer was not spoken; at most once a day."""
         now = self._now()
-        _log.warning("an answer is not spoken: %s", reason())
+        _log.warning("an answer is not spoken: %s", reason)
 
         def work(connection: Connection) -> Sequence[OutboxRow]:
             last = meta.get(connection, key=_REPORTED)
             if last and now - int(last) < _REPORT_PAUSE:
                 return ()
             meta.put(connection, key=_REPORTED, value=str(now))
-            return self._notify_owners(connection, lambda: describe_speech_fault(reason()), now)
+            return self._notify_owners(connection, say, now)
 
         self._dispatcher.enqueue(await self._database.write("speech.report", work))

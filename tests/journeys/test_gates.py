@@ -91,7 +91,7 @@ async def test_a_feed_without_news_calls_no_model(stage: Stage) -> None:
         stage.plan("News: Two.")
         assert (await advance_hour(harness, clock, 3)).state == "done"
         assert "News: Two." in texts(anna)[-1]
-        assert "skipped (the gate was closed)" in await harness.hears(anna, "/jobs 4")
+        assert "skipped (its condition wasn't met)" in await harness.hears(anna, "/jobs 4")
 
 
 async def test_a_condition_on_a_page_opens_the_gate(stage: Stage) -> None:
@@ -139,7 +139,7 @@ async def test_an_unreachable_page_is_a_failure(stage: Stage) -> None:
         for attempt, minutes in ((1, 1), (2, 5)):
             await failed(harness, attempt)
             clock.move(harness, minutes=minutes)
-        await harness.until(lambda: "its gate can't be checked" in texts(anna)[-1])
+        await harness.until(lambda: "I couldn't check whether it should run." in texts(anna)[-1])
         assert len(stage.turns) == turns
 
 

@@ -101,8 +101,8 @@ class AgentCommands:
                 return texts.JOB_NO_AGENT(), ()
             try:
                 jobs.change(connection, self._redraft(job, name, call.now))
-            except InvalidJob as reason:
-                return job_texts.describe_unfit(str(reason)), ()
+            except InvalidJob as error:
+                return job_texts.describe_invalid(error), ()
             if name:
                 return texts.JOB_USED(name=name, title=job.title), ()
             return texts.JOB_DEFAULT(title=job.title), ()

@@ -7,6 +7,7 @@ from typing import Any, get_args
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId, RoomId
 from agent_core.schedule import (
+    PAUSED_BY_OPERATOR,
     Calendar,
     InvalidJob,
     JobAlreadyRunning,
@@ -42,7 +43,6 @@ from gateway.texts import jobs as jobs_texts
 
 _RUNS = 100
 """Newest runs that are looked through; many of them may share a line."""
-_AS_ASKED = "from the command line"
 _KINDS = ("prompt", "message", "script")
 _HOME = Target(kind="home")
 _OPTIONS = (
@@ -87,7 +87,7 @@ async def show_job(context: OperationContext, asked: Answer) -> Answer:
 
 async def pause(context: OperationContext, asked: Answer) -> Answer:
     """Pause a job until it is resumed. Raises `Declined`."""
-    return await _change(context, asked, lambda c, job: pause_job(c, job, _AS_ASKED))
+    return await _change(context, asked, lambda c, job: pause_job(c, job, PAUSED_BY_OPERATOR))
 
 
 async def renew_address(context: OperationContext, asked: Answer) -> Answer:

@@ -87,12 +87,12 @@ def test_spoken_answers_are_asked_for_in_plain_words(value: str, choice: str) ->
         ("quiet_hours", "24:00-07:00", "isn't a range of hours"),
         ("quiet_hours", "22:00-22:00", "can't end when they start"),
         ("verbosity", "loud", "quiet, normal or verbose"),
-        ("spoken_answers", "sometimes", "is off, to voice messages or always"),
-        ("context_cap", "many", "write tokens like 50000, at least 8000"),
+        ("spoken_answers", "sometimes", "off, to voice messages or always for spoken_answers"),
+        ("context_cap", "many", "Write off, or a number of tokens from 8000."),
         ("context_cap", "7999", "isn't a reading limit"),
         ("context_cap", "99999999999", "isn't a reading limit"),
         ("context_cap", "-50000", "isn't a reading limit"),
-        ("volume", "11", 'there is no setting "volume"'),
+        ("volume", "11", 'There\'s no setting "volume"'),
     ],
 )
 def test_what_can_not_be_set_is_said(name: str, value: str, complaint: str) -> None:

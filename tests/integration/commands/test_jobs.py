@@ -121,7 +121,7 @@ async def test_jobs_are_listed_with_description_next_run_and_buttons(tmp_path: P
             in shown
         )
         assert (
-            f"- **Tea** (job {second.id}): At 08:00 on Monday (Asia/Tokyo). Paused: as asked."
+            f"- **Tea** (job {second.id}): At 08:00 on Monday (Asia/Tokyo). Paused on request."
             in shown
         )
         assert f"(times in {ZONE})" in shown
@@ -270,7 +270,7 @@ async def test_a_job_whose_time_has_passed_cannot_resume(tmp_path: Path) -> None
         past = replace(one, timing="once 2026-11-20T08:00", next_slot=None)
         await harness.gateway.database.write("test", lambda c: jobs.change(c, past))
         said = await ana.says(f"/jobs resume {made.id}")
-        assert said == jobs_texts.describe_unfit("its time is past; change the schedule")
+        assert said == "The time of that job is past. Ask me to change its schedule."
         assert (await job(harness, made.id)).state == "paused"
 
 
@@ -280,7 +280,7 @@ async def test_buttons_change_the_list_that_has_them(tmp_path: Path) -> None:
         await ana.says("/jobs")
         shown = harness.chat.shown[-1]
         await ana.presses(f"Pause {made.id}")
-        assert "Paused: as asked." in shown.text
+        assert "Paused on request." in shown.text
         await ana.presses(f"Resume {made.id}")
         assert "Next: Mon 2026-11-23 08:00." in shown.text
         await ana.presses(f"Drop {made.id}")

@@ -231,7 +231,7 @@ async def test_a_job_gets_a_new_web_address(home: Path, how: str) -> None:
         first, second = [(await at.ask("webhook", id=made["id"]))["address"] for _ in range(2)]
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/hooks/[\w-]{43}", first)
         assert first != second
-        assert "doesn't wait for a request" in await refused(
+        assert "doesn't wait for a web request" in await refused(
             at.ask("webhook", id=1), is_mistake=True
         )
 

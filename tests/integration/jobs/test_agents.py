@@ -35,7 +35,7 @@ async def test_a_daily_limit_needs_the_price_of_the_agents_model(tmp_path: Path)
         place.joinpath("agent.toml").write_text('model = "my-own"')
         clock.move(harness, hours=1)
         refused = (await over(harness, job, 2))[-1]
-        assert "the price of my-own, the model of coder, is unknown" in refused.reason
+        assert "the price of my-own, the model of coder." in refused.reason
 
 
 async def test_the_chosen_agent_runs_a_job(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ async def test_the_chosen_agent_runs_a_job(tmp_path: Path) -> None:
         place.joinpath("SOUL.md").unlink()
         clock.move(harness, hours=1)
         reasons = [run.reason for run in await over(harness, job, 2)]
-        assert "the agent coder can't be used: it has no SOUL.md." in reasons
+        assert "the agent coder can't be used: it has no SOUL.md.”" in reasons[-1]
         await harness.chat.says(f"/agents job {job.id} default", id="m3")
         await harness.chat.sees_text("I now run the job Tidy up again.")
         assert (await find(harness, job)).options.agent == ""

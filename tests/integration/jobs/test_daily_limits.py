@@ -27,7 +27,7 @@ async def test_runs_of_a_day_share_the_limit_and_the_next_day_has_its_own(tmp_pa
             clock.move(harness, minutes=60)
             runs = await over(harness, job, hours)
         assert [run.state for run in runs] == ["done", "done", "skipped"]
-        assert "its runs have cost $0.05 today" in runs[-1].reason
+        assert runs[-1].reason == "Its runs have used today's limit of $0.05."
         assert (await find(harness, job)).state == "active"
         clock.move(harness, minutes=12 * 60)
         runs = await over(harness, job, 4)

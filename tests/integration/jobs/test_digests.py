@@ -174,7 +174,8 @@ async def test_a_job_with_a_missing_skill_says_so(tmp_path: Path) -> None:
         await give_skills(harness, job, "digest-of-old")
         clock.move(harness, days=2, hours=19)
         await harness.chat.sees_text(
-            "as a skill says: there is no skill digest-of-old; there is digest."
+            "the skill digest-of-old. Details in English: “there is no skill digest-of-old; there"
+            " is digest.”"
         )
         await ended(harness, 1, job.id)
         assert await states(harness) == ["failed"]

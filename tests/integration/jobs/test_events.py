@@ -179,7 +179,7 @@ async def test_a_web_address_is_given_in_a_direct_chat_and_starts_the_job(tmp_pa
         job = await give_job(harness, "Deployed.", "on webhook")
         other = await give_job(harness, "Tea.", "0 8 * * *")
         await harness.chat.says(f"/jobs webhook {other.id}")
-        await harness.chat.sees_text("doesn't wait for a request to a web address")
+        await harness.chat.sees_text("doesn't wait for a web request")
         for _ in range(2):
             await harness.chat.says(f"/jobs webhook {job.id}")
         await harness.until(lambda: str(texts(harness)).count("/hooks/") == 2)

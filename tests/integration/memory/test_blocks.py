@@ -207,11 +207,11 @@ async def test_a_block_named_team_precedes_no_team_list(tmp_path: Path) -> None:
         ("/block new other 500", blocks_texts.NO_DESCRIPTION()),
         (
             f"/block new sk-ant-{'x' * 20} 500 a key as a name",
-            blocks_texts.BAD_BLOCK(secret="an Anthropic key"),
+            blocks_texts.SECRET_FOUND(),
         ),
         (
             f"/block new other 500 it opens with sk-ant-{'x' * 20}",
-            blocks_texts.BAD_BLOCK(secret="an Anthropic key"),
+            blocks_texts.SECRET_FOUND(),
         ),
         ("/block new shopping 500 again", blocks_texts.TAKEN()),
         ("/block share shopping", blocks_texts.WITH_WHOM()),

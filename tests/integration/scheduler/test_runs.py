@@ -150,9 +150,23 @@ async def test_a_command_that_keeps_failing_is_paused_with_two_notices(tmp_path:
         found = await find(harness, job)
         assert (found.state, found.failures) == ("paused", 4)
         first, last = texts(harness)[1:]
-        assert "failed: it ended with status 3" in first
+        assert "failed: Its command ended with status 3." in first
         assert "I've paused" in last
         assert "failed 4 times in a row" in last
+
+
+async def test_a_german_reads_reasons_in_german(tmp_path: Path) -> None:
+    clock = Clock(*NOON)
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
+        await greet(harness)
+        await harness.chat.says("/settings language de", id="m2")
+        await harness.chat.sees_text("Sprache: de")
+        job = await give_job(harness, "exit 3", "0 * * * *", kind="script", options=Options())
+        clock.move(harness, minutes=60)
+        await _give_up(harness, clock)
+        await harness.chat.sees_text("Sein Befehl endete mit Status 3.")
+        await harness.chat.says(f"/jobs {job.id}", id="m3")
+        await harness.chat.sees_text("fehlgeschlagen (Sein Befehl endete mit Status 3)")
 
 
 async def _give_up(harness: Harness, clock: Clock) -> None:

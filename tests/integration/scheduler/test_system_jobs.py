@@ -165,7 +165,7 @@ async def test_owners_get_one_notice_of_failure_and_recovery(tmp_path: Path) -> 
                 await tried(harness, job, day, attempt)
                 if (day, attempt) != (2, 3):
                     clock.move(harness, minutes=minutes)
-        shown = await harness.chat.sees_text("**Backup of the database** failed: ")
+        shown = await harness.chat.sees_text("**Backup of the database** failed. ")
         assert "File exists" in shown.text
         in_the_way.unlink()
         clock.move(harness, days=1)
@@ -252,7 +252,7 @@ async def test_an_unexpected_error_fails_only_the_run(
         pass
     state, reason = await alone(tmp_path, harness, clock, break_down)
     assert state == "waiting", "it is tried again"
-    assert reason == "an unexpected error occurred; the log has the details."
+    assert reason == "An unexpected error occurred. The log has the details."
     (logged,) = [record for record in caplog.records if record.name == "gateway.scheduler.runner"]
     assert logged.exc_info
     assert logged.exc_info[1] is error
@@ -263,7 +263,7 @@ async def test_an_unknown_system_job_is_named(tmp_path: Path) -> None:
     async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
         pass
     state, reason = await alone(tmp_path, harness, clock, None)
-    assert (state, reason) == ("waiting", "this version has no system task named backup.")
+    assert (state, reason) == ("waiting", "This version has no system task named backup.")
 
 
 def test_a_task_from_the_future_is_reported_as_current() -> None:
