@@ -1,4 +1,4 @@
-"""Memory after the start, and memory that each conversation leaves behind."""
+"""Memory after the start and the first turn, and memory that each conversation leaves behind."""
 
 from bench.bots import Bot, run_bot, run_everywhere
 from bench.figures import Figure
@@ -18,13 +18,17 @@ async def measure(*, conversations: int) -> list[Figure]:
         run_bot("bare", model) as bare,
     ):
         at_start = [bot.program.resident_bytes() for bot in (gateway, bare)]
+        (first,) = await gateway.population.ask({0: "hello."})
+        after_turn = gateway.program.resident_bytes()
         await _dialogue(gateway, range(_WARM_UP))
         before = gateway.program.resident_bytes()
         await _dialogue(gateway, range(_WARM_UP, _WARM_UP + conversations))
         grown = gateway.program.resident_bytes() - before
     return [
-        Figure(name="resident after start", unit="MB", value=at_start[0] / _MEGA, at_most=120.0),
+        Figure(name="resident after start", unit="MB", value=at_start[0] / _MEGA, at_most=110.0),
         Figure(name="resident after start, bare bot", unit="MB", value=at_start[1] / _MEGA),
+        Figure(name="resident after the first turn", unit="MB", value=after_turn / _MEGA),
+        Figure(name="the first turn, with the import of the SDK", unit="s", value=first),
         Figure(
             name=f"growth per idle conversation, of {conversations:,}",
             unit="KB",

@@ -11,7 +11,7 @@ from agent_core.tools.time_zones import find_zone
 
 for _name in ("telegram", "discord", "slack"):
     import_module(f"adapters.{_name}")
-for _name in ("agent_core.models.anthropic", "httpcore2", "uvloop"):
+for _name in ("agent_core.models.anthropic.client", "httpcore2", "uvloop"):
     import_module(_name)
 find_zone("Vienna")
 gc.collect()

@@ -22,6 +22,7 @@ from agent_core.errors import (
     ModelUnreachable,
 )
 from agent_core.models.anthropic.answer import AnswerReader, EventStream
+from agent_core.models.anthropic.settings import AnthropicSettings
 from agent_core.models.anthropic.translate import (
     PROVIDER,
     Prefix,
@@ -30,13 +31,7 @@ from agent_core.models.anthropic.translate import (
     render_request,
 )
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.models.http import (
-    parse_retry_after,
-    read_address,
-    read_choice,
-    read_seconds,
-    refuse_unknown,
-)
+from agent_core.models.http import parse_retry_after
 from agent_core.models.requests import ImageSupport, PrefixCache, chunk_large, is_about_images
 
 _SHORT = 8
@@ -62,9 +57,6 @@ class RenderedPrefixes:
         return body
 
 
-ADDRESS = "https://api.anthropic.com"
-_OPTIONS = ("api_key", "base_url", "timeout", "effort", "cache_ttl")
-_EFFORTS = ("", "low", "medium", "high", "xhigh", "max")
 _CONNECT_SECONDS = 10.0
 _CHECK_SECONDS = 15.0
 _COUNT_SECONDS = 10.0
@@ -146,20 +138,12 @@ _BUSY_CLASSES = (
 )
 
 
-def create(options: Mapping[str, str]) -> "AnthropicModel":
-    """Create the provider.
-
-    Options: `api_key`; `base_url`; `timeout`, seconds of silence that end a call (120); `effort`
-    (low, medium, high, xhigh, max; the API's default without it); `cache_ttl` (5m or 1h). Raises
-    `ValueError` with a sentence.
-    """
-    refuse_unknown(options, _OPTIONS, PROVIDER)
-    if not options.get("api_key"):
-        raise ValueError("The model provider anthropic needs an api_key.")
-    timeout = read_seconds(options, "timeout", 120.0)
+def connect(settings: AnthropicSettings) -> "AnthropicModel":
+    """Create the provider."""
+    timeout = settings.timeout
     client = AsyncAnthropic(
-        api_key=options["api_key"],
-        base_url=read_address(options, "base_url", ADDRESS),
+        api_key=settings.api_key,
+        base_url=settings.base_url,
         timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
         max_retries=0,
         open_telemetry=False,
@@ -168,11 +152,7 @@ def create(options: Mapping[str, str]) -> "AnthropicModel":
             limits=httpx2.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEPT_SECONDS)
         ),
     )
-    return AnthropicModel(
-        client,
-        effort=read_choice(options, "effort", _EFFORTS),
-        cache_ttl=read_choice(options, "cache_ttl", ("5m", "1h")),
-    )
+    return AnthropicModel(client, effort=settings.effort, cache_ttl=settings.cache_ttl)
 
 
 class AnthropicModel:

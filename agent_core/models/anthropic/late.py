@@ -1,0 +1,126 @@
+"""The provider before its SDK is loaded: the SDK is imported with the first call, on a thread.
+
+The SDK has 3,000 modules, mostly types of services that Talaria does not use.
+"""
+
+import asyncio
+import gc
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, cast
+from urllib.parse import quote
+
+import aiohttp
+
+from agent_core.errors import ModelDenied
+from agent_core.models.anthropic.settings import AnthropicSettings, read_settings
+from agent_core.models.anthropic.translate import PROVIDER
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+
+if TYPE_CHECKING:
+    from agent_core.models.anthropic.client import AnthropicModel
+
+_VERSION = "2026-10-21"
+"""The version of the API that the description of a model is requested in."""
+_DESCRIPTION_SECONDS = 3.0
+
+
+def create(options: Mapping[str, str]) -> "LateModel":
+    """Create the provider.
+
+    Options: `api_key`; `base_url`; `timeout`, seconds of silence that end a call (120); `effort`
+    (low, medium, high, xhigh, max; the API's default without it); `cache_ttl` (5m or 1h). Raises
+    `ValueError` with a sentence, and `ModuleNotFoundError` if the SDK is not installed.
+    """
+    settings = read_settings(options)
+    if find_spec("anthropic") is None:
+        raise ModuleNotFoundError("No module named 'anthropic'", name="anthropic")
+    return LateModel(settings)
+
+
+class LateModel:
+    """The `Model` for Anthropic, which loads the SDK with the first call."""
+
+    def __init__(self, settings: AnthropicSettings) -> None:
+        self._settings = settings
+        self._loading: asyncio.Future[AnthropicModel] | None = None
+        self._model: AnthropicModel | None = None
+
+    @property
+    def provider(self) -> str:
+        """The package's name."""
+        return PROVIDER
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        """Make the call; see the contract."""
+        return self._model.stream(request) if self._model else self._load_and_stream(request)
+
+    async def check(self, model: str) -> None:
+        """Request the model's description, which is free; see the contract.
+
+        The SDK is loaded only to find out why there is none.
+        """
+        if self._model is None and await _has_description(self._settings, model):
+            return
+        await (await self._load()).check(model)
+
+    async def count(self, request: ModelRequest) -> int:
+        """The input tokens of a request, as the API counts them; see the contract."""
+        return await (await self._load()).count(request)
+
+    async def close(self) -> None:
+        """Close connections, if there are any."""
+        if self._model:
+            await self._model.close()
+
+    async def _load_and_stream(
+        self, request: ModelRequest
+    ) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        loaded = await self._load()
+        async with aclosing(loaded.stream(request)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def _load(self) -> "AnthropicModel":
+        """Load the SDK once, for all calls that wait for it. Raises `ModelDenied`."""
+        if self._model:
+            return self._model
+        if self._loading is None or self._loading.done():
+            loop = asyncio.get_running_loop()
+            self._loading = loop.run_in_executor(None, _connect, self._settings)
+        try:
+            # A call that is cancelled leaves the import to the others.
+            loaded = await asyncio.shield(self._loading)
+        except ImportError as error:
+            raise ModelDenied(f"Anthropic's SDK can't be imported: {error}") from error
+        self._model = self._model or loaded
+        return self._model
+
+
+def _connect(settings: AnthropicSettings) -> "AnthropicModel":
+    was_enabled = gc.isenabled()
+    gc.disable()  # collections take an eighth of the import, and find nothing
+    try:
+        module = import_module(f"{__package__}.client")
+        gc.freeze()  # a later collection needs no look at a million objects that stay
+    finally:
+        if was_enabled:
+            gc.enable()
+    return cast("AnthropicModel", module.connect(settings))
+
+
+async def _has_description(settings: AnthropicSettings, model: str) -> bool:
+    """Return whether the API describes the model to this key."""
+    address = f"{settings.base_url.rstrip('/')}/v1/models/{quote(model, safe='')}"
+    headers = {"Authorization": f"Bearer {settings.api_key}", "anthropic-version": _VERSION}
+    timeout = aiohttp.ClientTimeout(total=_DESCRIPTION_SECONDS)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
+            session.get(address, headers=headers) as response,
+        ):
+            return response.status == 200
+    except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
+        return False

@@ -1,0 +1,107 @@
+"""The SDK is imported with the first call, once, beside the event loop."""
+
+import asyncio
+import json
+import subprocess
+import sys
+
+import pytest
+
+from agent_core.errors import ModelDenied, ModelUnknown
+from agent_core.models.anthropic import create
+from agent_core.models.contract import Model
+from tests.agent_core.models.calls import ask, complete
+from tests.emulators.anthropic import AnthropicEmulator
+
+_SCRIPT = """
+import asyncio, json, sys
+from agent_core.models.anthropic import create
+from agent_core.models.contract import ModelAnswer, ModelRequest
+from agent_core.transcript import user_message
+
+REQUEST = ModelRequest(
+    model="claude-sonnet-5-5", system="Be kind.", tools=(), messages=(user_message("hi"),),
+    max_output_tokens=100,
+)
+seen = {}
+
+def is_loaded():
+    return "anthropic" in sys.modules
+
+async def answer(model):
+    async for piece in model.stream(REQUEST):
+        if isinstance(piece, ModelAnswer):
+            return piece.stop
+
+async def main():
+    model = create({"api_key": "good-key", "base_url": sys.argv[1], "timeout": "5"})
+    await model.check("claude-sonnet-5-5")
+    seen["after check"] = is_loaded()
+    given_up = asyncio.create_task(answer(model))
+    calls = [asyncio.create_task(answer(model)) for _ in range(3)]
+    ticks = 0
+    while not is_loaded():
+        await asyncio.sleep(0)
+    given_up.cancel()
+    while not calls[0].done():
+        ticks += 1
+        await asyncio.sleep(0.001)
+    seen["answers"] = [await call for call in calls]
+    seen["loop ran meanwhile"] = ticks > 10
+    await model.close()
+    print(json.dumps(seen))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.process
+async def test_the_first_calls_load_the_sdk_and_a_check_needs_none() -> None:
+    async with AnthropicEmulator(key="good-key") as api:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", _SCRIPT, api.url, stdout=subprocess.PIPE
+        )
+        async with asyncio.timeout(60):
+            said, _ = await process.communicate()
+    assert process.returncode == 0
+    assert json.loads(said) == {
+        "after check": False,
+        "answers": ["end"] * 3,
+        "loop ran meanwhile": True,
+    }
+
+
+async def test_a_check_that_is_answered_otherwise_gives_the_sdks_reason(
+    api: AnthropicEmulator,
+) -> None:
+    async def check(key: str, name: str) -> None:
+        made = create({"api_key": key, "base_url": api.url, "timeout": "5"})
+        try:
+            await made.check(name)
+        finally:
+            await made.close()
+
+    await check("good-key", "claude-sonnet-5-5")
+    with pytest.raises(ModelDenied):
+        await check("bad-key", "claude-sonnet-5-5")
+    with pytest.raises(ModelUnknown):
+        await check("good-key", "no such/model?")
+
+
+async def test_an_sdk_that_fails_to_import_is_tried_again(
+    model: Model, api: AnthropicEmulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        # As an installation that an upgrade has left halfway.
+        patch.setitem(sys.modules, "agent_core.models.anthropic.client", None)
+        with pytest.raises(ModelDenied, match="can't be imported"):
+            await complete(model, ask("hi"))
+    text, _ = await complete(model, ask("hi"))
+    assert text == "echo: hi"
+
+
+def test_a_missing_sdk_is_noticed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    with pytest.raises(ModuleNotFoundError, match="anthropic"):
+        create({"api_key": "key"})
