@@ -21,6 +21,7 @@ from bench import (
 )
 from bench.bots import PLATFORMS
 from bench.figures import Figure, render, save
+from bench.skills import catalogue
 
 Part = Callable[[], Awaitable[list[Figure]]]
 
@@ -67,6 +68,8 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
         ),
         "parallel-tools": parallel_tools.measure,
         "sandbox": partial(sandbox.measure, commands=30 if is_quick else 200),
+        "skills-choice": catalogue.measure_choice,
+        "skills-loading": catalogue.measure_loading,
         "everywhere": memory.measure_everywhere,
         "memory": partial(memory.measure, conversations=200 if is_quick else 1000),
     }

@@ -19,6 +19,7 @@ from agent_core.skills.parser import (
     LONGEST_DESCRIPTION,
     LONGEST_FRONT,
     Skill,
+    find_colon,
     is_name,
     make_skill,
     read_skill,
@@ -62,12 +63,16 @@ def read_any_skill(folder: str, text: str) -> Skill:
 
 def _load(front: str) -> Mapping[str, object]:
     """Parse front matter as YAML, else line by line with every value as a text."""
-    yaml = YAML(typ="base", pure=True)
-    yaml.allow_duplicate_keys = True
-    try:
-        found = yaml.load(front)
-    except (YAMLError, RecursionError):
+    found: object
+    if find_colon(front):
         found = _read_lines(front)
+    else:
+        yaml = YAML(typ="base", pure=True)
+        yaml.allow_duplicate_keys = True
+        try:
+            found = yaml.load(front)
+        except (YAMLError, RecursionError):
+            found = _read_lines(front)
     return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
 
 

@@ -23,6 +23,8 @@ _PLAIN = re.compile(
 """A line whose value YAML reads as it stands: no comment, colon or indicator, or all of it in
 quotes without an escape.
 """
+_COLON = re.compile(r"[a-z][a-z-]{0,63}: +[A-Za-z](?:(?! #).)*?:(?: .*)?")
+"""A line whose unquoted value has a colon, which YAML refuses. Many skills of others have one."""
 
 
 def read_front_matter(text: str) -> dict[str, Value]:
@@ -31,6 +33,8 @@ def read_front_matter(text: str) -> dict[str, Value]:
         raise ValueError(f"it has more than {LONGEST_FRONT:,} characters")
     if (plain := _read_plain(text)) is not None:
         return dict(plain)
+    if line := find_colon(text):
+        raise ValueError(f"line {line}: {_REFUSED}{_QUOTES}")
     try:
         found = YAML(typ="base", pure=True).load(text)
     except MarkedYAMLError as error:
@@ -61,11 +65,33 @@ def _read_plain(text: str) -> dict[str, str] | None:
     return found
 
 
+def find_colon(text: str) -> int:
+    """Find the line that YAML refuses for a colon in its value; 0 if that takes the YAML parser.
+
+    Line 1 is the opening `---`. The parser takes milliseconds to find the same.
+    """
+    seen: set[str] = set()
+    for number, line in enumerate(text.split("\n"), start=2):
+        if not line.isprintable():
+            return 0
+        if _COLON.fullmatch(line):
+            return number
+        match = _PLAIN.fullmatch(line)
+        if match is None or match[1] in seen:
+            return 0
+        seen.add(match[1])
+    return 0
+
+
+_REFUSED = "mapping values are not allowed here"
+_QUOTES = '; put a text with a colon in "quotes"'
+
+
 def _describe(error: MarkedYAMLError) -> str:
     """Describe a YAML error and its line; line 1 is the opening `---`."""
     what = (error.problem or error.context or "it is not YAML").split(" (original value")[0]
     where = error.problem_mark or error.context_mark
-    hint = '; put a text with a colon in "quotes"' if "mapping values" in what else ""
+    hint = _QUOTES if "mapping values" in what else ""
     return f"line {where.line + 2}: {what}{hint}" if where else what
 
 

@@ -5,9 +5,9 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from agent_core.skills.parser import read_front_matter
+from agent_core.skills.parser import find_colon, read_front_matter
 
 
 @pytest.mark.parametrize(
@@ -129,3 +129,16 @@ def test_plain_lines_read_as_a_yaml_parser_reads_them(value: str) -> None:
         found = {}
     expected = read_with_yaml(text)
     assert found == (expected or {}), value
+
+
+@given(strategies.text(alphabet="ab:-#[]{}\"'\\ \n\t.é", max_size=30))
+def test_a_colon_is_found_only_where_a_yaml_parser_refuses_it(end: str) -> None:
+    text = f"name: Use when: x\nkey: a{end}"
+    for front in (text, text.partition("\n")[2]):
+        line = find_colon(front)
+        if line:
+            with pytest.raises(MarkedYAMLError) as caught:
+                YAML(typ="base", pure=True).load(front)
+            assert caught.value.problem == "mapping values are not allowed here"
+            assert caught.value.problem_mark.line + 2 == line
+    assert find_colon(text) == 2

@@ -1,0 +1,1 @@
+"""Benchmarks of skills: the choice among many, and the time to load them."""
