@@ -12,7 +12,7 @@ from agent_core.state.engine.database import Database
 from bench.figures import Figure
 from bench.skills.corpus import Request, list_skills, read_requests, write_skills
 
-BUDGET = 1_000
+BUDGET = 350
 """Tokens of the list; the default of `skills.prompt_tokens`."""
 _LETTERS_PER_TOKEN = 4
 _FIRST = 3

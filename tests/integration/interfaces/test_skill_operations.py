@@ -322,3 +322,38 @@ def test_skills_are_checked_without_a_gateway(home: Path) -> None:
     assert said(home, "check", str(home / "none")).code == 2
     (home / "empty").mkdir()
     assert "There are no skills in" in said(home, "check", str(home / "empty")).err
+
+
+def test_a_skill_of_the_working_folder_is_agreed_to_as_it_is(home: Path) -> None:
+    project = home / "project"
+    (home / "config.toml").write_text(f'[prompt]\nfolder = "{project}"\n')
+    place = write_skill(project / ".agents/skills", "review")
+    write_skill(home / "skills", "tidy")
+    assert "review: good; not used: `talaria skills agree` uses it" in said(home, "check").out
+    agreed = said(home, "agree", "review")
+    assert agreed.out == ("The skill review is used from now on, until one of its files changes.\n")
+    assert "review: good\n" in said(home, "check").out
+    (place / "more.md").write_text("changed")
+    assert "review: good; not used" in said(home, "check").out
+    (place / "link").symlink_to("more.md")
+    assert "are too large, links or unreadable" in said(home, "agree", "review").err
+    for name, reason in (("tidy", "is used already"), ("none", "here is no skill none")):
+        refused = said(home, "agree", name)
+        assert (refused.code, reason in refused.err) == (1, True)
+
+
+def test_check_names_hidden_skills_and_taken_commands(home: Path) -> None:
+    project = home / "project"
+    (home / "config.toml").write_text(f'[prompt]\nfolder = "{project}"\n')
+    used = write_skill(home / "skills", "tidy")
+    first = write_skill(project / ".agents/skills", "tidy")
+    second = write_skill(project / ".claude/skills", "tidy")
+    write_skill(home / "skills", "help")
+    lines = said(home, "check").out.splitlines()
+    assert lines == [
+        "help: good",
+        "tidy: good",
+        f"warning: {first} is hidden by {used}",
+        f"warning: {second} is hidden by {used}",
+        "warning: /help is a command of Talaria; the skill help has none",
+    ]
