@@ -1,11 +1,18 @@
 """A real database with two people in it, and the folder of their memory."""
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from agent_core.memory.changes import Edit, Refusal, replay
+from agent_core.memory.editing import AppliedEdit
+from agent_core.memory.files import parse
+from agent_core.memory.store import MemoryStore, Write
 from agent_core.state.engine.database import Database
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from tests.databases import open_database
@@ -54,6 +61,65 @@ class Desk:
 
     def lose(self, person: Person) -> None:
         self.path(person).unlink(missing_ok=True)
+
+
+def add(text: str, target: Target = "memory", *, for_anyone: bool = False) -> Edit:
+    return Edit(action="add", target=target, text=text, is_for_anyone=for_anyone)
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """One person's memory: the ledger, the file, and the store between them."""
+
+    database: Database
+    store: MemoryStore
+    person: Person
+    desk: Desk
+
+    def writing(self, write: Write) -> "Notebook":
+        """Return the same memory in a process that writes files in another way."""
+        store = MemoryStore(self.database, self.store.folder, write=write)
+        return replace(self, store=store)
+
+    async def change(
+        self, *edits: Edit, call: str | None = None
+    ) -> tuple[AppliedEdit, ...] | Refusal:
+        origin = Origin(actor="turn:1", now=5, evidence="remember this", call_key=call)
+        return await self.store.change_all(self.person.id, self.person.slug, edits, origin)
+
+    async def add(self, *texts: str) -> None:
+        """Add entries, each with a change of its own."""
+        for text in texts:
+            assert not isinstance(await self.change(add(text)), Refusal)
+
+    async def lists(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        snapshot = await self.store.snapshot(self.person.id, self.person.slug, 9)
+        return snapshot.memory, snapshot.user
+
+    async def look(self) -> tuple[str, ...]:
+        return (await self.lists())[0]
+
+    async def rows(self, target: Target = "memory") -> list[LedgerEntry]:
+        return await self.database.read(
+            lambda c: ledger.find_entries(c, person_id=self.person.id, target=target)
+        )
+
+    async def agree(self) -> tuple[str, ...]:
+        """The list, once snapshot, ledger and file were seen to say the same."""
+        entries = await self.look()
+        replayed = replay(row.change for row in await self.rows())
+        assert entries == replayed == parse(self.desk.read(self.person))
+        return entries
+
+
+@pytest.fixture
+def store(database: Database, folder: Path) -> MemoryStore:
+    return MemoryStore(database, folder)
+
+
+@pytest.fixture
+def notebook(database: Database, store: MemoryStore, ann: Person, desk: Desk) -> Notebook:
+    return Notebook(database, store, ann, desk)
 
 
 @pytest.fixture

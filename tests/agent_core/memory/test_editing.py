@@ -1,6 +1,5 @@
 """Several edits of one memory are made together or not at all, and know what they rest on."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,23 +8,18 @@ from agent_core.errors import StoreDamaged
 from agent_core.ids import MessageId, TurnId
 from agent_core.memory import files
 from agent_core.memory.changes import Edit, Refusal
-from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.files import parse
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.state.conversations import messages
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.memory import ledger, shares
-from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
+from agent_core.state.memory import shares
+from agent_core.state.memory.ledger import Origin, Target
 from agent_core.state.people.people import Person
 from agent_core.transcript import Message, TextPart
-from tests.agent_core.memory.conftest import Desk
+from tests.agent_core.memory.conftest import Desk, Notebook, add
 from tests.agent_core.state.rows import add_dialogue, add_turn
 
 TURN = Origin(actor="turn:1", now=5, evidence="remember this", call_key="1:call")
-
-
-def add(text: str, target: Target = "memory", *, for_anyone: bool = False) -> Edit:
-    return Edit(action="add", target=target, text=text, is_for_anyone=for_anyone)
 
 
 def remove(old: str, target: Target = "memory") -> Edit:
@@ -35,35 +29,6 @@ def remove(old: str, target: Target = "memory") -> Edit:
 @pytest.fixture
 def store(database: Database, folder: Path) -> MemoryStore:
     return MemoryStore(database, folder, MemoryLimits(memory=60, user=40))
-
-
-class Notebook:
-    """One person's memory, changed by calls."""
-
-    def __init__(self, database: Database, store: MemoryStore, person: Person) -> None:
-        self.database = database
-        self.store = store
-        self.person = person
-
-    async def change(
-        self, *edits: Edit, call: str | None = None
-    ) -> tuple[AppliedEdit, ...] | Refusal:
-        origin = replace(TURN, call_key=call)
-        return await self.store.change_all(self.person.id, self.person.slug, edits, origin)
-
-    async def lists(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        snapshot = await self.store.snapshot(self.person.id, self.person.slug, 9)
-        return snapshot.memory, snapshot.user
-
-    async def rows(self, target: Target = "memory") -> list[LedgerEntry]:
-        return await self.database.read(
-            lambda c: ledger.find_entries(c, person_id=self.person.id, target=target)
-        )
-
-
-@pytest.fixture
-def notebook(database: Database, store: MemoryStore, ann: Person) -> Notebook:
-    return Notebook(database, store, ann)
 
 
 async def test_several_edits_change_both_lists_and_both_files(
