@@ -8,6 +8,9 @@ from pathlib import Path
 from agent_core.state.engine.database import Database
 from agent_core.state.engine.upgrade import SCHEMA
 
+_RETRY_PAUSE = 0.05
+"""Seconds between two attempts of work that the store refused."""
+
 
 async def open_database(path: Path) -> Database:
     """Open the database of a test. A new one is copied, which halves the CPU time of a first start.
@@ -15,7 +18,7 @@ async def open_database(path: Path) -> Database:
     Tests of the engine and of upgrades call `Database.open`, as the gateway does.
     """
     place_database(path)
-    return await Database.open(path)
+    return await Database.open(path, retry_pause=_RETRY_PAUSE)
 
 
 def place_database(path: Path) -> None:

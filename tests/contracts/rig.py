@@ -173,8 +173,8 @@ async def connected(rig: Rig, run: asyncio.Task[None] | None = None) -> None:
             await asyncio.sleep(0.01)
 
 
-async def until(condition: Callable[[], bool], timeout: float = 5) -> None:
+async def until(condition: Callable[[], bool]) -> None:
     """Return once the condition holds. Raises `TimeoutError`."""
-    async with asyncio.timeout(timeout):
+    async with asyncio.timeout(45):
         while not condition():
             await asyncio.sleep(0.005)

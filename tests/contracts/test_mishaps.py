@@ -15,7 +15,7 @@ async def texts(rig: Rig, inlet: FakeInlet, count: int) -> list[str]:
 
     A platform may hand over more, as long as it reads that as not being meant for the bot.
     """
-    await until(lambda: len(heard(rig, inlet)) >= count, timeout=10)
+    await until(lambda: len(heard(rig, inlet)) >= count)
     return [said.text for said in heard(rig, inlet)]
 
 

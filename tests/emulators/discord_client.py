@@ -68,7 +68,7 @@ async def connected(
             await client.login(api.token)
             client.running = asyncio.create_task(client.connect())
             try:
-                await asyncio.wait_for(client.wait_until_ready(), 5)
+                await asyncio.wait_for(client.wait_until_ready(), 45)
                 yield client
             finally:
                 await client.close()

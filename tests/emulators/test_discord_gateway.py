@@ -310,7 +310,7 @@ async def test_a_restart_keeps_port_sessions_and_history(
         address = api.gateway_url
         await api.stop()
         await api.says(ANNA, "while it was away")
-        await asyncio.wait_for(api.start(), 5)
+        await asyncio.wait_for(api.start(), 45)
         assert api.gateway_url == address
         await api.wait_for(client.said, timeout=45)
         assert client.said() == ["while it was away"]

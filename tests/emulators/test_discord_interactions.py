@@ -240,7 +240,7 @@ async def test_it_runs_as_a_process_controlled_over_http() -> None:
     )  # fmt: skip
     assert process.stdout is not None
     try:
-        line = await asyncio.wait_for(process.stdout.readline(), 20)
+        line = await asyncio.wait_for(process.stdout.readline(), 45)
         port = int(line.decode().removeprefix("ready "))
         twin = DiscordEmulator(port=port)  # never started: only for its addresses
         async with connected(twin) as client, aiohttp.ClientSession() as session:
@@ -263,7 +263,7 @@ async def test_it_runs_as_a_process_controlled_over_http() -> None:
             assert [one["content"] for one in await control("messages", channel=anna.id)] == ["yes"]
             assert await control("live_sessions") == 1
         process.terminate()
-        assert await asyncio.wait_for(process.wait(), 20) == 0
+        assert await asyncio.wait_for(process.wait(), 45) == 0
     finally:
         if process.returncode is None:
             process.kill()

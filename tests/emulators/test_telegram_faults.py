@@ -127,7 +127,7 @@ async def test_it_runs_as_a_process_controlled_over_http() -> None:
     )  # fmt: skip
     assert process.stdout is not None
     try:
-        line = await asyncio.wait_for(process.stdout.readline(), 20)
+        line = await asyncio.wait_for(process.stdout.readline(), 45)
         address = f"http://127.0.0.1:{int(line.decode().removeprefix('ready '))}"
         async with aiohttp.ClientSession() as session, Bot("5:abc", f"{address}/bot") as bot:
 
@@ -145,7 +145,7 @@ async def test_it_runs_as_a_process_controlled_over_http() -> None:
             ]
             assert (await control("calls"))["sendMessage"] == 1
         process.terminate()
-        assert await asyncio.wait_for(process.wait(), 20) == 0
+        assert await asyncio.wait_for(process.wait(), 45) == 0
     finally:
         if process.returncode is None:
             process.kill()

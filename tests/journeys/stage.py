@@ -255,9 +255,9 @@ class Harness:
         """Return a platform's health in one word."""
         return self.gateway.platforms.health()[platform].state
 
-    async def until(self, is_so: Callable[[], object], timeout: float = PATIENCE) -> None:
+    async def until(self, is_so: Callable[[], object]) -> None:
         """Return once the condition holds. Raises `TimeoutError`."""
-        async with asyncio.timeout(timeout):
+        async with asyncio.timeout(PATIENCE):
             while not is_so():
                 await asyncio.sleep(_POLL)
 

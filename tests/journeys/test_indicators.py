@@ -47,7 +47,7 @@ async def test_eyes_and_typing_appear_at_once_and_end_with_the_answer(
         said = await anna.says("hello")
         await harness.until(lambda: anna.indicators(said))
         if platform != "slack":  # which shows indicators in threads only
-            await harness.until(anna.typed, timeout=2)
+            await harness.until(anna.typed)
         assert not anna.seen()
         released.set()
         await harness.until(lambda: texts(anna) == ["echo: hello"])

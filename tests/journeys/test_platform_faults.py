@@ -30,8 +30,8 @@ async def test_a_platform_outage_harms_no_other_and_its_answers_wait(
         assert [problem.split()[0] for problem in report["problems"]] == [platform]
         assert texts(account) == []
         await server.start()
-        await harness.until(lambda: harness.state_of(platform) == "connected", timeout=30)
-        await harness.until(lambda: texts(account) == ["echo: a long one"], timeout=30)
+        await harness.until(lambda: harness.state_of(platform) == "connected")
+        await harness.until(lambda: texts(account) == ["echo: a long one"])
         assert await harness.hears(account, "and now?") == "echo: and now?"
 
 
@@ -45,7 +45,7 @@ async def test_a_gateway_starts_while_a_platform_is_down(deployment: Stage, plat
         for other in others:
             assert await harness.hears(other, "hello") == "echo: hello"
         await server.start()
-        await harness.until(lambda: harness.state_of(platform) == "connected", timeout=30)
+        await harness.until(lambda: harness.state_of(platform) == "connected")
         assert await harness.hears(account, "hello") == "echo: hello"
 
 

@@ -352,8 +352,8 @@ async def test_an_edit_that_slack_applies_late_does_not_replace_the_whole_answer
         await harness.until(lambda: slack.late)
         if not is_restarted:
             await harness.until(lambda: not slack.late)
-            await harness.until(lambda: texts(anna) == [TALE], timeout=20)
+            await harness.until(lambda: texts(anna) == [TALE])
     deployment.model.pace = 0
     async with deployment.open() as harness:
         await harness.until(lambda: not slack.late)
-        await harness.until(lambda: texts(anna) == [TALE], timeout=20)
+        await harness.until(lambda: texts(anna) == [TALE])

@@ -46,9 +46,9 @@ async def running(
                 await task
 
 
-async def until(condition: Callable[[], bool], timeout: float = 5) -> None:
+async def until(condition: Callable[[], bool]) -> None:
     """Return once the condition holds. Raises `TimeoutError`."""
-    async with asyncio.timeout(timeout):
+    async with asyncio.timeout(45):
         while not condition():
             await asyncio.sleep(0.003)
 

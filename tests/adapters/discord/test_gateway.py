@@ -140,7 +140,7 @@ async def test_a_closing_gateway_is_tried_at_most_fifty_times_an_hour(
     api.close_next_with(4000, times=10_000)
     adapter = DiscordAdapter(settings_for(api, longest_pause=0.001))
     running = asyncio.create_task(adapter.run(inlet))
-    await until(lambda: "50 sessions within an hour" in adapter.health().detail, timeout=20)
+    await until(lambda: "50 sessions within an hour" in adapter.health().detail)
     assert api.identifies <= 50
     running.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -52,9 +52,9 @@ async def running(
                 await task
 
 
-async def until(condition: Callable[[], object], timeout: float = 10) -> None:
+async def until(condition: Callable[[], object]) -> None:
     """Return once the condition holds. Raises `TimeoutError`."""
-    async with asyncio.timeout(timeout):
+    async with asyncio.timeout(45):
         while not condition():
             await asyncio.sleep(0.005)
 

@@ -427,7 +427,7 @@ async def test_another_program_on_the_same_token_is_named(
     rival = asyncio.create_task(poll_as_another(api))
     adapter = TelegramAdapter(settings_for(api, conflict_patience=0.3))
     with pytest.raises(AdapterStopped, match=r"Another program.*/revoke"):
-        await asyncio.wait_for(adapter.run(inlet), 10)
+        await asyncio.wait_for(adapter.run(inlet), 45)
     rival.cancel()
 
 

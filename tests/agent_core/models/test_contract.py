@@ -98,7 +98,7 @@ async def test_text_is_passed_on_as_it_comes_and_leaving_the_stream_ends_the_cal
 ) -> None:
     api.plan(Fault(answer=text_answer("one two"), after_events=provider.first_text, then="hang"))
     stream = model.stream(ask(provider, "hello"))
-    assert await asyncio.wait_for(anext(stream), 5) == TextDelta(text="one ")
+    assert await asyncio.wait_for(anext(stream), 45) == TextDelta(text="one ")
     await stream.aclose()
     async with asyncio.timeout(45):
         while not api.disconnects:
@@ -278,7 +278,7 @@ async def test_cancelling_a_call_is_not_taken_for_an_error(
     api.before = notice
     api.latency = 30
     task = asyncio.create_task(complete(model, ask(provider, "hello")))
-    await asyncio.wait_for(arrived.wait(), 5)
+    await asyncio.wait_for(arrived.wait(), 45)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -97,7 +97,7 @@ class Desk:
         changing = asyncio.create_task(self.database.write("change", work))
         asking = asyncio.create_task(self.asks(action))
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(45):
                 while not self.is_queued():
                     await asyncio.sleep(0.001)
         finally:

@@ -282,7 +282,7 @@ async def test_eight_reads_of_one_answer_run_at_the_same_time() -> None:
     everybody = asyncio.Barrier(8)
 
     async def meet(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(45):
             await everybody.wait()
         return ToolResult(text="met")
 

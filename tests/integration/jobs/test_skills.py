@@ -114,7 +114,7 @@ async def test_an_interrupted_turn_counts_as_one_use(tmp_path: Path, folder: Pat
         job = await give_job(harness, "Tidy up.", "0 8 * * *", kind="prompt")
         await give_skills(harness, job, "tidy")
         clock.move(harness, days=1)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while await known(harness, "tidy") is None:
                 await asyncio.sleep(0.005)
     async with running(tmp_path, FakeModel(say("Swept.")), now=clock, **ZONE) as harness:

@@ -73,7 +73,7 @@ async def test_a_call_ends_in_bounded_time(how: str, surroundings: Surroundings)
     server = replace(hostile_server(how), seconds=1.0)
     async with running(server, surroundings) as connection:
         await wait_for(lambda: connection.state == "ready")
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(45):
             with pytest.raises(McpUnavailable):
                 await connection.call("work", {})
 
@@ -136,7 +136,7 @@ async def test_a_tool_with_a_bad_name_can_not_be_used(surroundings: Surroundings
 async def test_an_output_schema_is_never_checked(surroundings: Surroundings) -> None:
     async with running(hostile_server("pattern"), surroundings) as connection:
         await wait_for(lambda: connection.state == "ready")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             outcome = await connection.call("work", {})
     assert "aaa" in outcome.text
 
@@ -157,7 +157,7 @@ async def test_a_hostile_server_never_holds_up_the_others(
         else:
             stuck = []
         for number in range(20):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(20):
                 assert (await good.call("add", {"a": number, "b": 1})).text == str(number + 1)
         for task in stuck:
             task.cancel()

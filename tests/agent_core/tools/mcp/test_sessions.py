@@ -45,7 +45,7 @@ async def test_a_changed_list_is_announced(open_server: Open) -> None:
     async with open_server(python_server(), changed.set) as session:
         await session.list_tools()
         await call(session, "grow", {})
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(45):
             await changed.wait()
         names = {tool.name for tool in (await session.list_tools()).tools}
     assert "grown" in names
