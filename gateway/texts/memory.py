@@ -124,7 +124,7 @@ _BLOCK_REDO = Text("/block undo {name} undoes the change before it.")
 _EXTERNAL = {
     "starting": Text("External memory {name}: not checked yet"),
     "ok": Text("External memory {name}: available"),
-    "away": Text("External memory {name}: unavailable ({detail})"),
+    "away": Text("External memory {name}: unavailable (in English: “{detail}”)"),
 }
 _EXTERNAL_QUEUED = Text("waiting to be sent: {count:,}")
 _EXTERNAL_DEAD = Text("failed: {count:,} (see the log)")

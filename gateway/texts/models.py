@@ -27,7 +27,7 @@ _SEES = {
     (None, True): Text("may see pictures; hears voice notes, reads files"),
     (None, False): Text("may see pictures; reads files"),
 }
-_PRIVATE = Text("It answers in our private conversations. Groups and jobs keep their own models.")
+_PRIVATE = Text("It answers in our direct conversations. Groups and jobs keep their own models.")
 _JOBS = Text("/model job NUMBER chooses the model of a job.")
 
 STOP = Text("Stop")

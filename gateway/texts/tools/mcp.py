@@ -58,7 +58,9 @@ _STATES = {
 }
 _SIGN_IN_NEEDED = Text("{name}: not connected. Send `/mcp login {name}` to sign in.")
 _STATE_DETAILS = Text("  Details in English: “{details}”")
-_FAULT = Text("The file can't be read, so nothing has changed: {reason}")
+_FAULT = Text(
+    "I couldn't read the list of servers, so nothing has changed. Details in English: “{reason}”"
+)
 _TOOLS = Plural("{n:,} tool in use", "{n:,} tools in use")
 _FRESH = Plural("{n:,} new tool needs your approval", "{n:,} new tools need your approval")
 _CHANGED = Plural("{n:,} changed tool is off", "{n:,} changed tools are off")
@@ -68,7 +70,7 @@ _TOOL = Text("- {name}: {description}")
 _TOOL_STATES = {
     "fresh": Text("- {name} (new): {description}"),
     "changed": Text("- {name} (changed, off): {description}"),
-    "faulty": Text("- {name} (can't be used): {reason}"),
+    "faulty": Text("- {name} (can't be used; details in English: “{reason}”)"),
 }
 _UNTRUSTED = Text("The server wrote these descriptions. Accept them only if you trust it.")
 _NOTICE = Text(
