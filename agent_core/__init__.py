@@ -1,1 +1,1 @@
-"""The agent: thinks, remembers, acts; has never heard of any chat platform."""
+"""The agent: its prompts, models, memory, tools and database. It knows no chat platform."""

@@ -1,1 +1,1 @@
-"""The hall: where chat platforms and the agent meet; nothing imports it."""
+"""The gateway: connects the chat platforms and the agent; nothing imports it."""

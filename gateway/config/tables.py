@@ -142,7 +142,8 @@ class JobSettings(Table, title="Jobs"):
         5,
         ge=1,
         le=1440,
-        description="Fewest minutes between two runs of a job that thinks or runs a program.",
+        description="Fewest minutes between two runs of a job that uses the model or runs a"
+        " program.",
     )
     pause_after: int = Field(
         3,
@@ -317,7 +318,7 @@ class ToolSettings(PlaceSettings, Table, title="Tools that act"):
         (),
         description="What tools may do, as tables `[[tools.rules]]` with `effect` (`allow`, `ask`"
         " or `deny`), `tool` and `pattern` (globs on the tool's name and on what it acts on) and"
-        " `person` (an account, or `*`). The first that fits decides. A variable has three.",
+        " `person` (an account, or `*`). The first that fits decides.",
     )
     disabled: Texts = Field((), description="Names of tools that nobody has.")
     limits: ToolLimits = Field(
