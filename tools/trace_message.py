@@ -28,7 +28,9 @@ from bench.quick_model import QuickModel
 from gateway.bootstrap.app import run
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
+from gateway.bootstrap.timings import Timings
 from gateway.config import load
+from gateway.turns import PresenterTimings
 
 _ROOT = Path(__file__).resolve().parents[1]
 _PRODUCT = tuple(f"{_ROOT / package}/" for package in ("gateway", "agent_core", "adapters"))
@@ -40,6 +42,10 @@ answer their greeting, and one of the first gives the session a title. The path 
 that of every later message.
 """
 _POLL = 0.005
+_LATER = 60.0
+"""Seconds until a turn shows something before its answer. On a slow machine, too, the model counts
+as one that answers at once.
+"""
 
 Step = tuple[str, str]
 """A file below the root, and a function in it."""
@@ -87,7 +93,9 @@ async def _serving(environ: dict[str, str], clock: Callable[[], int]) -> AsyncIt
     async def keep(gateway: Gateway) -> None:
         opened.set_result(gateway)
 
-    extensions = Extensions(now=clock)
+    display = PresenterTimings(first_indicator=_LATER, first_words=_LATER)
+    timings = Timings(start_delay=_LATER, display=display)
+    extensions = Extensions(now=clock, timings=timings)
     running = asyncio.create_task(
         run(load(environ), stop=stop, companions=(keep,), extensions=extensions)
     )

@@ -25,7 +25,6 @@ from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
-from agent_core.agent.prompt.compose import find_prompt_sources
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.facts import describe_searchable
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache, PromptConfig
@@ -378,5 +377,5 @@ class Agent:
             price=self._price,
             now=self._now,
         )
-        journal.inherit_sources(find_prompt_sources(prompt.system))
+        journal.inherit_sources(prompt.sources)
         return journal

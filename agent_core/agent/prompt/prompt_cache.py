@@ -6,7 +6,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol
 
@@ -32,7 +32,7 @@ from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools import SKILL_TOOL
-from agent_core.transcript import Message, ToolSpec
+from agent_core.transcript import Message, ToolSpec, UntrustedSource
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ _MOST_PROMPTS = 1024
 """Prompts kept in memory, about 4 KB each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class FrozenPrompt:
     """A system prompt and tools exactly as they are sent, identified by their hash."""
 
@@ -49,6 +49,11 @@ class FrozenPrompt:
     tools: tuple[ToolSpec, ...]
     shown: ShownEntries = frozenset()
     """Entries of room and shared memory that the prompt shows."""
+
+    @cached_property
+    def sources(self) -> tuple[UntrustedSource, ...]:
+        """The sources of the words of others in it, looked for once: every turn names them."""
+        return find_prompt_sources(self.system)
 
 
 def dump_tools(tools: tuple[ToolSpec, ...]) -> str:
@@ -278,7 +283,7 @@ class PromptCache:
             before = await self._prompts.read(session.prompt_hash)
         except StoreDamaged:  # logged where the prompt was looked for
             return (UNTRUSTED_BEFORE,)
-        lost = {*find_prompt_sources(before.system)} - {*find_prompt_sources(prompt.system)}
+        lost = {*before.sources} - {*prompt.sources}
         return (UNTRUSTED_BEFORE,) if lost else ()
 
     def suggest_skills(self, prompt: FrozenPrompt, request: str) -> tuple[str, ...]:
