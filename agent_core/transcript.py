@@ -98,8 +98,9 @@ class RawPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImagePart:
-    """A picture that a person sent. Its bytes are stored under `file_key`.
+    """A picture that a person sent, or that a tool returned: then it follows the result.
 
+    Its bytes are stored under `file_key`.
     `size` is in bytes, so that the size of a request is known without reading it.
     """
 
@@ -150,6 +151,20 @@ class Message:
     def images(self) -> tuple[ImagePart, ...]:
         """The pictures in this message, in order."""
         return tuple(part for part in self.parts if isinstance(part, ImagePart))
+
+
+def mark_images(message: Message, mark: str) -> Message:
+    """Return a message of a tool with a mark at the end of each result in place of its pictures."""
+    if not message.images:
+        return message
+    parts: list[Part] = []
+    for part in message.parts:
+        before = parts[-1] if parts else None
+        if isinstance(part, ImagePart) and isinstance(before, ToolResultPart):
+            parts[-1] = replace(before, text=f"{before.text}\n{mark}")
+        else:
+            parts.append(part)
+    return replace(message, parts=tuple(parts))
 
 
 def repair_text(text: str) -> str:
@@ -245,6 +260,11 @@ def dump_stored(parts: tuple[Part, ...]) -> str:
             for part in parts
         ]
     )
+
+
+def read_images(dumped: str) -> tuple[ImagePart, ...]:
+    """Return the pictures among dumped parts."""
+    return Message(role="tool", parts=load_parts(dumped)).images
 
 
 def leave_out_text(dumped: str, text: str) -> str:

@@ -349,7 +349,9 @@ def make_place(context: PromptContext, session_id: SessionId, turn_id: TurnId) -
 def list_results(steps: Sequence[Step]) -> dict[CallId, ToolResult]:
     """Return the recorded results of a turn's calls."""
     return {
-        step.call_id: ToolResult(text=step.outcome, is_error=step.is_error, sources=step.sources)
+        step.call_id: ToolResult(
+            text=step.outcome, is_error=step.is_error, sources=step.sources, images=step.images
+        )
         for step in steps
         if step.outcome is not None
     }

@@ -9,13 +9,14 @@ from agent_core.agent.prompt.facts import find_sources
 from agent_core.events import Steer
 from agent_core.ids import CallId, InboxId, PersonId
 from agent_core.models import Cost, ModelAnswer, bill
-from agent_core.state.conversations import messages, turns, usage
+from agent_core.state.conversations import files, messages, turns, usage
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import inbox
 from agent_core.tools import Toolbox, ToolResult
 from agent_core.transcript import (
     Message,
+    Part,
     TextPart,
     ToolCallPart,
     ToolResultPart,
@@ -197,6 +198,9 @@ class TurnJournal:
 
         def work(connection: Connection) -> None:
             self._begin_step(call, connection)  # a refused call never began
+            for image in result.images:
+                if data := result.image_data.get(image.file_key):
+                    files.store(connection, data=data, media_type=image.media_type, now=now)
             turns.end_step(
                 connection,
                 turn_id=self.shelf.turn_id,
@@ -206,6 +210,7 @@ class TurnJournal:
                     outcome=result.text,
                     is_error=result.is_error,
                     sources=result.sources,
+                    images=result.images,
                 ),
                 now=now,
             )
@@ -247,7 +252,7 @@ class TurnJournal:
 
     def interrupt(self) -> None:
         """Give every open call a result, because the turn was cancelled."""
-        results = tuple(self._close(call) for call in self._open_calls)
+        results = tuple(part for call in self._open_calls for part in self._close(call))
         self._last_messages = [Message(role="tool", parts=results)] if results else []
         self._unbilled = []
 
@@ -278,15 +283,16 @@ class TurnJournal:
         if lost:
             await self._database.write("turns.write_off", work)
 
-    def _close(self, call: ToolCallPart) -> ToolResultPart:
+    def _close(self, call: ToolCallPart) -> tuple[Part, ...]:
         result = self._results.get(call.call_id) or ToolResult(text=_STOPPED, is_error=True)
-        return ToolResultPart(
+        closed = ToolResultPart(
             call_id=call.call_id,
             name=call.name,
             text=result.text,
             is_error=result.is_error,
             sources=result.sources,
         )
+        return closed, *result.images
 
     def _bill(self, connection: Connection, answer: ModelAnswer, now: int) -> None:
         usage.insert(

@@ -26,7 +26,6 @@ from agent_core.models.contract import (
     Usage,
 )
 from agent_core.models.requests import (
-    MOST_PIXELS,
     Fingerprints,
     choose,
     estimate_input,
@@ -35,7 +34,6 @@ from agent_core.models.requests import (
 from agent_core.models.router import ModelPolicy, ModelRouter, split_name
 
 __all__ = [
-    "MOST_PIXELS",
     "SOURCE",
     "Cost",
     "CountsTokens",

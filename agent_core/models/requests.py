@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 
 from agent_core.ids import ConversationId
 from agent_core.models.contract import Fingerprint, ModelRequest, Usage
+from agent_core.state.conversations.images import MEDIA_TYPES
 from agent_core.transcript import (
     ImagePart,
     Message,
@@ -26,15 +27,6 @@ from agent_core.transcript import (
 
 T = TypeVar("T")
 
-MEDIA_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
-"""Types that both Anthropic and OpenAI read."""
-MOST_BYTES_EACH = 3_932_160
-"""Per image. Anthropic accepts 5 MiB of base64 (vision guide, and its error text "image exceeds 5
-MB maximum: … bytes > 5242880 bytes"), which is three quarters of that in bytes. Larger ones pass in
-some places, so this limits the default, not the setting.
-"""
-MOST_PIXELS = 8000
-"""Per side; Anthropic refuses more (vision guide)."""
 MOST_IMAGES = 20
 """Per request; above that, Anthropic accepts only 2,000 pixels per side (vision guide)."""
 MOST_BYTES = 15_000_000

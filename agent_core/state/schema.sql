@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 33;
+PRAGMA user_version = 34;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -206,8 +206,11 @@ CREATE TABLE steps (
     started_at INTEGER NOT NULL,
     ended_at   INTEGER,
     sources TEXT NOT NULL DEFAULT '[]',
+    images TEXT NOT NULL DEFAULT '[]',
     UNIQUE (turn_id, call_id)
 );
+
+CREATE INDEX steps_images ON steps (turn_id) WHERE images <> '[]';
 
 -- One platform message to send. `is_live` marks a message that still grows with its turn. `shown` is
 -- what an unconfirmed attempt carried, `anchor` the platform's newest message id before it. `key` is

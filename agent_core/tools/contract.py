@@ -2,13 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.state.people.people import Kind
 from agent_core.tools.delegated_tasks import Helpers
-from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource
+from agent_core.transcript import ImagePart, ToolCallPart, ToolSpec, UntrustedSource
 
 Effect = Literal["read", "idempotent", "unsafe"]
 """Effect of a repeat after a crash: none, the same again, or harm."""
@@ -90,14 +90,17 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """Text for the model. An error is a result, too, never an exception.
+    """Text and pictures for the model. An error is a result, too, never an exception.
 
-    `sources` names whose words the text holds, unless all of them are Talaria's own.
+    `sources` names whose words the text holds, unless all of them are Talaria's own. `image_data`
+    holds the bytes of new `images` by key, which are stored together with the result.
     """
 
     text: str
     is_error: bool = False
     sources: tuple[UntrustedSource, ...] = ()
+    images: tuple[ImagePart, ...] = ()
+    image_data: Mapping[str, bytes] = field(default_factory=dict)
 
 
 CallTool = Callable[[ToolCallPart, tuple[UntrustedSource, ...]], Awaitable[ToolResult]]

@@ -10,8 +10,8 @@ from adapters.contract import ChatAdapter
 from adapters.errors import AdapterError, FileTooLarge, RateLimited, Rejected
 from adapters.messages import Attachment, InboundMessage
 from agent_core.errors import StoreError
-from agent_core.models import MOST_PIXELS
 from agent_core.state.conversations import files
+from agent_core.state.conversations.images import MOST_PIXELS, measure
 from agent_core.state.engine.database import Connection, Database
 from gateway.attachments import documents, file_types
 from gateway.attachments.documents import DocumentFault, Extract
@@ -181,7 +181,7 @@ class Reader:
     async def _see(self, attachment: Attachment, data: bytes, media_type: str) -> Reading:
         if len(data) > self._limits.image_bytes:
             return _refuse(attachment, "large_picture", self._limits.image_bytes)
-        size = file_types.measure(data, media_type)
+        size = measure(data, media_type)
         if size is None:
             return _refuse(attachment, "broken_picture")
         if max(size) > MOST_PIXELS:

@@ -118,10 +118,11 @@ def _complain_of_block(block: Json, role: str, model: str) -> str | None:
 
 def _complain_of_images(body: Json) -> str | None:
     images = [
-        (f"messages.{place}.content.{number}.image.source.base64", block.get("source"))
+        (f"messages.{place}.content.{number}.image.source.base64", one.get("source"))
         for place, message in enumerate(body["messages"])
         for number, block in enumerate(as_blocks(message["content"]))
-        if block["type"] == "image"
+        for one in (block, *as_blocks(block.get("content", "")))
+        if one["type"] == "image"
     ]
     if len(images) > MOST_IMAGES:
         return f"messages: too many images: {len(images)} > {MOST_IMAGES}"

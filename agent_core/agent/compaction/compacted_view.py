@@ -6,12 +6,13 @@ from dataclasses import replace
 from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.tools import SKILL_TOOL
-from agent_core.transcript import Message, Part, TextPart, ToolResultPart, escape
+from agent_core.transcript import Message, Part, TextPart, ToolResultPart, escape, mark_images
 
 LONGEST_OUTPUT = 1600
 """Characters up to which a tool's output is shown whole. Changing this or the two values below
 changes how past calls are rebuilt: a migration must account for it.
 """
+_PICTURE = "[A picture was here, which this older output leaves out.]"
 _HEAD = 900
 _TAIL = 400
 
@@ -70,11 +71,15 @@ def _shorten_covered(stored: StoredMessage, compaction: NewCompaction) -> Messag
 
 
 def shorten(message: Message) -> Message:
-    """Shorten long tool outputs to their head and tail; other messages stay as they are."""
+    """Shorten long tool outputs to their head and tail, and leave out their pictures.
+
+    Other messages stay as they are.
+    """
     if message.role != "tool":
         return message
     parts = tuple(_shorten(part) for part in message.parts)
-    return message if parts == message.parts else replace(message, parts=parts)
+    shortened = message if parts == message.parts else replace(message, parts=parts)
+    return mark_images(shortened, _PICTURE)
 
 
 def _shorten(part: Part) -> Part:

@@ -85,7 +85,7 @@ def split_lines(lines: Sequence[str], most: int = PIECE) -> Iterator[list[str]]:
 
 
 def _render(message: Message) -> Iterator[str]:
-    speaker = "assistant" if message.role == "assistant" else "person"
+    speaker = {"assistant": "assistant", "tool": "tool"}.get(message.role, "person")
     for part in message.parts:
         line = _render_part(part, speaker)
         if line:

@@ -37,6 +37,7 @@ class InnerCalls:
             sources=tuple(dict.fromkeys((*self.context.sources, *sources))),
         )
         result = await self.toolbox.run(call, context, begin, self.pause)
+        result = replace(result, images=())  # code reads text only
         await self.journal.record_result(call, result)
         return result
 

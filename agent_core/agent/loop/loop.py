@@ -29,7 +29,7 @@ from agent_core.events import Ending, Event, Host, ModelFault, Steer, TurnEnded
 from agent_core.ids import CallId
 from agent_core.models import ModelAnswer, ModelRequest, TextDelta
 from agent_core.tools import ToolContext, ToolResult, unwrap
-from agent_core.transcript import Message, ToolCallPart, repair_message, user_message
+from agent_core.transcript import Message, Part, ToolCallPart, repair_message, user_message
 
 _MOST_REFUSALS = 3
 """Refusals of one request for its length, each followed by a compaction, before giving up."""
@@ -334,8 +334,10 @@ class Loop:
         if all(toolbox.is_free(call.name) for call in calls):
             self._budget.refund_step()
         checked = self._guardrails.check(calls, results)
-        parts = tuple(replace(part, name=written[part.call_id]) for part in checked)
-        self._next_input.append(Message(role="tool", parts=parts))
+        parts: list[Part] = []
+        for part in checked:
+            parts += (replace(part, name=written[part.call_id]), *results[part.call_id].images)
+        self._next_input.append(Message(role="tool", parts=tuple(parts)))
 
     def _context_of(self, turn: TurnInput, call: ToolCallPart) -> ToolContext:
         return ToolContext(

@@ -77,7 +77,10 @@ def read_record(connection: Connection, turn_id: TurnId) -> TurnRecord | None:
         calls=tuple(call for call in spent if call.purpose == ANSWERS),
         results={
             step.call_id: ToolResult(
-                text=step.outcome, is_error=step.is_error, sources=step.sources
+                text=step.outcome,
+                is_error=step.is_error,
+                sources=step.sources,
+                images=step.images,
             )
             for step in turns.list_steps(connection, turn_id=turn.id)
             if step.outcome is not None

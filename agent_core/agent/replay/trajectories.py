@@ -24,6 +24,7 @@ from agent_core.transcript import (
     ToolResultPart,
     ToolSpec,
     dump_parts,
+    mark_images,
 )
 
 TrajectoryFormat = Literal["jsonl", "openai", "anthropic", "sharegpt"]
@@ -302,7 +303,9 @@ _RENDER: dict[TrajectoryFormat, Callable[[Trajectory], Body]] = {
 
 def _list_answered(trajectory: Trajectory) -> Sequence[Message]:
     """List the messages up to the last answer: a model learns nothing from what has none."""
-    said = trajectory.messages
+    said = [
+        mark_images(one, _PICTURE) if one.role == "tool" else one for one in trajectory.messages
+    ]
     end = next(
         (
             number

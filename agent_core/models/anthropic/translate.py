@@ -204,14 +204,19 @@ def _render_user(message: Message, names: "_CallNames", selection: ImageSelectio
     blocks: list[Block] = []
     for part in message.parts:
         if isinstance(part, ImagePart):
-            blocks.append(_render_image(part, selection))
+            is_returned = blocks and blocks[-1]["type"] == "tool_result"
+            into = blocks[-1].setdefault("content", []) if is_returned else blocks
+            into.append(_render_image(part, selection))
         elif isinstance(part, TextPart | DocumentPart):
             if part.text.strip():
                 blocks.append({"type": "text", "text": part.text})
         elif isinstance(part, ToolResultPart):
             block: Block = {"type": "tool_result", "tool_use_id": names.find(part.call_id)}
             if part.text.strip():
-                block["content"] = part.text
+                has_images = message.role == "tool" and bool(message.images)
+                block["content"] = (
+                    [{"type": "text", "text": part.text}] if has_images else part.text
+                )
             if part.is_error:
                 block["is_error"] = True
             blocks.append(block)

@@ -79,6 +79,8 @@ def _render_messages(request: ModelRequest) -> list[Body]:
             rendered += [
                 _render_result(part) for part in message.parts if isinstance(part, ToolResultPart)
             ]
+            if message.images:  # a message of a tool holds text only
+                rendered.append({"role": "user", "content": _render_returned(message, images)})
         elif message.role == "assistant":
             rendered += _render_assistant(message)
         else:
@@ -99,16 +101,33 @@ def _render_user(message: Message, images: ImageSelection) -> list[Body]:
     blocks: list[Body] = []
     for part in message.parts:
         if isinstance(part, ImagePart):
-            data, instead = images.show(part)
-            address = {"url": f"data:{part.media_type};base64,{data}"}
-            blocks.append(
-                {"type": "text", "text": instead}
-                if instead
-                else {"type": "image_url", "image_url": address}
-            )
+            blocks.append(_render_image(part, images))
         elif isinstance(part, TextPart | DocumentPart) and part.text.strip():
             blocks.append({"type": "text", "text": part.text})
     return blocks or [{"type": "text", "text": _NO_WORDS}]
+
+
+def _render_returned(message: Message, images: ImageSelection) -> list[Body]:
+    """Render the pictures of tool results, each behind a line that names its tool."""
+    blocks: list[Body] = []
+    name = ""
+    for part in message.parts:
+        if isinstance(part, ToolResultPart):
+            name = part.name
+        elif isinstance(part, ImagePart):
+            blocks.append({"type": "text", "text": f"[A picture that `{name}` returned:]"})
+            blocks.append(_render_image(part, images))
+    return blocks
+
+
+def _render_image(part: ImagePart, images: ImageSelection) -> Body:
+    data, instead = images.show(part)
+    if instead:
+        return {"type": "text", "text": instead}
+    return {
+        "type": "image_url",
+        "image_url": {"url": f"data:{part.media_type};base64,{data}"},
+    }
 
 
 def _join_words(blocks: Sequence[Body]) -> str | list[Body]:

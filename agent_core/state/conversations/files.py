@@ -25,12 +25,17 @@ class TurnFile:
     call_id: CallId
 
 
+def make_key(data: bytes) -> str:
+    """Return the key of a file's bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
 def store(connection: Connection, *, data: bytes, media_type: str, now: int) -> str:
     """Store the bytes of a file and return their key; equal bytes are stored once.
 
     A repeated file counts as new, so that no retention sweep or redaction in progress removes it.
     """
-    key = hashlib.sha256(data).hexdigest()
+    key = make_key(data)
     connection.execute(
         "INSERT INTO files (key, media_type, data, created_at)"
         " VALUES (:key, :media_type, :data, :now) ON CONFLICT (key) DO UPDATE SET"
@@ -46,7 +51,7 @@ def find(connection: Connection, *, key: str) -> StoredFile | None:
     row = connection.execute(
         "SELECT media_type, data FROM files WHERE key = :key", {"key": key}
     ).fetchone()
-    if row is None or hashlib.sha256(row[1]).hexdigest() != key:
+    if row is None or make_key(row[1]) != key:
         return None
     return StoredFile(key=key, media_type=row[0], data=row[1])
 

@@ -16,7 +16,7 @@ from agent_core.ids import (
 )
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
-from agent_core.transcript import UntrustedSource
+from agent_core.transcript import ImagePart, UntrustedSource, dump_parts, read_images
 
 TurnState = Literal["running", "answered", "stopped", "refused", "exhausted", "failed"]
 
@@ -73,6 +73,7 @@ class Step:
     outcome: str | None
     is_error: bool
     sources: tuple[UntrustedSource, ...] = ()
+    images: tuple[ImagePart, ...] = ()
 
 
 _COLUMNS = (
@@ -345,13 +346,14 @@ def end_step(connection: Connection, *, turn_id: TurnId, step: Step, now: int) -
     """Record the result of a call."""
     connection.execute(
         "UPDATE steps SET outcome = :outcome, is_error = :is_error, sources = :sources,"
-        " ended_at = :now WHERE turn_id = :turn_id AND call_id = :call_id",
+        " images = :images, ended_at = :now WHERE turn_id = :turn_id AND call_id = :call_id",
         {
             "turn_id": turn_id,
             "call_id": step.call_id,
             "outcome": step.outcome,
             "is_error": int(step.is_error),
             "sources": json.dumps(step.sources),
+            "images": dump_parts(step.images),
             "now": now,
         },
     )
@@ -360,7 +362,7 @@ def end_step(connection: Connection, *, turn_id: TurnId, step: Step, now: int) -
 def list_steps(connection: Connection, *, turn_id: TurnId) -> list[Step]:
     """List the calls of a turn in the order in which they started."""
     rows = connection.execute(
-        "SELECT call_id, name, outcome, is_error, sources FROM steps"
+        "SELECT call_id, name, outcome, is_error, sources, images FROM steps"
         " WHERE turn_id = :turn_id ORDER BY id",
         {"turn_id": turn_id},
     ).fetchall()
@@ -371,6 +373,7 @@ def list_steps(connection: Connection, *, turn_id: TurnId) -> list[Step]:
             outcome=row[2],
             is_error=bool(row[3]),
             sources=tuple(json.loads(row[4])),
+            images=read_images(row[5]),
         )
         for row in rows
     ]

@@ -12,7 +12,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.memory import ledger
-from agent_core.transcript import ImagePart, Message, load_parts
+from agent_core.transcript import ImagePart, Message, load_parts, read_images
 
 _ACTOR = "erased"
 _PEOPLE = "(SELECT value FROM json_each(:people))"
@@ -254,11 +254,15 @@ def list_messages_elsewhere(
 
 
 def list_turn_files(connection: Connection, *, subject: DataSubject) -> list[str]:
-    """List the keys of the files that their turns made."""
+    """List the keys of the files that their turns made, and of pictures in tool results."""
     rows = connection.execute(
         f"SELECT file_key FROM turn_files WHERE turn_id IN {_TURNS}", subject.values
     )
-    return [row[0] for row in rows]
+    returned = connection.execute(
+        f"SELECT images FROM steps WHERE images <> '[]' AND turn_id IN {_TURNS}", subject.values
+    )
+    keys = [one.file_key for (images,) in returned for one in read_images(images)]
+    return [*(row[0] for row in rows), *keys]
 
 
 def delete_sent(connection: Connection, *, outbox_ids: Sequence[int]) -> None:

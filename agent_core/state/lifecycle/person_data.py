@@ -353,6 +353,7 @@ def list_referenced(connection: Connection, *, keys: Sequence[str]) -> set[str]:
     left = set(keys) - held
     if left:
         pictured = connection.execute("SELECT parts FROM messages WHERE instr(parts, 'file_key')")
-        for (parts,) in pictured:
+        returned = connection.execute("SELECT images FROM steps WHERE images <> '[]'")
+        for (parts,) in (*pictured, *returned):
             held |= {key for key in left if key in parts}
     return held

@@ -66,6 +66,11 @@ def redact_message(
             "checksum": checksum(redacted.role, parts, ""),
         },
     )
+    connection.execute(  # the step of a tool's result refers to the same pictures
+        "UPDATE steps SET images = '[]' WHERE images <> '[]'"
+        " AND turn_id = (SELECT turn_id FROM messages WHERE id = :message_id)",
+        {"message_id": message_id},
+    )
     connection.execute(
         "UPDATE turns SET detail = '' WHERE detail <> ''"
         " AND id = (SELECT turn_id FROM messages WHERE id = :message_id)",
@@ -117,7 +122,7 @@ def delete_compactions(connection: Connection, *, session_id: SessionId) -> None
 def drop_outcome(connection: Connection, *, step_id: int) -> None:
     """Clear the result of a tool call."""
     connection.execute(
-        "UPDATE steps SET outcome = :mark, sources = '[]'"
+        "UPDATE steps SET outcome = :mark, sources = '[]', images = '[]'"
         " WHERE id = :step_id AND outcome IS NOT NULL",
         {"mark": FORGOTTEN, "step_id": step_id},
     )

@@ -90,10 +90,11 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOutcome:
-    """The text that a tool returned."""
+    """The text that a tool returned, and the (bytes, type) of its pictures."""
 
     text: str
     is_error: bool = False
+    images: tuple[tuple[bytes, str], ...] = ()
 
 
 class McpSession(Protocol):

@@ -1,17 +1,22 @@
-"""Turn what a server's tool returns into text for the model."""
+"""Turn what a server's tool returns into text and pictures for the model."""
 
+import base64
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from mcp import Client, MCPError, types
 
+from agent_core.state.conversations.images import find_fault, find_type
 from agent_core.tools.mcp.contract import CallOutcome
+from agent_core.tools.results import describe_image
 from agent_core.transcript import flatten, strip_controls
 
 _MOST = 400_000
 """Characters of a result that are looked at; the toolbox keeps fewer of them."""
 _LINK = 300
+_MOST_IMAGES = 5
+"""Pictures of one result; a request shows twenty."""
 _EMPTY, _NOTHING = "The tool returned nothing.", "There is nothing."
 
 
@@ -20,7 +25,23 @@ def read_result(result: types.CallToolResult) -> CallOutcome:
     parts = [_describe(block) for block in result.content]
     if not any(parts) and result.structured_content is not None:
         parts = [json.dumps(result.structured_content, ensure_ascii=False)]
-    return CallOutcome(text=strip_controls(_join(parts)) or _EMPTY, is_error=result.is_error)
+    text = strip_controls(_join(parts)) or _EMPTY
+    if result.is_error:  # providers accept no picture in an error
+        return CallOutcome(text=text, is_error=True)
+    seen = [one for block in result.content if (one := _see(block))]
+    return CallOutcome(text=text, images=tuple(seen[:_MOST_IMAGES]))
+
+
+def _see(block: types.ContentBlock) -> tuple[bytes, str] | None:
+    """Return the (bytes, type) of a picture that a model can be shown."""
+    if not isinstance(block, types.ImageContent):
+        return None
+    try:
+        data = base64.b64decode(block.data, validate=True)
+    except ValueError:
+        return None
+    media_type = find_type(data)  # the server's word on the type counts for nothing
+    return None if find_fault(data, media_type) else (data, media_type)
 
 
 async def get_offer(client: Client, kind: str, name: str, values: Mapping[str, str]) -> str:
@@ -79,8 +100,10 @@ def _describe(block: types.ContentBlock) -> str:
         case types.TextContent():
             return block.text
         case types.ImageContent() | types.AudioContent():
-            kind = flatten(block.mime_type, _LINK)
-            return f"[{kind}, {len(block.data) * 3 // 4:,} bytes, which can't be shown here]"
+            kind, size = flatten(block.mime_type, _LINK), len(block.data) * 3 // 4
+            if seen := _see(block):
+                return f"[{describe_image(*seen)}]"
+            return f"[{kind}, {size:,} bytes, which can't be shown here]"
         case types.ResourceLink():
             return f"[{flatten(block.name, _LINK)}: {flatten(block.uri, _LINK)}]"
         case types.EmbeddedResource():

@@ -11,7 +11,7 @@ from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
 from agent_core.tools.mcp.listing import name_tool
 from agent_core.tools.mcp.supervisor import McpConnection
 from agent_core.tools.policy import Action
-from agent_core.tools.results import bound
+from agent_core.tools.results import add_image, bound
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import ToolSpec, make_source
 
@@ -92,8 +92,11 @@ class McpTool:
 
 def make_result(outcome: CallOutcome, server: McpServer, mask: SecretMask) -> ToolResult:
     """Return what a server said as the words of others; even a failure may quote it."""
-    return ToolResult(
+    result = ToolResult(
         text=bound(mask.hide(outcome.text)),
         is_error=outcome.is_error,
         sources=(make_source("mcp", server.name),),
     )
+    for data, media_type in outcome.images:
+        result = add_image(result, data, media_type)
+    return result

@@ -54,7 +54,9 @@ async def read_document(page: Page, readers: ReaderPool, begin: int, most: int) 
         return await _read_html(page, readers, begin, most)
     size = f"{len(page.body):,} bytes"
     if media_type.startswith("image/") and media_type != "image/svg+xml":
-        raise SourceFailed(f"it is a picture ({media_type}, {size}), and only text can be shown")
+        raise SourceFailed(
+            f"it is a picture ({media_type}, {size}), and only JPEG, PNG, GIF and WebP can be shown"
+        )
     if b"\0" in page.body[:_LOOKED_AT] and not page.body.startswith(_WIDE):
         raise SourceFailed(
             f"it is a file without text ({media_type}, {size}); pages, PDF files, JSON and other"

@@ -3,9 +3,17 @@
 from collections.abc import Mapping
 
 from agent_core.errors import ToolArgumentError, WorkspaceError
+from agent_core.state.conversations.images import find_fault, find_type
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.results import add_image, describe_image
 from agent_core.tools.workspace.folder_notes import FolderNotes
-from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
+from agent_core.tools.workspace.workspaces import (
+    Workspaces,
+    find_slug,
+    make_schema,
+    read_text,
+    refuse_binary,
+)
 from agent_core.transcript import ToolSpec, make_source, quote
 
 MOST_SHOWN = 12_000
@@ -25,7 +33,7 @@ class ReadFileTool:
         name="read_file",
         description=(
             "Read lines of a text file in the workspace, from line `offset` (1) on, at most"
-            f" `limit` ({_LINES})."
+            f" `limit` ({_LINES}); or look at a picture."
         ),
         schema=make_schema(("path",), path=_TEXT, offset=_LINE, limit=_LINE),
     )
@@ -43,7 +51,10 @@ class ReadFileTool:
         """
         path = read_text(arguments, "path")
         slug = find_slug(context)
-        found = await self._workspaces.read(slug, path)
+        found = await self._workspaces.read_any(slug, path)
+        if media_type := find_type(found.data):
+            return _show_picture(path, found.data, media_type)
+        refuse_binary(path, found)
         lines = found.data.decode("utf-8", "replace").splitlines(keepends=True)
         offset, limit = arguments.get("offset", 1), arguments.get("limit", _LINES)
         assert isinstance(offset, int)  # noqa: S101 - the schema says so
@@ -56,6 +67,14 @@ class ReadFileTool:
         shown = _show(lines, offset - 1, limit)
         text = f"{notes}\n\n{quote(path, _LONGEST_NAME)}:\n{shown}" if notes else shown
         return ToolResult(text=text, sources=(*sources, make_source("file", path)))
+
+
+def _show_picture(path: str, data: bytes, media_type: str) -> ToolResult:
+    """Show a picture to the model. Raises `WorkspaceError` if it is too large or broken."""
+    if fault := find_fault(data, media_type):
+        raise WorkspaceError(f"`{path}` is a picture ({media_type}), and {fault}")
+    result = ToolResult(text=describe_image(data, media_type), sources=(make_source("file", path),))
+    return add_image(result, data, media_type)
 
 
 def _show(lines: list[str], start: int, limit: int) -> str:

@@ -54,19 +54,29 @@ class Workspaces:
             return f"the rest is lost: {error}"
 
     async def read(self, slug: str, path: str) -> FileContent:
-        """Read a whole file. Raises `WorkspaceError`, also for one that is too long."""
+        """Read a whole text file. Raises `WorkspaceError`, also for one that is too long."""
+        found = await self.read_any(slug, path)
+        refuse_binary(path, found)
+        return found
+
+    async def read_any(self, slug: str, path: str) -> FileContent:
+        """Read a whole file, also a binary one. Raises as `read` does."""
         found = await self.backend.read_file(slug, path, MOST_BYTES)
         if found.size > MOST_BYTES:
             raise WorkspaceError(
                 f"`{path}` has {found.size:,} bytes, and at most {MOST_BYTES:,} can be read at"
                 " once; read a part of it in `terminal` with head, tail or sed"
             )
-        if b"\0" in found.data:
-            raise WorkspaceError(
-                f"`{path}` is binary ({found.size:,} bytes); look at it in `terminal`, for instance"
-                " with file or xxd"
-            )
         return found
+
+
+def refuse_binary(path: str, found: FileContent) -> None:
+    """Raise `WorkspaceError` if a file is no text."""
+    if b"\0" in found.data:
+        raise WorkspaceError(
+            f"`{path}` is binary ({found.size:,} bytes); look at it in `terminal`, for instance"
+            " with file or xxd"
+        )
 
 
 def find_slug(context: ToolContext) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -14,14 +15,17 @@ from agent_core.agent.loop.contract import Journal
 from agent_core.errors import StoreError
 from agent_core.events import Steer
 from agent_core.ids import CallId, InboxId
-from agent_core.state.conversations import messages, turns, usage
+from agent_core.state.conversations import files, messages, turns, usage
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.lifecycle import person_data
 from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolResult
-from agent_core.transcript import Message, ToolResultPart, user_message
+from agent_core.tools.results import add_image
+from agent_core.transcript import ImagePart, Message, ToolResultPart, user_message
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.databases import open_database
+from tests.emulators.pictures import make_png
 from tests.fakes.journal import FakeJournal
 from tests.fakes.model import call, finish, say
 
@@ -305,3 +309,30 @@ async def test_intents_are_on_disk_before_any_call_may_run(store: StoreRig) -> N
     await store.journal.record_answer(ASKED)
     steps = await store.database.read(lambda c: turns.list_steps(c, turn_id=store.shelf.turn_id))
     assert [(step.call_id, step.outcome) for step in steps] == [("one", None), ("two", None)]
+
+
+async def test_a_picture_and_the_result_that_shows_it_are_stored_together(store: StoreRig) -> None:
+    png = make_png()
+    shown = add_image(ToolResult(text="A picture."), png, "image/png")
+    (image,) = shown.images
+    await store.journal.record_answer(ASKED)
+    refusal = "CREATE TRIGGER no BEFORE UPDATE ON steps BEGIN SELECT RAISE(ABORT, 'no'); END"
+    await store.database.write("refuse", lambda c: c.execute(refusal))
+    with pytest.raises(StoreError):
+        await store.journal.record_result(ONE, shown)
+    assert await store.database.read(lambda c: files.find(c, key=image.file_key)) is None
+    await store.database.write("relent", lambda c: c.execute("DROP TRIGGER no"))
+    await store.journal.record_result(ONE, shown)
+
+    def look(connection: Connection) -> tuple[object, set[str], object]:
+        found = files.find(connection, key=image.file_key)
+        steps = turns.list_steps(connection, turn_id=store.shelf.turn_id)
+        held = person_data.list_referenced(connection, keys=[image.file_key])
+        return found and found.data, held, next(one.images for one in steps if one.images)
+
+    assert await store.database.read(look) == (png, {image.file_key}, (image,))
+    later = StoreRig(store.database, store.shelf)
+    later.journal.resume(ASKED.message.calls, {ONE.call_id: replace(shown, image_data={})})
+    later.journal.interrupt()
+    _, closed = await later.transcript()
+    assert [type(part) for part in closed.parts] == [ToolResultPart, ImagePart, ToolResultPart]

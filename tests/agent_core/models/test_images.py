@@ -5,7 +5,6 @@ import base64
 from agent_core.models.requests import (
     IMAGE_TOKENS,
     MOST_BYTES,
-    MOST_BYTES_EACH,
     MOST_IMAGES,
     REPEATED,
     UNSEEN,
@@ -15,6 +14,7 @@ from agent_core.models.requests import (
     estimate_usage,
     is_about_images,
 )
+from agent_core.state.conversations.images import MOST_BYTES_EACH
 from agent_core.transcript import ImagePart, Message, dump_parts, load_parts, user_message
 from tests.agent_core.models.calls import ask, says
 from tests.emulators.anthropic_rules import LARGEST_IMAGE

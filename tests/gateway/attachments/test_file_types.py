@@ -5,7 +5,8 @@ import zipfile
 
 import pytest
 
-from gateway.attachments.file_types import look, measure
+from agent_core.state.conversations.images import measure
+from gateway.attachments.file_types import look
 from tests.emulators.pictures import make_gif, make_jpeg, make_png, make_webp
 from tests.gateway.attachments.documents import make_pdf
 

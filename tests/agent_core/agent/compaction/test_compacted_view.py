@@ -9,6 +9,7 @@ from agent_core.ids import CallId, MessageId, TurnId
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.transcript import (
+    ImagePart,
     Message,
     Role,
     TextPart,
@@ -139,3 +140,14 @@ def test_a_summary_can_neither_end_its_block_nor_pass_for_another() -> None:
     assert part.text.lower().count("<earlier-talk") == 1
     assert "<facts" not in part.text
     assert "</facts" not in part.text
+
+
+def test_an_older_output_leaves_out_its_pictures() -> None:
+    image = ImagePart(file_key="k1", media_type="image/png", size=1)
+    result = ToolResultPart(call_id=CallId("c1"), name="look", text="x" * (LONGEST_OUTPUT + 1))
+    other = ToolResultPart(call_id=CallId("c2"), name="hear", text="Silence.")
+    seen = shorten(Message(role="tool", parts=(result, image, other)))
+    assert seen.images == ()
+    first, second = (part for part in seen.parts if isinstance(part, ToolResultPart))
+    assert first.text.endswith("[A picture was here, which this older output leaves out.]")
+    assert second == other

@@ -9,8 +9,10 @@ import pytest
 from agent_core.events import TextGrew, TextReset, ToolEnded, ToolStarted, TurnEnded
 from agent_core.ids import CallId, PersonId
 from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
-from agent_core.transcript import ToolCallPart
+from agent_core.tools.results import add_image
+from agent_core.transcript import ImagePart, ToolCallPart, ToolResultPart
 from tests.agent_core.agent.loop.rig import Rig, result_texts
+from tests.emulators.pictures import make_png
 from tests.fakes.journal import Kind
 from tests.fakes.model import ask, call, finish, say
 from tests.fakes.tool import FakeTool
@@ -198,3 +200,20 @@ async def test_an_answer_with_a_call_keeps_its_parts_unchanged() -> None:
     rig = Rig([answer], say("ok"), tools=[FakeTool("look")])
     await rig.run()
     assert rig.journal.answers == [answer]
+
+
+async def test_a_picture_of_a_result_stands_behind_it() -> None:
+    shown = add_image(ToolResult(text="A picture."), make_png(), "image/png")
+
+    async def act(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        return shown
+
+    rig = Rig(
+        ask(call("look"), call("hear", call_id="c2")),
+        say("seen"),
+        tools=[FakeTool("look", act), FakeTool("hear")],
+    )
+    await rig.run()
+    first = rig.model.requests[1].messages[-1]
+    assert [type(part) for part in first.parts] == [ToolResultPart, ImagePart, ToolResultPart]
+    assert first.images == shown.images

@@ -253,3 +253,24 @@ async def test_a_redacted_line_names_nobody(tmp_path: Path, wanted: TrajectoryFo
     assert "[e-mail]" in line
     assert "[number]" in line
     assert "[hidden]" in line
+
+
+@pytest.mark.parametrize("wanted", ["openai", "anthropic", "sharegpt"])
+def test_a_picture_of_a_tool_leaves_a_word_in_its_result(wanted: TrajectoryFormat) -> None:
+    image = ImagePart(file_key="k1", media_type="image/png", size=3)
+    talk = Trajectory(
+        session_id=SessionId(7),
+        person="ada",
+        model="claude",
+        started_at=1,
+        system="",
+        tools=(),
+        messages=(
+            user(TextPart(text="look")),
+            answer(calling("c1", "{}")),
+            Message(role="tool", parts=(result("c1", "A picture."), image)),
+            answer(TextPart(text="Seen.")),
+        ),
+    )
+    line = render_trajectory(talk, wanted)
+    assert "A picture.\\n[picture]" in line.replace("\\\\n", "\\n")

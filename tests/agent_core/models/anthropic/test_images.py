@@ -6,10 +6,11 @@ import json
 from agent_core.models.anthropic.translate import render_request
 from agent_core.models.contract import Model
 from agent_core.models.requests import UNSEEN
-from agent_core.transcript import DocumentPart, ImagePart, Message, user_message
+from agent_core.transcript import DocumentPart, ImagePart, Message, ToolResultPart, user_message
 from tests.agent_core.models.calls import ask, complete, says
 from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.pictures import make_gif, make_png
+from tests.fakes.model import call
 
 PNG = make_png()
 
@@ -93,3 +94,27 @@ async def test_a_document_is_a_block_of_its_own(api: AnthropicEmulator, model: M
     words, document = api.requests[0]["messages"][0]["content"]
     assert words["text"] == "sum up"
     assert document["text"] == block
+
+
+async def test_a_picture_that_a_tool_returned_stands_in_its_result(
+    api: AnthropicEmulator, model: Model
+) -> None:
+    calls = (call("look", call_id="one"), call("hear", call_id="two"))
+    results = (
+        ToolResultPart(call_id=calls[0].call_id, name="look", text="A picture."),
+        ImagePart(file_key="k1", media_type="image/png", size=len(PNG)),
+        ToolResultPart(call_id=calls[1].call_id, name="hear", text="Silence."),
+        ImagePart(file_key="k2", media_type="image/png", size=1),
+    )
+    messages = (
+        user_message("go"),
+        Message(role="assistant", parts=calls),
+        Message(role="tool", parts=results),
+    )
+    await complete(model, ask(*messages, images={"k1": PNG}))
+    first, second = api.requests[0]["messages"][-1]["content"]
+    assert [first["type"], second["type"]] == ["tool_result", "tool_result"]
+    words, image = first["content"]
+    assert (words["text"], image["type"]) == ("A picture.", "image")
+    assert base64.b64decode(image["source"]["data"]) == PNG
+    assert [one["text"] for one in second["content"]] == ["Silence.", UNSEEN]

@@ -5,10 +5,11 @@ import base64
 from agent_core.models.contract import Model
 from agent_core.models.openai.translate import Dialect, render_request
 from agent_core.models.requests import UNSEEN
-from agent_core.transcript import DocumentPart, ImagePart, Message, user_message
+from agent_core.transcript import DocumentPart, ImagePart, Message, ToolResultPart, user_message
 from tests.agent_core.models.calls import ask, complete, says
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.pictures import make_png
+from tests.fakes.model import call
 
 PNG = make_png()
 NAME = "gpt-5-mini"
@@ -74,3 +75,30 @@ async def test_a_document_stands_behind_the_words(api: OpenAIEmulator, model: Mo
     document = DocumentPart(name="a.txt", text="<attached-file>\nhi\n</attached-file>")
     await complete(model, ask(user_message("sum up", parts=(document,)), model=NAME))
     assert api.requests[0]["messages"][-1]["content"] == f"sum up\n\n{document.text}"
+
+
+async def test_a_picture_that_a_tool_returned_follows_the_results(
+    api: OpenAIEmulator, model: Model
+) -> None:
+    calls = (call("look", call_id="one"), call("hear", call_id="two"))
+    results = (
+        ToolResultPart(call_id=calls[0].call_id, name="look", text="A picture."),
+        ImagePart(file_key="k1", media_type="image/png", size=len(PNG)),
+        ToolResultPart(call_id=calls[1].call_id, name="hear", text="Silence."),
+    )
+    messages = (
+        user_message("go"),
+        Message(role="assistant", parts=calls),
+        Message(role="tool", parts=results),
+    )
+    request = ask(*messages, "and?", images={"k1": PNG}, model=NAME)
+    await complete(model, request)
+    look, hear, shown = api.requests[0]["messages"][-3:]
+    assert [look["role"], hear["role"], shown["role"]] == ["tool", "tool", "user"]
+    said, image, words = shown["content"]
+    assert said["text"] == "[A picture that `look` returned:]"
+    assert image["type"] == "image_url"
+    assert words["text"] == "and?"
+    api.blind.add(NAME)
+    await complete(model, request)
+    assert UNSEEN in api.requests[-1]["messages"][-1]["content"]

@@ -4,8 +4,8 @@ import sqlite3
 
 from agent_core.ids import CallId, PromptHash
 from agent_core.privacy.erasure.person import redact_message
-from agent_core.state.conversations import files, messages, sessions
-from agent_core.state.lifecycle import redact
+from agent_core.state.conversations import files, messages, sessions, turns
+from agent_core.state.lifecycle import person_data, redact
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Change, Origin
 from agent_core.state.queues import inbox, outbox
@@ -127,3 +127,26 @@ def test_a_buried_message_is_whole_and_keeps_its_calls_and_results(
     call = ToolCallPart(call_id=CallId("c"), name="t", arguments="{}")
     result = ToolResultPart(call_id=CallId("c"), name="t", text="[x]", is_error=True)
     assert left == [(TextPart(text="[x]"),), (TextPart(text="[x]"), call), (result,)]
+
+
+def test_a_picture_of_a_tool_is_held_by_its_call_until_its_message_is_forgotten(
+    connection: sqlite3.Connection,
+) -> None:
+    dialogue = add_dialogue(connection, add_person(connection))
+    turn_id = add_turn(connection, dialogue)
+    key = files.store(connection, data=b"bytes", media_type="image/png", now=1)
+    image = ImagePart(file_key=key, media_type="image/png", size=5)
+    step = turns.Step(
+        call_id=CALL.call_id, name="t", outcome="A picture.", is_error=False, images=(image,)
+    )
+    begun = [(CALL.call_id, "t", "read")]
+    turns.begin_steps(connection, turn_id=turn_id, calls=begun, now=1)
+    turns.end_step(connection, turn_id=turn_id, step=step, now=2)
+    assert person_data.list_referenced(connection, keys=[key]) == {key}
+    result = ToolResultPart(call_id=CALL.call_id, name="t", text="A picture.")
+    shown = Message(role="tool", parts=(result, image))
+    (message_id,) = messages.append(connection, dialogue.shelf(turn_id), [shown], now=3)
+    redacted = redact_message(shown, "forgotten")
+    assert redacted.images == ()
+    redact.redact_message(connection, message_id=message_id, redacted=redacted, now=4)
+    assert person_data.list_referenced(connection, keys=[key]) == set()

@@ -14,9 +14,11 @@ from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.web.fetch_tool import PIECE, WebFetchTool
 from agent_core.tools.web.fetching import Fetcher
 from agent_core.tools.web.reader_process import ReaderPool
+from agent_core.transcript import split_source
 from tests.agent_core.tools.conftest import Listener
 from tests.agent_core.tools.network.forms import FORMS, resolve
 from tests.agent_core.tools.web.calls import CONTEXT, make_call
+from tests.emulators.pictures import make_png
 from tests.emulators.sources import Served, Sources
 from tests.gateway.attachments.documents import make_pdf
 
@@ -157,6 +159,20 @@ async def test_a_pdf_file_is_read_page_by_page(web: Sources) -> None:
     assert broken.text.startswith("Not read: it is unreadable")
 
 
+async def test_a_picture_is_shown_to_the_model_whatever_the_server_calls_it(web: Sources) -> None:
+    data = make_png(3, 2)
+    result = await run(web.serve("/a.png", data, "text/html"))
+    (image,) = result.images
+    assert (image.media_type, image.size) == ("image/png", len(data))
+    assert result.image_data == {image.file_key: data}
+    assert f"A picture (image/png, 3 × 2 pixels, {len(data)} bytes)." in result.text
+    assert [split_source(one)[0] for one in result.sources] == ["fetched"]
+
+
+WIDE = (
+    "it is a picture (image/png), and it has 9,000 × 1 pixels, and at most 8,000 per side can be"
+    " shown"
+)
 READABLE = "pages, PDF files, JSON and other texts can be read"
 PICTURE = b"\x89PNG\r\n\x1a\n" + b"\0" * 100
 
@@ -166,7 +182,15 @@ PICTURE = b"\x89PNG\r\n\x1a\n" + b"\0" * 100
     [
         (
             Served(body=PICTURE, headers={"Content-Type": "text/html"}),
-            "it is a picture (image/png, 108 bytes), and only text can be shown",
+            "it is a picture (image/png), and it is broken",
+        ),
+        (
+            Served(body=make_png(9000, 1), headers={"Content-Type": "text/html"}),
+            WIDE,
+        ),
+        (
+            Served(body=b"BM\0\0", headers={"Content-Type": "image/bmp"}),
+            "it is a picture (image/bmp, 4 bytes), and only JPEG, PNG, GIF and WebP can be shown",
         ),
         (
             Served(body=b"PK\3\4\0\0", headers={"Content-Type": "application/zip"}),

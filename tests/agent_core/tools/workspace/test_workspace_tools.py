@@ -1,6 +1,7 @@
 """The tools of the workspace, in a real sandbox."""
 
 import asyncio
+import base64
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from agent_core.tools import WORKSPACE_TOOLS, ToolResult
 from agent_core.transcript import make_source
 from tests.agent_core.execution.backends import LIMITS, make_local, needs_bubblewrap
 from tests.agent_core.tools.workspace.desk import SECRET, Desk
+from tests.emulators.pictures import make_png
 
 pytestmark = [pytest.mark.process, needs_bubblewrap]
 
@@ -160,6 +162,20 @@ async def test_a_patch_that_does_not_apply_changes_nothing(
     result = await desk.use("patch", path="x", old=old, new=new)
     assert (result.is_error, result.text) == (True, f"`patch` was not run: {sentence}")
     assert await desk.say("read_file", path="x") == "one\ntwo\ntwo\n"
+
+
+async def test_a_picture_in_the_workspace_is_shown_to_the_model(desk: Desk) -> None:
+    data = make_png(3, 2)
+    code = base64.b64encode(data).decode()
+    await desk.say("terminal", command=f"echo {code} | base64 -d > cat.txt; head -c 24 cat.txt > x")
+    result = await desk.use("read_file", path="cat.txt")
+    (image,) = result.images
+    assert result.image_data == {image.file_key: data}
+    assert result.text == f"A picture (image/png, 3 × 2 pixels, {len(data)} bytes)."
+    assert make_source("file", "cat.txt") in result.sources
+    cut = await desk.use("read_file", path="x")
+    assert (cut.is_error, cut.images) == (True, ())
+    assert "`x` is a picture (image/png), and it is broken." in cut.text
 
 
 @pytest.mark.parametrize(
