@@ -121,6 +121,8 @@ class Bot:
     """As people of the platform see it."""
     link: str
     """An address that opens the bot's chat, or adds the bot to a server."""
+    gaps: tuple[str, ...] = ()
+    """Rights that it lacks: a sentence each, with what to do."""
 
 
 @runtime_checkable

@@ -93,7 +93,7 @@ class DiscordAdapter:
     async def identify(self) -> Bot:
         """Check the token and return the bot. Raises `AdapterError`."""
         async with Connection(self._settings, self, self._session_limit) as connection:
-            return Api(connection).identify()
+            return Api(connection).identify(reads_quotes=self._settings.message_content)
 
     async def _stay_connected(self) -> None:
         """Keep signing in, with a fresh client each time: a client does not survive two runs."""

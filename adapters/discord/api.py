@@ -15,6 +15,10 @@ from adapters.errors import Unreachable, Unsure
 from adapters.messages import OutboundFile
 from adapters.toolkit import Json, inside, parts, plain_name, words_in
 
+_NO_INTENT = (
+    "Discord will refuse the connection, because the Message Content Intent is off. Turn it on in"
+    " the Developer Portal, under Bot, or set discord.message_content = false."
+)
 _PAGE = 100
 _CHANNEL = "/channels/{channel_id}"
 _MESSAGES = _CHANNEL + "/messages"
@@ -43,8 +47,13 @@ class Api:
 
     # What is known without asking
 
-    def identify(self) -> Bot:
-        """Return the bot, with the address that adds it to a server."""
+    def identify(self, *, reads_quotes: bool) -> Bot:
+        """Return the bot, with the address that adds it to a server.
+
+        `reads_quotes` says that a session will ask for the Message Content Intent.
+        """
+        flags = self._client.application_flags
+        has_intent = flags.gateway_message_content or flags.gateway_message_content_limited
         rights = discord.Permissions(
             view_channel=True,
             send_messages=True,
@@ -57,7 +66,8 @@ class Api:
         link = discord.utils.oauth_url(
             int(self.application), permissions=rights, scopes=("bot", "applications.commands")
         )
-        return Bot(name=str(self._client.user), link=link)
+        gaps = (_NO_INTENT,) if reads_quotes and not has_intent else ()
+        return Bot(name=str(self._client.user), link=link, gaps=gaps)
 
     def known_place(self, channel_id: str) -> Place | None:
         """Return a server channel as the gateway described it, or None."""

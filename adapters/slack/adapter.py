@@ -24,7 +24,7 @@ from adapters.slack.places import HOME_MESSAGE, channel_of, home_owner, is_ts, r
 from adapters.slack.receive import receive
 from adapters.slack.recent_activity import RecentActivity
 from adapters.slack.render import MOST_BUTTONS, TEXT_LIMIT, measure, post_of, update_of, words_of
-from adapters.slack.settings import SlackSettings, read_settings
+from adapters.slack.settings import SlackSettings, read_manifest_scopes, read_settings
 from adapters.slack.streams import StatusIndicator, Streams
 from adapters.toolkit import (
     Backoff,
@@ -42,6 +42,10 @@ _INTERVAL, _BURST = 1.05, 5
 """One message a second in a channel, and "short bursts" (docs: rate limits, chat.postMessage); with
 a margin for a message that the network delivers sooner than the one before.
 """
+_NO_SCOPES = (
+    "The app's manifest is out of date; it lacks {scopes}. On the app's page, replace the manifest"
+    " with docs/slack-manifest.json, and install the app again."
+)
 _UNSEEN = "What only one person saw can't be looked for."
 _DEAF = 4.0
 """Heartbeats of silence after which a connection counts as dead."""
@@ -275,7 +279,9 @@ class SlackAdapter:
             if self._settings.mode == "socket":
                 await self._api.open_socket()
         link = f"https://slack.com/app_redirect?app={me.app_id}&team={me.team_id}"
-        return Bot(name=f"@{me.name}", link=link)
+        lacking = ", ".join(sorted(read_manifest_scopes() - me.scopes)) if me.scopes else ""
+        gaps = (_NO_SCOPES.format(scopes=lacking),) if lacking else ()
+        return Bot(name=f"@{me.name}", link=link, gaps=gaps)
 
     async def _greet(self) -> BotIdentity:
         """Fetch the bot's identity; retries until it succeeds. Raises `AdapterStopped`."""

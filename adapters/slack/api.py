@@ -108,12 +108,14 @@ class Api:
         """Fetch the bot's identity; the first call, which also verifies the token."""
         try:
             with self.client() as web:
-                answer = read(await web.auth_test())
+                found = await web.auth_test()
+                answer = read(found)
                 me = BotIdentity(
                     user_id=text_in(answer, "user_id"),
                     bot_id=words_in(answer, "bot_id"),
                     team_id=text_in(answer, "team_id"),
                     name=words_in(answer, "user"),
+                    scopes=_read_scopes(found.headers),
                 )
         except MissingScope as error:
             raise AdapterStopped(str(error)) from error
@@ -330,6 +332,12 @@ class Api:
         """Append the rest and end the stream. `ending` holds metadata and blocks."""
         with self.client(lost=Unsure) as web:
             await web.chat_stopStream(channel=channel, ts=ts, chunks=[*chunks] or None, **ending)
+
+
+def _read_scopes(headers: Mapping[str, str]) -> frozenset[str]:
+    """Return the scopes of a token; the SDK's headers have names in any case."""
+    granted = {name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes", "")
+    return frozenset(one.strip() for one in granted.split(",") if one.strip())
 
 
 def read(answer: AsyncSlackResponse) -> Json:

@@ -48,6 +48,8 @@ class BotIdentity:
     app_id: str = ""
     """Empty if Slack does not say."""
     name: str = ""
+    scopes: frozenset[str] = frozenset()
+    """What the app may do; empty if Slack does not say."""
 
 
 Threads = Container[tuple[str, str]]

@@ -1,7 +1,9 @@
 """Slack's settings, read from strings."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Literal
 
 from adapters.toolkit import Options
@@ -74,6 +76,12 @@ def read_settings(given: Mapping[str, str]) -> SlackSettings:
         messages_per_second=options.number("messages_per_second", 10.0),
         is_streaming=options.switch("streaming", default=True),
     )
+
+
+def read_manifest_scopes() -> frozenset[str]:
+    """Return the scopes that Talaria's manifest asks for."""
+    manifest = json.loads(files("adapters.slack").joinpath("manifest.json").read_text("utf-8"))
+    return frozenset(manifest["oauth_config"]["scopes"]["bot"])
 
 
 def _read_bot_token(token: str) -> str:

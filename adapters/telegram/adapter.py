@@ -45,6 +45,10 @@ _CHAT_INTERVAL, _ROOM_INTERVAL, _BURST = 1.05, 3.05, 5
 message all of my bot's subscribers at once). Telegram gives no number for those. The margin is for
 a message that the network delivers sooner than the one before.
 """
+_NO_GROUPS = (
+    "Nobody can add the bot to a group. To allow it, send /setjoingroups to @BotFather and choose"
+    " Enable."
+)
 _DESCRIPTION_LIMIT = 256
 """Maximum characters of a command's description (Bot API, BotCommand)."""
 
@@ -90,7 +94,8 @@ class TelegramAdapter:
         """Check the token and return the bot. Raises `AdapterError`."""
         async with self._api:
             me = await self._api.fetch_me()
-        return Bot(name=f"@{me.username}", link=f"https://t.me/{me.username}")
+        name, link = f"@{me.username}", f"https://t.me/{me.username}"
+        return Bot(name=name, link=link, gaps=() if me.joins_groups else (_NO_GROUPS,))
 
     def receive(self, event: RawEvent) -> Inbound | None:
         """Parse an update that `run` handed over; pure. Raises `ValueError`."""

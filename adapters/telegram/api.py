@@ -82,7 +82,11 @@ class Api:
             user = await self._bot.get_me()
         except TelegramError as error:
             raise translate(error, lost=Unreachable, unwell=Unreachable) from error
-        return BotIdentity(user_id=user.id, username=user.username or "")
+        return BotIdentity(
+            user_id=user.id,
+            username=user.username or "",
+            joins_groups=user.can_join_groups is not False,
+        )
 
     async def drop_webhook(self) -> None:
         """Remove the webhook so that updates wait for `fetch`; keeps all pending updates."""

@@ -156,6 +156,8 @@ class BotIdentity:
 
     user_id: int
     username: str
+    joins_groups: bool = True
+    """Whether people may add it to groups."""
 
 
 def pack(update: Any, me: BotIdentity, *, now: int) -> str:

@@ -13,6 +13,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "run": "Start the gateway",
     "chat": "Chat in this terminal, or through a pipe",
     "check": "Check the installation without changing anything",
+    "doctor": "Check everything, ask the services too, and apply safe fixes",
     "people": "Manage people, their accounts and their data",
     "turns": "Inspect and replay turns, list undelivered messages",
     "jobs": "Manage scheduled jobs",

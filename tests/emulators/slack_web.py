@@ -118,7 +118,10 @@ class Endpoints:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(fault.seconds):
                     await self.closing.wait()
-        return web.json_response(answer)
+        scopes = (
+            {"X-OAuth-Scopes": ",".join(self.world.app.scopes)} if self.world.app.scopes else {}
+        )
+        return web.json_response(answer, headers=scopes)
 
     def _postpone(self, seconds: float, method: str, token: str, parameters: Json) -> None:
         self.late += 1

@@ -20,6 +20,8 @@ class App:
     bot_id: str = "B0TALARIA"
     app_id: str = "A0TALARIA"
     bot_name: str = "talaria"
+    scopes: tuple[str, ...] = ()
+    """What the bot's token may do, in a header of every answer; not sent if empty."""
 
 
 @dataclass(kw_only=True)

@@ -110,7 +110,7 @@ def answer_platforms(deployment: Stage, terminal: Terminal) -> None:
     terminal.wait_for("Telegram does not know the token")
     terminal.wait_for(EMPTY)
     terminal.type(f"{deployment.telegram.token}\n")
-    terminal.wait_for(r"Your bot is @talaria_bot: https://t.me/talaria_bot")
+    terminal.wait_for(r"your bot is @talaria_bot: https://t.me/talaria_bot")
     for name in ("Discord", "Slack"):
         terminal.wait_for(rf"Connect {name}\? \[y/N\]")
         terminal.type("\n")
@@ -128,9 +128,9 @@ async def test_the_environment_is_checked_and_saved_without_a_question(deploymen
     done = await talaria_beside(deployment.home, *words, "--soul", "thorough", **given)
     assert (done.code, done.err) == (0, "")
     assert "claude-sonnet-5-5 is ready." in done.out
-    assert "Telegram: Your bot is @talaria_bot: https://t.me/talaria_bot" in done.out
+    assert "Telegram: your bot is @talaria_bot: https://t.me/talaria_bot" in done.out
     assert re.search(r"Discord: .*\nhttps://discord\.com/oauth2/authorize\?client_id=\d+", done.out)
-    assert "Slack: Your bot is @" in done.out
+    assert "Slack: your bot is @" in done.out
     config, saved = read_home(deployment.home)
     assert config == {"people": {"time_zone": "Europe/Vienna"}}
     assert f"SLACK_APP_TOKEN={deployment.slack.app_token}" in saved

@@ -9,6 +9,7 @@ from pathlib import Path
 from agent_core.state.engine.connection import BUSY_TIMEOUT_SECONDS
 from agent_core.state.engine.lock import read_note
 from agent_core.state.engine.opening import explain_error
+from agent_core.state.engine.recovery import choose_check
 from agent_core.state.engine.upgrade import FOLDER, load_migrations, refuse_newer
 from agent_core.state.memory import external_sync
 from agent_core.state.memory.external_sync import Backlog
@@ -58,6 +59,19 @@ def peek(path: Path) -> DatabaseInfo | None:
         was_closed=note is None or note[1],
         backlogs=backlogs,
     )
+
+
+def find_damage(path: Path) -> str:
+    """Return the first fault that a check of a whole database finds, "" for none.
+
+    Blocks for seconds on a large file. Raises `StoreError` if it can't be read.
+    """
+    try:
+        with closing(sqlite3.connect(_address(path.absolute()), uri=True)) as connection:
+            found = connection.execute(f"PRAGMA {choose_check(path)}(1)").fetchone()[0]
+    except sqlite3.Error as error:
+        raise explain_error(error, path) from error
+    return "" if found == "ok" else " ".join(str(found).split())
 
 
 def may_hold(path: Path, accounts: Sequence[tuple[str, str]]) -> bool:

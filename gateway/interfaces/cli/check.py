@@ -2,19 +2,18 @@
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from gateway.config import load
 from gateway.errors import StartError
-from gateway.interfaces.diagnostics import Finding, examine
+from gateway.interfaces.diagnostics import describe, examine
 from gateway.interfaces.operations.client import NoGateway, fetch_health
 from gateway.interfaces.parser import Parser
 
 _PATIENCE = 4.0
 """Seconds for a health report; the container's health check gives up after five."""
-_MARKS = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
 _DONE, _FAILED, _WRONG = 0, 1, 2
 
 
@@ -35,7 +34,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if arguments.json:
         print(json.dumps({"ok": is_well, "findings": [asdict(one) for one in findings]}))
     else:
-        print("\n".join(_describe(findings)))
+        print("\n".join(describe(findings)))
     return _DONE if is_well else _WRONG
 
 
@@ -51,8 +50,3 @@ def _ask_live(home: Path, *, as_json: bool) -> int:
             "; ".join(report["problems"]) or f"Healthy. Up for {report['uptime_seconds']:,.0f} s."
         )
     return _DONE if is_well else _FAILED
-
-
-def _describe(findings: Sequence[Finding]) -> list[str]:
-    width = max(len(finding.part) for finding in findings)
-    return [f"{_MARKS[one.state]} {one.part:<{width}}  {one.text}" for one in findings]

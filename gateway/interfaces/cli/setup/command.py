@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from agent_core.agent.prompt import VOICES
 from gateway.config import CONFIG_NAME, ENV_NAME, SECRET_VARIABLES, load
 from gateway.errors import Mistaken
-from gateway.interfaces.cli.setup import checks, steps
+from gateway.interfaces.cli.setup import steps
 from gateway.interfaces.cli.setup.dialogue import confirm
 from gateway.interfaces.cli.setup.hello import wait_for_hello
 from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.platforms import PLATFORMS
+from gateway.interfaces.doctor import check_model, check_platform
 from gateway.interfaces.foreground import serve
 from gateway.interfaces.parser import Parser
 
@@ -135,10 +136,10 @@ def _check_parts(environ: Mapping[str, str], parts: Sequence[str]) -> Iterator[s
         if found.model.provider == "scripted":
             yield "No model key is set, so a stand-in answers."
         else:
-            checks.check_model(environ)
+            check_model(found)
             yield f"{found.model.name} is ready."
     for platform in PLATFORMS:
         first = platform.tokens[0][0]
         if platform.name in parts and getattr(found.secrets, first.lower()):
-            bot = checks.check_platform(environ, platform.name)
-            yield f"{platform.title}: {platform.hello.format(name=bot.name, link=bot.link)}"
+            bot = check_platform(found, platform.name)
+            yield from platform.describe(bot)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from urllib.parse import quote
 
+from adapters.abilities import Bot
+
 _TELEGRAM = """\
 1. In Telegram, open a chat with @BotFather (https://t.me/BotFather) and send /newbot.
 2. Choose a name, and a username that ends in "bot".
@@ -38,6 +40,10 @@ class Platform:
         """Return the steps to the tokens."""
         return self.steps.format(link=make_slack_link()) if "{link}" in self.steps else self.steps
 
+    def describe(self, bot: Bot) -> list[str]:
+        """Return lines on a bot whose tokens work."""
+        return [f"{self.title}: {self.hello.format(name=bot.name, link=bot.link)}", *bot.gaps]
+
 
 PLATFORMS = (
     Platform(
@@ -45,14 +51,14 @@ PLATFORMS = (
         title="Telegram",
         tokens=(("TELEGRAM_BOT_TOKEN", "The bot's token"),),
         steps=_TELEGRAM,
-        hello="Your bot is {name}: {link}",
+        hello="your bot is {name}: {link}",
     ),
     Platform(
         name="discord",
         title="Discord",
         tokens=(("DISCORD_BOT_TOKEN", "The bot's token"),),
         steps=_DISCORD,
-        hello="Your bot is {name}. Open this link to add it to a server:\n{link}",
+        hello="your bot is {name}. Open this link to add it to a server:\n{link}",
     ),
     Platform(
         name="slack",
@@ -62,7 +68,7 @@ PLATFORMS = (
             ("SLACK_APP_TOKEN", "The app-level token, xapp-..."),
         ),
         steps=_SLACK,
-        hello="Your bot is {name}: {link}",
+        hello="your bot is {name}: {link}",
     ),
 )
 

@@ -8,10 +8,10 @@ import tzlocal
 from agent_core.agent.prompt import VOICES
 from gateway.config import load
 from gateway.errors import SettingsError, StartError
-from gateway.interfaces.cli.setup import checks
 from gateway.interfaces.cli.setup.dialogue import ask, ask_secret, choose, confirm
 from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.platforms import PLATFORMS, Platform
+from gateway.interfaces.doctor import check_model, check_platform
 from gateway.interfaces.parser import end_sentence
 
 _VOICES = {
@@ -65,7 +65,8 @@ def set_up_model(home: SetupHome) -> None:
         name = ask("The model's name; leave this empty for the usual one")
         trial = {**home.environ, **secrets, _PROVIDER: provider.name, _NAME: name}
         try:
-            settings = checks.check_model(trial)
+            settings = load(trial)
+            check_model(settings)
         except StartError as error:
             print(f"{end_sentence(str(error))}\n")
             continue
@@ -98,12 +99,13 @@ def set_up_platform(home: SetupHome, platform: Platform) -> None:
                 return
             secrets[variable] = answer
         try:
-            bot = checks.check_platform({**home.environ, **secrets}, platform.name)
+            bot = check_platform(load({**home.environ, **secrets}), platform.name)
         except StartError as error:
             print(f"{end_sentence(str(error))}\n")
             continue
         home.save_secrets(secrets)
-        print(platform.hello.format(name=bot.name, link=bot.link))
+        for line in platform.describe(bot):
+            print(line)
         return
 
 

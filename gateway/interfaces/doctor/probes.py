@@ -1,7 +1,6 @@
 """Live checks of keys and tokens: one request to whoever gave them out."""
 
 import asyncio
-from collections.abc import Mapping
 
 from adapters.abilities import Bot, CanIdentify
 from adapters.contract import ChatAdapter
@@ -9,21 +8,19 @@ from adapters.errors import AdapterError
 from agent_core.errors import ModelError
 from gateway.bootstrap import factories
 from gateway.bootstrap.external_plugins import ExternalPlugins
-from gateway.config import Settings, load
+from gateway.config import Settings
 from gateway.errors import StartError
 
 _PATIENCE = 30.0
 """Seconds for a check."""
 
 
-def check_model(environ: Mapping[str, str]) -> Settings:
-    """Ask the provider for the model, and return the settings.
+def check_model(settings: Settings) -> None:
+    """Ask the provider for the model.
 
-    Raises `StartError` if the settings, the key or the name are wrong, or nobody answers.
+    Raises `StartError` if the key or the name is wrong, or nobody answers.
     """
-    settings = load(environ)
     asyncio.run(_check_model(settings))
-    return settings
 
 
 async def _check_model(settings: Settings) -> None:
@@ -39,12 +36,12 @@ async def _check_model(settings: Settings) -> None:
         await model.close()
 
 
-def check_platform(environ: Mapping[str, str], name: str) -> Bot:
+def check_platform(settings: Settings, name: str) -> Bot:
     """Sign in to a platform without receiving anything, and return the bot.
 
     Raises `StartError` if a token is missing or refused, or the platform can't be reached.
     """
-    adapters = factories.load_adapters(load(environ))
+    adapters = factories.load_adapters(settings)
     if name not in adapters:
         raise StartError(f"{name.capitalize()} has no token.")
     return asyncio.run(_identify(adapters[name], name))

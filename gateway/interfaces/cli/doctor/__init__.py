@@ -1,0 +1,5 @@
+"""`talaria doctor`: checks everything, asks the services too, and applies safe fixes."""
+
+from gateway.interfaces.cli.doctor.command import configure, run
+
+__all__ = ["configure", "run"]

@@ -1,0 +1,180 @@
+"""Checks of what a home adds: skills, plug-ins, backends, MCP servers and named agents."""
+
+import asyncio
+from importlib.util import find_spec
+from pathlib import Path
+
+from agent_core.errors import AgentBroken, SkillBroken
+from agent_core.execution import find_bubblewrap
+from agent_core.execution.subprocesses.confinement import find_protection
+from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
+from agent_core.skills import SkillCatalog
+from gateway.bootstrap.agent_folders import open_agent_folder
+from gateway.bootstrap.external_plugins import ExternalPlugins
+from gateway.bootstrap.plugins import make_backend
+from gateway.config import (
+    MCP_CONFIG,
+    SKILLS,
+    Settings,
+    ToolSettings,
+    read_mcp_servers,
+)
+from gateway.errors import SettingsError, StartError
+from gateway.interfaces.diagnostics.finding import Finding, make_finding
+
+_SANDBOX = "If its command works in a sandbox, take out `unsandboxed` in mcp.toml."
+
+
+def examine_extensions(settings: Settings) -> list[Finding]:
+    """Return the findings; starts each sandbox once."""
+    return [
+        *_look_at_skills(settings.home),
+        *_look_at_plugins(settings),
+        _look_at_confinement(),
+        _look_at_tools(settings),
+        *_look_at_mcp(settings),
+        *_look_at_agents(settings),
+    ]
+
+
+def _look_at_skills(home: Path) -> list[Finding]:
+    """Return findings about broken skills; none without a skills folder."""
+    try:
+        own = SkillCatalog(home / SKILLS).list_own()
+    except SkillBroken as error:
+        return [make_finding("skills", "note", str(error))]
+    broken = [one.fault for one in own if one.fault]
+    reported = "; ".join([f"{len(own)} in the home directory", *broken])
+    fix = "Correct the file, and run `talaria skills check`."
+    return [make_finding("skills", "note" if broken else "ok", reported, fix)] if own else []
+
+
+def _look_at_plugins(settings: Settings) -> list[Finding]:
+    """Load the enabled plug-ins, and return a finding for each."""
+    try:
+        external = ExternalPlugins(settings)
+        faults = [(one, external.find_fault(one)) for one in external.enabled]
+    except StartError as error:
+        return [make_finding("plug-ins", "fault", str(error))]
+    return [
+        make_finding(
+            "plug-in",
+            "fault" if fault else "ok",
+            fault or f"{one.name} {one.version}",
+            "Update it, or take it out of plugins.enabled.",
+        )
+        for one, fault in faults
+    ]
+
+
+def _look_at_confinement() -> Finding:
+    """Report the parts of the kernel that confine readers of foreign files, and scripts."""
+    found = find_protection()
+    missing = [
+        *([] if found.landlock else ["Landlock (Linux 5.13), so readers can open files"]),
+        *([] if found.seccomp else ["seccomp, so readers can open connections"]),
+        *(
+            ["Landlock's scopes (Linux 6.12), so a script can signal threads of the gateway"]
+            if 0 < found.landlock < SIGNALS_SINCE
+            else []
+        ),
+    ]
+    if missing:
+        lacking = f"this kernel lacks {'; '.join(missing)}"
+        return make_finding("confinement", "note", lacking, "Use a newer kernel, if you can.")
+    return make_finding("confinement", "ok", f"Landlock {found.landlock} and seccomp")
+
+
+def _look_at_tools(settings: Settings) -> Finding:
+    """Start every sandbox: only that shows whether commands can run."""
+    backend = make_backend(settings)
+    if backend is None:
+        return make_finding(
+            "tools", "ok", 'no commands or files; tools.backend = "local" allows them'
+        )
+
+    async def try_them() -> dict[str, str]:
+        try:
+            return await backend.list_faults()
+        finally:
+            await backend.close()
+
+    faults = asyncio.run(try_them())
+    if len(faults) == len(backend.names):
+        return make_finding(
+            "tools", "note", f"commands and files are off: {'; '.join(faults.values())}"
+        )
+    parts = [f"{name} does not work: {reason}" for name, reason in faults.items()]
+    table = settings.tools
+    parts += [f"commands run {_describe_backend(table.backend, table)}"] if table.backend else []
+    parts += [
+        f"those of {_name_user(who)} {_describe_backend(name, table)}"
+        for who, name in table.backends
+    ]
+    chosen = {table.backend, *dict(table.backends).values()}
+    is_weaker = "unsandboxed" in chosen or ("local" in chosen and find_bubblewrap() is None)
+    return make_finding("tools", "note" if faults or is_weaker else "ok", "; ".join(parts))
+
+
+def _name_user(who: str) -> str:
+    kind, colon, name = who.partition(":")
+    return f'the {kind} "{name}"' if colon else who
+
+
+def _describe_backend(name: str, table: ToolSettings) -> str:
+    if name == "unsandboxed":
+        return "WITHOUT a sandbox, with all rights and the network of this user"
+    if name == "local" and find_bubblewrap() is None:
+        return (
+            "confined by Landlock and seccomp, without network; they can still see which files"
+            " exist elsewhere, which bubblewrap prevents: install it"
+        )
+    if name == "ssh":
+        return f"in a sandbox on {table.ssh_host}, without network"
+    if name == "docker":
+        network = table.docker_network
+        reach = "without network" if network == "none" else f"with the network {network}"
+        return f"in a container for each person, {reach}"
+    people = ["everyone" if person == "*" else person for person in table.network_people]
+    if not people:
+        return "in a sandbox on this machine, without network"
+    hosts = ", ".join(table.network_hosts) or "nothing; tools.network_hosts is empty"
+    return f"in a sandbox on this machine, with a network for {', '.join(people)} to {hosts}"
+
+
+def _look_at_mcp(settings: Settings) -> list[Finding]:
+    """Return findings about MCP servers; none without any. A mistake never prevents a start."""
+    try:
+        servers = read_mcp_servers(settings.home, settings.environ)
+    except SettingsError as error:
+        return [make_finding("mcp", "note", str(error))]
+    findings = []
+    for server in servers:
+        if server.fault:
+            findings.append(make_finding("mcp", "note", f"the server {server.name} {server.fault}"))
+        elif server.argv and not server.is_sandboxed:
+            text = f"the server {server.name} runs without a sandbox, with all rights of this user"
+            findings.append(make_finding("mcp", "note", text, _SANDBOX))
+    if servers and not find_spec("mcp"):
+        findings.append(
+            make_finding(
+                "mcp", "note", "servers need the extra `mcp`", "pip install 'talaria[mcp]'"
+            )
+        )
+    if servers and not findings:
+        findings.append(make_finding("mcp", "ok", f"{len(servers)} servers in {MCP_CONFIG}"))
+    return findings
+
+
+def _look_at_agents(settings: Settings) -> list[Finding]:
+    """Return findings about named agents; none without any. A mistake never prevents a start."""
+    try:
+        entries = open_agent_folder(settings).list_all()
+    except AgentBroken as error:
+        return [make_finding("agents", "note", str(error))]
+    except StartError:
+        return []  # told with the plug-ins
+    faults = [make_finding("agents", "note", entry.fault) for entry in entries if entry.fault]
+    if entries and not faults:
+        return [make_finding("agents", "ok", f"{len(entries)} in the home directory")]
+    return faults

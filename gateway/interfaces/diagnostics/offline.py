@@ -1,0 +1,250 @@
+"""Checks of a home directory and its settings; they change nothing and ask no service."""
+
+import os
+import platform
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from agent_core.errors import StoreError
+from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
+from gateway.config import (
+    CONFIG_NAME,
+    DATABASE,
+    SECRET_VARIABLES,
+    PromptSettings,
+    Secrets,
+    Settings,
+    explain_length,
+    find_open_mode,
+    list_unknown_variables,
+)
+from gateway.errors import StartError
+from gateway.interfaces.diagnostics.extensions import examine_extensions
+from gateway.interfaces.diagnostics.finding import Finding, make_finding
+from gateway.interfaces.operations.client import NoGateway, fetch_health
+
+OLDEST_PYTHON = (3, 11)
+_LITTLE_SPACE = 500_000_000
+_NO_SPACE = 50_000_000
+"""Least bytes free on the home directory's disk."""
+_PATIENCE = 2.0
+_NEW_PYTHON = "Install a newer Python."
+_OTHER_HOME = "Set TALARIA_HOME to a folder that is yours."
+_ROOM = "Make room on that disk, or move the home to another one."
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """Return all findings, for settings that could be loaded."""
+    return [
+        _look_at_python(),
+        make_finding("settings", "ok", _describe_settings(settings)),
+        *(
+            make_finding("environment", "note", warning, "Rename the variable, or remove it.")
+            for warning in list_unknown_variables(settings.environ)
+        ),
+        _look_at_home(settings.home),
+        *_look_at_space(settings.home),
+        _look_at_database(settings.home),
+        _look_at_gateway(settings.home),
+        *_look_at_platforms(settings),
+        _look_at_model(settings),
+        *_look_at_prompt(settings.prompt),
+        _look_at_digests(settings),
+        _look_at_web(settings),
+        *_look_at_outside(settings),
+        *examine_extensions(settings),
+        make_finding("secrets", "ok", _name_secrets(settings.secrets)),
+    ]
+
+
+def _look_at_python() -> Finding:
+    is_old = sys.version_info < OLDEST_PYTHON
+    needed = ".".join(map(str, OLDEST_PYTHON))
+    text = f"Python {platform.python_version()}, SQLite {SQLITE_VERSION}"
+    return make_finding(
+        "python", "fault" if is_old else "ok", f"{text} (needs Python {needed})", _NEW_PYTHON
+    )
+
+
+def _describe_settings(settings: Settings) -> str:
+    path = settings.home / CONFIG_NAME
+    return f"{path} is good" if path.exists() else f"defaults and environment; no {path}"
+
+
+def _look_at_home(home: Path) -> Finding:
+    complaint = explain_length(home)
+    if complaint:
+        return make_finding("home", "fault", complaint)
+    if not home.exists():
+        parent = _nearest(home)
+        if os.access(parent, os.W_OK | os.X_OK) and parent.is_dir():
+            return make_finding("home", "ok", f"{home} is created at the first start")
+        return make_finding(
+            "home", "fault", f"{home} can't be created: {parent} is not writable", _OTHER_HOME
+        )
+    if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
+        return make_finding("home", "fault", f"{home} is not writable by this user", _OTHER_HOME)
+    if mode := find_open_mode(home):
+        text = f"{home} is open to other users (mode {mode:o}); the next start closes it"
+        return make_finding(
+            "home", "note", text, f"Run `chmod 700 {home}` or `talaria doctor --fix`."
+        )
+    return make_finding("home", "ok", f"{home} is private to you")
+
+
+def _look_at_space(home: Path) -> list[Finding]:
+    free = shutil.disk_usage(_nearest(home)).free
+    text = f"{free / 1e9:,.1f} GB free on the disk of the home"
+    if free < _NO_SPACE:
+        return [make_finding("disk", "fault", f"{text}: too little to write", _ROOM)]
+    return [make_finding("disk", "note" if free < _LITTLE_SPACE else "ok", text, _ROOM)]
+
+
+def _look_at_database(home: Path) -> Finding:
+    path = home / DATABASE
+    try:
+        glimpse = peek(path)
+    except (StoreError, OSError) as error:
+        return make_finding("database", "fault", str(error))
+    if glimpse is None:
+        return make_finding("database", "ok", f"{path} is created at the first start")
+    return make_finding("database", "ok", f"{path}, {_describe_schema(glimpse)}")
+
+
+def _describe_schema(glimpse: DatabaseInfo) -> str:
+    if glimpse.schema == glimpse.newest_schema:
+        return f"schema {glimpse.schema}"
+    return f"schema {glimpse.schema}; the next start migrates it to {glimpse.newest_schema}"
+
+
+def _look_at_gateway(home: Path) -> Finding:
+    try:
+        is_well, report = fetch_health(home, timeout=_PATIENCE)
+    except NoGateway:
+        return _look_for_traces(home)
+    except StartError as error:
+        return make_finding("gateway", "note", str(error))
+    problems = "; ".join(report.get("problems", ()))
+    if is_well:
+        return make_finding("gateway", "ok", f"runs for {report['uptime_seconds']:,.0f} s, healthy")
+    return make_finding("gateway", "note", f"runs, but {problems}", "See logs/talaria.log.")
+
+
+def _look_for_traces(home: Path) -> Finding:
+    """Report an unclean stop: the database is locked or was not closed."""
+    try:
+        glimpse = peek(home / DATABASE)
+    except (StoreError, OSError):
+        glimpse = None  # told with the database
+    if glimpse is None or glimpse.was_closed:
+        return make_finding("gateway", "ok", "not running")
+    return make_finding(
+        "gateway",
+        "note",
+        f"does not answer; process {glimpse.holder} opened the home directory and has not closed it"
+        " (it is starting, hangs or was killed; the next start then checks the database first)",
+        "If it hangs, end this process and start Talaria again.",
+    )
+
+
+def _look_at_platforms(settings: Settings) -> list[Finding]:
+    secrets = settings.secrets
+    findings = [make_finding("console", "ok", "on: talaria chat, and the console page")]
+    for name, tokens in _tokens_of(settings).items():
+        given = [token for token in tokens if getattr(secrets, token)]
+        wanted = ", ".join(token.upper() for token in tokens)
+        fix = f"Run `talaria setup {name}`."
+        if not given:
+            findings.append(make_finding(name, "ok", f"off; {wanted} turns it on"))
+        elif len(given) == len(tokens):
+            findings.append(make_finding(name, "ok", "on; the next start tests its token"))
+        elif tokens[0] in given:
+            findings.append(make_finding(name, "fault", f"it needs all of {wanted}", fix))
+        else:
+            findings.append(make_finding(name, "note", f"off; it needs {wanted}", fix))
+    return findings
+
+
+def _tokens_of(settings: Settings) -> dict[str, tuple[str, ...]]:
+    """Return the tokens that each platform needs; the first of them enables it."""
+    second = "slack_app_token" if settings.slack.mode == "socket" else "slack_signing_secret"
+    return {
+        "telegram": ("telegram_bot_token",),
+        "discord": ("discord_bot_token",),
+        "slack": ("slack_bot_token", second),
+    }
+
+
+def _look_at_model(settings: Settings) -> Finding:
+    model = settings.model
+    if model.provider == "scripted":
+        return make_finding(
+            "model",
+            "note",
+            "the stand-in, which is no language model; set ANTHROPIC_API_KEY, OPENAI_API_KEY"
+            " or OPENAI_BASE_URL",
+            "Run `talaria setup model`.",
+        )
+    fallback = f", else {', '.join(model.fallbacks)}" if model.fallbacks else ""
+    return make_finding(
+        "model", "ok", f"{model.provider}: {model.name}{fallback}; the next start tests it"
+    )
+
+
+def _look_at_outside(settings: Settings) -> list[Finding]:
+    """Check the external memory, and the backlog of any that was used before."""
+    provider = settings.memory.provider
+    try:
+        glimpse = peek(settings.home / DATABASE)
+    except (StoreError, OSError):
+        glimpse = None  # told with the database
+    backlogs = {one.provider: one for one in glimpse.backlogs} if glimpse else {}
+    findings = []
+    for name in dict.fromkeys([*([provider] if provider else []), *backlogs]):
+        backlog = backlogs.get(name)
+        queued, dead = (backlog.queued, backlog.dead) if backlog else (0, 0)
+        if name != provider and not (queued or dead):
+            continue
+        text = f"{name} is {'on' if name == provider else 'off'}; {queued:,} not synced yet"
+        if dead:
+            text += f", {dead:,} failed: see the log"
+        is_odd = dead or (queued and name != provider)
+        findings.append(make_finding("external memory", "note" if is_odd else "ok", text))
+    return findings
+
+
+def _look_at_digests(settings: Settings) -> Finding:
+    token = settings.secrets.github_token
+    hub = f"notifications of {settings.digest.github_url}" if token else "no GITHUB_TOKEN"
+    hosts = ", ".join(("the open internet", *settings.digest.allow_hosts))
+    return make_finding("digests", "ok", f"{hub}; jobs fetch only from {hosts}")
+
+
+def _look_at_prompt(prompt: PromptSettings) -> list[Finding]:
+    if not prompt.folder or prompt.trust_files:
+        return []
+    text = f"{prompt.folder} holds words of others, so changes ask; if yours, set trust_files"
+    return [make_finding("prompt", "note", text)]
+
+
+def _look_at_web(settings: Settings) -> Finding:
+    engine = settings.tools.search
+    search = f"searches with {engine}" if engine else "tools.search is off"
+    missing = [] if find_spec("trafilatura") else ["pages are read as plain text"]
+    missing += [] if find_spec("ddgs") or engine != "ddgs" else ["nothing can be searched"]
+    if missing:
+        reason = f"the extra `web` is not installed, so {' and '.join(missing)}"
+        return make_finding("web", "note", f"{search}; {reason}", "pip install 'talaria[web]'")
+    return make_finding("web", "ok", f"{search}; reads pages as Markdown")
+
+
+def _name_secrets(secrets: Secrets) -> str:
+    given = [name for name in SECRET_VARIABLES if getattr(secrets, name.lower())]
+    return f"set: {', '.join(given)}" if given else "none is set"
+
+
+def _nearest(path: Path) -> Path:
+    """Return the path, or its nearest parent folder that exists."""
+    return next(place for place in (path, *path.parents) if place.exists())

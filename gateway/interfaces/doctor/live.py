@@ -1,0 +1,152 @@
+"""Checks that ask the services and read the whole database; they change nothing."""
+
+import asyncio
+import time
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+
+import aiohttp
+
+from agent_core.errors import StoreError
+from agent_core.models import find_window
+from agent_core.state.lifecycle.inspect import find_damage
+from gateway.config import BACKUPS, DATABASE, Settings
+from gateway.errors import StartError
+from gateway.interfaces.diagnostics import Finding
+from gateway.interfaces.doctor.probes import check_model, check_platform
+from gateway.interfaces.doctor.repairs import find_open_files
+
+_PATIENCE = 15.0
+_LARGEST_SKEW = 60.0
+"""Seconds. Slack refuses requests that are five minutes off; schedules suffer sooner."""
+_OLDEST_BACKUP = 2 * 86_400.0
+"""Seconds; a backup is made each night."""
+_SERVICES = (
+    ("telegram_bot_token", "telegram_api_base_url", "https://api.telegram.org/"),
+    ("discord_bot_token", "discord_api_base_url", "https://discord.com/api/v10/gateway"),
+    ("slack_bot_token", "slack_api_base_url", "https://slack.com/api/api.test"),
+    ("anthropic_api_key", "anthropic_base_url", "https://api.anthropic.com/"),
+    ("openai_api_key", "openai_base_url", "https://api.openai.com/v1/models"),
+)
+"""The setting that turns a service on, that of its address, and its usual address."""
+
+
+def examine_live(settings: Settings) -> list[Finding]:
+    """Return the findings of the live checks. Blocks until the services answer."""
+    return [
+        _look_at_clock(settings),
+        *_look_at_tokens(settings),
+        _look_at_model(settings),
+        _look_at_data(settings.home / DATABASE),
+        _look_at_backups(settings.home),
+        *(
+            Finding(
+                part="files",
+                state="note",
+                text=f"{path} is open to other users (mode {mode:o})",
+                fix=f"Run `chmod 600 {path}` or `talaria doctor --fix`.",
+            )
+            for path, mode in find_open_files(settings.home)
+        ),
+    ]
+
+
+def _look_at_clock(settings: Settings) -> Finding:
+    address = _find_service(settings)
+    if not address:
+        return Finding(part="clock", state="ok", text="not compared: no service is set up")
+    try:
+        skew = asyncio.run(_measure_skew(address))
+    except (aiohttp.ClientError, TimeoutError, ValueError, TypeError) as error:
+        text = f"not compared: {address} gave no time ({type(error).__name__})"
+        return Finding(part="clock", state="note", text=text, fix="Check the network.")
+    if abs(skew) <= _LARGEST_SKEW:
+        return Finding(part="clock", state="ok", text="right to the minute")
+    direction = "ahead" if skew > 0 else "behind"
+    return Finding(
+        part="clock",
+        state="fault",
+        text=f"{abs(skew):,.0f} s {direction}, so reminders come at the wrong time",
+        fix="Turn on time synchronisation, for example `timedatectl set-ntp true`.",
+    )
+
+
+def _find_service(settings: Settings) -> str:
+    """Return an address of a service that is in use; empty if there is none."""
+    for token, base, usual in _SERVICES:
+        if getattr(settings.secrets, token):
+            return getattr(settings.secrets, base) or usual
+    return settings.secrets.openai_base_url or ""
+
+
+async def _measure_skew(address: str) -> float:
+    """Return by how many seconds this machine is ahead of a server."""
+    timeout = aiohttp.ClientTimeout(total=_PATIENCE)
+    async with (
+        aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
+        session.get(address, allow_redirects=False) as answer,
+    ):
+        told = parsedate_to_datetime(answer.headers.get("Date", ""))
+    return time.time() - told.timestamp()
+
+
+def _look_at_tokens(settings: Settings) -> list[Finding]:
+    findings = []
+    for name in ("telegram", "discord", "slack"):
+        if not getattr(settings.secrets, f"{name}_bot_token"):
+            continue
+        part = f"{name} bot"
+        try:
+            bot = check_platform(settings, name)
+        except StartError as error:
+            fix = f"Run `talaria setup {name}`."
+            findings.append(Finding(part=part, state="fault", text=str(error), fix=fix))
+            continue
+        findings.append(Finding(part=part, state="ok", text=f"{bot.name}, {bot.link}"))
+        findings += [Finding(part=part, state="note", text=gap) for gap in bot.gaps]
+    return findings
+
+
+def _look_at_model(settings: Settings) -> Finding:
+    model = settings.model
+    if model.provider == "scripted":
+        return Finding(part="model key", state="ok", text="none is needed for the stand-in")
+    try:
+        check_model(settings)
+    except StartError as error:
+        fix = "Run `talaria setup model`."
+        return Finding(part="model key", state="fault", text=str(error), fix=fix)
+    price = "" if settings.prices.find(model.name) else "; its price is unknown"
+    text = f"{model.name} is available; it reads {find_window(model.name):,} tokens{price}"
+    fix = "Add its price to cost.prices, or run `talaria models update`." if price else ""
+    return Finding(part="model key", state="note" if price else "ok", text=text, fix=fix)
+
+
+def _look_at_data(path: Path) -> Finding:
+    if not path.exists():
+        return Finding(part="data", state="ok", text="none yet")
+    try:
+        fault = find_damage(path)
+    except StoreError as error:
+        return Finding(part="data", state="fault", text=str(error))
+    if not fault:
+        size = path.stat().st_size / 1e6
+        return Finding(part="data", state="ok", text=f"every page is sound ({size:,.1f} MB)")
+    fix = "Stop Talaria and restore a backup; see docs/always-on.md."
+    return Finding(part="data", state="fault", text=f"{path} is damaged: {fault}", fix=fix)
+
+
+def _look_at_backups(home: Path) -> Finding:
+    copies = sorted((home / BACKUPS).glob("*.db"), key=lambda copy: copy.stat().st_mtime)
+    if not (home / DATABASE).exists():
+        return Finding(part="backups", state="ok", text="nothing to back up yet")
+    fix = "Leave Talaria running at night, or run `talaria backup FILE`."
+    if not copies:
+        return Finding(part="backups", state="note", text="there is none", fix=fix)
+    made = copies[-1].stat().st_mtime
+    text = f"the newest is of {datetime.fromtimestamp(made, UTC):%Y-%m-%d}, {copies[-1]}"
+    is_old = time.time() - made > _OLDEST_BACKUP
+    return Finding(
+        part="backups", state="note" if is_old else "ok", text=text, fix=fix if is_old else ""
+    )

@@ -1,0 +1,154 @@
+"""`talaria doctor`: what services say of tokens, the clock, the data, and safe fixes."""
+
+import json
+import os
+import time
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from adapters.slack.settings import read_manifest_scopes
+from tests.databases import place_database
+from tests.integration.processes import Done, talaria, talaria_beside
+from tests.journeys.stage import Stage
+
+DAY = 86_400
+
+
+def findings(done: Done) -> dict[str, list[dict[str, Any]]]:
+    """The findings by part."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in json.loads(done.out)["findings"]:
+        found.setdefault(one["part"], []).append(one)
+    return found
+
+
+async def examine(deployment: Stage, **variables: str) -> tuple[int, dict[str, Any]]:
+    done = await talaria_beside(
+        deployment.home, "doctor", "--json", **(deployment.environ() | variables)
+    )
+    assert not done.err, done
+    return done.code, findings(done)
+
+
+def grant(deployment: Stage, scopes: Iterable[str]) -> None:
+    world = deployment.slack.world
+    world.app = replace(world.app, scopes=tuple(scopes))
+
+
+async def test_it_signs_in_everywhere_and_says_what_a_bot_lacks(deployment: Stage) -> None:
+    place_database(deployment.home / "state.db")
+    scopes = read_manifest_scopes()
+    grant(deployment, scopes)
+    code, found = await examine(deployment)
+    assert code == 0
+    assert [one["text"] for one in found["telegram bot"]] == [
+        "@talaria_bot, https://t.me/talaria_bot"
+    ]
+    assert len(found["slack bot"]) == len(found["discord bot"]) == 1
+    assert found["model key"][0]["text"].startswith("claude-sonnet-5-5 is available; it reads")
+    assert found["clock"][0]["text"] == "right to the minute"
+    assert found["data"][0]["text"].startswith("every page is sound")
+    assert found["backups"][0]["state"] == "note"
+
+    grant(deployment, scopes - {"reactions:write", "users:read"})
+    deployment.discord.without_intents("message_content")
+    code, found = await examine(deployment)
+    assert code == 0
+    assert "it lacks reactions:write, users:read." in found["slack bot"][1]["text"]
+    assert "Message Content Intent is off" in found["discord bot"][1]["text"]
+    _, found = await examine(deployment, TALARIA_DISCORD__MESSAGE_CONTENT="false")
+    assert len(found["discord bot"]) == 1
+
+
+async def test_a_refused_key_is_a_fault_with_its_fix(deployment: Stage) -> None:
+    deployment.model.key = "another"
+    wrong = {"TELEGRAM_BOT_TOKEN": "123456789:AAwrong-token-of-some-35-characters"}
+    code, found = await examine(deployment, **wrong)
+    assert code == 2
+    for part, command in (("telegram bot", "setup telegram"), ("model key", "setup model")):
+        assert found[part][0]["state"] == "fault"
+        assert found[part][0]["fix"] == f"Run `talaria {command}`."
+
+
+@asynccontextmanager
+async def serving(date: str) -> AsyncIterator[str]:
+    """A model's server whose clock shows the date."""
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.json_response({"data": []}, headers={"Date": date})
+
+    application = web.Application()
+    application.router.add_get("/{rest:.*}", answer)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    finally:
+        await runner.cleanup()
+
+
+@pytest.mark.parametrize(
+    ("shift", "state", "words"),
+    [(30, "ok", "right to the minute"), (-600, "fault", "s ahead"), (600, "fault", "s behind")],
+)
+async def test_a_clock_that_is_off_is_a_fault(
+    tmp_path: Path, shift: int, state: str, words: str
+) -> None:
+    async with serving(formatdate(time.time() + shift, usegmt=True)) as address:
+        done = await talaria_beside(tmp_path / "home", "doctor", "--json", OPENAI_BASE_URL=address)
+    found = findings(done)["clock"][0]
+    assert found["state"] == state
+    assert words in found["text"]
+
+
+async def test_a_server_without_a_date_leaves_the_clock_open(tmp_path: Path) -> None:
+    async with serving("yesterday") as address:
+        done = await talaria_beside(tmp_path / "home", "doctor", "--json", OPENAI_BASE_URL=address)
+    assert findings(done)["clock"][0]["state"] == "note"
+
+
+def test_damage_and_old_backups_are_found(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    place_database(home / "state.db")
+    backup = home / "backups" / "2026-11-01.db"
+    backup.parent.mkdir()
+    backup.write_bytes(home.joinpath("state.db").read_bytes())
+    found = findings(talaria(home, "doctor", "--json"))
+    assert (found["data"][0]["state"], found["backups"][0]["state"]) == ("ok", "ok")
+    os.utime(backup, (time.time() - 3 * DAY, time.time() - 3 * DAY))
+    with home.joinpath("state.db").open("r+b") as file:
+        file.seek(3 * 4096)
+        file.write(os.urandom(4096))
+    done = talaria(home, "doctor", "--json")
+    found = findings(done)
+    assert done.code == 2
+    assert found["data"][0]["state"] == "fault"
+    assert found["backups"][0]["state"] == "note"
+
+
+def test_fix_closes_what_others_could_open_and_nothing_else(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o755)
+    secrets = home / ".env"
+    secrets.write_text("GITHUB_TOKEN=x\n")
+    secrets.chmod(0o644)
+    shown = talaria(home, "doctor").out
+    assert f"Fix: Run `chmod 600 {secrets}` or `talaria doctor --fix`." in shown
+    done = talaria(home, "doctor", "--fix")
+    assert done.code == 0
+    assert done.out.splitlines()[:2] == [
+        f"{home} is closed to other users now.",
+        f"{secrets} is closed to other users now.",
+    ]
+    assert (home.stat().st_mode & 0o777, secrets.stat().st_mode & 0o777) == (0o700, 0o600)
+    assert [one.name for one in home.iterdir()] == [".env"]
+    assert "closed" not in talaria(home, "doctor", "--fix").out
