@@ -64,7 +64,7 @@ class Workers(Generic[K, T]):
                 try:
                     await self._serve(key, queue)
                 except Exception as error:  # the bulkhead, see the class
-                    _log.exception("unexpected error in the work of %s", key)
+                    _log.exception("unexpected error in %s", key)
                     if queue and queue[0] is first:
                         queue.popleft()
                     await self._report(key, first, error)
@@ -75,7 +75,7 @@ class Workers(Generic[K, T]):
         try:
             await self._fail(key, item, error)
         except Exception:  # the bulkhead, see the class
-            _log.exception("what failed in the work of %s could not be reported", key)
+            _log.exception("a failure of %s could not be reported", key)
 
 
 class Signal(Generic[T]):

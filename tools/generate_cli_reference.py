@@ -134,7 +134,7 @@ def _spell_argument(action: argparse.Action) -> str:
 def _describe_option(action: argparse.Action) -> str:
     name = _name_argument(action)
     helped = _escape(action.help or "")
-    if action.choices:
+    if action.choices and not all(str(one) in helped for one in action.choices):
         helped += f" ({', '.join(map(str, action.choices))})"
     shown = (None, False, argparse.SUPPRESS)
     if action.default not in shown and action.default != []:

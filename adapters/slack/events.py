@@ -136,7 +136,7 @@ def id_in(source: Json, *keys: str) -> str:
 
 
 def unreadable_event(body: Any, fault: str) -> SlackEvent:
-    """Wrap a request that cannot be read as an event to be parked."""
+    """Wrap a request that cannot be read as an event to be set aside."""
     event = {"body": body, "fault": fault}
     return SlackEvent(kind="unreadable", event_id=EventId(""), event=event, user="")
 

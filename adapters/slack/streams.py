@@ -191,7 +191,7 @@ class StatusIndicator:
                             channel_id=place.channel, thread_ts=place.thread, status=""
                         )
         except AdapterError as error:
-            _log.info("slack's sign in %s could not be changed: %s", place.channel, error)
+            _log.info("the indicator in %s on Slack could not be changed: %s", place.channel, error)
 
     async def _set(self, place: Place, status: Status) -> None:
         try:

@@ -122,7 +122,7 @@ class Backend(Protocol):
         """Kill every command of a workspace."""
 
     async def sleep(self, workspace: str) -> None:
-        """Give back what an idle workspace takes; the next command wakes it.
+        """Free the resources of an idle workspace; the next command takes them again.
 
         Does nothing while a command runs.
         """

@@ -33,7 +33,7 @@ _VARIABLES = {
 
 
 class NetworkSession(Protocol):
-    """What passes the port of one command."""
+    """The requests that pass the port of one command."""
 
     @property
     def refusals(self) -> tuple[str, ...]:

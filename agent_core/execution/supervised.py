@@ -78,7 +78,7 @@ class SupervisedProcess:
         raise BackendUnavailable(reason or self.describe_complaints())
 
     def describe_complaints(self) -> str:
-        """Return what the client said, as a reason."""
+        """Return the client's error output, as a reason."""
         return " ".join(self._complaints)[-_SHOWN:].strip() or "it gives no reason"
 
     async def read(self) -> bytes:
@@ -142,12 +142,12 @@ class SupervisedProcess:
             pass
 
     async def _listen(self) -> None:
-        """Read what the supervisor and its client say, until both have ended."""
+        """Read the output of the supervisor and of its client, until both have ended."""
         try:
             while line := await self._stderr.readline():
                 self._hear(line.decode(errors="replace").rstrip("\n"))
         except ValueError:  # a line without end: no supervisor says that
-            _log.error("the client of a command says too much")
+            _log.error("the client of a command wrote too much output")
         finally:
             self._begun.set()
 

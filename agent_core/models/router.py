@@ -20,7 +20,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPolicy:
-    """Which models are called.
+    """The models that are called.
 
     `fallbacks` answer while `model` can't, `cheap` when a quota is nearly exhausted. `patience` is
     how long a turn waits while none of them answers, in seconds.

@@ -70,7 +70,7 @@ class SendFileTool:
     declaration = Declaration(cost="free")
 
     def __init__(self, database: Database, backend: Backend | None = None) -> None:
-        """With a `backend`, files of the person's workspace can be sent."""
+        """Send files of the person's workspace, too, if there is a `backend`."""
         self._database = database
         self._backend = backend
         if backend:

@@ -166,7 +166,7 @@ def _make_background(
 
 
 async def warn_of_unknown_people(core: Core) -> None:
-    """Warn of names in the settings of commands that nobody has: a typing mistake opens nothing,
+    """Warn of unknown names in the settings of commands: a typing mistake opens nothing,
     but it also leaves a person in a place that was meant to be another. Raises `StoreError`.
     """
     table = core.settings.tools

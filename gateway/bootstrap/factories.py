@@ -117,7 +117,7 @@ async def check_model(model: Model, settings: Settings) -> None:
     except (ModelUnknown, ModelDenied) as error:
         raise StartError(f"{error} See [model] in config.toml and the key you have set.") from error
     except (ModelError, TimeoutError) as error:
-        _log.warning("the model could not be checked, going on: %s", error)
+        _log.warning("the model could not be checked; Talaria continues: %s", error)
 
 
 def make_quotas(settings: Settings, database: Database, zone: str) -> Quotas:

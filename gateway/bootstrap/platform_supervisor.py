@@ -64,7 +64,7 @@ class Platforms:
             except AdapterError as error:
                 reason = error
             except Exception:  # the bulkhead: an error in one platform harms no other
-                _log.exception("%s broke unexpectedly and is restarted", name)
+                _log.exception("%s failed unexpectedly and is restarted", name)
             was_good = self._clock() - started > self._policy.good_run
             if isinstance(reason, AdapterStopped) and not was_good:
                 _log.error("%s stops: %s", name, reason)
@@ -89,4 +89,4 @@ class Platforms:
         except AdapterError as error:
             _log.warning("%s does not show the menu of commands: %s", name, error)
         except Exception:  # the bulkhead: a missing menu must not stop the gateway
-            _log.exception("%s broke while it published the menu of commands", name)
+            _log.exception("%s failed while it published the menu of commands", name)

@@ -7,7 +7,7 @@ from gateway.config.types import Texts
 
 
 class LearningSettings(Table, title="Learning"):
-    """When Talaria looks for what people said about themselves; each chooses with `/learned`."""
+    """Thresholds of reviews of people's own words; each person chooses with `/learned`."""
 
     turns: int = Field(
         10,

@@ -25,7 +25,7 @@ class Watch:
 
 
 class ApiPlatform:
-    """Answers are read from the database, so sending one only wakes who waits for it."""
+    """Answers are read from the database, so sending one only notifies the waiting request."""
 
     name = API_PLATFORM
     pace = Pace(chat_interval=0, edit_interval=0.05, per_second=0)
@@ -53,13 +53,13 @@ class ApiPlatform:
         return (text,)
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
-        """Wake the request that waits; a status line is for nobody."""
+        """Notify the waiting request; ignore status lines."""
         if not message.is_live:
             self._wake(message.address)
         return PlatformMessageId(message.key)
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
-        """Wake the request that waits."""
+        """Notify the waiting request."""
         if not message.is_live:
             self._wake(message.address)
 

@@ -247,7 +247,7 @@ def _describe(job: Job, run: Run) -> str:
 
 
 def _quote(text: str) -> str:
-    """Mark what an event brought as a stranger's text."""
+    """Mark the text of an event as untrusted."""
     return f'<attached-file name="event">\n{escape(text)}\n{ATTACHED_END}'
 
 

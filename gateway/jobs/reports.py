@@ -1,4 +1,4 @@
-"""What people read of a job: its result with notes, and reports on a run that went wrong."""
+"""Results of jobs with their notes, and reports on runs that failed."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress

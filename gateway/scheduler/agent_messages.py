@@ -83,7 +83,7 @@ class AgentMessages:
         """Events that a lane has, or will have claimed."""
 
     async def run(self) -> None:
-        """Deliver what an earlier process left, then what is new, until cancelled."""
+        """Deliver the messages of an earlier process, then new ones, until cancelled."""
         due = self._deps.mail.due
         while True:
             due.clear()
@@ -115,7 +115,7 @@ class AgentMessages:
                 self._deps.lanes.put(pending)
 
     def _compose(self, connection: Connection, row: InboxRow) -> QueuedMessage | None:
-        """Make the message for a conversation; None, and the event is done, if nobody gets it."""
+        """Make the message for a conversation; None ends an event without a recipient."""
         message = agent_messages.read(row.payload)
         turn = turns.find(connection, turn_id=message.turn_id)
         # The turn follows its person when two are merged; the message does not.

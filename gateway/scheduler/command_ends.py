@@ -124,7 +124,7 @@ class CommandEnds:
         found: Sequence[tuple[ProcessRow, PersonId]],
         outputs: Sequence[Words],
     ) -> QueuedMessage | None:
-        """Make the message for a conversation; None, and the event is done, if nobody gets it."""
+        """Make the message for a conversation; None ends an event without a recipient."""
         now = self._deps.now()
         for process, person_id in found[:1]:
             person = people.find(connection, person_id=person_id)

@@ -150,7 +150,9 @@ class CrashBackoff:
         if not record.is_suspect or record.is_abandoned:
             return
         wait = find_wait(record.crashes, self._first_wait)
-        _log.warning("turn %d gives way to others after %d crashes", turn.id, record.crashes)
+        _log.warning(
+            "turn %d starts after all others, because of %d crashes", turn.id, record.crashes
+        )
         self._waiting.append(turn.id)
         try:
             while not self._draining.is_set():

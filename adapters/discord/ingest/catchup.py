@@ -124,8 +124,8 @@ class Backlog:
 
 
 def park(data: object, error: ValueError) -> HeardEvent:
-    """Wrap what cannot be read as an event to be parked."""
-    _log.error("an event of Discord can't be read and is parked: %s", error)
+    """Wrap what cannot be read as an event to be set aside."""
+    _log.error("an event of Discord can't be read and is set aside: %s", error)
     about = {"event": data, "fault": str(error)}
     return HeardEvent(kind="unreadable", channel="", data=about, context=Context(bot=""))
 
@@ -215,7 +215,7 @@ class Catchup:
                 except AdapterStopped:
                     return  # the gateway says so too, where it is heard
                 except (AdapterError, ValueError) as error:
-                    _log.info("channel %s of Discord is passed over: %s", channel, error)
+                    _log.info("channel %s of Discord is skipped: %s", channel, error)
                     break
                 else:
                     break

@@ -223,7 +223,7 @@ class EventPipeline:
         return park(data, error)
 
     async def _make(self, heard: HeardEvent) -> RawEvent:
-        """Build the event to store; one that cannot be built is parked, without the others."""
+        """Build the event to store; one that cannot be built is set aside, without the others."""
         is_in_order = not self._backlog.is_behind(heard.channel)
         try:
             if heard.context.place is None and heard.kind in _PLACED:
@@ -257,7 +257,7 @@ class EventPipeline:
             try:
                 await inlet.take(events)
             except Unreachable as error:
-                _log.warning("what Discord said can't be stored yet: %s", error)
+                _log.warning("events of Discord can't be stored yet: %s", error)
                 await backoff.wait()
             else:
                 return

@@ -114,7 +114,7 @@ class CatchUp:
             except AdapterStopped:
                 raise
             except AdapterError as error:
-                _log.info("slack: catching up waits: %s", error)
+                _log.info("catching up on Slack waits: %s", error)
                 self._wanted.set()
                 await backoff.wait(error)
             else:
@@ -141,7 +141,7 @@ class CatchUp:
             try:
                 await self._read(inlet, me, channel, marks)
             except (*_REFUSED, ValueError) as error:
-                _log.warning("slack: what was said in %s can't be asked for: %s", channel, error)
+                _log.warning("the history of %s on Slack can't be read: %s", channel, error)
             except Unreachable as error:  # perhaps of this channel alone: it comes again
                 failures.append(error)
                 if len(failures) == _MOST_FAILURES:
@@ -180,7 +180,7 @@ class CatchUp:
             try:
                 shown = await self._ask(Place(channel=channel, thread=thread), since)
             except _REFUSED as error:
-                _log.info("slack: the thread %s of %s is passed over: %s", thread, channel, error)
+                _log.info("the thread %s of %s on Slack is skipped: %s", thread, channel, error)
             else:
                 found |= self._sort(shown, me, channel, since)
         unheard = [found[ts] for ts in sorted(found)]
@@ -194,7 +194,7 @@ class CatchUp:
         async for page in self._api.pages(place, after=after, is_patient=True):
             shown += page
             if len(shown) > _MOST_MESSAGES:
-                _log.warning("slack: too much was said in %s to read all of it", place)
+                _log.warning("the history of %s on Slack is too long to read all of it", place)
                 break
         return shown
 
@@ -208,7 +208,7 @@ class CatchUp:
         try:
             places = await self._api.fetch_places()
         except _REFUSED as error:
-            _log.info("slack does not tell where the bot is: %s", error)
+            _log.info("Slack did not list the channels of the bot: %s", error)
             return
         for place in [place for place in places if place not in known][:_MOST_UNMARKED]:
             self._missed.setdefault(place, newest)
@@ -223,7 +223,7 @@ class CatchUp:
             try:
                 slack_event = sort_message(message, me, self._activity.threads, channel)
             except ValueError as error:
-                _log.error("a message in %s can't be read and is parked: %s", channel, error)
+                _log.error("a message in %s can't be read and is set aside: %s", channel, error)
                 found[f"{_NEVER} {message}"] = unreadable_event(message, str(error))
                 continue
             if slack_event is None:

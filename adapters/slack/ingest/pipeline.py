@@ -101,7 +101,9 @@ class EventPipeline:
                 await self.store(inlet, me, slack_events, gaps.is_whole)
             except AdapterError as error:
                 if time.monotonic() > deadline:
-                    _log.warning("slack: %d events could not be kept: %s", len(slack_events), error)
+                    _log.warning(
+                        "%d events of Slack could not be stored: %s", len(slack_events), error
+                    )
                     gaps.open(slack_events)
                     return False
                 await backoff.wait()
@@ -125,7 +127,7 @@ class EventPipeline:
     async def _make(
         self, slack_event: SlackEvent, me: BotIdentity, is_whole: Callable[[str], bool]
     ) -> RawEvent:
-        """Build the event to store; one that cannot be built is parked, without the others."""
+        """Build the event to store; one that cannot be built is set aside, without the others."""
         about = slack_event.event
         if slack_event.kind == "unreadable":
             return make_unreadable(about["body"], about["fault"])
@@ -139,7 +141,7 @@ class EventPipeline:
                 else "",
             )
         except ValueError as error:
-            _log.error("an event of Slack can't be kept as it is and is parked: %s", error)
+            _log.error("an event of Slack can't be stored as it is and is set aside: %s", error)
             return make_unreadable(about, str(error))
 
     def remember(self, marks: Sequence[str]) -> None:
@@ -194,7 +196,7 @@ class EventPipeline:
             async with asyncio.timeout(_PATIENCE):
                 room = await self._api.fetch_room(channel)
         except (TimeoutError, AdapterError, ValueError) as error:
-            _log.info("slack: %s is taken for somebody else's talk: %s", channel, error)
+            _log.info("%s on Slack is taken for a conversation of others: %s", channel, error)
             return False
         if room.get("is_im") and room.get("user") == slack_event.user:
             self._activity.direct_chats.put(channel, None)

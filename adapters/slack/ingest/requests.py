@@ -41,7 +41,7 @@ class RequestReceiver:
     async def take(self, body: Any) -> bool:
         """Return True once the request is durable or concerns nobody, False if it must come again.
 
-        A request that cannot be read is stored too, and parked by the gateway.
+        A request that cannot be read is stored too, and set aside by the gateway.
         """
         if not isinstance(body, dict):
             return await self._store(body)
@@ -72,7 +72,7 @@ class RequestReceiver:
         try:
             return sort_event(body, self._me, self._ours)
         except ValueError as error:
-            _log.error("a request of Slack can't be read and is parked: %s", error)
+            _log.error("a request of Slack can't be read and is set aside: %s", error)
             return unreadable_event(body, str(error))
 
 

@@ -186,7 +186,7 @@ class _Line:
                     if isinstance(envelope_id, str) and "payload" in frame:
                         self._tasks.create_task(self._take(envelope_id, frame["payload"]))
         except TimeoutError:
-            _log.info("slack: an old connection was closed by us")
+            _log.info("an old connection to Slack was closed")
         finally:
             await self.close()
 
@@ -232,7 +232,7 @@ class _Line:
 
     def _part(self, reason: str) -> None:
         """Handle Slack's request for a new connection."""
-        _log.info("slack: a connection will end (%s)", reason)
+        _log.info("Slack is about to close a connection (%s)", reason)
         self.is_crowded = reason == "too_many_websockets"
         self.has_to_stop = reason == "link_disabled"
         self.is_leaving.set()
@@ -244,6 +244,6 @@ def _read_frame(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         frame = None
     if not isinstance(frame, dict):
-        _log.warning("slack: a frame that can't be read was passed over")
+        _log.warning("a frame of Slack that can't be read was skipped")
         return None
     return frame

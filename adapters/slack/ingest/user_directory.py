@@ -47,7 +47,7 @@ class UserDirectory:
             async with asyncio.timeout(_PATIENCE):
                 await asyncio.gather(*asked)
         except TimeoutError:
-            _log.info("slack did not tell in time what %d people and rooms are called", len(asked))
+            _log.info("Slack did not send the names of %d people and rooms in time", len(asked))
             for name in self._unknown((*people, *places)):  # else each event would wait for them
                 self._until.put(name, time.monotonic() + _KEEPS_NOTHING)
 
@@ -62,7 +62,7 @@ class UserDirectory:
         try:
             await ask(name)
         except (AdapterError, ValueError) as error:
-            _log.info("slack did not tell what %s is called: %s", name, error)
+            _log.info("Slack did not send the name of %s: %s", name, error)
             keeps = _KEEPS_NOTHING
         self._until.put(name, time.monotonic() + keeps)
 

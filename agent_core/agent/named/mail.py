@@ -13,7 +13,7 @@ MOST_TOLD = 4
 
 
 class AgentMail:
-    """Writes messages to agents down; whoever runs turns delivers them."""
+    """Stores messages to agents; the host of the agent delivers them."""
 
     def __init__(self, database: Database, now: Callable[[], int]) -> None:
         self._database = database

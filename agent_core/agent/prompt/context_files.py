@@ -56,7 +56,7 @@ def _read_all(folder: ContextFolder) -> tuple[ContextFile, ...]:
         text = _read(path, name, room)
         is_cut = len(text) > room
         if is_cut:
-            _log.warning("context file %s is cut: %d characters is all they get", name, limit)
+            _log.warning("context file %s is cut to %d characters", name, limit)
         kept = text[:room].strip()
         if kept:
             is_trusted = folder.is_trusted and not _is_in_workspace(folder, path)
@@ -78,10 +78,10 @@ def _find(folder: Path, name: str) -> Path | None:
     except FileNotFoundError:
         return None
     except (OSError, RuntimeError) as error:  # a circle of links is a RuntimeError before 3.13
-        _log.warning("context file %s is passed over: %s", name, error)
+        _log.warning("context file %s is skipped: %s", name, error)
         return None
     if not path.is_relative_to(root) or not is_plain:
-        _log.warning("context file %s is passed over: it is no plain file in its folder", name)
+        _log.warning("context file %s is skipped: it is no plain file in its folder", name)
         return None
     return path
 
@@ -92,5 +92,5 @@ def _read(path: Path, name: str, room: int) -> str:
         with path.open(encoding="utf-8-sig") as file:
             return file.read(room + 1)
     except (OSError, UnicodeDecodeError) as error:
-        _log.warning("context file %s is passed over: %s", name, error)
+        _log.warning("context file %s is skipped: %s", name, error)
         return ""

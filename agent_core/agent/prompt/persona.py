@@ -84,7 +84,7 @@ def _ensure(path: Path) -> str:
         _log.warning("%s can't be read, the default identity is used: %s", path, error)
         text = DEFAULT_SOUL
     if len(text) > SOUL_LIMIT:
-        _log.warning("%s is cut after %d characters", path, SOUL_LIMIT)
+        _log.warning("%s is cut at %d characters", path, SOUL_LIMIT)
         text = text[:SOUL_LIMIT]
     return text.replace("\0", "").strip() or DEFAULT_SOUL.strip()
 

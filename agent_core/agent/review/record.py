@@ -1,4 +1,4 @@
-"""The record of a review: what it reads, what its model answered, and what became of that."""
+"""The record of a review: its input, its model's answer, and the result."""
 
 import json
 from collections.abc import Mapping, Sequence

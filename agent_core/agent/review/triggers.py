@@ -25,7 +25,7 @@ _LONG = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewRules:
-    """When reviews are due: after this many answered turns, or tool calls; 0 for never."""
+    """Numbers of answered turns and of tool calls after which a review is due; 0 for never."""
 
     turns: int = 10
     steps: int = 10

@@ -287,7 +287,7 @@ class SyncQueue:
 
     async def _park(self, row: SyncItem, reason: str) -> None:
         _log.warning(
-            "can't deliver %s to the external memory %s, parked it: %s",
+            "can't deliver %s to the external memory %s, so it is set aside: %s",
             row.key,
             self._provider.name,
             reason,

@@ -50,7 +50,7 @@ class SkillViewTool:
     def __init__(
         self, catalog: SkillCatalog, database: Database, backend: Backend | None = None
     ) -> None:
-        """With a `backend`, the files of a skill are copied to the workspace of its reader."""
+        """Copy the files of a skill to the workspace of its reader, if there is a `backend`."""
         self._catalog = catalog
         self._database = database
         self._backend = backend

@@ -1,4 +1,4 @@
-"""What may be reached on the network: addresses, the lookup of hosts, and the sandbox's proxy."""
+"""Access to the network: allowed addresses, the lookup of hosts, and the sandbox's proxy."""
 
 from agent_core.tools.network.addresses import ForbiddenAddress, check_address, check_url, show_link
 from agent_core.tools.network.lookup import HostLookup, Resolve, resolve

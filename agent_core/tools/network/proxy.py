@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """Where a request goes; `head` is what the server gets first, "" for a tunnel."""
+    """The destination of a request; `head` is sent to the server first, "" for a tunnel."""
 
     host: str
     port: int
@@ -118,7 +118,7 @@ class ProxySession:
 
     @property
     def refusals(self) -> tuple[str, ...]:
-        """What was refused, each once; see `NetworkSession`."""
+        """The refused hosts, each once; see `NetworkSession`."""
         return tuple(self._refusals)
 
     def close(self) -> None:

@@ -25,7 +25,7 @@ _GLOB = frozenset("*?[")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protected:
-    """What is closed. `home` is Talaria's folder, `user_home` that of its account."""
+    """The closed paths. `home` is Talaria's folder, `user_home` that of its account."""
 
     home: str = ""
     user_home: str = ""

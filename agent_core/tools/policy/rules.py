@@ -40,7 +40,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a decision rests on. The default is the strictest.
+    """The facts behind a decision. The default is the strictest.
 
     `grants` are the shapes that the person allowed, and whether each holds after untrusted words.
     `known_addresses` stand in the person's own words, or in a result that the model has read.

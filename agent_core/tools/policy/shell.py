@@ -84,7 +84,7 @@ class SimpleCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """All simple commands of a text, also those in loops, functions and substitutions.
+    """The simple commands of a text, also those in loops, functions and substitutions.
 
     `is_unclear` means that parts of it can't be read, so that it may do anything.
     """
@@ -237,7 +237,7 @@ class _Reader:
         return Word(source=_text(node), value=self._value(node))
 
     def _value(self, node: Node) -> str | None:
-        """What bash makes of a word, unless only bash can tell."""
+        """The value that bash gives a word; only some words have one that is known beforehand."""
         text = _text(node)
         if node.type in ("word", "number"):
             return None if _EXPANDED.search(text) or "`" in text else _unescape(text)

@@ -197,7 +197,7 @@ class BackgroundCommands:
             except TimeoutError:
                 reason = "time"
             except BackendUnavailable as error:
-                _log.error("background command %d is lost: %s", process_id, error)
+                _log.error("background command %d was lost: %s", process_id, error)
                 reason = "backend"
             finally:
                 await process.kill()

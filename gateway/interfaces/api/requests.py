@@ -51,7 +51,7 @@ class Question:
 
     @property
     def event_id(self) -> EventId:
-        """The same for each repeat of a request, and for nobody else's."""
+        """The key of the request; a repeat has the same one, and no other request has it."""
         client = self.client
         return EventId(_hash("event", str(client.person_id), client.name, self.name))
 

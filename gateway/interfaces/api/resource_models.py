@@ -1,4 +1,4 @@
-"""What the resources of the API look like. Times are milliseconds since the epoch, UTC."""
+"""The bodies of the API's resources. Times are milliseconds since the epoch, UTC."""
 
 from pydantic import BaseModel
 
@@ -59,7 +59,7 @@ class TurnDetail(TurnModel):
 
 
 class MemoryModel(BaseModel):
-    """What Talaria remembers of the person, as in USER.md and MEMORY.md."""
+    """The memory of the person, as in USER.md and MEMORY.md."""
 
     user: list[str]
     memory: list[str]

@@ -1,4 +1,4 @@
-"""What a person can read of their own over the API. Nothing here is ever of somebody else."""
+"""The data that a person can read over the API: only their own."""
 
 import hashlib
 from http import HTTPStatus
@@ -206,7 +206,7 @@ def _pick(value: object, *names: str) -> dict[str, Any]:
 
 
 def _answer(request: Request, found: BaseModel) -> Response:
-    """Answer with a tag of the content, or 304 to whoever has it already."""
+    """Answer with an ETag, or with 304 if the client has this content already."""
     body = found.model_dump_json().encode()
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     given = request.headers.get("if-none-match", "").split(",")

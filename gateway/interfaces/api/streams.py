@@ -10,7 +10,7 @@ from gateway.interfaces.api.responses import STORE
 
 
 async def grow(requests: Requests, question: Question) -> AsyncIterator[str | Answer]:
-    """Give the pieces of an answer, "" as a sign of life, and at last the answer itself.
+    """Yield the pieces of an answer, "" as a keep-alive, and finally the answer itself.
 
     A text that was shown and became void stays above the answer, as in a chat that can't edit.
     """

@@ -72,7 +72,7 @@ def configure(parser: Parser) -> None:
         one.add_argument("name", metavar="NAME", help="as `talaria mcp` lists it")
     serve = verbs.add_parser(
         "serve",
-        help="be an MCP server on standard streams, for Claude Code, Cursor and others",
+        help="serve Talaria over MCP on standard streams, for Claude Code and others",
         examples=["talaria mcp serve --person ada"],
     )
     serve.add_argument(

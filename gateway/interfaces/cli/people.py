@@ -32,7 +32,7 @@ def configure(parser: Parser) -> None:
         help="let in the person with a pairing code",
         examples=["talaria people approve K7QD2M"],
     )
-    approve.add_argument("code", metavar="CODE")
+    approve.add_argument("code", metavar="CODE", help="the code that the bot gave them")
     export = verbs.add_parser(
         "export",
         help="export a person's data to a new zip archive",
@@ -45,7 +45,7 @@ def configure(parser: Parser) -> None:
     )
     for verb in (export, erase):
         verb.add_argument("slug", metavar="SLUG", help="the person's folder name, from `list`")
-    export.add_argument("file", metavar="FILE", type=Path)
+    export.add_argument("file", metavar="FILE", type=Path, help="the archive; must not exist yet")
     erase.add_argument("--yes", action="store_true", help="ask nothing")
 
 

@@ -48,7 +48,7 @@ def configure(parser: Parser) -> None:
         help="now: compare the prompt with the one for today's memory",
     )
     for one in (show, replay):
-        one.add_argument("id", metavar="ID", type=int)
+        one.add_argument("id", metavar="ID", type=int, help="from `talaria turns list`")
     _configure_export(verbs)
     dead = verbs.add_parser(
         "undelivered",

@@ -1,4 +1,4 @@
-"""Live checks of keys and tokens: one request to whoever gave them out."""
+"""Live checks of keys and tokens: one request to their provider."""
 
 import asyncio
 

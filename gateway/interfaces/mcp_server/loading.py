@@ -34,7 +34,7 @@ def is_installed() -> bool:
 
 
 async def load_endpoint() -> OpenEndpoint:
-    """Import what answers over HTTP, on a thread, so that nobody waits for it."""
+    """Import the HTTP packages on a thread, so that no request waits for it."""
     module = await asyncio.to_thread(import_module, f"{_PACKAGE}.http")
     return cast(OpenEndpoint, module.open_endpoint)
 

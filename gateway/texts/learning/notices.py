@@ -1,4 +1,4 @@
-"""What was learned, what waits for a yes, and how to change that."""
+"""Sentences about learning: what was learned, what needs approval, and how to change that."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What the program around the model's code says, line by line; nothing of it is trusted."""
+"""Messages of the program around the model's code, line by line; none of them is trusted."""
 
 import json
 from dataclasses import dataclass

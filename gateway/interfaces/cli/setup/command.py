@@ -40,7 +40,9 @@ def configure(parser: Parser) -> None:
     given.add_argument("--name", help="your name")
     given.add_argument("--time-zone", metavar="ZONE", help="your time zone")
     given.add_argument("--assistant", metavar="NAME", help="the assistant's name")
-    given.add_argument("--soul", choices=VOICES, metavar="VOICE", help=f"{', '.join(VOICES)}")
+    given.add_argument(
+        "--soul", choices=VOICES, metavar="VOICE", help=f"its character: {', '.join(VOICES)}"
+    )
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:

@@ -22,7 +22,7 @@ def configure(parser: Parser) -> None:
             verb, help=f"{text} for a person", examples=[f"talaria tools {verb} ada terminal"]
         )
         switch.add_argument("slug", metavar="SLUG", help="folder name, from `talaria people list`")
-        switch.add_argument("tool", metavar="TOOL")
+        switch.add_argument("tool", metavar="TOOL", help="name from `talaria tools list`")
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:

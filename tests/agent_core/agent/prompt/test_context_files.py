@@ -118,7 +118,7 @@ async def test_nothing_outside_of_the_folder_is_read(
     folder.link("CLAUDE.md", "../secret")
     names = ("AGENTS.md", "CLAUDE.md", "../secret", str(secret))
     assert await read(folder, names, 1000) == ()
-    assert caplog.text.count("passed over") == 4
+    assert caplog.text.count("is skipped") == 4
 
 
 async def test_a_link_within_the_folder_is_followed_once(folder: Folder) -> None:
@@ -138,7 +138,7 @@ async def test_what_cannot_be_read_is_passed_over_with_a_warning(
     folder.put("good", "Use tabs.")
     names = ("binary", "a folder", "pipe", "circle", "good")
     assert await read(folder, names, 1000) == (file("good", "Use tabs."),)
-    assert caplog.text.count("passed over") == 4
+    assert caplog.text.count("is skipped") == 4
 
 
 async def test_an_empty_file_takes_no_place(folder: Folder) -> None:
