@@ -100,6 +100,25 @@ _REQUEST = re.compile(
     r"|\b(?:peux|pourrais|pouvez|pourriez)-(?:tu|vous)\b"
 )
 """A question for an answer now, not for one from before."""
+_REQUEST_NOW = re.compile(
+    r"(?:how (?:do|should|can|could|would) i|what (?:are|is|should|would)|which|can|could|would|do"
+    r"|i'm|please|wie (?:kann|soll|sollte) ich|was (?:ist|sind|soll)|kannst|konntest)\b"
+)
+_BEFORE = re.compile(r"\b(?:did|was|were|our|ha(?:s|ve|d) (?:i|we|you)|mentioned|said|told)\b")
+"""Signs that a question is about what was said before."""
+_FRAME = re.compile(
+    r"\b(?:walk me through|(?:list )?the order in which|in(?: chronological)? order"
+    r"|mention only(?: and only)? \w+ items"
+    r"|(?:(?:a|the) )?(?:(?:clear|quick|short|brief|full|complete|detailed|comprehensive) )?"
+    r"(?:summary|overview) of|summari[sz]e"
+    r"|(?:throughout|across|over|from|based on|in)(?: all)?(?: of)? (?:our|all|these)"
+    r"(?: \w+)? (?:conversations|chats|sessions|discussions|messages)"
+    r"|(?:i|we|you)(?:'ve| have)? (?:brought up|bring up|mention(?:ed)?|discuss(?:ed)?"
+    r"|talk(?:ed)? about)|(?:different )?aspects of"
+    r"|in welcher reihenfolge|(?:zusammenfassung|uberblick) (?:von|uber|der|des)"
+    r"|in (?:all )?unseren (?:gesprachen|unterhaltungen|chats))\b"
+)
+"""Phrases about the conversation itself. They say nothing of what was said in it."""
 _ASKS_WHEN = re.compile(r"\b(?:when|how long|(?:what|which) (?:day|date|week|month|year|time))\b")
 
 
@@ -120,18 +139,24 @@ class Query:
     asks_when: bool = False
     about: Speaker | None = None
     """The side whose messages are asked about, if the query tells."""
+    is_request: bool = False
+    """Whether the query asks for an answer now, and so for what the person wants of answers."""
 
 
 def read_query(text: str) -> Query:
     """Parse any text; the query has neither terms nor fragments only for empty text.
 
-    Stop words are dropped unless there are no others. The index has no English stop words and no
-    ASCII signs, so a text of nothing else becomes fragments.
+    Stop words and phrases about the conversation are dropped unless there are no others. The index
+    has no English stop words and no ASCII signs, so a text of nothing else becomes fragments.
     """
     text = "".join(" " if is_hidden(character) else character for character in text)
     folded = normalize(text)
     runs = list_runs(folded)
-    content = _unique(run for run in runs if run not in _STOP_WORDS) or _unique(runs)
+    content = (
+        _drop_stop_words(list_runs(_FRAME.sub(" ", folded)))
+        or _drop_stop_words(runs)
+        or _unique(runs)
+    )
     terms = tuple(
         Term(word=word, is_start=is_start)
         for run in content
@@ -153,7 +178,12 @@ def read_query(text: str) -> Query:
         years=frozenset(int(year) for year in _YEAR.findall(folded)),
         asks_when=bool(_ASKS_WHEN.search(folded)),
         about=_find_side(folded),
+        is_request=bool(_REQUEST_NOW.match(folded)) and not _BEFORE.search(folded),
     )
+
+
+def _drop_stop_words(runs: Iterable[str]) -> tuple[str, ...]:
+    return _unique(run for run in runs if run not in _STOP_WORDS)
 
 
 def _find_side(folded: str) -> Speaker | None:

@@ -50,6 +50,10 @@ ABOUT = 2.0
 """The bonus for a message of the side that the query asks about, in units of a usual word: mostly,
 people ask what they said themselves, or what the assistant told them.
 """
+STANDING = 1.5
+"""The bonus for a person's wish for answers to come, if the query asks for one; in units of a usual
+word.
+"""
 TIME, DAY, STATES_WHEN = 1.6, 1.0, 0.5
 """The bonuses for a message from the month or year asked for, from that very day, and for one that
 tells a time when the query asks for one; in units of a usual word.
@@ -65,6 +69,10 @@ _STATES_TIME: Final = frozenset(
     for word in line.split()
 )
 
+
+_WISHES: Final = frozenset(map(stem, ["prefer", "bevorzuge"]))
+_ORDERS: Final = frozenset(map(stem, ["always", "never", "immer", "nie", "niemals"]))
+"""Words of wishes, and words with which orders for answers to come begin."""
 
 _Key = tuple[MessageId, int]
 """A message, and the place of a passage in it."""
@@ -197,7 +205,7 @@ class Ranking:
         return _Read(
             passage=passage,
             term_counts=term_counts,
-            extra=extra + self._speaker_bonus(passage.message),
+            extra=extra + self._speaker_bonus(passage.message) + self._wish_bonus(passage, words),
             half_count=SATURATION * (1 - LENGTH + LENGTH * length),
             thinness=1 / (1 - DILUTION + DILUTION * length),
             factor=1 - doubt,
@@ -216,6 +224,13 @@ class Ranking:
         if message.role == "user":
             bonus += SPEAKER * self._named.get(message.asker, 0)
         return bonus
+
+    def _wish_bonus(self, passage: Passage, words: Sequence[str]) -> float:
+        if not self._query.is_request or passage.message.role != "user":
+            return 0
+        is_order = passage.place == 0 and not _ORDERS.isdisjoint(words[:1])
+        is_wish = is_order or not _WISHES.isdisjoint(words)
+        return STANDING * self._usual if is_wish else 0
 
     def _time_bonus(self, message: FoundMessage, words: Sequence[str]) -> float:
         query, bonus = self._query, 0.0

@@ -35,6 +35,21 @@ def test_words_in_every_sentence_are_left_out(text: str, asked: tuple[str, ...])
     assert read_query(text).asked == asked
 
 
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("List the order in which I brought up my plans throughout our chats", ("plans",)),
+        ("My plans in order? Mention only and only five items.", ("plans",)),
+        ("Give me a quick summary of the garden across all our conversations", ("give", "garden")),
+        ("In welcher Reihenfolge kam der Garten in unseren Gesprächen?", ("kam", "garten")),
+        ("What have I mentioned?", ("mentioned",)),
+        ("which chats list items in my order", ("chats", "list", "items", "order")),
+    ],
+)
+def test_phrases_about_the_conversation_are_left_out(text: str, asked: tuple[str, ...]) -> None:
+    assert read_query(text).asked == asked
+
+
 def words(text: str) -> list[str]:
     """The words that are looked for; a star stands behind what they only begin with."""
     return [term.word + "*" * term.is_start for term in read_query(text).terms]

@@ -140,6 +140,15 @@ def test_asked_what_was_said_oneself_the_own_words_come_first() -> None:
     assert order("can you tell me my dog rex", own, reported) == [1, 2]
 
 
+def test_asked_for_an_answer_now_a_wish_for_answers_comes_first() -> None:
+    plain = say(3, "a book about whales that I finished on the train")
+    for wish in ("Always name the narrator of a book", "I prefer a book that is short"):
+        assert order("can you suggest a book", [plain], [say(1, wish)]) == [1, 3]
+        assert order("which book did I finish", [plain], [say(1, wish)]) == [3, 1]
+        theirs = say(1, wish, role="assistant")
+        assert order("can you suggest a book", [plain], [theirs]) == [3, 1]
+
+
 def test_asked_what_the_assistant_said_its_words_come_first() -> None:
     own, reported = [say(2, "a dog called rex")], [say(1, "a dog called rex", role="assistant")]
     for asked in ("which dog rex did you recommend to me", "welchen dog rex hast du empfohlen"):
