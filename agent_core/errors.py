@@ -139,7 +139,7 @@ class AgentMissing(AgentBroken):
 
     def __init__(self, name: str, near: str) -> None:
         """Compose the clause from the names."""
-        super().__init__(f"there is no agent {name}" + (f"; did you mean {near}?" if near else ""))
+        super().__init__(f"there is no agent {name}" + (f" (did you mean {near}?)" if near else ""))
         self.name = name
         self.near = near
 

@@ -63,7 +63,7 @@ async def test_an_agent_answers_its_chat_in_its_own_conversation(
         await make_owner(harness, "Anna")
         listed = await harness.ask(ANNA, "/agents")
         assert "coder: Writes code" in listed
-        assert "agent.toml has an unknown key modle; did you mean model?" in listed
+        assert "agent.toml has an unknown key modle (did you mean model?)" in listed
         assert "coder now answers here" in await harness.ask(ANNA, "/agents use coder")
         await harness.ask(ANNA, "write a loop")
         assert is_of(stage.turns[-1], "coder")
@@ -169,7 +169,10 @@ async def test_an_agent_answers_a_message_later_in_its_own_conversation(stage: S
         assert told.text == "From coder:\n\nThe shed is tidy."
         (turn,) = [body for body in stage.turns if is_of(body, "coder")]
         assert 'default, leaves you a message and does not wait: "Tidy up the shed"' in str(turn)
-        await harness.ask(ANNA, "/agents use coder")
+        assert "no agent called codr. Did you mean coder?" in await harness.ask(
+            ANNA, "/agents codr"
+        )
+        await harness.ask(ANNA, "/agents coder")
         await harness.ask(ANNA, "what did you do?")
         assert "The shed is tidy." in str(stage.turns[-1]["messages"])
 

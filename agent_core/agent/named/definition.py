@@ -92,7 +92,7 @@ def read_agent(name: str, table: str, soul: str, known: KnownNames) -> NamedAgen
 def suggest(text: str, known: Collection[str]) -> str:
     """Return a clause with the nearest known name; "" if none is near."""
     near = find_near(text, known)
-    return f"; did you mean {near}?" if near else ""
+    return f" (did you mean {near}?)" if near else ""
 
 
 def find_near(text: str, known: Collection[str]) -> str:

@@ -20,6 +20,17 @@ AGENTS = "agents"
 _TABLE, _SOUL = "agent.toml", "SOUL.md"
 FOREIGN_SKILL = ", which is of others"
 """The end of the heading of a preloaded skill that Talaria did not bring."""
+_BAD_NAME = (
+    "the agent {name!r} can't be used: a name consists of up to 32 lower-case letters, digits and"
+    " -, and is not default"
+)
+_FIRST_SOUL = "You are {name}, one of several assistants of the same person.\n"
+_FIRST_TABLE = """\
+# Each key is optional. docs/agents.md explains all of them.
+# description = "Writes and reviews code"
+# tools = ["terminal", "read_file"]    # only these
+# tags = ["work"]                      # for messages to several agents
+"""
 _BYTES_OF_CHARACTER = 4
 _MOST_AGENTS = 200
 """Folders that are looked at; the others do not exist for Talaria."""
@@ -87,10 +98,7 @@ class AgentFolder:
         Raises `AgentBroken` if there is none of this name, or if it can't be used.
         """
         if not is_name(name):
-            raise AgentBroken(
-                f"the agent {name[:40]!r} can't be used: a name consists of up to 32 lower-case"
-                " letters, digits and -, and is not default"
-            )
+            raise AgentBroken(_BAD_NAME.format(name=name[:40]))
         place = self._folder / name
         for path in (self._folder, place, place / _TABLE, place / _SOUL):
             if path.is_symlink():
@@ -101,6 +109,24 @@ class AgentFolder:
         soul = _read(place / _SOUL, name, LONGEST_SOUL)
         agent = read_agent(name, table, soul, self._known)
         return replace(agent, soul=self._add_skills(agent))
+
+    def add(self, name: str) -> Path:
+        """Create an agent that may use what its person may, and return its folder.
+
+        Raises `AgentBroken` if the name can't be used, or is taken.
+        """
+        if not is_name(name):
+            raise AgentBroken(_BAD_NAME.format(name=name[:40]))
+        place = self._folder / name
+        try:
+            place.mkdir(parents=True)
+            (place / _SOUL).write_text(_FIRST_SOUL.format(name=name), encoding="utf-8")
+            (place / _TABLE).write_text(_FIRST_TABLE, encoding="utf-8")
+        except FileExistsError as error:
+            raise AgentBroken(f"there is already a folder {place}") from error
+        except OSError as error:
+            raise AgentBroken(f"{place} can't be written: {error.strerror}") from error
+        return place
 
     def _list_names(self) -> list[str]:
         return [one.name for one in self._folder.iterdir()] if self._folder.is_dir() else []

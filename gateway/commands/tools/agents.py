@@ -22,6 +22,7 @@ from gateway.texts.tools import agents as texts
 from gateway.turns import Lanes
 
 _MOST_BUTTONS = 8
+_VERBS = ("use", "job")
 
 
 class AgentCommands:
@@ -45,6 +46,8 @@ class AgentCommands:
                 case []:
                     return await self._list(call)
                 case ["use", name]:
+                    return await self._use(call, await self._read(name))
+                case [name] if name not in _VERBS:
                     return await self._use(call, await self._read(name))
                 case ["job", number, name]:
                     return await self._give_job(call, number, await self._read(name))

@@ -6,9 +6,7 @@ from agent_core.agent.named import AgentEntry, NamedAgent
 from agent_core.errors import AgentBroken, AgentMissing
 from agent_core.localization import Text
 
-_NONE = Text(
-    "There are no named agents yet. To create one, add a folder to `agents` in the home directory."
-)
+_NONE = Text("There are no named agents yet. An owner creates one with `talaria agents add NAME`.")
 _LIST = Text("These agents can answer you:\n\n{lines}")
 _LINE = Text("- `{name}`: {description}")
 _LINE_USED = Text("- `{name}` (answers here): {description}")

@@ -14,13 +14,17 @@ _DONE, _FAILED = 0, 1
 
 def configure(parser: Parser) -> None:
     """Add the verbs."""
-    parser.examples = ("talaria agents list", "talaria agents show coder")
+    parser.examples = ("talaria agents add coder", "talaria agents list")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     verbs.add_parser(
         "list",
         help="list the agents with their descriptions, models and tags",
         examples=["talaria agents list"],
     )
+    add = verbs.add_parser(
+        "add", help="create the two files of a new agent", examples=["talaria agents add coder"]
+    )
+    add.add_argument("name", metavar="NAME", help="letters, digits and hyphens")
     show = verbs.add_parser(
         "show", help="show what an agent may use", examples=["talaria agents show coder"]
     )
@@ -37,22 +41,32 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     settings = load(environ)
     agents = open_agent_folder(settings)
     try:
+        if arguments.verb == "add":
+            place = agents.add(arguments.name)
+            print(f"Created {place}. Describe the agent in its SOUL.md, then send /agents.")
+            return _DONE
         if arguments.verb == "show":
             print("\n".join(_show(agents.find(arguments.name))))
             return _DONE
         entries = agents.list_all()
     except AgentBroken as error:
-        print(f"{str(error)[:1].upper()}{str(error)[1:]}.")
+        print(_end(str(error)))
         return _FAILED
     broken = [entry.fault for entry in entries if entry.fault]
     if arguments.verb == "check":
-        print("\n".join(f"{fault}." for fault in broken) or f"{len(entries)} agents are good.")
+        good = "1 agent is good." if len(entries) == 1 else f"{len(entries)} agents are good."
+        print("\n".join(map(_end, broken)) or good)
         return _FAILED if broken else _DONE
     for entry in entries:
-        print(_outline(entry.agent) if entry.agent else f"{entry.name}: {entry.fault}")
+        print(_outline(entry.agent) if entry.agent else _end(entry.fault))
     if not entries:
-        print(f"There are no agents in {settings.home / AGENTS}. docs/agents.md explains them.")
+        print(f"There are no agents in {settings.home / AGENTS}. `talaria agents add` creates one.")
     return _DONE
+
+
+def _end(clause: str) -> str:
+    """Make a sentence of a clause."""
+    return f"{clause[:1].upper()}{clause[1:]}."
 
 
 def _outline(agent: NamedAgent) -> str:

@@ -77,13 +77,13 @@ def test_an_empty_table_allows_whatever_its_person_may_but_the_identity(tmp_path
 @pytest.mark.parametrize(
     ("table", "fault"),
     [
-        ('modle = "x"', "agent.toml has an unknown key modle; did you mean model?"),
+        ('modle = "x"', "agent.toml has an unknown key modle (did you mean model?)"),
         ("tools = ", "agent.toml is not valid TOML"),
         ('tools = "recall"', "tools must be a list of at most 50 names"),
         ("tags = [1]", "tags must hold names in quotes"),
         ("description = 1", "description must be a text of at most 200 characters"),
         ('model = "claude-c"', "the model claude-c is not among the configured models"),
-        ('tools = ["recal"]', "there is no tool recal; did you mean recall?"),
+        ('tools = ["recal"]', "there is no tool recal (did you mean recall?)"),
         ('tools = ["notes__add"]', "tools can't name notes__add, a tool of an MCP server"),
         ('skills = ["sew"]', "there is no skill sew"),
         ('tags = ["My Tag"]', "the tag My Tag must consist of lower-case letters"),
@@ -103,7 +103,7 @@ def test_a_name_that_is_none_is_refused_before_any_file_is_read(tmp_path: Path, 
 
 def test_missing_odd_and_linked_files_are_refused(tmp_path: Path) -> None:
     place = write(tmp_path, "coder")
-    assert fault_of(tmp_path, "codr") == "there is no agent codr; did you mean coder?"
+    assert fault_of(tmp_path, "codr") == "there is no agent codr (did you mean coder?)"
     place.joinpath("SOUL.md").write_bytes(b"\xff\xfe\x00")
     assert fault_of(tmp_path, "coder").endswith("SOUL.md is not UTF-8 text")
     place.joinpath("SOUL.md").write_text("  \n")
@@ -140,3 +140,17 @@ def test_a_chain_of_agents_is_short_and_no_circle() -> None:
     )
     assert find_objection(("", "a", "b"), "c") == ""
     assert "too long" in find_objection(("", "a", "b", "c"), "d")
+
+
+def test_a_new_agent_can_be_used_at_once_and_replaces_none(tmp_path: Path) -> None:
+    folder = AgentFolder(tmp_path, KNOWN, load)
+    folder.add("coder")
+    agent = folder.find("coder")
+    assert (agent.tools, agent.tags) == (None, ())
+    assert agent.soul.startswith("You are coder,")
+    tmp_path.joinpath("agents", "coder", "SOUL.md").write_text("Mine.")
+    for name, fault in (("coder", "there is already a folder"), ("../x", "can't be used: a name")):
+        with pytest.raises(AgentBroken, match=fault):
+            folder.add(name)
+    assert folder.find("coder").soul == "Mine."
+    assert [one.name for one in tmp_path.iterdir()] == ["agents"]

@@ -141,7 +141,7 @@ async def test_mistakes_are_told_in_one_sentence(bench: Bench, home: Path) -> No
     for result, words in zip(
         told[1:],
         [
-            "there is no agent codr; did you mean coder?",
+            "there is no agent codr (did you mean coder?)",
             "`text` is missing",
             "`to` is missing: the name of an agent",
             "`tags` is missing: whom a broadcast is for",
