@@ -1,7 +1,6 @@
 """The command for named memory blocks that several people or rooms share: block."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.memory import SharedList, SharedMemory, UndoRefused
@@ -16,10 +15,19 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools import find_secret
 from agent_core.transcript import flatten
-from gateway.commands.block_arguments import (
+from gateway.commands.block_requests import (
+    EVERYONE,
+    HERE,
     LONGEST_DESCRIPTION,
+    ME,
+    BlockRefused,
+    BlockRequest,
+    find_block,
     find_fault,
+    find_own,
+    find_target,
     is_label,
+    list_for,
     parse_target,
     read_label,
     read_limit,
@@ -50,31 +58,11 @@ def _choose(seen: tuple[SharedList, ...], label: str, *, is_owner: bool) -> Shar
 
 
 _UNDO = "undo"
-_HERE, _EVERYONE, _ME = "here", "everyone", "me"
 _IN_ROOM = ("new", "share", "unshare")
 Result = tuple[str, list[OutboxRow]]
 
 
-class _Refused(Exception):
-    """A request that changes nothing; the text is the answer."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Order:
-    """A request about a block: its name, and the words after it."""
-
-    label: str
-    rest: str
-    call: Call
-    platforms: Collection[str]
-
-    @property
-    def shown(self) -> str:
-        """The name, quoted for use in a sentence."""
-        return quote_name(self.label)
-
-
-Act = Callable[[Connection, _Order], Result]
+Act = Callable[[Connection, BlockRequest], Result]
 
 
 class BlockCommands:
@@ -131,22 +119,22 @@ class BlockCommands:
         if word not in _VERBS:
             return await self._show(call, read_label(call.argument))
         label, _, rest = rest.strip().partition(" ")
-        order = _Order(
+        request = BlockRequest(
             label=read_label(label), rest=rest.strip(), call=call, platforms=self._platforms
         )
-        if call.room and (word not in _IN_ROOM or (word != "new" and parse_target(rest) != _HERE)):
+        if call.room and (word not in _IN_ROOM or (word != "new" and parse_target(rest) != HERE)):
             return Reply(text=block_texts.ONLY_IN_DIRECT())
-        if word == "drop" and order.rest.casefold() != "yes":
-            return await self._ask_to_drop(order)
+        if word == "drop" and request.rest.casefold() != "yes":
+            return await self._ask_to_drop(request)
         if word == "new":
             self._shared.expect_blocks()
-        return Reply(effect=_effect(_VERBS[word], order))
+        return Reply(effect=_effect(_VERBS[word], request))
 
     async def _show(self, call: Call, label: str) -> Reply:
         """List the blocks that are visible here, or show one of them with its entries."""
 
         def look(connection: Connection) -> list[tuple[Block, list[str]]]:
-            found = _list_for(connection, call)
+            found = list_for(connection, call)
             chosen = [block for block in found if block.label == label] if label else found
             is_direct = call.room is None
             return [(one, _name_readers(connection, one) if is_direct else []) for one in chosen]
@@ -164,48 +152,48 @@ class BlockCommands:
             text=block_texts.show_block(lines[0]) if label else block_texts.list_blocks(lines)
         )
 
-    async def _ask_to_drop(self, order: _Order) -> Reply:
+    async def _ask_to_drop(self, request: BlockRequest) -> Reply:
         """Ask for confirmation; the button carries the block's number, which no label can be."""
 
         def look(connection: Connection) -> tuple[Block, list[str]]:
-            block = _find_own(connection, order)
+            block = find_own(connection, request)
             return block, _name_readers(connection, block)
 
         try:
             block, readers = await self._access.database.read(look)
-        except _Refused as refusal:
+        except BlockRefused as refusal:
             return Reply(text=str(refusal))
         button = stand_for(f"block drop {block.id} yes", block_texts.DROP(), "danger")
         return Reply(text=block_texts.ask_to_drop(block.label, readers), buttons=(button,))
 
 
-def _effect(act: Act, order: _Order) -> Effect:
+def _effect(act: Act, request: BlockRequest) -> Effect:
     def effect(connection: Connection) -> Result:
         try:
-            return act(connection, order)
-        except _Refused as refusal:
+            return act(connection, request)
+        except BlockRefused as refusal:
             return str(refusal), []
 
     return effect
 
 
-def _make(connection: Connection, order: _Order) -> Result:
-    number, _, description = order.rest.partition(" ")
+def _make(connection: Connection, request: BlockRequest) -> Result:
+    number, _, description = request.rest.partition(" ")
     description = " ".join(description.split())
-    if not is_label(order.label, (*_VERBS, _UNDO, TEAM)):
+    if not is_label(request.label, (*_VERBS, _UNDO, TEAM)):
         return block_texts.BAD_LABEL(), []
-    if find_secret(order.call.argument):  # prompts contain the name, too
+    if find_secret(request.call.argument):  # prompts contain the name, too
         return block_texts.SECRET_FOUND(), []
     if (limit := read_limit(number)) is None:
         return block_texts.BAD_LIMIT(), []
     if why := find_fault(description):
         return why, []
-    if blocks.find(connection, label=order.label):
+    if blocks.find(connection, label=request.label):
         return block_texts.TAKEN(), []
-    call = order.call
+    call = request.call
     new = NewBlock(
-        slug=slug_of(order.label),
-        label=order.label,
+        slug=slug_of(request.label),
+        label=request.label,
         description=description,
         limit=limit,
         made_by=call.person.id,
@@ -214,153 +202,88 @@ def _make(connection: Connection, order: _Order) -> Result:
     for reader in (call.person.id, call.room and call.room.person_id):
         if reader:
             blocks.share(connection, block_id=made.id, person_id=reader)
-    _note(connection, order, made, "block.new", f"{made.label}, {limit} characters")
+    _note(connection, request, made, "block.new", f"{made.label}, {limit} characters")
     return block_texts.describe_new(made.label, limit, is_in_room=call.room is not None), []
 
 
-def _share(connection: Connection, order: _Order) -> Result:
-    block = _find_own(connection, order)
-    if parse_target(order.rest) == _EVERYONE and not order.call.person.is_owner:
+def _share(connection: Connection, request: BlockRequest) -> Result:
+    block = find_own(connection, request)
+    if parse_target(request.rest) == EVERYONE and not request.call.person.is_owner:
         return block_texts.ONLY_OWNERS_WITH_ALL(), []
-    reader, name = _find_target(connection, order)
+    reader, name = find_target(connection, request)
     is_new = blocks.share(connection, block_id=block.id, person_id=reader)
     rows: list[OutboxRow] = []
     if is_new:
-        _note(connection, order, block, "block.share", f"with {reader}")
-        rows = _notify_reader(connection, order, block, reader)
+        _note(connection, request, block, "block.share", f"with {reader}")
+        rows = _notify_reader(connection, request, block, reader)
     return block_texts.describe_shared(block.label, name, is_new=is_new), rows
 
 
-def _unshare(connection: Connection, order: _Order) -> Result:
+def _unshare(connection: Connection, request: BlockRequest) -> Result:
     """Unshare a block: its author and owners from anyone, a reader from themselves."""
-    is_leaving = parse_target(order.rest) == _ME
-    block = (_find_block if is_leaving else _find_own)(connection, order)
-    reader, name = _find_target(connection, order)
+    is_leaving = parse_target(request.rest) == ME
+    block = (find_block if is_leaving else find_own)(connection, request)
+    reader, name = find_target(connection, request)
     is_gone = blocks.unshare(connection, block_id=block.id, person_id=reader)
     if is_gone:
-        _note(connection, order, block, "block.unshare", f"with {reader}")
+        _note(connection, request, block, "block.unshare", f"with {reader}")
     return block_texts.describe_unshared(block.label, name, was_shared=is_gone), []
 
 
-def _set_read_only(connection: Connection, order: _Order) -> Result:
-    block = _find_own(connection, order)
-    word = order.rest.casefold()
+def _set_read_only(connection: Connection, request: BlockRequest) -> Result:
+    block = find_own(connection, request)
+    word = request.rest.casefold()
     if word not in ("on", "off"):
         return block_texts.ON_OR_OFF(name=block.label), []
     blocks.set_read_only(connection, block_id=block.id, is_read_only=word == "on")
-    _note(connection, order, block, "block.readonly", word)
+    _note(connection, request, block, "block.readonly", word)
     return block_texts.describe_read_only(block.label, is_read_only=word == "on"), []
 
 
-def _set_limit(connection: Connection, order: _Order) -> Result:
-    block = _find_own(connection, order)
-    if (limit := read_limit(order.rest)) is None:
+def _set_limit(connection: Connection, request: BlockRequest) -> Result:
+    block = find_own(connection, request)
+    if (limit := read_limit(request.rest)) is None:
         return block_texts.BAD_LIMIT(), []
     blocks.set_limit(connection, block_id=block.id, limit=limit)
-    _note(connection, order, block, "block.limit", f"{block.limit} -> {limit}")
+    _note(connection, request, block, "block.limit", f"{block.limit} -> {limit}")
     return block_texts.describe_limit(block.label, limit), []
 
 
-def _describe(connection: Connection, order: _Order) -> Result:
-    block = _find_own(connection, order)
-    description = " ".join(order.rest.split())
+def _describe(connection: Connection, request: BlockRequest) -> Result:
+    block = find_own(connection, request)
+    description = " ".join(request.rest.split())
     if why := find_fault(description):
         return why, []
     blocks.describe(connection, block_id=block.id, description=description)
-    _note(connection, order, block, "block.describe", description)
+    _note(connection, request, block, "block.describe", description)
     return block_texts.describe_description(block.label, description), []
 
 
-def _drop(connection: Connection, order: _Order) -> Result:
-    block = _find_own(connection, order)
+def _drop(connection: Connection, request: BlockRequest) -> Result:
+    block = find_own(connection, request)
     blocks.drop(connection, block_id=block.id)
-    _note(connection, order, block, "block.drop", block.label)
+    _note(connection, request, block, "block.drop", block.label)
     return block_texts.describe_dropped(block.label), []
 
 
-def _list_for(connection: Connection, call: Call) -> list[Block]:
-    """List the blocks that the command may name in this chat."""
-    if call.room:
-        return blocks.list_visible(connection, person_id=call.room.person_id)
-    if call.person.is_owner:
-        return blocks.list_all(connection)
-    made = blocks.list_made(connection, person_id=call.person.id)
-    seen = blocks.list_visible(connection, person_id=call.person.id)
-    by_label = {block.label: block for block in (*seen, *made)}
-    return [by_label[label] for label in sorted(by_label)]
-
-
-def _find_own(connection: Connection, order: _Order) -> Block:
-    """Return the named block if the caller may change it. Raises `_Refused`.
-
-    A block that the caller neither sees nor made counts as unknown.
-    """
-    block, person = _find_block(connection, order), order.call.person
-    if block.made_by == person.id or person.is_owner:
-        return block
-    raise _Refused(block_texts.NOT_YOURS(name=order.shown))
-
-
-def _find_block(connection: Connection, order: _Order) -> Block:
-    """Return the named block if the caller sees it or made it. Raises `_Refused`."""
-    call = order.call
-    known = blocks.list_all(connection) if call.person.is_owner else _list_own(connection, call)
-    for block in known:
-        if order.label in (block.label, str(block.id)):
-            return block
-    raise _Refused(block_texts.UNKNOWN(name=order.shown))
-
-
-def _list_own(connection: Connection, call: Call) -> list[Block]:
-    made = blocks.list_made(connection, person_id=call.person.id)
-    return [*made, *blocks.list_visible(connection, person_id=call.person.id)]
-
-
-def _find_target(connection: Connection, order: _Order) -> tuple[PersonId, str]:
-    """Return the named reader with their display name. Raises `_Refused`."""
-    whom, room = parse_target(order.rest), order.call.room
-    if not whom:
-        raise _Refused(block_texts.WITH_WHOM())
-    if whom == _HERE:
-        if room is None:
-            raise _Refused(block_texts.HERE_NOWHERE())
-        return room.person_id, name_room(room.title)
-    if whom == _ME:
-        return order.call.person.id, block_texts.YOU()
-    if whom == _EVERYONE:
-        return blocks.make_team(connection, now=order.call.now), block_texts.EVERYONE()
-    platform, _, user_id = whom.partition(":")
-    account = people.find_account(connection, platform=platform, user_id=user_id)
-    found = [
-        person
-        for person in people.list_all(connection)
-        if (account and account.person_id == person.id)
-        or whom in (person.name.casefold(), person.slug)
-    ]
-    if len(found) != 1:
-        why = block_texts.SEVERAL if found else block_texts.NOBODY
-        raise _Refused(why(name=quote_name(whom)))
-    return found[0].id, quote_name(found[0].name)
-
-
 def _notify_reader(
-    connection: Connection, order: _Order, block: Block, reader: PersonId
+    connection: Connection, request: BlockRequest, block: Block, reader: PersonId
 ) -> list[OutboxRow]:
     """Notify a new reader in their latest direct conversation."""
     person = people.find(connection, person_id=reader)
-    if person is None or person.kind != "human" or person.id == order.call.person.id:
+    if person is None or person.kind != "human" or person.id == request.call.person.id:
         return []
-    place = find_direct_chat(connection, person, order.platforms)
+    place = find_direct_chat(connection, person, request.platforms)
     if place is None:
         return []
     with speak_to(connection, person.id):
         words = block_texts.describe_shared_with_you(
-            order.call.person.name, block.label, block.description
+            request.call.person.name, block.label, block.description
         )
     outgoing = NewOutboxMessage(
         platform=place[0], chat=place[1], body=words, person_id=person.id, is_silent=True
     )
-    return [outbox.enqueue(connection, outgoing, now=order.call.now)]
+    return [outbox.enqueue(connection, outgoing, now=request.call.now)]
 
 
 def _name_readers(connection: Connection, block: Block) -> list[str]:
@@ -378,13 +301,15 @@ def _name_reader(connection: Connection, reader: Person) -> str:
     return quote_name(reader.name)
 
 
-def _note(connection: Connection, order: _Order, block: Block, action: str, detail: str) -> None:
+def _note(
+    connection: Connection, request: BlockRequest, block: Block, action: str, detail: str
+) -> None:
     deed = AuditEntry(
         person_id=block.person_id,
-        actor=order.call.actor,
+        actor=request.call.actor,
         action=action,
         detail=flatten(detail, LONGEST_DESCRIPTION),
-        created_at=order.call.now,
+        created_at=request.call.now,
     )
     audit.record(connection, deed)
 

@@ -1,21 +1,98 @@
-"""Write the result of a command: its effect, its reply, and the end of its event."""
+"""Run slash commands: write a command's effect, its reply, and the end of its event."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from agent_core.state.conversations.questions import Choice
+from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
+from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.commands import Reply
+from gateway.commands import Call, Reply, SlashCommand, suggest_command
+from gateway.inbound.deps import RouterDeps
 from gateway.inbound.events import InboundEvent
-from gateway.outbound import read_command
+from gateway.outbound import OutboxDispatcher, read_command
+from gateway.people import RoomConversation
 from gateway.texts import general, rooms
 
 Split = Callable[[str], tuple[str, ...]]
 """Splits a text into as many messages as the platform needs."""
+
+
+class CommandRunner:
+    """Runs slash commands, and writes what they reply."""
+
+    def __init__(
+        self,
+        deps: RouterDeps,
+        commands: Sequence[SlashCommand],
+        dispatcher: OutboxDispatcher,
+        now: Callable[[], int],
+        forget_known: Callable[[], None],
+    ) -> None:
+        """`forget_known` drops what a command may have changed: people, rooms, conversations."""
+        self._deps = deps
+        self._commands = {command.spec.name: command for command in commands}
+        self._dispatcher = dispatcher
+        self._now = now
+        self._forget_known = forget_known
+
+    async def run(
+        self,
+        arrived: InboundEvent,
+        person: Person,
+        where: tuple[RoomConversation, Conversation],
+        words: tuple[str, str],
+    ) -> None:
+        """Run the command of these words, and reply. Raises `StoreError`."""
+        name, argument = words
+        room_conversation, conversation = where
+        command = self._commands.get(name) or await self._deps.find_command(name)
+        if command is None:
+            await self._reply(arrived, suggest_command(name, argument, person))
+            return
+        if command.spec.owner_only and not person.is_owner:
+            await self.finish(arrived, general.OWNER_ONLY())
+            return
+        if person.asked_at is None:
+            person = await self._deps.onboarding.learn(person, arrived.message.sender, self._now())
+            self._deps.identity.renew(person)
+        call = Call(
+            argument=argument,
+            platform=arrived.row.platform,
+            message=arrived.message,
+            inbox_id=arrived.row.id,
+            person=person,
+            conversation=conversation,
+            room=room_conversation.room,
+            zone=self._deps.zone_of(person),
+            now=self._now(),
+            is_repeat=arrived.is_repeat,
+            is_press=arrived.is_press,
+        )
+        await self._reply(arrived, await command.run(call))
+
+    async def finish(self, arrived: InboundEvent, text: str) -> None:
+        """End an event with a text; "" for none. Raises `StoreError`."""
+        await self._reply(arrived, Reply(text=text))
+
+    async def _reply(self, arrived: InboundEvent, reply: Reply) -> None:
+        split = partial(self._dispatcher.split, arrived.row.platform)
+        self._dispatcher.enqueue(
+            await self._deps.database.write(
+                "commands.apply", lambda c: write_reply(c, arrived, reply, split, self._now())
+            )
+        )
+        if reply.effect:
+            self._forget_known()
+            self._deps.wake_jobs()
+        if reply.pending:
+            # Last, because a refused transaction is tried again, and nothing may be queued twice.
+            self._deps.attachments.put(reply.pending, is_repeat=arrived.is_repeat)
 
 
 def write_reply(

@@ -5,7 +5,6 @@ import logging
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from adapters.contract import ChatAdapter
 from adapters.messages import InboundMessage
@@ -19,11 +18,11 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.commands import Call, Reply, SlashCommand, suggest_command
+from gateway.commands import SlashCommand
 from gateway.concurrency import Workers
 from gateway.conversion import QueuedMessage
 from gateway.inbound import events
-from gateway.inbound.command_reply import make_outgoing, make_silence_note, write_reply
+from gateway.inbound.command_reply import CommandRunner, make_outgoing, make_silence_note
 from gateway.inbound.deps import RouterDeps
 from gateway.inbound.events import (
     InboundEvent,
@@ -64,7 +63,7 @@ class InboundRouter:
     ) -> None:
         self._deps = deps
         self._database = deps.database
-        self._commands = {command.spec.name: command for command in commands}
+        self._commands = CommandRunner(deps, commands, dispatcher, now, self.forget_known)
         self._dispatcher = dispatcher
         self._adapters = adapters
         self._now = now
@@ -227,7 +226,8 @@ class InboundRouter:
         if is_new and not command and await self._deps.onboarding.hears(person, message):
             command = (START, message.text)
         if command:
-            await self._run_command(arrived, person, (room_conversation, conversation), command)
+            where = (room_conversation, conversation)
+            await self._commands.run(arrived, person, where, command)
             return
         if events.is_plain_text(message) and await self._deps.questions.hear(
             make_reaction(row, message, person), message.text
@@ -235,7 +235,7 @@ class InboundRouter:
             self.forget_known()  # the answer may have merged two people
             return
         if fault := events.find_fault(message):
-            await self._finish(arrived, fault)
+            await self._commands.finish(arrived, fault)
             return
         if room_conversation.room and not room_conversation.is_direct:
             await self._deps.consent.offer(row.platform, message, person)
@@ -318,9 +318,9 @@ class InboundRouter:
         pending = next((one for one in found if one), None)
         fault = events.find_fault(message)
         if pending is None:
-            await self._finish(arrived, "")
+            await self._commands.finish(arrived, "")
         elif fault:
-            await self._finish(arrived, fault)
+            await self._commands.finish(arrived, fault)
         else:
             pending.amend(message.text, row.id)
 
@@ -343,57 +343,6 @@ class InboundRouter:
             if len(self._conversations) > _MOST_CONVERSATIONS:
                 self._conversations.popitem(last=False)
         return known
-
-    async def _run_command(
-        self,
-        arrived: InboundEvent,
-        person: Person,
-        where: tuple[RoomConversation, Conversation],
-        words: tuple[str, str],
-    ) -> None:
-        name, argument = words
-        room_conversation, conversation = where
-        command = self._commands.get(name) or await self._deps.find_command(name)
-        if command is None:
-            await self._reply(arrived, suggest_command(name, argument, person))
-            return
-        if command.spec.owner_only and not person.is_owner:
-            await self._finish(arrived, general.OWNER_ONLY())
-            return
-        if person.asked_at is None:
-            person = await self._deps.onboarding.learn(person, arrived.message.sender, self._now())
-            self._deps.identity.renew(person)
-        call = Call(
-            argument=argument,
-            platform=arrived.row.platform,
-            message=arrived.message,
-            inbox_id=arrived.row.id,
-            person=person,
-            conversation=conversation,
-            room=room_conversation.room,
-            zone=self._deps.zone_of(person),
-            now=self._now(),
-            is_repeat=arrived.is_repeat,
-            is_press=arrived.is_press,
-        )
-        await self._reply(arrived, await command.run(call))
-
-    async def _reply(self, arrived: InboundEvent, reply: Reply) -> None:
-        split = partial(self._dispatcher.split, arrived.row.platform)
-        self._dispatcher.enqueue(
-            await self._database.write(
-                "commands.apply", lambda c: write_reply(c, arrived, reply, split, self._now())
-            )
-        )
-        if reply.effect:
-            self.forget_known()
-            self._deps.wake_jobs()
-        if reply.pending:
-            # Last, because a refused transaction is tried again, and nothing may be queued twice.
-            self._deps.attachments.put(reply.pending, is_repeat=arrived.is_repeat)
-
-    async def _finish(self, arrived: InboundEvent, text: str) -> None:
-        await self._reply(arrived, Reply(text=text))
 
     def _enqueue(self, row: OutboxRow | None) -> None:
         if row:

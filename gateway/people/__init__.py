@@ -1,5 +1,11 @@
 """People: identification, linked accounts, rooms, and requests about a person's data."""
 
+from gateway.people.admission import API_PLATFORM as API_PLATFORM
+from gateway.people.admission import LOCAL_PLATFORM as LOCAL_PLATFORM
+from gateway.people.admission import UNATTENDED as UNATTENDED
+from gateway.people.admission import approve as approve
+from gateway.people.admission import new_claim_code as new_claim_code
+from gateway.people.admission import slug_of as slug_of
 from gateway.people.data_confirmations import DataConfirmations as DataConfirmations
 from gateway.people.data_confirmations import ask_to_erase as ask_to_erase
 from gateway.people.data_confirmations import ask_to_forget as ask_to_forget
@@ -9,13 +15,7 @@ from gateway.people.data_export import DataExport as DataExport
 from gateway.people.data_forget import DataForget as DataForget
 from gateway.people.data_requests import DataRequests as DataRequests
 from gateway.people.data_requests import RequestQueue as RequestQueue
-from gateway.people.identity import API_PLATFORM as API_PLATFORM
-from gateway.people.identity import LOCAL_PLATFORM as LOCAL_PLATFORM
-from gateway.people.identity import UNATTENDED as UNATTENDED
 from gateway.people.identity import Identity as Identity
-from gateway.people.identity import approve as approve
-from gateway.people.identity import new_claim_code as new_claim_code
-from gateway.people.identity import slug_of as slug_of
 from gateway.people.linking import Linking as Linking
 from gateway.people.linking import read_link as read_link
 from gateway.people.merging import AccountMerging as AccountMerging

@@ -16,7 +16,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from gateway import conversion
 from gateway.config import CHAT_HISTORY
-from gateway.people.identity import LOCAL_PLATFORM
+from gateway.people.admission import LOCAL_PLATFORM
 from gateway.texts import privacy
 
 _ENTRY = "\n# "

@@ -1,44 +1,32 @@
-"""Identification of people by their platform accounts: allowlist, claim codes, pairing codes."""
+"""Identification of people by their platform accounts, and the answers to strangers."""
 
-import re
-import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from adapters.ids import PlatformUserId
 from adapters.messages import InboundMessage, Sender
 from agent_core.ids import InboxId, PersonId
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.people import account_links, audit, people
-from agent_core.state.people.audit import AuditEntry
-from agent_core.state.people.people import Account, Admission, NewAccount, Person, Role
+from agent_core.state.people import account_links, codes, people
+from agent_core.state.people.people import Account, Admission, Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.people.onboarding import Access, Greeting, greet, hash_code, make_code
+from gateway.people.admission import (
+    API_PLATFORM,
+    LOCAL_PLATFORM,
+    AccountRef,
+    claim,
+    enter,
+    is_silenced,
+    make_asker,
+    spoil,
+)
+from gateway.people.onboarding import Access, Greeting, hash_code, make_code
 from gateway.texts import general
 
-LOCAL_PLATFORM = "console"
-"""Its socket in the home directory has mode 0600, so only the home's owner can open it."""
-
-API_PLATFORM = "api"
-"""The API; its senders are people by number, because the token has said who asks."""
-UNATTENDED = frozenset({LOCAL_PLATFORM, API_PLATFORM})
-"""Where nobody is reached who does not ask just now."""
-
 _PAIRING_LASTS = 3_600_000
-_CLAIM_LASTS = 24 * 3_600_000
 _STRANGER_PAUSE = 3_600_000
 _MOST_CACHED = 4096
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccountRef:
-    """An account on a platform."""
-
-    platform: str
-    sender: Sender
 
 
 class Identity:
@@ -120,7 +108,7 @@ class Identity:
             return None
         now = self._now()
         return await self._database.write(
-            "people.enter", lambda connection: _enter(connection, asker, admission, now=now)
+            "people.enter", lambda connection: enter(connection, asker, admission, now=now)
         )
 
     async def handle_stranger(
@@ -147,7 +135,7 @@ class Identity:
             account_links.count_stranger(
                 connection, platform=platform, user_id=sender.user_id, now=now
             )
-            latest = people.find_latest_pairing(
+            latest = codes.find_latest_pairing(
                 connection, platform=platform, user_id=sender.user_id
             )
             has_owner = people.find_owner(connection) is not None
@@ -168,11 +156,11 @@ class Identity:
             code = make_code()
             is_direct = message.address.is_direct
             chat = conversion.name_chat(message.address) if is_direct else reply_chat
-            people.insert_code(
+            codes.insert(
                 connection,
                 purpose="pairing",
                 code_hash=hash_code(code),
-                asker=_make_asker(platform, sender, chat),
+                asker=make_asker(platform, sender, chat),
                 now=now,
                 # A code that is never shown is invalid from the start: only its hour counts.
                 expires_at=now + _PAIRING_LASTS if has_owner else now,
@@ -202,7 +190,7 @@ class Identity:
             elif is_silenced(connection, asker, now):
                 return None
             else:
-                reply = _claim(connection, asker, code, self._zone, now)
+                reply = claim(connection, asker, code, self._zone, now)
             if not reply.text:
                 return None
             return outbox.enqueue(connection, reply.make_outgoing(platform, chat), now=now)
@@ -230,171 +218,3 @@ class Identity:
         self._known[key] = person
         if len(self._known) > self._most_known:
             self._known.popitem(last=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approved:
-    """A person who was let in, and the greeting for the chat in which they asked."""
-
-    name: str
-    greeting: NewOutboxMessage
-
-
-def approve(connection: Connection, code: str, zone: str, now: int) -> Approved | None:
-    """Let in the account that received this pairing code; return None for an invalid code.
-
-    `zone` is the IANA zone that the newcomer is offered first; it may be empty.
-    """
-    found = people.find_code(connection, code_hash=hash_code(code), purpose="pairing", now=now)
-    if found is None or found.platform is None or found.user_id is None or found.chat is None:
-        return None
-    people.use_code(connection, code_id=found.id, now=now)
-    name = found.display_name or found.user_id
-    sender = Sender(
-        user_id=PlatformUserId(found.user_id),
-        display_name=name,
-        language=found.language,
-        time_zone=found.time_zone,
-    )
-    asker = AccountRef(platform=found.platform, sender=sender)
-    person = _enter(connection, asker, "code", now=now)
-    reply = greet(connection, person, sender, zone, now)
-    return Approved(name=name, greeting=reply.make_outgoing(found.platform, found.chat))
-
-
-def _make_asker(platform: str, sender: Sender, chat: str) -> people.CodeAsker:
-    return people.CodeAsker(
-        platform=platform,
-        user_id=sender.user_id,
-        display_name=sender.display_name,
-        chat=chat,
-        language=sender.language,
-        time_zone=sender.time_zone,
-    )
-
-
-def new_claim_code(connection: Connection, *, now: int) -> str:
-    """Make a new claim code; earlier ones become invalid."""
-    code = make_code()
-    people.retire_codes(connection, purpose="claim", now=now)
-    people.insert_code(
-        connection,
-        purpose="claim",
-        code_hash=hash_code(code),
-        asker=None,
-        now=now,
-        expires_at=now + _CLAIM_LASTS,
-    )
-    return code
-
-
-def slug_of(name: str) -> str:
-    """Make a folder name from a display name."""
-    ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z0-9]+", "-", ascii_name.lower()).strip("-")[:40] or "person"
-
-
-def is_silenced(connection: Connection, asker: AccountRef, now: int) -> bool:
-    """Return whether an account sent too many wrong codes recently; it then gets no answer."""
-    user_id = asker.sender.user_id
-    return account_links.is_silenced(connection, platform=asker.platform, user_id=user_id, now=now)
-
-
-def count_wrong_code(connection: Connection, asker: AccountRef, words: str, now: int) -> str:
-    """Count a wrong code; return `words`, or a notice that codes are no longer checked."""
-    user_id = asker.sender.user_id
-    wrong = account_links.count_wrong(connection, platform=asker.platform, user_id=user_id, now=now)
-    if wrong < account_links.WRONG_CODES:
-        return words
-    note(connection, asker, None, "code.guessed", f"{wrong} wrong codes", now)
-    return general.CODE_BLOCKED()
-
-
-def spoil(connection: Connection, asker: AccountRef, code: str, words: str, now: int) -> str:
-    """Invalidate a code that others could read, whatever it was for, and return `words`.
-
-    It counts as a wrong code, so that nobody can guess codes in a room. A silenced account
-    gets no words, but the code becomes invalid all the same.
-    """
-    code_hash = hash_code(code)
-    found = people.find_code(connection, code_hash=code_hash, purpose="claim", now=now)
-    if found:
-        people.use_code(connection, code_id=found.id, now=now)
-    link = account_links.find_open(connection, code_hash=code_hash, now=now)
-    if link:
-        account_links.close(connection, link_id=link.id, outcome="over", now=now)
-    if is_silenced(connection, asker, now):
-        return ""
-    count_wrong_code(connection, asker, words, now)
-    return words
-
-
-def _claim(connection: Connection, asker: AccountRef, code: str, zone: str, now: int) -> Greeting:
-    if not code:
-        words = count_wrong_code(connection, asker, general.CODE_MISSING(command="claim"), now)
-        return Greeting(text=words)
-    found = people.find_code(connection, code_hash=hash_code(code), purpose="claim", now=now)
-    if found is None:
-        return Greeting(text=count_wrong_code(connection, asker, general.CODE_INVALID(), now))
-    people.use_code(connection, code_id=found.id, now=now)
-    person = _enter(connection, asker, "code", now=now, is_owner=True)
-    people.make_owner(connection, person_id=person.id)
-    note(connection, asker, person, "claim", "became an owner", now)
-    name_after(connection, person, asker.sender.display_name)
-    owner = people.find(connection, person_id=person.id) or person
-    return greet(connection, owner, asker.sender, zone, now)
-
-
-def name_after(connection: Connection, person: Person, name: str) -> None:
-    """Name a person after a platform account, if only the console named them before."""
-    accounts = people.list_accounts(connection, person_id=person.id)
-    if name and (LOCAL_PLATFORM, person.name) in [(a.platform, a.display_name) for a in accounts]:
-        people.rename(connection, person_id=person.id, name=name)
-
-
-def note(
-    connection: Connection,
-    asker: AccountRef,
-    about: Person | None,
-    action: str,
-    detail: str,
-    now: int,
-) -> None:
-    """Record an account's action in the audit log; `about` is the person concerned."""
-    deed = AuditEntry(
-        person_id=about.id if about else None,
-        actor=f"account:{asker.platform}:{asker.sender.user_id}",
-        action=action,
-        detail=detail,
-        created_at=now,
-    )
-    audit.record(connection, deed)
-
-
-def _enter(
-    connection: Connection,
-    asker: AccountRef,
-    admission: Admission,
-    *,
-    now: int,
-    is_owner: bool = False,
-) -> Person:
-    """Return the person of an account: its current one, the owner, or a new one."""
-    sender = asker.sender
-    is_owner = is_owner or admission == "local"
-    name = sender.display_name or sender.user_id
-    account = NewAccount(
-        platform=asker.platform,
-        user_id=sender.user_id,
-        display_name=name,
-        admitted_by=admission,
-    )
-    person = people.find_by_account(connection, platform=asker.platform, user_id=sender.user_id)
-    if person is None and is_owner:
-        person = people.find_owner(connection)
-    if person is None:
-        slug = "owner" if is_owner else slug_of(name)
-        role: Role = "owner" if is_owner else "member"
-        person = people.insert(connection, slug=slug, name=name, role=role, now=now)
-    people.attach_account(connection, account, person_id=person.id, now=now)
-    return person

@@ -16,7 +16,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.outbound import Questions
 from gateway.people import merging
-from gateway.people.identity import (
+from gateway.people.admission import (
     UNATTENDED,
     AccountRef,
     count_wrong_code,

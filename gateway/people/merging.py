@@ -26,7 +26,7 @@ from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.jobs import rename_conversation_key
 from gateway.outbound import Answerer, Outcome, drop, make_secret
-from gateway.people.identity import LOCAL_PLATFORM, name_after, slug_of
+from gateway.people.admission import LOCAL_PLATFORM, name_after, slug_of
 from gateway.people.retargeting import retarget_jobs
 from gateway.texts import people as people_texts
 

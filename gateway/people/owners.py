@@ -19,7 +19,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow, enqueue
 from agent_core.state.queues.tasks import Task
 from gateway import conversion
 from gateway.outbound import OutboxDispatcher
-from gateway.people.identity import API_PLATFORM, LOCAL_PLATFORM, UNATTENDED
+from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM, UNATTENDED
 from gateway.texts import blocks
 from gateway.texts.memory import describe_oversize, describe_own_oversize
 

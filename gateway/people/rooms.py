@@ -23,7 +23,7 @@ from gateway import conversion
 from gateway.concurrency import Signal
 from gateway.conversion import QueuedMessage
 from gateway.people import room_privacy
-from gateway.people.identity import slug_of
+from gateway.people.admission import slug_of
 from gateway.texts import rooms as room_texts
 
 K = TypeVar("K")

@@ -1,4 +1,4 @@
-"""Queries over people, their platform accounts, and one-time codes."""
+"""Queries over people and their platform accounts."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,9 +14,9 @@ Kind = Literal["human", "room", "team", "block"]
 Verbosity = Literal["quiet", "normal", "verbose"]
 """Detail shown of a running turn: the answer only, a line if it takes long, or every tool."""
 SpokenAnswers = Literal["off", "voice", "always"]
-Learning = Literal["off", "ask", "quiet", "tell"]
 """The answers that follow as audio, too: none, those to voice messages, or all."""
-Purpose = Literal["claim", "pairing"]
+Learning = Literal["off", "ask", "quiet", "tell"]
+"""Reviews of a person's turns: none, or those that ask before, keep quiet, or report after."""
 Admission = Literal["list", "code", "local"]
 """Admission of an account: by the allow list (only while it is on it), by a one-time code, or as
 the local console's.
@@ -76,34 +76,6 @@ class Account:
     came_from: PersonId | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Code:
-    """A one-time code, stored as a hash; for `pairing`, with the account that asks."""
-
-    id: int
-    purpose: Purpose
-    platform: str | None
-    user_id: str | None
-    display_name: str | None
-    chat: str | None
-    created_at: int
-    expires_at: int
-    language: str | None
-    time_zone: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodeAsker:
-    """The account that a pairing code is for, with the chat to greet it in."""
-
-    platform: str
-    user_id: str
-    display_name: str
-    chat: str
-    language: str | None = None
-    time_zone: str | None = None
-
-
 LEAST_CAP = 8_000
 """Input tokens below which a prompt, its tools and a short conversation do not fit."""
 MOST_CAP = 10_000_000
@@ -115,11 +87,6 @@ _COLUMNS = (
 )
 _PERSON = ", ".join(f"people.{column}" for column in _COLUMNS)
 _ACCOUNT = "id, person_id, platform, user_id, display_name, admitted_by, created_at, came_from"
-_CODE_COLUMNS = (
-    *("id", "purpose", "platform", "user_id", "display_name", "chat", "created_at"),
-    *("expires_at", "language", "time_zone"),
-)
-_CODE = ", ".join(_CODE_COLUMNS)
 
 
 def _person(row: tuple[object, ...]) -> Person:
@@ -139,10 +106,6 @@ def _account(row: tuple[int, int, str, str, str, Admission, int, int | None]) ->
         created_at=row[6],
         came_from=None if row[7] is None else PersonId(row[7]),
     )
-
-
-def _code(row: tuple[object, ...]) -> Code:
-    return Code(**dict(zip(_CODE_COLUMNS, row, strict=True)))  # type: ignore[arg-type]
 
 
 def find_by_account(connection: Connection, *, platform: str, user_id: str) -> Person | None:
@@ -332,69 +295,4 @@ def note_asked(connection: Connection, *, person_id: PersonId, now: int) -> None
     connection.execute(
         "UPDATE people SET asked_at = :now WHERE id = :person_id",
         {"person_id": person_id, "now": now},
-    )
-
-
-def insert_code(
-    connection: Connection,
-    *,
-    purpose: Purpose,
-    code_hash: str,
-    asker: CodeAsker | None,
-    now: int,
-    expires_at: int,
-) -> None:
-    """Store a code. `asker` is for a pairing."""
-    connection.execute(
-        "INSERT INTO link_codes (purpose, code_hash, platform, user_id, display_name, chat,"
-        " language, time_zone, created_at, expires_at) VALUES (:purpose, :code_hash, :platform,"
-        " :user_id, :display_name, :chat, :language, :time_zone, :now, :expires_at)",
-        {
-            "purpose": purpose,
-            "code_hash": code_hash,
-            "platform": asker and asker.platform,
-            "user_id": asker and asker.user_id,
-            "display_name": asker and asker.display_name,
-            "chat": asker and asker.chat,
-            "language": asker and asker.language,
-            "time_zone": asker and asker.time_zone,
-            "now": now,
-            "expires_at": expires_at,
-        },
-    )
-
-
-def find_code(connection: Connection, *, code_hash: str, purpose: Purpose, now: int) -> Code | None:
-    """Return a code of this purpose that is unused and not expired."""
-    row = connection.execute(
-        f"SELECT {_CODE} FROM link_codes WHERE code_hash = :code_hash AND purpose = :purpose"
-        " AND used_at IS NULL AND expires_at > :now",
-        {"code_hash": code_hash, "purpose": purpose, "now": now},
-    ).fetchone()
-    return _code(row) if row else None
-
-
-def find_latest_pairing(connection: Connection, *, platform: str, user_id: str) -> Code | None:
-    """Return the newest pairing code of an account, valid or not."""
-    row = connection.execute(
-        f"SELECT {_CODE} FROM link_codes WHERE purpose = 'pairing' AND platform = :platform"
-        " AND user_id = :user_id ORDER BY id DESC LIMIT 1",
-        {"platform": platform, "user_id": user_id},
-    ).fetchone()
-    return _code(row) if row else None
-
-
-def use_code(connection: Connection, *, code_id: int, now: int) -> None:
-    """Mark a code as used."""
-    connection.execute(
-        "UPDATE link_codes SET used_at = :now WHERE id = :code_id",
-        {"code_id": code_id, "now": now},
-    )
-
-
-def retire_codes(connection: Connection, *, purpose: Purpose, now: int) -> None:
-    """Invalidate every open code of one purpose."""
-    connection.execute(
-        "UPDATE link_codes SET used_at = :now WHERE purpose = :purpose AND used_at IS NULL",
-        {"purpose": purpose, "now": now},
     )

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from agent_core.state.engine.database import Connection, Database, now
-from agent_core.state.people import people
+from agent_core.state.people import codes, people
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.config import CONTROL_SOCKET, DATABASE
@@ -34,11 +34,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def fill(connection: Connection) -> None:
     """Store a stranger with a code, and an undeliverable message."""
-    people.insert_code(
+    codes.insert(
         connection,
         purpose="pairing",
         code_hash=hash_code(CODE),
-        asker=people.CodeAsker(
+        asker=codes.CodeAsker(
             platform="fake", user_id="7", display_name="Ben", chat='["7",null,true]'
         ),
         now=now(),
@@ -90,7 +90,7 @@ async def test_a_new_claim_code_ends_the_one_before(home: Path, how: str) -> Non
 
     def is_good(connection: Connection, code: str) -> bool:
         digest = hash_code(code)
-        found = people.find_code(connection, code_hash=digest, purpose="claim", now=now())
+        found = codes.find(connection, code_hash=digest, purpose="claim", now=now())
         return found is not None
 
     database = await Database.open(home / DATABASE)

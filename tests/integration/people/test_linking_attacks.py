@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from gateway.people.identity import new_claim_code
+from gateway.people.admission import new_claim_code
 from gateway.people.onboarding import hash_code
 from gateway.texts import general
 from gateway.texts import people as people_texts

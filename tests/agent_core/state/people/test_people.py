@@ -6,11 +6,11 @@ import pytest
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import people
+from agent_core.state.people import codes, people
 from agent_core.state.people.people import Admission, NewAccount, Person
 from tests.agent_core.state.rows import add_person
 
-ASKER = people.CodeAsker(
+ASKER = codes.CodeAsker(
     platform="telegram",
     user_id="7",
     display_name="Bob",
@@ -106,14 +106,14 @@ def test_a_code_gives_a_right_that_the_list_does_not_take(
 
 
 def _insert_pairing(connection: Connection, code_hash: str, *, now: int = 0) -> None:
-    people.insert_code(
+    codes.insert(
         connection, purpose="pairing", code_hash=code_hash, asker=ASKER, now=now, expires_at=100
     )
 
 
 def test_a_code_is_good_once_in_time_and_for_its_purpose(connection: Connection) -> None:
     _insert_pairing(connection, "h")
-    code = people.find_code(connection, code_hash="h", purpose="pairing", now=99)
+    code = codes.find(connection, code_hash="h", purpose="pairing", now=99)
     assert code is not None
     assert (code.platform, code.user_id, code.display_name, code.chat) == (
         ASKER.platform,
@@ -123,34 +123,32 @@ def test_a_code_is_good_once_in_time_and_for_its_purpose(connection: Connection)
     )
     assert (code.language, code.time_zone) == ("de", "Europe/Vienna")
     assert (code.created_at, code.expires_at) == (0, 100)
-    assert people.find_code(connection, code_hash="h", purpose="pairing", now=100) is None
-    assert people.find_code(connection, code_hash="h", purpose="claim", now=1) is None
-    assert people.find_code(connection, code_hash="other", purpose="pairing", now=1) is None
-    people.use_code(connection, code_id=code.id, now=5)
-    assert people.find_code(connection, code_hash="h", purpose="pairing", now=6) is None
+    assert codes.find(connection, code_hash="h", purpose="pairing", now=100) is None
+    assert codes.find(connection, code_hash="h", purpose="claim", now=1) is None
+    assert codes.find(connection, code_hash="other", purpose="pairing", now=1) is None
+    codes.use(connection, code_id=code.id, now=5)
+    assert codes.find(connection, code_hash="h", purpose="pairing", now=6) is None
 
 
 def test_the_latest_pairing_of_an_account_is_found_even_when_it_is_spent(
     connection: Connection,
 ) -> None:
-    assert people.find_latest_pairing(connection, platform="telegram", user_id="7") is None
+    assert codes.find_latest_pairing(connection, platform="telegram", user_id="7") is None
     _insert_pairing(connection, "one", now=1)
     _insert_pairing(connection, "two", now=2)
-    people.retire_codes(connection, purpose="pairing", now=3)
-    latest = people.find_latest_pairing(connection, platform="telegram", user_id="7")
+    codes.retire(connection, purpose="pairing", now=3)
+    latest = codes.find_latest_pairing(connection, platform="telegram", user_id="7")
     assert latest is not None
     assert latest.created_at == 2
-    assert people.find_latest_pairing(connection, platform="telegram", user_id="8") is None
+    assert codes.find_latest_pairing(connection, platform="telegram", user_id="8") is None
 
 
 def test_retiring_codes_ends_those_of_one_purpose_only(connection: Connection) -> None:
     _insert_pairing(connection, "pairing")
-    people.insert_code(
-        connection, purpose="claim", code_hash="claim", asker=None, now=0, expires_at=100
-    )
-    people.retire_codes(connection, purpose="claim", now=1)
-    assert people.find_code(connection, code_hash="claim", purpose="claim", now=2) is None
-    assert people.find_code(connection, code_hash="pairing", purpose="pairing", now=2)
+    codes.insert(connection, purpose="claim", code_hash="claim", asker=None, now=0, expires_at=100)
+    codes.retire(connection, purpose="claim", now=1)
+    assert codes.find(connection, code_hash="claim", purpose="claim", now=2) is None
+    assert codes.find(connection, code_hash="pairing", purpose="pairing", now=2)
 
 
 def test_two_codes_never_share_a_hash(connection: Connection) -> None:

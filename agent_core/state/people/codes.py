@@ -1,0 +1,112 @@
+"""Queries over one-time codes: a claim of the deployment, or the pairing of an account."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.state.engine.database import Connection
+
+Purpose = Literal["claim", "pairing"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """A one-time code, stored as a hash; for `pairing`, with the account that asks."""
+
+    id: int
+    purpose: Purpose
+    platform: str | None
+    user_id: str | None
+    display_name: str | None
+    chat: str | None
+    created_at: int
+    expires_at: int
+    language: str | None
+    time_zone: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeAsker:
+    """The account that a pairing code is for, with the chat to greet it in."""
+
+    platform: str
+    user_id: str
+    display_name: str
+    chat: str
+    language: str | None = None
+    time_zone: str | None = None
+
+
+_COLUMNS = (
+    *("id", "purpose", "platform", "user_id", "display_name", "chat", "created_at"),
+    *("expires_at", "language", "time_zone"),
+)
+_CODE = ", ".join(_COLUMNS)
+
+
+def _code(row: tuple[object, ...]) -> Code:
+    return Code(**dict(zip(_COLUMNS, row, strict=True)))  # type: ignore[arg-type]
+
+
+def insert(
+    connection: Connection,
+    *,
+    purpose: Purpose,
+    code_hash: str,
+    asker: CodeAsker | None,
+    now: int,
+    expires_at: int,
+) -> None:
+    """Store a code. `asker` is for a pairing."""
+    connection.execute(
+        "INSERT INTO link_codes (purpose, code_hash, platform, user_id, display_name, chat,"
+        " language, time_zone, created_at, expires_at) VALUES (:purpose, :code_hash, :platform,"
+        " :user_id, :display_name, :chat, :language, :time_zone, :now, :expires_at)",
+        {
+            "purpose": purpose,
+            "code_hash": code_hash,
+            "platform": asker and asker.platform,
+            "user_id": asker and asker.user_id,
+            "display_name": asker and asker.display_name,
+            "chat": asker and asker.chat,
+            "language": asker and asker.language,
+            "time_zone": asker and asker.time_zone,
+            "now": now,
+            "expires_at": expires_at,
+        },
+    )
+
+
+def find(connection: Connection, *, code_hash: str, purpose: Purpose, now: int) -> Code | None:
+    """Return a code of this purpose that is unused and not expired."""
+    row = connection.execute(
+        f"SELECT {_CODE} FROM link_codes WHERE code_hash = :code_hash AND purpose = :purpose"
+        " AND used_at IS NULL AND expires_at > :now",
+        {"code_hash": code_hash, "purpose": purpose, "now": now},
+    ).fetchone()
+    return _code(row) if row else None
+
+
+def find_latest_pairing(connection: Connection, *, platform: str, user_id: str) -> Code | None:
+    """Return the newest pairing code of an account, valid or not."""
+    row = connection.execute(
+        f"SELECT {_CODE} FROM link_codes WHERE purpose = 'pairing' AND platform = :platform"
+        " AND user_id = :user_id ORDER BY id DESC LIMIT 1",
+        {"platform": platform, "user_id": user_id},
+    ).fetchone()
+    return _code(row) if row else None
+
+
+def use(connection: Connection, *, code_id: int, now: int) -> None:
+    """Mark a code as used."""
+    connection.execute(
+        "UPDATE link_codes SET used_at = :now WHERE id = :code_id",
+        {"code_id": code_id, "now": now},
+    )
+
+
+def retire(connection: Connection, *, purpose: Purpose, now: int) -> None:
+    """Invalidate every open code of one purpose."""
+    connection.execute(
+        "UPDATE link_codes SET used_at = :now WHERE purpose = :purpose AND used_at IS NULL",
+        {"purpose": purpose, "now": now},
+    )

@@ -1,0 +1,203 @@
+"""Admission of accounts: people enter by the allowlist, a claim code or a pairing code."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from adapters.ids import PlatformUserId
+from adapters.messages import Sender
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import account_links, audit, codes, people
+from agent_core.state.people.audit import AuditEntry
+from agent_core.state.people.people import Admission, NewAccount, Person, Role
+from agent_core.state.queues.outbox import NewOutboxMessage
+from gateway.people.onboarding import Greeting, greet, hash_code, make_code
+from gateway.texts import general
+
+LOCAL_PLATFORM = "console"
+"""Its socket in the home directory has mode 0600, so only the home's owner can open it."""
+
+API_PLATFORM = "api"
+"""The API; its senders are people by number, because the token has said who asks."""
+UNATTENDED = frozenset({LOCAL_PLATFORM, API_PLATFORM})
+"""Where nobody is reached who does not ask just now."""
+
+_CLAIM_LASTS = 24 * 3_600_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountRef:
+    """An account on a platform."""
+
+    platform: str
+    sender: Sender
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approved:
+    """A person who was let in, and the greeting for the chat in which they asked."""
+
+    name: str
+    greeting: NewOutboxMessage
+
+
+def approve(connection: Connection, code: str, zone: str, now: int) -> Approved | None:
+    """Let in the account that received this pairing code; return None for an invalid code.
+
+    `zone` is the IANA zone that the newcomer is offered first; it may be empty.
+    """
+    found = codes.find(connection, code_hash=hash_code(code), purpose="pairing", now=now)
+    if found is None or found.platform is None or found.user_id is None or found.chat is None:
+        return None
+    codes.use(connection, code_id=found.id, now=now)
+    name = found.display_name or found.user_id
+    sender = Sender(
+        user_id=PlatformUserId(found.user_id),
+        display_name=name,
+        language=found.language,
+        time_zone=found.time_zone,
+    )
+    asker = AccountRef(platform=found.platform, sender=sender)
+    person = enter(connection, asker, "code", now=now)
+    reply = greet(connection, person, sender, zone, now)
+    return Approved(name=name, greeting=reply.make_outgoing(found.platform, found.chat))
+
+
+def make_asker(platform: str, sender: Sender, chat: str) -> codes.CodeAsker:
+    """Describe the account that a pairing code is for; `chat` is where it is greeted."""
+    return codes.CodeAsker(
+        platform=platform,
+        user_id=sender.user_id,
+        display_name=sender.display_name,
+        chat=chat,
+        language=sender.language,
+        time_zone=sender.time_zone,
+    )
+
+
+def new_claim_code(connection: Connection, *, now: int) -> str:
+    """Make a new claim code; earlier ones become invalid."""
+    code = make_code()
+    codes.retire(connection, purpose="claim", now=now)
+    codes.insert(
+        connection,
+        purpose="claim",
+        code_hash=hash_code(code),
+        asker=None,
+        now=now,
+        expires_at=now + _CLAIM_LASTS,
+    )
+    return code
+
+
+def slug_of(name: str) -> str:
+    """Make a folder name from a display name."""
+    ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", ascii_name.lower()).strip("-")[:40] or "person"
+
+
+def is_silenced(connection: Connection, asker: AccountRef, now: int) -> bool:
+    """Return whether an account sent too many wrong codes recently; it then gets no answer."""
+    user_id = asker.sender.user_id
+    return account_links.is_silenced(connection, platform=asker.platform, user_id=user_id, now=now)
+
+
+def count_wrong_code(connection: Connection, asker: AccountRef, words: str, now: int) -> str:
+    """Count a wrong code; return `words`, or a notice that codes are no longer checked."""
+    user_id = asker.sender.user_id
+    wrong = account_links.count_wrong(connection, platform=asker.platform, user_id=user_id, now=now)
+    if wrong < account_links.WRONG_CODES:
+        return words
+    note(connection, asker, None, "code.guessed", f"{wrong} wrong codes", now)
+    return general.CODE_BLOCKED()
+
+
+def spoil(connection: Connection, asker: AccountRef, code: str, words: str, now: int) -> str:
+    """Invalidate a code that others could read, whatever it was for, and return `words`.
+
+    It counts as a wrong code, so that nobody can guess codes in a room. A silenced account
+    gets no words, but the code becomes invalid all the same.
+    """
+    code_hash = hash_code(code)
+    found = codes.find(connection, code_hash=code_hash, purpose="claim", now=now)
+    if found:
+        codes.use(connection, code_id=found.id, now=now)
+    link = account_links.find_open(connection, code_hash=code_hash, now=now)
+    if link:
+        account_links.close(connection, link_id=link.id, outcome="over", now=now)
+    if is_silenced(connection, asker, now):
+        return ""
+    count_wrong_code(connection, asker, words, now)
+    return words
+
+
+def claim(connection: Connection, asker: AccountRef, code: str, zone: str, now: int) -> Greeting:
+    """Make an account an owner's if the claim code is valid; return the answer."""
+    if not code:
+        words = count_wrong_code(connection, asker, general.CODE_MISSING(command="claim"), now)
+        return Greeting(text=words)
+    found = codes.find(connection, code_hash=hash_code(code), purpose="claim", now=now)
+    if found is None:
+        return Greeting(text=count_wrong_code(connection, asker, general.CODE_INVALID(), now))
+    codes.use(connection, code_id=found.id, now=now)
+    person = enter(connection, asker, "code", now=now, is_owner=True)
+    people.make_owner(connection, person_id=person.id)
+    note(connection, asker, person, "claim", "became an owner", now)
+    name_after(connection, person, asker.sender.display_name)
+    owner = people.find(connection, person_id=person.id) or person
+    return greet(connection, owner, asker.sender, zone, now)
+
+
+def name_after(connection: Connection, person: Person, name: str) -> None:
+    """Name a person after a platform account, if only the console named them before."""
+    accounts = people.list_accounts(connection, person_id=person.id)
+    if name and (LOCAL_PLATFORM, person.name) in [(a.platform, a.display_name) for a in accounts]:
+        people.rename(connection, person_id=person.id, name=name)
+
+
+def note(
+    connection: Connection,
+    asker: AccountRef,
+    about: Person | None,
+    action: str,
+    detail: str,
+    now: int,
+) -> None:
+    """Record an account's action in the audit log; `about` is the person concerned."""
+    deed = AuditEntry(
+        person_id=about.id if about else None,
+        actor=f"account:{asker.platform}:{asker.sender.user_id}",
+        action=action,
+        detail=detail,
+        created_at=now,
+    )
+    audit.record(connection, deed)
+
+
+def enter(
+    connection: Connection,
+    asker: AccountRef,
+    admission: Admission,
+    *,
+    now: int,
+    is_owner: bool = False,
+) -> Person:
+    """Return the person of an account: its current one, the owner, or a new one."""
+    sender = asker.sender
+    is_owner = is_owner or admission == "local"
+    name = sender.display_name or sender.user_id
+    account = NewAccount(
+        platform=asker.platform,
+        user_id=sender.user_id,
+        display_name=name,
+        admitted_by=admission,
+    )
+    person = people.find_by_account(connection, platform=asker.platform, user_id=sender.user_id)
+    if person is None and is_owner:
+        person = people.find_owner(connection)
+    if person is None:
+        slug = "owner" if is_owner else slug_of(name)
+        role: Role = "owner" if is_owner else "member"
+        person = people.insert(connection, slug=slug, name=name, role=role, now=now)
+    people.attach_account(connection, account, person_id=person.id, now=now)
+    return person
