@@ -9,6 +9,7 @@ from agent_core.execution.contract import (
 )
 from agent_core.execution.docker import ContainerSettings, DockerBackend
 from agent_core.execution.files import remove_workspace, walk_files
+from agent_core.execution.hosted import DaytonaSettings, HostedBackend, make_daytona
 from agent_core.execution.local import WORKSPACES, LocalBackend, find_bubblewrap
 from agent_core.execution.network import NetworkSession, SandboxNetwork
 from agent_core.execution.reaped import (
@@ -34,9 +35,11 @@ __all__ = [
     "Command",
     "Completed",
     "ContainerSettings",
+    "DaytonaSettings",
     "DockerBackend",
     "Exit",
     "FileContent",
+    "HostedBackend",
     "LandlockBackend",
     "LocalBackend",
     "NetworkSession",
@@ -52,6 +55,7 @@ __all__ = [
     "find_bubblewrap",
     "find_landlock_fault",
     "finish",
+    "make_daytona",
     "remove_workspace",
     "run_command",
     "start_sandboxed",

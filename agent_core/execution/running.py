@@ -1,7 +1,6 @@
 """Run a command to its end, within limits of time and output; the same for every backend."""
 
 import asyncio
-from asyncio import StreamWriter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +21,22 @@ class Completed:
     status: int
     limit: Limit | Literal["time", "output"] = ""
     refusals: tuple[str, ...] = ()
+
+
+class Input(Protocol):
+    """A stream to a command."""
+
+    def write(self, data: bytes, /) -> None:
+        """Take data to be sent."""
+
+    async def drain(self) -> None:
+        """Wait until it is sent, or nearly. Raises `ConnectionError`."""
+
+    def close(self) -> None:
+        """End the stream."""
+
+    def is_closing(self) -> bool:
+        """Return whether it has ended."""
 
 
 class Ends(Protocol):
@@ -91,7 +106,7 @@ async def run_command(
     )
 
 
-async def send(stdin: StreamWriter, data: bytes) -> None:
+async def send(stdin: Input, data: bytes) -> None:
     """Send input to a command, or close it for b"". Raises `WorkspaceError` if nobody reads it."""
     try:
         if stdin.is_closing():

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
-from agent_core.execution import files
 from agent_core.execution.contract import Command, FileContent
 from agent_core.execution.folders import check_name, shorten
+from agent_core.execution.hosted.file_programs import read_by_program, write_by_program
 from agent_core.execution.running import RunningCommands
 from agent_core.execution.sandbox import (
     SandboxLimits,
@@ -20,7 +20,7 @@ from agent_core.execution.sandbox import (
     make_remote_values,
 )
 from agent_core.execution.supervised import SupervisedProcess, call, start_supervised
-from agent_core.execution.supervision import MEASURE, REMOTE, make_setup
+from agent_core.execution.supervision import REMOTE, make_setup
 
 _SECONDS = 30.0
 _SHOWN = 300
@@ -44,45 +44,6 @@ done 2> /dev/null
 echo "$ended"
 """
 """Kills supervisors of this gateway; the kernel ends their sandboxes (`--die-with-parent`)."""
-_CHECK = r"""
-path=$1
-case $path in /*) echo 'leads out of the workspace'; exit 1 ;; esac
-place=$(realpath -m -- "/workspace/$path") 2>/dev/null
-case $place/ in /workspace/*) ;; *) echo 'leads out of the workspace'; exit 1 ;; esac
-"""
-_READ = (
-    _CHECK
-    + r"""
-[ -L "/workspace/$path" ] && [ ! -e "/workspace/$path" ] && { echo 'is a circle of links'; exit 1; }
-[ -e "$place" ] && [ -e "/workspace/$path" ] || { echo 'does not exist'; exit 1; }
-[ -d "$place" ] && { echo 'is a folder'; exit 1; }
-[ -f "$place" ] || { echo 'is no plain file'; exit 1; }
-size=$(stat -c %s -- "$place") && echo "$size" && exec head -c "$2" -- "$place"
-"""
-)
-_WRITE = (
-    MEASURE
-    + r"""
-case $1 in ''|.|..|*/|*/.|*/..) echo 'names no file'; exit 1 ;; esac
-case $1 in */*) folder=${1%/*} ;; *) folder=. ;; esac
-name=${1##*/} most=$2
-set -- "$folder"
-"""
-    + _CHECK
-    + r"""
-if [ "$(measure /workspace)" -gt $((most / 1024)) ]; then
-    echo "can't be written: the workspace is full"; exit 1
-fi
-exec 2> /dev/null
-mkdir -p -m 700 -- "$place" && cd -- "$place" || { echo "can't be written there"; exit 1; }
-[ -d "$name" ] && [ ! -L "$name" ] && { echo 'is a folder'; exit 1; }
-draft=$(mktemp .XXXXXXXXXXXX.part) || { echo "can't be written there"; exit 1; }
-trap 'rm -f -- "$draft"' EXIT
-cat > "$draft" || { echo "can't be written"; exit 1; }
-[ -f "$name" ] && [ ! -L "$name" ] && chmod --reference="$name" -- "$draft"
-mv -fT -- "$draft" "$name" || { echo "can't be written"; exit 1; }
-"""
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,22 +137,11 @@ class SshBackend:
 
     async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
         """Read the beginning of a file, in a sandbox; see `Backend`."""
-        path = shorten(path)
-        with files.errors_of(path):
-            words = ("/bin/bash", "-c", _READ, "read", path, str(most))
-            process = await self.start(Command(workspace=workspace, argv=words))
-        output = await _collect(process, path)
-        size, _, data = output.partition(b"\n")
-        return FileContent(data=data, size=int(size))
+        return await read_by_program(self.start, workspace, path, most)
 
     async def write_file(self, workspace: str, path: str, data: bytes) -> None:
         """Replace a file at once, in a sandbox; see `Backend`."""
-        path = shorten(path)
-        with files.errors_of(path):
-            words = ("/bin/bash", "-c", _WRITE, "write", path, str(self._limits.workspace))
-            command = Command(workspace=workspace, argv=words, has_input=True)
-            process = await self.start(command)
-        await _collect(process, path, data)
+        await write_by_program(self.start, workspace, path, data, self._limits.workspace)
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace; see `Backend`."""
@@ -251,24 +201,3 @@ class SshBackend:
             *("ssh", "-T", "-p", str(settings.port), *user, *words, *options, "--"),
             *(settings.host, *command),
         )
-
-
-async def _collect(process: SupervisedProcess, path: str, data: bytes | None = None) -> bytes:
-    """Run a small program on a file to its end. Raises `WorkspaceError` with its complaint."""
-    output = bytearray()
-    try:
-        async with asyncio.timeout(_SECONDS):
-            if data is not None:
-                for piece in (data, b"") if data else (b"",):
-                    await process.write(piece)
-            while piece := await process.read():
-                output += piece
-            ended = await process.wait()
-    except TimeoutError as error:
-        raise BackendUnavailable("the remote machine does not answer in time") from error
-    finally:
-        await process.kill()
-    if ended.status or ended.limit:
-        complaint = output.decode(errors="replace").strip() or "can't be used"
-        raise WorkspaceError(f"`{path}` {complaint}")
-    return bytes(output)

@@ -6,10 +6,11 @@ import shlex
 from asyncio.subprocess import Process as Child
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Protocol
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution.contract import Exit, Limit
-from agent_core.execution.running import send
+from agent_core.execution.running import Input, send
 from agent_core.execution.subprocesses.spawning import spawn
 from agent_core.execution.supervision import MARK, make_input
 
@@ -31,13 +32,66 @@ _LIMITS: Mapping[str, Limit] = {
 _log = logging.getLogger(__name__)
 
 
-class SupervisedProcess:
-    """A command elsewhere. `force` ends it where its supervisor does not."""
+class Output(Protocol):
+    """The output of a supervisor: that of its command."""
 
-    def __init__(self, child: Child, force: Callable[[int], Awaitable[None]]) -> None:
+    async def read(self, most: int, /) -> bytes:
+        """Return the next bytes; b"" at the end."""
+
+
+class Words(Protocol):
+    """The standard error of a supervisor: what it says about its command."""
+
+    async def readline(self) -> bytes:
+        """Return the next line; b"" at the end. Raises `ValueError` for one without end."""
+
+
+class Client(Protocol):
+    """The near side of a supervisor: a program's three streams, or those of an SDK."""
+
+    @property
+    def stdin(self) -> Input:
+        """The lifeline, which also carries the command's input."""
+
+    @property
+    def stdout(self) -> Output:
+        """The command's output."""
+
+    @property
+    def stderr(self) -> Words:
+        """The supervisor's own lines, and complaints of the connection."""
+
+    @property
+    def returncode(self) -> int | None:
+        """A number once both outputs have ended; None before."""
+
+    async def wait(self) -> int:
+        """Wait for that."""
+
+    def kill(self) -> None:
+        """End this side at once."""
+
+
+class _Program:
+    """A child process as the client of a supervisor."""
+
+    def __init__(self, child: Child) -> None:
         assert child.stdin is not None  # noqa: S101 - all are pipes
         assert child.stdout is not None  # noqa: S101
         assert child.stderr is not None  # noqa: S101
+        self._child = child
+        self.stdin, self.stdout, self.stderr = child.stdin, child.stdout, child.stderr
+        self.wait, self.kill = child.wait, child.kill
+
+    @property
+    def returncode(self) -> int | None:
+        return self._child.returncode
+
+
+class SupervisedProcess:
+    """A command elsewhere. `force` ends it where its supervisor does not."""
+
+    def __init__(self, child: Client, force: Callable[[int], Awaitable[None]]) -> None:
         self.on_end: Callable[[], object] = lambda: None
         self.is_disk_full: Callable[[], Awaitable[bool]] | None = None
         self._child = child
@@ -52,6 +106,11 @@ class SupervisedProcess:
         self._limit: Limit = ""
         self._is_killed = False
         self._listening = asyncio.create_task(self._listen())
+
+    @property
+    def has_reported(self) -> bool:
+        """True if the supervisor has told the end of its command, so nothing of it is left."""
+        return self._status is not None
 
     async def begin(self, setup: bytes) -> None:
         """Send the setup, and wait until the command runs.
@@ -180,13 +239,13 @@ async def start_supervised(
     """
 
     async def abandon(child: Child) -> None:
-        await SupervisedProcess(child, force).kill()
+        await SupervisedProcess(_Program(child), force).kill()
 
     try:
         child = await spawn(argv, abandon, environ=environ)
     except OSError as error:
         raise BackendUnavailable(f"{argv[0]} can't be started: {error.strerror}") from error
-    process = SupervisedProcess(child, force)
+    process = SupervisedProcess(_Program(child), force)
     await process.begin(setup)
     return process
 

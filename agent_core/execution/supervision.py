@@ -16,18 +16,20 @@ MOST_SENT = 30_000
 
 # A place sets `launch`, the words before the command, and `extra`, the processes that are not the
 # command's. `kill_all` ends the command, and `sweep` what it left behind.
-_BEGIN = r"""
+BEGIN = r"""
 exec 3>&2 4<&0
 say() { echo "supervisor: $*" >&3; }
 refuse() { say "refused $*"; exit 0; }
+finish() { :; }
 IFS= read -r setup <&4 || exit 125
 eval "$(base64 -d <<< "$setup")"
-extra=0 launch=()
+extra=0 launch=() patience=${patience:-0}
 below() {
     local at=0 file kids
     found=("$1")
     while [ $at -lt ${#found[@]} ] && [ ${#found[@]} -le 10000 ]; do
         for file in /proc/${found[at]}/task/*/children; do
+            kids=()  # the process may have ended, and then nothing is read
             read -r -a kids < "$file"
             found+=("${kids[@]}")
         done
@@ -109,7 +111,7 @@ measure() {
 }
 """
 """A function of bash that measures a workspace."""
-_END = r"""
+END = r"""
 is_over() {
     local pid label size sum=0 _
     below $child
@@ -133,7 +135,7 @@ is_over() {
     return 1
 } 2>/dev/null
 watch() {
-    local buffer= part status limit= due=0 most= kills_before
+    local buffer= part status limit= due=0 most= kills_before heard=$EPOCHSECONDS
     count_kills
     kills_before=$kills
     while :; do
@@ -142,11 +144,13 @@ watch() {
         status=$?
         buffer+=$part
         if [ $status = 0 ]; then
+            [ "$buffer" != stop! ] || break
             if [ "$buffer" = end ]; then exec 5>&-; else base64 -d <<< "$buffer" >&5; fi
-            buffer=
+            buffer= heard=$EPOCHSECONDS
         elif [ $status -le 128 ]; then
             break
         fi
+        [ $patience = 0 ] || [ $((EPOCHSECONDS - heard)) -lt $patience ] || break
         if is_over; then say "limit $limit"; break; fi
     done
     kill_all
@@ -170,12 +174,13 @@ status=$?
 kill $watcher 2>/dev/null
 wait $watcher 2>/dev/null
 sweep
+finish
 say "status $status"
 """
 
-IN_CONTAINER = _BEGIN + _CONTAINER + _END
+IN_CONTAINER = BEGIN + _CONTAINER + END
 """The supervisor in a container whose first process reaps orphans."""
-REMOTE = _BEGIN + _REMOTE + MEASURE + _END
+REMOTE = BEGIN + _REMOTE + MEASURE + END
 """The supervisor on a remote machine, which starts the sandbox there."""
 
 
@@ -184,6 +189,12 @@ def make_setup(values: Mapping[str, str | int], lists: Mapping[str, Sequence[str
     lines = [f"{name}={shlex.quote(str(value))}" for name, value in values.items()]
     lines += [f"{name}=({' '.join(map(shlex.quote, words))})" for name, words in lists.items()]
     return b64encode("\n".join(lines).encode(errors="surrogateescape")) + b"\n"
+
+
+STOP = b"stop!\n"
+"""The line that ends a command where no lifeline can be closed; no data looks like it."""
+BEAT = b"\n"
+"""The line that says nothing but that the gateway is there."""
 
 
 def make_input(data: bytes) -> bytes:

@@ -17,6 +17,7 @@ from agent_core.execution import (
     WORKSPACES,
     Backend,
     ContainerSettings,
+    DaytonaSettings,
     DockerBackend,
     LandlockBackend,
     LocalBackend,
@@ -26,6 +27,7 @@ from agent_core.execution import (
     SshBackend,
     UnsandboxedBackend,
     find_bubblewrap,
+    make_daytona,
 )
 from agent_core.memory import MemoryProvider
 from agent_core.models import Model
@@ -134,6 +136,8 @@ def _make_backend(name: str, settings: Settings) -> Backend:
         return DockerBackend(root, limits, _make_container_settings(table))
     if name == "ssh":
         return SshBackend(limits, _make_remote_settings(table, settings.home))
+    if name == "daytona":
+        return make_daytona(limits, _make_daytona_settings(settings))
     if name == "unsandboxed":
         return UnsandboxedBackend(root, limits, environment())
     home, program = settings.home.resolve(), find_bubblewrap()
@@ -166,9 +170,26 @@ def _make_remote_settings(table: ToolSettings, home: Path) -> RemoteSettings:
         key=table.ssh_key,
         known_hosts=table.ssh_known_hosts,
         root=table.ssh_root,
-        gateway=hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:12],
+        gateway=_name_gateway(home),
         environ=environment(),
     )
+
+
+def _make_daytona_settings(settings: Settings) -> DaytonaSettings:
+    table, secrets = settings.tools, settings.secrets
+    return DaytonaSettings(
+        api_key=secrets.daytona_api_key or "",
+        api_url=secrets.daytona_api_url or "",
+        gateway=_name_gateway(settings.home),
+        target=table.daytona_target,
+        snapshot=table.daytona_snapshot,
+        has_network=table.daytona_network,
+        idle_seconds=table.daytona_idle_minutes * 60.0,
+    )
+
+
+def _name_gateway(home: Path) -> str:
+    return hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:12]
 
 
 async def load_backend(settings: Settings) -> SelectedBackends | None:

@@ -46,6 +46,9 @@ class Secrets(Table, title="Environment"):
     honcho_api_key: Credential | None = _credential(
         'The key for Honcho, with `memory.provider = "honcho"`.'
     )
+    daytona_api_key: Credential | None = _credential(
+        "The key for Daytona, with a backend `daytona`."
+    )
     brave_api_key: Credential | None = _credential(
         'The key for Brave\'s search, with `tools.search = "brave"`.'
     )
@@ -62,6 +65,9 @@ class Secrets(Table, title="Environment"):
     slack_api_base_url: HttpAddress | None = _credential("Another Slack; ends in `/api/`.")
     anthropic_base_url: HttpAddress | None = _credential("Another server with Anthropic's API.")
     openai_base_url: HttpAddress | None = _credential("Another server with OpenAI's API.")
+    daytona_api_url: HttpAddress | None = _credential(
+        "A Daytona server of your own; ends in `/api`."
+    )
     honcho_base_url: HttpAddress | None = _credential(
         "A Honcho server of your own, which may need no key."
     )

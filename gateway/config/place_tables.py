@@ -1,4 +1,4 @@
-"""Settings of the places where commands run: their network, containers, another machine."""
+"""Settings of the places where commands run: here, on another machine, or at a provider."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from gateway.config.types import HostPatterns, Text, Texts
 
 
 class PlaceSettings(BaseModel):
-    """The network of `local`, the containers of `docker`, the machine of `ssh`; in `[tools]`."""
+    """The settings of every backend, each with its name in front; in `[tools]`."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
@@ -61,4 +61,18 @@ class PlaceSettings(BaseModel):
     ssh_root: Text = Field(
         "talaria-workspaces",
         description="The folder of the workspaces there, below the account's home or absolute.",
+    )
+    daytona_snapshot: Text = Field(
+        "",
+        description="What new sandboxes of the `daytona` backend are made from; it needs bash,"
+        " coreutils and python3. Empty for Daytona's own.",
+    )
+    daytona_target: Text = Field(
+        "", description="The region of new sandboxes; empty for that of the account."
+    )
+    daytona_network: bool = Field(
+        False, description="Whether commands in Daytona's sandboxes may reach the internet."
+    )
+    daytona_idle_minutes: int = Field(
+        5, ge=1, le=1440, description="Minutes after which an idle sandbox at Daytona is stopped."
     )

@@ -184,7 +184,7 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     _check_media(settings.media, secrets)
     _check_memory(settings.memory, secrets)
     _check_search(settings.tools, secrets)
-    _check_backend(settings.tools)
+    _check_backend(settings.tools, secrets)
     return settings.model_copy(
         update={
             "model": _resolve_model(settings, secrets),
@@ -318,11 +318,12 @@ def _check_memory(memory: MemorySettings, secrets: Secrets) -> None:
         raise SettingsError("memory.workspace can't be empty where memory.provider is honcho.")
 
 
-def _check_backend(tools: ToolSettings) -> None:
+def _check_backend(tools: ToolSettings, secrets: Secrets) -> None:
     chosen = dict(tools.backends)
     needed = {
         "docker": ("tools.docker_image", tools.docker_image),
         "ssh": ("tools.ssh_host", tools.ssh_host),
+        "daytona": ("DAYTONA_API_KEY", secrets.daytona_api_key),
     }
     for backend in (tools.backend, *chosen.values()):
         name, value = needed.get(backend, ("", "not needed"))

@@ -126,9 +126,10 @@ def check_environment(module: Module) -> Iterator[str]:
 
 
 def check_importlib(module: Module) -> Iterator[str]:
-    """Only seven modules load by name; others may read package data or look for a package."""
+    """Only eight modules load by name; others may read package data or look for a package."""
     loaders = (
         "agent_core/models/anthropic/late.py",
+        "agent_core/execution/hosted/accounts.py",
         "agent_core/schedule/almanac.py",
         "agent_core/tools/mcp/loading.py",
         "gateway/bootstrap/plugins.py",

@@ -131,6 +131,9 @@ def _describe_backend(name: str, table: ToolSettings) -> str:
         )
     if name == "ssh":
         return f"in a sandbox on {table.ssh_host}, without network"
+    if name == "daytona":
+        reach = "with the internet" if table.daytona_network else "without network"
+        return f"in a sandbox at Daytona for each person, {reach}"
     if name == "docker":
         network = table.docker_network
         reach = "without network" if network == "none" else f"with the network {network}"

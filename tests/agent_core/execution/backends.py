@@ -13,6 +13,7 @@ import pytest
 from agent_core.execution import (
     Backend,
     ContainerSettings,
+    DaytonaSettings,
     DockerBackend,
     LandlockBackend,
     LocalBackend,
@@ -21,11 +22,13 @@ from agent_core.execution import (
     SshBackend,
     UnsandboxedBackend,
     find_bubblewrap,
+    make_daytona,
 )
 from agent_core.tools.network import AllowedHosts, SandboxProxy
 from tests.agent_core.execution.engine import IMAGE, has_engine, remove_containers
-from tests.agent_core.execution.plain_user import has_landlock
+from tests.agent_core.execution.plain_user import has_landlock, has_python
 from tests.agent_core.execution.sshd import has_server, open_folder
+from tests.emulators.daytona import KEY, DaytonaEmulator
 
 LIMITS = SandboxLimits(memory=300_000_000, processes=40, file=20_000_000, workspace=50_000_000)
 MEGABYTE = 1_000_000
@@ -68,6 +71,8 @@ needs_landlock = pytest.mark.skipif(
     not has_landlock(), reason="no Landlock of Linux 6.12, or no Python for another account"
 )
 
+needs_python = pytest.mark.skipif(not has_python(), reason="no Python for another account")
+
 MARKS = {
     "local": [needs_bubblewrap],
     "landlock": [needs_landlock],
@@ -77,15 +82,28 @@ MARKS = {
 }
 BACKENDS = [pytest.param(name, marks=marks) for name, marks in MARKS.items()]
 """Every backend, as the parameters of a fixture; more are added here."""
-EVERY = [*BACKENDS, pytest.param("unsandboxed", marks=[needs_landlock])]
-"""The same, and the one without a sandbox."""
+HOSTED = [pytest.param("daytona", marks=[needs_python, pytest.mark.slow])]
+"""Those of providers, whose sandboxes are emulated by folders that confine nothing."""
+EVERY = [*BACKENDS, pytest.param("unsandboxed", marks=[needs_landlock]), *HOSTED]
+"""All of them."""
 CONFINED = [*BACKENDS, pytest.param("network", marks=[needs_bubblewrap, pytest.mark.slow])]
-"""The same, and the local one whose commands may reach every public host."""
+"""Those that confine, and the local one whose commands may reach every public host."""
+
+
+def daytona_settings(daytona: DaytonaEmulator) -> DaytonaSettings:
+    return DaytonaSettings(api_key=KEY, api_url=daytona.url, gateway="one")
 
 
 @asynccontextmanager
 async def open_backend(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[Backend]:
     """Make the backend that a fixture is asked for, with its workspaces below a folder."""
+    if request.param == "daytona":
+        request.getfixturevalue("plain_user")
+        async with DaytonaEmulator(folder / "sandboxes") as daytona:
+            hosted = make_daytona(LIMITS, daytona_settings(daytona))
+            yield hosted
+            await hosted.close()
+        return
     backend: Backend = make_local(folder)
     if request.param == "network":
         backend = make_local(folder, "*")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from agent_core.execution.subprocesses import landlock, seccomp
@@ -27,8 +28,14 @@ _OVER_FILES = 0b111
 def has_landlock() -> bool:
     """Return whether this kernel confines commands, and a plain user can start Python."""
     is_new = landlock.find_abi() >= landlock.SIGNALS_SINCE and seccomp.is_available()
-    if not is_new or os.geteuid():
-        return is_new
+    return is_new and has_python()
+
+
+@cache
+def has_python() -> bool:
+    """Return whether a plain user can start Python."""
+    if os.geteuid():
+        return True
     words = (_PYTHON, "-I", "-S", "-c", "import socket, ctypes")
     done = subprocess.run(words, check=False, capture_output=True, user=_USER, cwd="/")
     return done.returncode == 0 and sys.version_info >= (3, 11)

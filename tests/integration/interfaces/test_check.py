@@ -244,6 +244,9 @@ def test_it_says_why_commands_can_not_run_elsewhere(home: Path) -> None:
     unknown = {"TALARIA_TOOLS__SSH_HOST": "127.0.0.1", "TALARIA_TOOLS__SSH_PORT": "1"}
     found = findings(home, 0, TALARIA_TOOLS__BACKEND="ssh", **unknown)["tools"]
     assert found["text"].startswith("commands and files are off: ")
+    nobody = {"DAYTONA_API_KEY": "only-a-test", "DAYTONA_API_URL": "http://127.0.0.1:1/api"}
+    found = findings(home, 0, TALARIA_TOOLS__BACKEND="daytona", **nobody)["tools"]
+    assert found["text"].startswith("commands and files are off: Daytona does not answer")
 
 
 @needs_bubblewrap

@@ -1,0 +1,247 @@
+"""The backends whose sandboxes a provider hosts: one for each person, asleep when idle."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+from agent_core.errors import BackendUnavailable, WorkspaceError
+from agent_core.execution.contract import Command, FileContent
+from agent_core.execution.folders import check_name, shorten
+from agent_core.execution.hosted.channel import Channel, Line
+from agent_core.execution.hosted.file_programs import read_by_program, write_by_program
+from agent_core.execution.hosted.script import SCRIPT, make_hosted_setup
+from agent_core.execution.sandbox import SandboxLimits
+from agent_core.execution.supervised import SupervisedProcess
+
+PATIENCE = 90
+"""Seconds without a word of the gateway after which a command ends: three beats, and more."""
+
+_log = logging.getLogger(__name__)
+
+
+class Sandbox(Protocol):
+    """The running sandbox of one person. Every method raises `BackendUnavailable`."""
+
+    async def open(self, script: str) -> Line:
+        """Start bash with a script; cancellation leaves nothing running."""
+
+    async def stop(self) -> None:
+        """End all that runs in it, and have it cost nothing until it is woken; files stay."""
+
+
+class Provider(Protocol):
+    """An account with a provider of sandboxes. Every method raises `BackendUnavailable`."""
+
+    place: str
+    """The folder of the workspace in a sandbox, absolute or below its user's home."""
+    is_text: bool
+    """True if a line carries text only, so that output needs base64."""
+
+    async def wake(self, workspace: str) -> Sandbox:
+        """Find the sandbox of a workspace, or create it, and have it run."""
+
+    async def end_abandoned(self) -> int:
+        """End what earlier gateways left in running sandboxes; return how much that was."""
+
+    async def check(self) -> None:
+        """Ask the provider for something, to see whether it answers."""
+
+    async def close(self) -> None:
+        """Give back connections; raises nothing."""
+
+
+@dataclass(slots=True)
+class _Place:
+    """One person's sandbox as this process knows it; None while it sleeps, or is doubtful."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    sandbox: Sandbox | None = None
+    is_doubtful: bool = False
+    running: set[SupervisedProcess] = field(default_factory=set)
+    timer: asyncio.TimerHandle | None = None
+
+
+class HostedBackend:
+    """Runs commands in sandboxes of a provider, and lets idle ones sleep."""
+
+    is_confined = True
+
+    def __init__(
+        self,
+        name: str,
+        limits: SandboxLimits,
+        load: Callable[[], Awaitable[Provider]],
+        *,
+        idle_seconds: float,
+        patience: int,
+        has_network: bool,
+    ) -> None:
+        """`load` opens the account, at first use; raises `BackendUnavailable` if it can't.
+
+        A sandbox sleeps after `idle_seconds`. A command ends after `patience` seconds in which its
+        supervisor has heard nothing.
+        """
+        self.name = name
+        self._limits = limits
+        self._load = load
+        self._idle_seconds = idle_seconds
+        self._patience = patience
+        self._has_network = has_network
+        self._provider: Provider | None = None
+        self._places: dict[str, _Place] = {}
+        self._has_abandoned = False
+        self._opening, self._ending = asyncio.Lock(), asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def has_network(self, workspace: str) -> bool:
+        """Return whether the sandboxes have a network."""
+        return self._has_network
+
+    async def end_abandoned(self) -> int:
+        """End commands of an earlier gateway; while that fails, each command tries it first."""
+        self._has_abandoned = True
+        return await self._end_abandoned()
+
+    async def _end_abandoned(self) -> int:
+        async with self._ending:
+            if not self._has_abandoned:
+                return 0
+            ended = await (await self._open_account()).end_abandoned()
+            self._has_abandoned = False
+            return ended
+
+    async def start(self, command: Command) -> SupervisedProcess:
+        """Start a command in its person's sandbox; see `Backend`."""
+        check_name(command.workspace)
+        if any("\0" in word for word in (*command.argv, command.folder)):
+            raise WorkspaceError("a command can't hold a NUL character")
+        folder = shorten(command.folder)
+        if folder.startswith("/"):
+            raise WorkspaceError(f"`{folder}` leads out of the workspace")
+        await self._end_abandoned()
+        place = self._places.setdefault(command.workspace, _Place())
+        async with place.lock:
+            was_awake = place.sandbox is not None
+            try:
+                process = await self._start(command, folder, place)
+            except BackendUnavailable:
+                if not was_awake:
+                    raise
+                place.sandbox = None  # the provider may have stopped or removed it
+                process = await self._start(command, folder, place)
+            place.running.add(process)
+        process.on_end = partial(self._note_end, command.workspace, place, process)
+        return process
+
+    async def _start(self, command: Command, folder: str, place: _Place) -> SupervisedProcess:
+        provider = await self._open_account()
+        sandbox = await self._wake(provider, command.workspace, place)
+        line = await _open(sandbox)
+        process = SupervisedProcess(Channel(line), partial(self._force, place))
+        setup = make_hosted_setup(
+            *(command, folder, self._limits, provider.place, self._patience),
+            is_encoded=provider.is_text,
+        )
+        await process.begin(setup)
+        return process
+
+    async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
+        """Read the beginning of a file, in the sandbox; see `Backend`."""
+        return await read_by_program(self.start, workspace, path, most)
+
+    async def write_file(self, workspace: str, path: str, data: bytes) -> None:
+        """Replace a file at once, in the sandbox; see `Backend`."""
+        await write_by_program(self.start, workspace, path, data, self._limits.workspace)
+
+    async def stop(self, workspace: str) -> None:
+        """Kill every command of a workspace; see `Backend`."""
+        if place := self._places.get(workspace):
+            for process in list(place.running):
+                await process.kill()
+
+    async def sleep(self, workspace: str) -> None:
+        """Let an idle sandbox sleep; see `Backend`."""
+        place = self._places.get(workspace)
+        if place is None:
+            return
+        async with place.lock:
+            if place.sandbox is not None and not place.running:
+                sandbox, place.sandbox = place.sandbox, None
+                await sandbox.stop()
+
+    async def close(self) -> None:
+        """Kill every command, and let every sandbox sleep; see `Backend`."""
+        for workspace, place in self._places.items():
+            if place.timer:
+                place.timer.cancel()
+            await self.stop(workspace)
+            await self._try_to_sleep(workspace)
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        if self._provider:
+            await self._provider.close()
+
+    async def health(self) -> None:
+        """Ask the provider: a command would wake a sandbox, which costs money."""
+        await (await self._open_account()).check()
+
+    async def _open_account(self) -> Provider:
+        async with self._opening:
+            if self._provider is None:
+                self._provider = await self._load()
+            return self._provider
+
+    async def _wake(self, provider: Provider, workspace: str, place: _Place) -> Sandbox:
+        """Have the sandbox run, with its lock held."""
+        if place.timer:
+            place.timer.cancel()
+        if place.is_doubtful and not place.running:
+            # A command has ended without its supervisor, so something of it may still run.
+            doubtful = place.sandbox or await provider.wake(workspace)
+            place.sandbox = None
+            await doubtful.stop()
+            place.is_doubtful = False
+        if place.sandbox is None:
+            place.sandbox = await provider.wake(workspace)
+        return place.sandbox
+
+    def _note_end(self, workspace: str, place: _Place, process: SupervisedProcess) -> None:
+        place.running.discard(process)
+        place.is_doubtful = place.is_doubtful or not process.has_reported
+        if place.timer:
+            place.timer.cancel()
+        if not place.running:
+            loop = asyncio.get_running_loop()
+            place.timer = loop.call_later(self._idle_seconds, self._fall_asleep, workspace)
+
+    def _fall_asleep(self, workspace: str) -> None:
+        task = asyncio.create_task(self._try_to_sleep(workspace))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _try_to_sleep(self, workspace: str) -> None:
+        try:
+            await self.sleep(workspace)
+        except BackendUnavailable as error:  # the provider stops it by itself later
+            _log.warning("an idle sandbox can't be stopped: %s", error)
+
+    async def _force(self, place: _Place, pid: int) -> None:
+        """End everything in a sandbox whose supervisor does not answer."""
+        if place.sandbox:
+            sandbox, place.sandbox = place.sandbox, None
+            await sandbox.stop()
+
+
+async def _open(sandbox: Sandbox) -> Line:
+    """Open a line. A cancelled start is completed first, and then ended."""
+    opening = asyncio.create_task(sandbox.open(SCRIPT))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        await asyncio.wait((opening,))
+        if opening.exception() is None:
+            await opening.result().end()
+        raise

@@ -1,0 +1,221 @@
+"""Daytona as the provider of sandboxes, by its own SDK.
+
+Names and labels hold hashes only: the provider learns no person's name.
+"""
+
+import asyncio
+import hashlib
+import secrets
+from base64 import b64decode
+from binascii import Error as NoBase64
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from shlex import quote
+
+import aiohttp
+from daytona import (
+    AsyncDaytona,
+    AsyncSandbox,
+    CreateSandboxFromSnapshotParams,
+    DaytonaAuthenticationError,
+    DaytonaConfig,
+    DaytonaError,
+    DaytonaNotFoundError,
+    ListSandboxesQuery,
+    SessionExecuteRequest,
+)
+from daytona_api_client_async import SandboxState
+
+from agent_core.errors import BackendUnavailable
+from agent_core.execution.hosted.accounts import DaytonaSettings
+from agent_core.execution.hosted.channel import Take
+
+_SECONDS = 30.0
+_WAKE_SECONDS = 120.0
+"""More than an archived sandbox takes to come back."""
+_HOME_LABEL = "talaria.home"
+_SESSION = "talaria-"
+_AUTO_STOP_MINUTES = 15
+"""The provider stops a sandbox by itself after this, should the gateway be gone."""
+_ARCHIVE_MINUTES = 7 * 24 * 60
+_SHOWN = 300
+_BROKEN = (SandboxState.ERROR, SandboxState.BUILD_FAILED, SandboxState.DESTROYED)
+
+
+class DaytonaProvider:
+    """An account with Daytona; see `Provider`."""
+
+    place = "workspace"
+    is_text = True
+
+    def __init__(self, settings: DaytonaSettings) -> None:
+        self._settings = settings
+        self._daytona = AsyncDaytona(
+            DaytonaConfig(
+                api_key=settings.api_key,
+                api_url=settings.api_url or None,
+                target=settings.target or None,
+            )
+        )
+        self._home = _hash(settings.gateway)
+
+    async def wake(self, workspace: str) -> "DaytonaSandbox":
+        """Find the sandbox of a workspace, or create it, and have it run; see `Provider`."""
+        name = f"talaria-{_hash(f'{self._settings.gateway}/{workspace}')}"
+        async with _faults("Daytona", _WAKE_SECONDS):
+            try:
+                sandbox = await self._daytona.get(name, request_timeout=_SECONDS)
+            except DaytonaNotFoundError:
+                sandbox = await self._create(name)
+            if sandbox.state in _BROKEN:
+                raise BackendUnavailable(
+                    f"its sandbox at Daytona is broken ({sandbox.error_reason or sandbox.state});"
+                    f" the owner can repair or delete {name} there"
+                )
+            if sandbox.state != SandboxState.STARTED:
+                await sandbox.start(timeout=_WAKE_SECONDS)
+            if sandbox.network_block_all is self._settings.has_network:
+                await sandbox.update_network_settings(
+                    network_block_all=not self._settings.has_network
+                )
+        return DaytonaSandbox(sandbox)
+
+    async def _create(self, name: str) -> AsyncSandbox:
+        settings = self._settings
+        return await self._daytona.create(
+            CreateSandboxFromSnapshotParams(
+                name=name,
+                snapshot=settings.snapshot or None,
+                labels={_HOME_LABEL: self._home},
+                network_block_all=not settings.has_network,
+                auto_stop_interval=_AUTO_STOP_MINUTES,
+                auto_archive_interval=_ARCHIVE_MINUTES,
+            ),
+            timeout=_WAKE_SECONDS,
+        )
+
+    async def end_abandoned(self) -> int:
+        """End the sessions of earlier gateways in sandboxes that run; see `Provider`."""
+        ended = 0
+        async with _faults("Daytona", _WAKE_SECONDS):
+            query = ListSandboxesQuery(labels={_HOME_LABEL: self._home})
+            async for sandbox in self._daytona.list(query, request_timeout=_SECONDS):
+                if sandbox.state == SandboxState.STARTED:
+                    for session in await sandbox.process.list_sessions(_SECONDS):
+                        if session.session_id.startswith(_SESSION):
+                            await sandbox.process.delete_session(session.session_id, _SECONDS)
+                            ended += 1
+        return ended
+
+    async def check(self) -> None:
+        """List one sandbox, which needs the key; see `Provider`."""
+        async with _faults("Daytona", _SECONDS):
+            async for _ in self._daytona.list(ListSandboxesQuery(limit=1)):
+                break
+
+    async def close(self) -> None:
+        """Close the connections; see `Provider`."""
+        await self._daytona.close()  # type: ignore[no-untyped-call]
+
+
+class DaytonaSandbox:
+    """A sandbox that runs; see `Sandbox`."""
+
+    def __init__(self, sandbox: AsyncSandbox) -> None:
+        self._sandbox = sandbox
+
+    async def open(self, script: str) -> "DaytonaLine":
+        """Start a session with the script in it; see `Sandbox`."""
+        session = f"{_SESSION}{secrets.token_hex(8)}"
+        process = self._sandbox.process
+        line = DaytonaLine(self._sandbox, session)
+        try:
+            async with _faults("the sandbox", _SECONDS):
+                await process.create_session(session, _SECONDS)
+                # The session's shell reads this; `exec` would end it before its status is known.
+                request = SessionExecuteRequest(
+                    command=f"bash -c {quote(script)} supervisor",
+                    run_async=True,
+                    suppress_input_echo=True,
+                )
+                started = await process.execute_session_command(
+                    session, request, timeout=int(_SECONDS)
+                )
+        except BackendUnavailable:
+            with suppress(BackendUnavailable):
+                await line.end()
+            raise
+        line.command = started.cmd_id
+        return line
+
+    async def stop(self) -> None:
+        """Stop it; a stopped sandbox costs its disk only, and is archived later."""
+        async with _faults("Daytona", _WAKE_SECONDS):
+            await self._sandbox.stop(timeout=_WAKE_SECONDS, force=True)
+
+
+class DaytonaLine:
+    """A supervisor in a session of its own; see `Line`."""
+
+    def __init__(self, sandbox: AsyncSandbox, session: str) -> None:
+        self.command = ""
+        self._sandbox = sandbox
+        self._session = session
+
+    async def follow(self, take_output: Take, take_words: Take) -> None:
+        """Pass on the log, whose output is lines of base64; see `Line`."""
+        rest = ""
+
+        async def decode(text: str) -> None:
+            nonlocal rest
+            *lines, rest = (rest + text).split("\n")
+            for line in lines:
+                await take_output(b64decode(line))
+
+        async def hear(text: str) -> None:
+            await take_words(text.encode())
+
+        try:
+            async with _faults("the sandbox", None):
+                await self._sandbox.process.get_session_command_logs_async(
+                    self._session, self.command, decode, hear
+                )
+        except NoBase64 as error:
+            raise BackendUnavailable("the sandbox sends something else than output") from error
+
+    async def send(self, data: bytes) -> None:
+        """Send lines to the command; see `Line`."""
+        async with _faults("the sandbox", _SECONDS):
+            await self._sandbox.process.send_session_command_input(
+                self._session, self.command, data.decode("ascii"), _SECONDS
+            )
+
+    async def stay(self) -> None:
+        """Keep Daytona from stopping the sandbox; see `Line`."""
+        async with _faults("Daytona", _SECONDS):
+            await self._sandbox.refresh_activity(_SECONDS)
+
+    async def end(self) -> None:
+        """Delete the session with its processes and its log; see `Line`."""
+        async with _faults("the sandbox", _SECONDS):
+            with suppress(DaytonaNotFoundError):
+                await self._sandbox.process.delete_session(self._session, _SECONDS)
+
+
+@asynccontextmanager
+async def _faults(what: str, seconds: float | None) -> AsyncIterator[None]:
+    """Raise the errors of the SDK and of its connection as `BackendUnavailable`."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as error:
+        raise BackendUnavailable(f"{what} does not answer in time") from error
+    except DaytonaAuthenticationError as error:
+        raise BackendUnavailable("Daytona rejects the key; check DAYTONA_API_KEY") from error
+    except (DaytonaError, aiohttp.ClientError, OSError) as error:
+        reason = " ".join(str(error).split())[:_SHOWN] or "it gives no reason"
+        raise BackendUnavailable(f"{what} does not answer as it should: {reason}") from error
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:24]

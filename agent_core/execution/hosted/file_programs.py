@@ -1,0 +1,101 @@
+"""Small programs that read and write a file of a workspace that is elsewhere.
+
+They run as commands there, so that no link leads out of what commands see. `$WORKSPACE` is the
+place of the workspace, without links.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from agent_core.errors import BackendUnavailable, WorkspaceError
+from agent_core.execution import files
+from agent_core.execution.contract import Command, FileContent, Process
+from agent_core.execution.folders import shorten
+from agent_core.execution.supervision import MEASURE
+
+_SECONDS = 30.0
+_CHECK = r"""
+path=$1
+case $path in /*) echo 'leads out of the workspace'; exit 1 ;; esac
+place=$(realpath -m -- "$WORKSPACE/$path") 2>/dev/null
+case $place/ in "$WORKSPACE"/*) ;; *) echo 'leads out of the workspace'; exit 1 ;; esac
+"""
+_READ = (
+    _CHECK
+    + r"""
+[ -L "$WORKSPACE/$path" ] && [ ! -e "$WORKSPACE/$path" ] && { echo 'is a circle of links'; exit 1; }
+[ -e "$place" ] && [ -e "$WORKSPACE/$path" ] || { echo 'does not exist'; exit 1; }
+[ -d "$place" ] && { echo 'is a folder'; exit 1; }
+[ -f "$place" ] || { echo 'is no plain file'; exit 1; }
+size=$(stat -c %s -- "$place") && echo "$size" && exec head -c "$2" -- "$place"
+"""
+)
+_WRITE = (
+    MEASURE
+    + r"""
+case $1 in ''|.|..|*/|*/.|*/..) echo 'names no file'; exit 1 ;; esac
+case $1 in */*) folder=${1%/*} ;; *) folder=. ;; esac
+name=${1##*/} most=$2
+set -- "$folder"
+"""
+    + _CHECK
+    + r"""
+if [ "$(measure "$WORKSPACE")" -gt $((most / 1024)) ]; then
+    echo "can't be written: the workspace is full"; exit 1
+fi
+exec 2> /dev/null
+mkdir -p -m 700 -- "$place" && cd -- "$place" || { echo "can't be written there"; exit 1; }
+[ -d "$name" ] && [ ! -L "$name" ] && { echo 'is a folder'; exit 1; }
+draft=$(mktemp .XXXXXXXXXXXX.part) || { echo "can't be written there"; exit 1; }
+trap 'rm -f -- "$draft"' EXIT
+cat > "$draft" || { echo "can't be written"; exit 1; }
+[ -f "$name" ] && [ ! -L "$name" ] && chmod --reference="$name" -- "$draft"
+mv -fT -- "$draft" "$name" || { echo "can't be written"; exit 1; }
+"""
+)
+
+Start = Callable[[Command], Awaitable[Process]]
+"""Starts a command in its workspace; see `Backend`."""
+
+
+async def read_by_program(start: Start, workspace: str, path: str, most: int) -> FileContent:
+    """Read the beginning of a file; see `Backend`."""
+    path = shorten(path)
+    with files.errors_of(path):
+        words = ("/bin/bash", "-c", _READ, "read", path, str(most))
+        process = await start(Command(workspace=workspace, argv=words))
+    output = await _collect(process, path)
+    size, _, data = output.partition(b"\n")
+    return FileContent(data=data, size=int(size))
+
+
+async def write_by_program(
+    start: Start, workspace: str, path: str, data: bytes, limit: int
+) -> None:
+    """Replace a file at once, in a workspace of at most so many bytes; see `Backend`."""
+    path = shorten(path)
+    with files.errors_of(path):
+        words = ("/bin/bash", "-c", _WRITE, "write", path, str(limit))
+        process = await start(Command(workspace=workspace, argv=words, has_input=True))
+    await _collect(process, path, data)
+
+
+async def _collect(process: Process, path: str, data: bytes | None = None) -> bytes:
+    """Run a small program on a file to its end. Raises `WorkspaceError` with its complaint."""
+    output = bytearray()
+    try:
+        async with asyncio.timeout(_SECONDS):
+            if data is not None:
+                for piece in (data, b"") if data else (b"",):
+                    await process.write(piece)
+            while piece := await process.read():
+                output += piece
+            ended = await process.wait()
+    except TimeoutError as error:
+        raise BackendUnavailable("the other machine does not answer in time") from error
+    finally:
+        await process.kill()
+    if ended.status or ended.limit:
+        complaint = output.decode(errors="replace").strip() or "can't be used"
+        raise WorkspaceError(f"`{path}` {complaint}")
+    return bytes(output)

@@ -1,0 +1,152 @@
+"""The supervisor in the sandbox of a provider: bash, with a reaper in Python.
+
+The sandbox is one person's own, and keeps people apart. The supervisor keeps a command within its
+limits, and ends all that it started. It also ends it when the gateway has said nothing for a
+while: most providers know no lifeline.
+"""
+
+from agent_core.execution.contract import Command
+from agent_core.execution.sandbox import ENVIRONMENT, SandboxLimits
+from agent_core.execution.supervision import BEGIN, END, MEASURE, make_setup
+
+_OF_PLACE = ("HOME", "WORKSPACE")
+"""Variables with the place of the workspace, which is known only there."""
+_PLACE = r"""
+case $place in /*) ;; *) place=$HOME/$place ;; esac
+command -v python3 > /dev/null || refuse 'backend the sandbox has no python3'
+mkdir -p -m 700 -- "$place" || refuse "backend the workspace can't be made there"
+top=$(realpath -e -- "$place") && there=$(realpath -e -- "$place/$folder") 2>/dev/null ||
+    refuse 'folder does not exist'
+case $there/ in "$top"/*) ;; *) refuse 'folder leads out of the workspace' ;; esac
+[ -d "$there" ] && cd -- "$there" || refuse 'folder is no folder'
+own=0
+for file in /proc/[0-9]*/task/[0-9]*; do [ ! -O "$file" ] || own=$((own + 1)); done
+ulimit -u $((own + 4 * processes)) 2>/dev/null || ulimit -S -u "$(ulimit -H -u)"
+launch=(env -i "${environment[@]}" "HOME=$top" "WORKSPACE=$top"
+    python3 -I -S -c "$reaper" "$memory" "$largest" --) extra=1
+kill_all() { kill -TERM $child; }
+sweep() { :; }
+count_kills() { kills=0; }
+encode() {
+    # What is there is sent at once; a line carries every byte.
+    local piece
+    while piece=$(dd bs=48000 count=1 status=none | base64 -w 0) && [ -n "$piece" ]; do
+        printf '%s\n' "$piece"
+    done
+}
+if [ $is_encoded = 1 ]; then
+    exec 1> >(encode)
+    encoder=$!
+    finish() { exec 1>&-; wait $encoder; }
+fi
+"""
+_REAPER = r"""
+import ctypes, os, resource, signal, sys
+memory, file, argv = int(sys.argv[1]), int(sys.argv[2]), sys.argv[4:]
+
+def list_below():
+    parents = {}
+    for name in filter(str.isdecimal, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{name}/stat', 'rb') as stat:
+                words = stat.read().rpartition(b')')[2].split()
+        except OSError:
+            continue
+        if words[0] not in (b'Z', b'X'):
+            parents.setdefault(int(words[1]), []).append(int(name))
+    found = [os.getpid()]
+    for pid in found:
+        found += parents.get(pid, [])
+    return found[1:]
+
+def end_all():
+    before = None
+    while pids := list_below():
+        sign = signal.SIGKILL if pids == before else signal.SIGSTOP
+        for pid in pids:
+            try:
+                os.kill(pid, sign)
+            except OSError:
+                pass
+        before = pids
+
+class Stop(Exception):
+    pass
+
+def stop(*_):
+    raise Stop
+
+def run():
+    for kind, most in (('DATA', memory), ('FSIZE', file), ('CORE', 0)):
+        number = getattr(resource, 'RLIMIT_' + kind)
+        hard = resource.getrlimit(number)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(number, (most, most))
+    for sign in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(sign, signal.SIG_DFL)
+    os.setsid()
+    try:
+        os.execvp(argv[0], argv)
+    except (OSError, ValueError) as error:
+        os.write(2, f"{argv[0]} can't be started: {error}\n".encode(errors='replace'))
+    os._exit(127)
+
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+status = 137
+try:
+    for sign in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(sign, stop)
+    child = os.fork()
+    if child == 0:
+        run()
+    os.closerange(0, 3)
+    while True:
+        pid, raw = os.waitpid(-1, 0)
+        if pid == child:
+            status = os.waitstatus_to_exitcode(raw)
+            status = status if status >= 0 else 128 - status
+            break
+except Stop:
+    pass
+for sign in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    signal.signal(sign, signal.SIG_IGN)
+end_all()
+sys.exit(status)
+"""
+"""Runs a command, adopts what it leaves behind, and ends all of it with the command."""
+
+SCRIPT = BEGIN + _PLACE + MEASURE + END
+
+
+def make_hosted_setup(
+    command: Command,
+    folder: str,
+    limits: SandboxLimits,
+    place: str,
+    patience: int,
+    *,
+    is_encoded: bool,
+) -> bytes:
+    """Return the setup of a command. `place` is the workspace, absolute or below the home there.
+
+    The command ends after `patience` seconds without a word of the gateway. If `is_encoded`, its
+    output comes as lines of base64.
+    """
+    environment = [
+        f"{name}={value}" for name, value in ENVIRONMENT.items() if name not in _OF_PLACE
+    ]
+    return make_setup(
+        {
+            "has_input": int(command.has_input),
+            "is_encoded": int(is_encoded),
+            "patience": patience,
+            "memory": limits.memory,
+            "processes": limits.processes,
+            "largest": limits.file,
+            "disk": limits.workspace,
+            "place": place,
+            "folder": folder or ".",
+            "reaper": _REAPER,
+        },
+        {"argv": command.argv, "environment": environment},
+    )
