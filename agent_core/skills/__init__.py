@@ -8,8 +8,9 @@ from agent_core.skills.catalog import (
     SkillCatalog,
     list_skill_folders,
     read_skill_folder,
+    show_name,
 )
-from agent_core.skills.changes import write_planned
+from agent_core.skills.changes import has_written_all, write_planned
 from agent_core.skills.curator import (
     CuratorReport,
     CuratorRules,
@@ -28,7 +29,7 @@ from agent_core.skills.ledger_sync import (
     note_loaded,
     restore_skill,
 )
-from agent_core.skills.parser import Skill
+from agent_core.skills.parser import Skill, is_name
 from agent_core.skills.snapshots import is_whole
 from agent_core.skills.undo import undo_skill_change
 from agent_core.skills.usage import UsageFile
@@ -49,8 +50,10 @@ __all__ = [
     "agree",
     "archive_skill",
     "count_idle",
+    "has_written_all",
     "hash_fault",
     "inspect_skills",
+    "is_name",
     "is_whole",
     "list_skill_folders",
     "note_found",
@@ -58,6 +61,7 @@ __all__ = [
     "plan_steps",
     "read_skill_folder",
     "restore_skill",
+    "show_name",
     "undo_skill_change",
     "write_planned",
 ]

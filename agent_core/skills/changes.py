@@ -9,13 +9,20 @@ import json
 import logging
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agent_core.errors import SkillBroken, SkillConflict
 from agent_core.memory import ABSENT, hash_text, read_file, write_file
+from agent_core.skills.agreements import hash_folder
 from agent_core.skills.catalog import ARCHIVE, MOST_BYTES, SKILL_FILE, SkillCatalog
-from agent_core.skills.ledger_sync import record_text
+from agent_core.skills.ledger_sync import (
+    move_folder,
+    record_archived,
+    record_restored,
+    record_text,
+)
 from agent_core.skills.parser import is_name, read_skill
 from agent_core.skills.snapshots import is_whole, read_snapshot
 from agent_core.state.engine import meta
@@ -137,6 +144,32 @@ def plan(
     return _count(connection, entry)
 
 
+def plan_moves(
+    connection: Connection, name: str, moves: Sequence[tuple[str, str]], tree: str = ""
+) -> None:
+    """Record the intent to move folders below that of the skills, for the newest row of a skill.
+
+    With a `tree`, the folder that the last move takes must still have that hash.
+    """
+    entry = _find_newest(connection, name)
+    intent = {"moves": moves, "tree": tree}
+    meta.put(connection, key=f"{_INTENT}{entry.id:012}", value=json.dumps(intent))
+
+
+def archive_planned(connection: Connection, folder: Path, name: str, origin: Origin) -> None:
+    """Record that a skill is archived, and the intent to move it. Raises as `archive_skill`."""
+    write_planned(connection, folder)
+    kept = record_archived(connection, folder, name, origin)
+    plan_moves(connection, name, [(name, f"{ARCHIVE}/{kept}")])
+
+
+def restore_planned(connection: Connection, folder: Path, kept: str, origin: Origin) -> None:
+    """Record that a skill is back, and the intent to move it. Raises as `restore_skill`."""
+    write_planned(connection, folder)
+    name = record_restored(connection, folder, kept, origin)
+    plan_moves(connection, name, [(f"{ARCHIVE}/{kept}", name)])
+
+
 def find_version(connection: Connection, call_key: str) -> int | None:
     """Return the version that a call has made; None if it has made none yet."""
     team = blocks.find_team(connection)
@@ -147,11 +180,15 @@ def find_version(connection: Connection, call_key: str) -> int | None:
 def write_planned(connection: Connection, folder: Path) -> None:
     """Write the files of all intents, oldest first; one that can't be written stays."""
     for key, value in meta.list_under(connection, prefix=_INTENT).items():
-        change = SkillChange(**json.loads(value))
+        intent = json.loads(value)
         try:
-            _write(folder / change.name, change)
+            if "moves" in intent:
+                _move(folder, intent["moves"], intent["tree"])
+            else:
+                change = SkillChange(**intent)
+                _write(folder / change.name, change)
         except OSError as error:
-            _log.warning("the skill %s can't be written yet: %s", change.name, error)
+            _log.warning("a skill can't be written yet: %s", error)
             continue
         meta.drop(connection, key=key)
 
@@ -159,6 +196,19 @@ def write_planned(connection: Connection, folder: Path) -> None:
 def has_written_all(connection: Connection) -> bool:
     """True if every planned file is written, or given up for an edit by hand."""
     return not meta.list_under(connection, prefix=_INTENT)
+
+
+def _move(folder: Path, moves: Sequence[tuple[str, str]], tree: str) -> None:
+    """Make the moves of an intent that are still to be made. Blocks. Raises `OSError`."""
+    last, _ = moves[-1]
+    if tree and os.path.lexists(folder / last) and hash_folder(folder / last) != tree:
+        _log.warning("%s was changed before it was moved, and stays there", folder / last)
+        return
+    for before, after in moves:
+        place, target = folder / before, folder / after
+        # After a crash, or an edit by hand, a move may be made already.
+        if place.is_dir() and not place.is_symlink() and not os.path.lexists(target):
+            move_folder(place, target)
 
 
 def _write(place: Path, change: SkillChange) -> None:
@@ -204,6 +254,16 @@ def _check_words(text: str) -> None:
         raise SkillConflict(f"It contains a hidden character (U+{ord(hidden):04X}); remove that.")
     if secret := find_secret(text):
         raise SkillConflict(f"It contains what looks like {secret}; name a variable instead.")
+
+
+def _find_newest(connection: Connection, name: str) -> LedgerEntry:
+    """Return the newest row of a skill that was recorded just now."""
+    team, row = blocks.find_team(connection), skills.find(connection, name=name)
+    assert team is not None  # noqa: S101 - its rows are the team's
+    assert row is not None  # noqa: S101
+    entry = skill_changes.find_newest(connection, person_id=team, skill_id=row.id)
+    assert entry is not None  # noqa: S101
+    return entry
 
 
 def _count(connection: Connection, entry: LedgerEntry) -> int:

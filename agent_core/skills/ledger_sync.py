@@ -7,6 +7,7 @@ read and moved on the transaction's thread, so that no other writer can record a
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -28,31 +29,43 @@ def archive_folder(folder: Path, name: str) -> str:
 
     Blocks. Raises `SkillMissing`, and `OSError` if the folder can't be moved.
     """
-    place, archive = folder / name, folder / ARCHIVE
-    if place not in list_skill_folders(folder):
-        raise SkillMissing(f"there is no skill {name} in {folder}")
-    archive.mkdir(mode=0o700, exist_ok=True)
-    target, number = archive / name, 1
-    while os.path.lexists(target):
-        number += 1
-        target = archive / f"{name}{_MARK}{number}"
-    _move(place, target)
-    return target.name
+    _find(folder, name)
+    kept = choose_archive_name(folder, name)
+    move_folder(folder / name, folder / ARCHIVE / kept)
+    return kept
 
 
-def restore_folder(folder: Path, name: str) -> str:
+def restore_folder(folder: Path, kept: str) -> str:
     """Move a skill out of the archive, by its name there; returns its new name.
 
     Blocks. Raises `SkillMissing`, `FileExistsError` if the name is taken, and `OSError`.
     """
-    place = folder / ARCHIVE / name
-    if place not in list_skill_folders(folder / ARCHIVE):
-        raise SkillMissing(f"there is no skill {name} in {folder / ARCHIVE}")
-    target = folder / original_name(place)
-    if os.path.lexists(target):
-        raise FileExistsError(f"{target} already exists; archive it first")
-    _move(place, target)
-    return target.name
+    name = _find_name(folder, kept)
+    move_folder(folder / ARCHIVE / kept, folder / name)
+    return name
+
+
+def _find(folder: Path, name: str) -> Path:
+    if folder / name not in list_skill_folders(folder):
+        raise SkillMissing(f"there is no skill {name} in {folder}")
+    return folder / name
+
+
+def _find_name(folder: Path, kept: str) -> str:
+    """Return the name of an archived skill once it is back."""
+    name = original_name(_find(folder / ARCHIVE, kept))
+    if os.path.lexists(folder / name):
+        raise FileExistsError(f"{folder / name} already exists; archive it first")
+    return name
+
+
+def choose_archive_name(folder: Path, name: str) -> str:
+    """Choose the name of a skill in the archive, numbered if its own is taken. Blocks."""
+    chosen, number = name, 1
+    while os.path.lexists(folder / ARCHIVE / chosen):
+        number += 1
+        chosen = f"{name}{_MARK}{number}"
+    return chosen
 
 
 def original_name(place: Path) -> str:
@@ -61,7 +74,9 @@ def original_name(place: Path) -> str:
     return name if name and number.isdecimal() else place.name
 
 
-def _move(place: Path, target: Path) -> None:
+def move_folder(place: Path, target: Path) -> None:
+    """Move a skill durably. Blocks. Raises `OSError`."""
+    target.parent.mkdir(mode=0o700, exist_ok=True)
     place.rename(target)
     sync_folder(target.parent)
     sync_folder(place.parent)
@@ -123,16 +138,26 @@ def note_loaded(connection: Connection, folder: Path, name: str, origin: Origin)
 def archive_skill(connection: Connection, folder: Path, name: str, origin: Origin) -> str:
     """Move a skill into the archive; returns its name there.
 
-    Raises `SkillConflict` if it is pinned or in use, and the errors of `archive_folder`.
+    Raises the errors of `record_archived`, and `OSError` if the folder can't be moved.
+    """
+    record_archived(connection, folder, name, origin)
+    return archive_folder(folder, name)
+
+
+def record_archived(connection: Connection, folder: Path, name: str, origin: Origin) -> str:
+    """Record that a skill is in the archive; the caller moves it to the returned name there.
+
+    Raises `SkillConflict` if it is pinned or in use, and `SkillMissing`.
     """
     row = skills.find(connection, name=name)
     if row and row.is_pinned:
         raise SkillConflict(f"The skill {name} is pinned; `talaria skills unpin {name}` unpins it.")
     if name in skills.list_needed(connection):
         raise SkillConflict(f"A job uses the skill {name}; change or delete that job first.")
-    kept = archive_folder(folder, name)
+    place = _find(folder, name)
+    kept = choose_archive_name(folder, name)
     hand = Origin(actor="hand", now=origin.now, evidence="found so when it was archived")
-    record_text(connection, name=name, text=read_snapshot(folder / ARCHIVE / kept), origin=hand)
+    record_text(connection, name=name, text=read_snapshot(place), origin=hand)
     skills.set_state(connection, name=name, state="archived")
     record_text(connection, name=name, text=None, origin=_with_place(origin, f"archived as {kept}"))
     return kept
@@ -141,12 +166,23 @@ def archive_skill(connection: Connection, folder: Path, name: str, origin: Origi
 def restore_skill(connection: Connection, folder: Path, kept: str, origin: Origin) -> str:
     """Restore a skill by its name in the archive; returns its new name.
 
-    Raises the errors of `restore_folder`.
+    Raises the errors of `record_restored`, and `OSError`.
     """
-    name = restore_folder(folder, kept)
+    record_restored(connection, folder, kept, origin)
+    return restore_folder(folder, kept)
+
+
+def record_restored(connection: Connection, folder: Path, kept: str, origin: Origin) -> str:
+    """Record that a skill is back; the caller moves it from the archive to the returned name.
+
+    Raises `SkillMissing`, and `FileExistsError` if the name is taken.
+    """
+    name = _find_name(folder, kept)
     skills.restore(connection, name=name, now=origin.now)
     with_place = _with_place(origin, f"restored from {kept}")
-    record_text(connection, name=name, text=read_snapshot(folder / name), origin=with_place)
+    record_text(
+        connection, name=name, text=read_snapshot(folder / ARCHIVE / kept), origin=with_place
+    )
     return name
 
 
@@ -184,7 +220,7 @@ def _compare(connection: Connection, folder: Path) -> dict[str, Difference]:
 
 def _with_place(origin: Origin, place: str) -> Origin:
     evidence = f"{origin.evidence}; {place}" if origin.evidence else place
-    return Origin(actor=origin.actor, now=origin.now, evidence=evidence, undoes=origin.undoes)
+    return replace(origin, evidence=evidence)
 
 
 def _name_operation(before: str | None, after: str | None) -> Operation:

@@ -52,3 +52,8 @@ class SkillSettings(Table, title="Skills"):
         description="Further folders whose subfolders are skills, with full paths. Nothing in them"
         " is changed. Enabled plug-ins add theirs.",
     )
+    hubs: Texts = Field(
+        (),
+        description="Places with skills by name, as `NAME=ADDRESS`, for `talaria skills install"
+        " NAME`. An address is a folder, or a Git repository with skills or an `index.json`.",
+    )

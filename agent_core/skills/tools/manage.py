@@ -13,15 +13,16 @@ from agent_core.memory import PATIENCE, Approval, show_difference
 from agent_core.skills.catalog import SKILL_FILE, SkillCatalog
 from agent_core.skills.changes import (
     SkillChange,
+    archive_planned,
     check_create,
     check_file,
     check_patch,
     find_version,
     has_written_all,
     plan,
+    restore_planned,
     write_planned,
 )
-from agent_core.skills.ledger_sync import archive_skill, restore_skill
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import Origin
 from agent_core.tools import Declaration, Effect, ToolContext, ToolResult
@@ -130,14 +131,9 @@ class SkillManageTool:
         action, name = str(arguments["action"]), str(arguments["name"])
         folder = self._catalog.folder
         if action in ("archive", "restore"):
-
-            def move(connection: Connection) -> None:
-                write_planned(connection, folder)
-                change = archive_skill if action == "archive" else restore_skill
-                change(connection, folder, name, origin)
-
-            await self._database.write("skills.move", move)
-            return ToolResult(text=f"Done: {action} {name}.")
+            record = archive_planned if action == "archive" else restore_planned
+            await self._database.write("skills.move", lambda c: record(c, folder, name, origin))
+            return await self._finish(arguments, None)
         change = await asyncio.to_thread(self._check, arguments)
         if change.path != SKILL_FILE:
             evidence = f"adds {change.path}; {origin.evidence}"[:_EVIDENCE]
@@ -149,7 +145,7 @@ class SkillManageTool:
             raise SkillConflict(f"The skill {name} was changed meanwhile; read it again.")
         return await self._finish(arguments, version)
 
-    async def _finish(self, arguments: Mapping[str, object], version: int) -> ToolResult:
+    async def _finish(self, arguments: Mapping[str, object], version: int | None) -> ToolResult:
         """Write the file of a change that is recorded. Raises `SkillConflict`."""
         name, folder = str(arguments["name"]), self._catalog.folder
         is_written = await self._database.write(
@@ -157,6 +153,8 @@ class SkillManageTool:
         )
         if not is_written:
             raise SkillConflict("It is recorded, but can't be written yet; Talaria tries again.")
+        if str(arguments["action"]) in ("archive", "restore"):
+            return ToolResult(text=f"Done: {arguments['action']} {name}.")
         return ToolResult(text=f"Done: {name} is at version {version}. New sessions list it.")
 
 

@@ -10,9 +10,13 @@ from agent_core.skills import (
     CatalogEntry,
     archive_skill,
     count_idle,
+    has_written_all,
+    is_name,
     restore_skill,
     undo_skill_change,
+    write_planned,
 )
+from agent_core.skills.install import StagedSkill, list_versions, plan_install, plan_rollback
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.memory import blocks, skill_changes, skills
@@ -132,6 +136,62 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     }
 
 
+async def install(context: OperationContext, asked: Answer) -> Answer:
+    """Install a staged skill that somebody has said yes to. Raises `Declined`."""
+    staged = StagedSkill(
+        name=read_text(asked, "name"),
+        token=read_text(asked, "token"),
+        address=read_text(asked, "address"),
+        commit=str(asked.get("commit", "")),
+        tree=read_text(asked, "tree"),
+    )
+    if not is_name(staged.name) or not staged.token.isalnum():
+        raise Declined("There is no such copy of a skill; install it again.")
+    now, folder = context.now(), context.skills.catalog.folder
+    await _do(context, lambda c: record_manual_changes(c, context.skills, now, _FOUND))
+    await _do(context, lambda c: plan_install(c, folder, staged, now))
+    await _write_all(context)
+    return {"name": staged.name}
+
+
+async def list_versions_of(context: OperationContext, asked: Answer) -> Answer:
+    """List the versions of a skill of the home, oldest first. Raises `Declined`."""
+    name, now = read_text(asked, "name"), context.now()
+    await _find_own(context, name)
+    folder = context.skills.catalog.folder
+
+    def work(connection: Connection) -> list[dict[str, Any]]:
+        record_manual_changes(connection, context.skills, now, _FOUND)
+        found = list_versions(connection, folder, name)
+        return [
+            {
+                "number": one.number,
+                "at": one.row.origin.now,
+                "actor": one.row.origin.shown_actor,
+                "evidence": one.row.origin.evidence,
+                "text": one.row.change.after,
+                "is_current": one.is_current,
+                "kept": one.kept,
+            }
+            for one in found
+        ]
+
+    return {"versions": await _do(context, work)}
+
+
+async def rollback(context: OperationContext, asked: Answer) -> Answer:
+    """Return a skill to an earlier version. Raises `Declined`."""
+    name, now, number = read_text(asked, "name"), context.now(), asked.get("to")
+    if number is not None and not isinstance(number, int):
+        raise Declined("Give the number of a version; `talaria skills versions` lists them.")
+    await _find_own(context, name)
+    await _do(context, lambda c: record_manual_changes(c, context.skills, now, _FOUND))
+    catalog = context.skills.catalog
+    chosen = await _do(context, lambda c: plan_rollback(c, catalog, name, number, now))
+    await _write_all(context)
+    return {"name": name, "number": chosen.number, "kept": chosen.kept}
+
+
 async def pin(context: OperationContext, asked: Answer) -> Answer:
     """Pin a skill: the curator never archives it. Raises `Declined`."""
     return await _pin(context, asked, is_pinned=True)
@@ -177,6 +237,9 @@ SKILL_OPERATIONS: Mapping[str, Operation] = {
     "skills.pin": pin,
     "skills.unpin": unpin,
     "skills.curate": curate,
+    "skills.install": install,
+    "skills.versions": list_versions_of,
+    "skills.rollback": rollback,
 }
 """By the names of the control socket."""
 
@@ -192,6 +255,19 @@ async def _pin(context: OperationContext, asked: Answer, *, is_pinned: bool) -> 
     await context.database.write("skills.pin", work)
     await _write_usage(context)
     return {"name": name}
+
+
+async def _write_all(context: OperationContext) -> None:
+    """Write the files of what is recorded. Raises `Declined` if they are not written yet."""
+    folder = context.skills.catalog.folder
+
+    def work(connection: Connection) -> bool:
+        write_planned(connection, folder)
+        return has_written_all(connection)
+
+    if not await _do(context, work):
+        raise Declined("The change is recorded, but can't be written yet; Talaria tries again.")
+    await _write_usage(context)
 
 
 async def _find_own(context: OperationContext, name: str) -> None:

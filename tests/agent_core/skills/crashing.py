@@ -21,6 +21,11 @@ async def main(home: Path, moment: str) -> None:
     database = await Database.open(home / "state.db")
     catalog = SkillCatalog(home / "skills")
     origin = Origin(actor="turn:1", now=100, call_key="1:c1")
+    if moment == "archived":
+        await database.write(
+            "archive", lambda c: changes.archive_planned(c, catalog.folder, "tidy", origin)
+        )
+        os.kill(os.getpid(), signal.SIGKILL)
     change = changes.check_patch(catalog, "tidy", "Do it.", "Do it well.")
     await database.write("plan", lambda c: changes.plan(c, catalog, change, origin))
 

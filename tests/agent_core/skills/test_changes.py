@@ -186,6 +186,25 @@ async def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+async def test_a_kill_between_the_row_of_an_archiving_and_its_move_is_repaired(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path) as home:
+        write_skill(home.folder, "tidy")
+        await home.start()
+    command = [sys.executable, "-m", "tests.agent_core.skills.crashing", str(tmp_path), "archived"]
+    done = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, timeout=60, check=False)
+    assert done.returncode == -9
+    assert (home.folder / "tidy").is_dir()
+    async with opened(tmp_path) as home:
+        await home.start()
+        assert not (home.folder / "tidy").exists()
+        assert (home.folder / ".archive/tidy" / SKILL_FILE).read_text() == compose("tidy")
+        assert [row.origin.actor for row in await home.rows()] == ["hand", "turn:1"]
+        assert await home.database.read(has_written_all)
+
+
+@pytest.mark.process
 @pytest.mark.parametrize("moment", MOMENTS)
 async def test_a_kill_between_row_and_file_is_repaired_at_the_start(
     tmp_path: Path, moment: str

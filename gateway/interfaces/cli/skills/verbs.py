@@ -1,6 +1,7 @@
-"""`talaria skills`: lists skills, shows their changes, and archives or restores them."""
+"""The verbs of `talaria skills`: list skills, show and undo changes, archive and restore."""
 
 import argparse
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from difflib import unified_diff
@@ -19,10 +20,12 @@ from agent_core.skills import (
     is_whole,
     list_skill_folders,
     read_skill_folder,
+    show_name,
 )
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.config import Settings, load
 from gateway.errors import Declined, Mistaken
+from gateway.interfaces.cli.skills import install
 from gateway.interfaces.operations.runner import perform
 from gateway.interfaces.parser import Parser
 
@@ -32,6 +35,7 @@ _CHANGES = {
     "pin": ("keep the curator from archiving a skill", "is pinned."),
     "unpin": ("let the curator archive a skill", "is not pinned any more."),
 }
+_HASH = re.compile(r"[0-9a-f]{40,64}")
 _SHOWN = 20
 _LONGEST = 100
 """Characters of a description in a list."""
@@ -79,6 +83,20 @@ def configure(parser: Parser) -> None:
         "curate", help="run the curator now", examples=["talaria skills curate --dry-run"]
     )
     curate.add_argument("--dry-run", action="store_true", help="only show its plan")
+    versions = verbs.add_parser(
+        "versions",
+        help="list the texts that a skill had",
+        examples=["talaria skills versions research"],
+    )
+    rollback = verbs.add_parser(
+        "rollback",
+        help="return to the version before, or to another one",
+        examples=["talaria skills rollback research", "talaria skills rollback research --to 2"],
+    )
+    for one in (versions, rollback):
+        one.add_argument("name", metavar="NAME", help="name from `talaria skills list`")
+    rollback.add_argument("--to", metavar="N", type=int, help="number from `versions`")
+    install.configure(verbs)
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -87,9 +105,13 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     verb = arguments.verb or "list"
     if verb == "check":
         return _check(arguments.path) if arguments.path else _check_all(settings)
+    if verb in _LOCAL:
+        return _LOCAL[verb](arguments, settings, environ)
     if verb == "agree":
         return _agree(SkillCatalog(*settings.skill_places), arguments.name)
-    given = {key: getattr(arguments, key, None) for key in ("name", "dry_run", "row", "limit")}
+    given = {
+        key: getattr(arguments, key, None) for key in ("name", "dry_run", "row", "limit", "to")
+    }
     asked = {key: value for key, value in given.items() if value is not None}
     answer = perform(settings.home, f"skills.{verb}", asked, settings=settings)
     if verb in _CHANGES:
@@ -185,11 +207,11 @@ def _show(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
     )
     wanted = [answer["name"]] if answer["is_wanted"] else []
     return [
-        f"{answer['name']}: {answer['description']}",
+        f"{answer['name']}: {show_name(' '.join(answer['description'].split()))}",
         f"{_origin(answer)}, {_describe_use(answer, zone)}{_describe_state(answer, wanted)}",
-        *(f"{key}: {value}" for key, value in fields if value),
+        *(show_name(f"{key}: {value}") for key, value in fields if value),
         "",
-        answer["body"],
+        *(show_name(line.expandtabs()) for line in answer["body"].split("\n")),
     ]
 
 
@@ -202,6 +224,25 @@ def _curate(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
 
 def _log(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
     return [_describe_row(row, zone) for row in answer["changes"]] or ["No skill has changed yet."]
+
+
+def _versions(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
+    return [_describe_version(one, zone) for one in answer["versions"]]
+
+
+def _rollback(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
+    scope = "with its files" if answer["kept"] else "only its SKILL.md changes"
+    return [f"The skill {answer['name']} is at the text of version {answer['number']}, {scope}."]
+
+
+def _describe_version(one: Mapping[str, Any], zone: ZoneInfo) -> str:
+    moment = datetime.fromtimestamp(one["at"] / 1000, UTC).astimezone(zone)
+    state = "  current" if one["is_current"] else f"  files in the archive: {one['kept']}"
+    why = f": {_HASH.sub(lambda found: found[0][:12], one['evidence'])}" if one["evidence"] else ""
+    return (
+        f"{one['number']:>4}  {moment:%Y-%m-%d %H:%M:%S}  {one['actor']:<8}"
+        f" {_measure(one['text'])}{why}{state if one['is_current'] or one['kept'] else ''}"
+    )
 
 
 def _undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
@@ -247,7 +288,10 @@ _LINES: Mapping[str, Callable[[Mapping[str, Any], ZoneInfo], list[str]]] = {
     "log": _log,
     "undo": _undo,
     "curate": _curate,
+    "versions": _versions,
+    "rollback": _rollback,
 }
+_LOCAL = {"install": install.install, "scan": install.scan}
 
 
 def _origin(one: Mapping[str, Any]) -> str:
@@ -275,5 +319,5 @@ def _describe_state(one: Mapping[str, Any], wanted: list[str]) -> str:
 def _report(one: Mapping[str, Any]) -> str:
     if one["fault"]:
         return f"broken: {one['fault']}"
-    line = " ".join(one["description"].split())
+    line = show_name(" ".join(one["description"].split()))
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

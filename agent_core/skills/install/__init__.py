@@ -1,0 +1,28 @@
+"""Installation of skills: sources and hubs, a scan, and the versions of a skill."""
+
+from agent_core.skills.install.contract import Finding, ScanReport, SkillSource, StagedSkill
+from agent_core.skills.install.installs import (
+    SkillVersion,
+    list_versions,
+    plan_install,
+    plan_rollback,
+)
+from agent_core.skills.install.scan import scan_skill
+from agent_core.skills.install.sources import open_source
+from agent_core.skills.install.stage import clear_incoming, find_staged, stage_skill
+
+__all__ = [
+    "Finding",
+    "ScanReport",
+    "SkillSource",
+    "SkillVersion",
+    "StagedSkill",
+    "clear_incoming",
+    "find_staged",
+    "list_versions",
+    "open_source",
+    "plan_install",
+    "plan_rollback",
+    "scan_skill",
+    "stage_skill",
+]

@@ -1,0 +1,162 @@
+"""`talaria skills install` and `scan`: show what a skill from elsewhere contains, and ask."""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from agent_core.errors import SkillBroken, SkillConflict
+from agent_core.skills import read_skill_folder, show_name
+from agent_core.skills.install import (
+    Finding,
+    ScanReport,
+    StagedSkill,
+    clear_incoming,
+    find_staged,
+    open_source,
+    scan_skill,
+    stage_skill,
+)
+from gateway.config import Settings
+from gateway.errors import Declined, Mistaken
+from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.parser import Parser
+
+_SIGNS = {"danger": "DANGER", "caution": "caution", "note": "note"}
+_MOST_NAMED = 50
+_MOST_SHOWN = 60
+
+
+def configure(verbs: Any) -> None:
+    """Add the verbs `install` and `scan`."""
+    for verb, summary in (
+        ("install", "install a skill from a folder, a Git address or a hub"),
+        ("scan", "show what a skill from elsewhere contains; 1 if dangerous"),
+    ):
+        parser: Parser = verbs.add_parser(
+            verb,
+            help=summary,
+            examples=[f"talaria skills {verb} ~/Downloads/my-skill"],
+        )
+        parser.add_argument(
+            "source", metavar="SOURCE", help="a folder, a Git address, HUB or HUB/NAME"
+        )
+        parser.add_argument("--skill", metavar="NAME", help="the skill, if there are several")
+        parser.add_argument("--ref", metavar="REF", default="", help="a branch, tag or commit")
+        if verb == "install":
+            parser.add_argument("--yes", action="store_true", help="ask nothing; refuses dangers")
+
+
+def install(arguments: argparse.Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
+    """Stage a skill, show its scan, and install it after a yes. Raises `Declined`."""
+    folder, _, _ = settings.skill_places
+    with _staged(arguments, settings, environ) as staged:
+        report = _show(folder, staged)
+        dangers = [one for one in report.findings if one.severity == "danger"]
+        if arguments.yes and dangers:
+            raise Declined("The scan found dangers, so --yes is not enough; leave it out.")
+        if not arguments.yes and not _confirm(staged.name):
+            raise Declined("Nothing was installed.")
+        asked = {
+            "name": staged.name,
+            "token": staged.token,
+            "address": staged.address,
+            "commit": staged.commit,
+            "tree": staged.tree,
+        }
+        perform(settings.home, "skills.install", asked, settings=settings)
+    print(f"The skill {staged.name} is installed; new conversations list it.")
+    return 0
+
+
+def scan(arguments: argparse.Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
+    """Show the scan of a skill, and install nothing. Raises `Declined`."""
+    with _staged(arguments, settings, environ) as staged:
+        report = _show(settings.skill_places[0], staged)
+    return 1 if any(one.severity == "danger" for one in report.findings) else 0
+
+
+@contextmanager
+def _staged(
+    arguments: argparse.Namespace, settings: Settings, environ: Mapping[str, str]
+) -> Iterator[StagedSkill]:
+    """Copy the skill that the arguments name; it is deleted at the end, unless it was moved."""
+    folder, _, _ = settings.skill_places
+    with TemporaryDirectory(prefix="talaria-skill-") as scratch:
+        try:
+            source, name = open_source(
+                arguments.source, arguments.ref, Path(scratch), environ, _read_hubs(settings)
+            )
+            name = arguments.skill or name or _choose(source.list_skills(), source.address)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            staged = stage_skill(folder, name, source.open_skill(name))
+        except (SkillConflict, SkillBroken) as error:
+            text = str(error)
+            raise Declined(f"{text[:1].upper()}{text[1:]}") from error
+        except OSError as error:
+            raise Declined(f"The skill can't be copied: {error.strerror or error}.") from error
+    try:
+        yield staged
+    finally:
+        clear_incoming(folder, staged.token)
+
+
+def _choose(names: Any, address: str) -> str:
+    """Return the only skill. Raises `Declined` if there are none, or several."""
+    if not names:
+        raise Declined(f"There is no skill in {address}.")
+    if len(names) > 1:
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        shown = ", ".join(names[:_MOST_NAMED])
+        raise Declined(f"{address} has several skills; add --skill NAME: {shown}{more}.")
+    return str(names[0])
+
+
+def _read_hubs(settings: Settings) -> Mapping[str, str]:
+    """Return the addresses of the hubs by name. Raises `Mistaken`."""
+    found = {}
+    for line in settings.skills.hubs:
+        name, _, address = line.partition("=")
+        if not name or not address:
+            raise Mistaken(f"The hub {line} of `skills.hubs` must read NAME=ADDRESS.")
+        found[name] = address
+    return found
+
+
+def _show(folder: Path, staged: StagedSkill) -> ScanReport:
+    """Print a skill and its scan. Raises `Declined`."""
+    place = find_staged(folder, staged.token, staged.name)
+    try:
+        skill, report = read_skill_folder(place), scan_skill(place)
+    except SkillBroken as error:
+        raise Declined(str(error)) from error
+    commit = f" at {staged.commit[:12]}" if staged.commit else ""
+    print(f"{staged.name}: {show_name(' '.join(skill.description.split()))}")
+    print(f"From {staged.address}{commit}")
+    licence = show_name(report.licence) or "none"
+    print(f"{report.files:,} files, {report.size:,} bytes; licence: {licence}")
+    if skill.note:
+        print(f"Breaks a rule of Agent Skills: {show_name(skill.note)}")
+    for one in report.findings[:_MOST_SHOWN]:
+        print(_describe(one))
+    if (more := len(report.findings) - _MOST_SHOWN) > 0:
+        print(f"  and {more} more")
+    if not report.findings:
+        print("The scan found nothing. Read the skill all the same: a scan is no proof.")
+    return report
+
+
+def _describe(one: Finding) -> str:
+    where = f"{one.path}:{one.line}" if one.line else one.path
+    count = f" ({one.count} places)" if one.count > 1 else ""
+    return f"  {_SIGNS[one.severity]:<8}{one.kind}: {one.what}, {where}{count}"
+
+
+def _confirm(name: str) -> bool:
+    """Ask for a yes. Raises `Declined` without a terminal."""
+    if not sys.stdin.isatty():
+        raise Declined("Installing asks for a yes; run it in a terminal, or add --yes.")
+    return input(f"Install {name}? [y/N] ").strip().lower() in ("y", "yes")
