@@ -166,3 +166,37 @@ async def test_the_command_line_adds_tests_and_removes(stage: Stage) -> None:
     assert "no-such-program" in broken.err
     assert (await run(stage.home, "remove", "python")).code == 0
     assert "python:" not in (await run(stage.home, "list")).out
+
+
+async def test_hung_and_hostile_servers_hold_up_no_other_conversation(stage: Stage) -> None:
+    async with stage.open():
+        pass  # creates the database
+    script = str(HERE / "hostile_server.py")
+    hang = ("add", "hang", "--yes", "--local", *READABLE, "--", sys.executable, script, "hang")
+    added = await run(stage.home, *hang)
+    assert added.code == 0, added.err
+    for how in ("babble", "restless"):
+        table = {
+            "command": sys.executable,
+            "args": [script, how],
+            "readable": [str(path) for path in (*PREFIXES, HERE)],
+        }
+        add_mcp_server(stage.home, how, table, {})
+    async with stage.open() as harness:
+        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
+        while "hang: connected" not in await harness.ask(ANNA, "/mcp"):
+            await asyncio.sleep(0.1)
+        use = {"name": "hang__work", "arguments": {}}
+        stage.plan(calls({"type": "tool_use", "name": "use_tool", "input": use}))
+        anna = stage.account("telegram", ANNA)
+        await harness.notes(stage.telegram.says(ANNA, "work"))
+        await harness.asks(anna, "Once")
+        await harness.notes(anna.holds("Once")())
+        while not await harness.count("steps", "name = 'hang__work' AND outcome IS NULL"):
+            await asyncio.sleep(0.01)
+        for number in range(5):
+            await stage.telegram.says(BEN, f"hello {number}")
+            await harness.sees(BEN, f"echo: hello {number}")
+        assert await harness.count("turns", "state = 'running'") == 1, "Anna still waits"
+        await harness.ask(ANNA, "/stop")
+        assert await harness.count("turns", "state = 'running'") == 0

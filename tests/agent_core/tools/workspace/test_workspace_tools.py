@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from agent_core.execution import LocalBackend
+from agent_core.ids import CallId
 from agent_core.state.engine.database import Database
-from agent_core.tools import WORKSPACE_TOOLS, ToolResult
-from agent_core.transcript import make_source
+from agent_core.tools import WORKSPACE_TOOLS, SendFileTool, Toolbox, ToolResult
+from agent_core.transcript import ToolCallPart, make_source
 from tests.agent_core.execution.backends import LIMITS, make_local, needs_bubblewrap
 from tests.agent_core.tools.workspace.desk import SECRET, Desk
 from tests.emulators.pictures import make_png
@@ -41,6 +42,7 @@ async def test_a_command_runs_in_the_workspace_and_reports_its_status(desk: Desk
     ("command", "sentence"),
     [
         ("yes", "[It was stopped after 8,000,000 bytes of output; filter it or write a file.]"),
+        ("head -c 1G /dev/zero | tr '\\0' x", "[It was stopped after 8,000,000 bytes of output;"),
         ("sleep 600", "[It was stopped after 1 s. Ask for a longer `timeout`, do less, or use"),
         ("read -r x || echo nothing to read", "nothing to read"),
         ("setsid sleep 600 & disown; echo away", "away"),
@@ -271,3 +273,22 @@ async def test_the_notes_of_a_files_folders_come_once_and_the_nearest_first(desk
     again = await desk.say("read_file", path="a/b/x.py")
     assert "Use both." in again
     assert "Be kind." not in again
+
+
+async def test_a_file_of_five_gigabytes_gets_one_sentence(
+    desk: Desk, database: Database, tmp_path: Path
+) -> None:
+    await desk.say("terminal", command="echo needle > small")
+    with (desk.place / "giant").open("wb") as file:
+        file.truncate(5 * 1024**3)
+    sentence = "`giant` has 5,368,709,120 bytes"
+    read = await desk.use("read_file", path="giant")
+    changed = await desk.use("patch", path="giant", old="a", new="b")
+    sender = Toolbox([SendFileTool(database, make_local(tmp_path))])
+    call = ToolCallPart(call_id=CallId("c1"), name="send_file", arguments='{"path":"giant"}')
+    sent = await sender.run(call, desk.context())
+    for result in (read, changed, sent):
+        assert result.is_error
+        assert sentence in result.text
+        assert "\n" not in result.text
+    assert await desk.say("search_files", pattern="needle") == "small:1:needle"
