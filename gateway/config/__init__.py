@@ -32,6 +32,7 @@ from gateway.config.paths import find_open_mode as find_open_mode
 from gateway.config.paths import make_home as make_home
 from gateway.config.secrets import SECRETS_CONFIG as SECRETS_CONFIG
 from gateway.config.settings import Settings as Settings
+from gateway.config.settings import add_saved as add_saved
 from gateway.config.settings import environment as environment
 from gateway.config.settings import find_home as find_home
 from gateway.config.settings import list_unknown_variables as list_unknown_variables

@@ -173,7 +173,7 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     """
     user_home = environ.get("HOME") or str(Path.home())
     place = find_home(environ, home)
-    given = _add_saved(environ, place)
+    given = add_saved(environ, place)
     secrets = sources.read_secrets(given)
     named = read_named_secrets(place, given)
     settings = Settings(home=place, environ=given, secrets=secrets, named_secrets=named)
@@ -239,7 +239,8 @@ def find_home(environ: Mapping[str, str], given: Path | None = None) -> Path:
     return home
 
 
-def _add_saved(environ: Mapping[str, str], home: Path) -> dict[str, str]:
+def add_saved(environ: Mapping[str, str], home: Path) -> dict[str, str]:
+    """Return an environment with what only `.env` sets. Raises `SettingsError`."""
     saved = {
         name: value
         for name, value in read_env(home).items()

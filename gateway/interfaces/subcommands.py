@@ -11,6 +11,7 @@ from gateway.interfaces.parser import Parser
 SUBCOMMANDS: Mapping[str, str] = {
     "setup": "Connect a model and chat apps, step by step",
     "run": "Start the gateway",
+    "service": "Keep Talaria running through systemd or launchd",
     "chat": "Chat in this terminal, or through a pipe",
     "check": "Check the installation without changing anything",
     "doctor": "Check everything, ask the services too, and apply safe fixes",

@@ -15,6 +15,8 @@ BANNED_WORDS = {
     *("util", "utils", "helper", "helpers", "common", "misc"),
     *("manager", "managers", "handler", "handlers", "base", "service", "services"),
 }
+TYPED = "gateway/interfaces/cli/service/"
+"""It has the name of the subcommand that people type, as with other programs."""
 BULKHEADS = {
     "gateway/concurrency.py": "one key's failure harms no other key",
     "gateway/bootstrap/external_plugins.py": "a plug-in of others may raise whatever it wants",
@@ -57,7 +59,7 @@ def check_functions(module: Module) -> Iterator[str]:
 
 def check_name(module: Module) -> Iterator[str]:
     """A name says what is inside; the banned ones say that nobody knew."""
-    path = PurePosixPath(module.path)
+    path = PurePosixPath(module.path.removeprefix(TYPED))
     for part in (*path.parent.parts, path.stem):
         if BANNED_WORDS & set(part.lower().split("_")):
             yield f"{module.path}: {part} is no name"

@@ -17,6 +17,7 @@ from gateway.people import approve as let_in
 from gateway.people import new_claim_code
 from gateway.texts import general, privacy
 
+_LONGEST_NAME = 80
 _TOOLS = frozenset([*PROMPT_TOOLS, *RARE_TOOLS])
 
 
@@ -51,7 +52,9 @@ async def make_claim_code(context: OperationContext, _: Answer) -> Answer:
 
 async def name_owner(context: OperationContext, asked: Answer) -> Answer:
     """Name the owner, whom the first account of an owner then belongs to. Raises `Declined`."""
-    name, now = read_text(asked, "name"), context.now()
+    name, now = " ".join(read_text(asked, "name").split()), context.now()
+    if not name.isprintable() or not 0 < len(name) <= _LONGEST_NAME:
+        raise Declined(f"A name has 1 to {_LONGEST_NAME} printable characters.")
 
     def work(connection: Connection) -> None:
         owner = people.find_owner(connection)

@@ -9,6 +9,7 @@ from agent_core.state.engine.database import Database
 from gateway.config import (
     CONFIG_NAME,
     DATABASE,
+    add_saved,
     change_config,
     change_env,
     find_home,
@@ -26,12 +27,13 @@ _SOUL, _OLD_SOUL = "SOUL.md", "SOUL.md.old"
 class SetupHome:
     """A home directory in the making. Every method raises `StartError` if a file can't be written.
 
-    `environ` are the variables of the process. What is saved counts from then on.
+    `environ` are the variables of the process, with those of `.env` and of this setup.
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        self.environ = dict(environ)
-        self.path = find_home(self.environ)
+        self.path = find_home(environ)
+        self.environ = add_saved(environ, self.path)
+        self._process = dict(environ)
         make_home(self.path)
 
     def is_running(self) -> bool:
@@ -44,10 +46,11 @@ class SetupHome:
             pass  # it runs, but is too busy to answer
         return True
 
-    def save_secrets(self, values: Mapping[str, str]) -> None:
-        """Save keys and tokens in `.env`."""
+    def save_secrets(self, values: Mapping[str, str]) -> list[str]:
+        """Save keys and tokens in `.env`; return those that the environment overrules."""
         change_env(self.path, values)
         self.environ.update(values)
+        return [one for one in values if self._process.get(one, values[one]) != values[one]]
 
     def save_settings(self, table: str, values: Mapping[str, str]) -> None:
         """Save settings of a table of `config.toml`."""

@@ -28,6 +28,8 @@ class _Provider:
     title: str
     secrets: tuple[tuple[str, str, bool], ...]
     """Variable, question, and whether the value is hidden."""
+    cleared: tuple[str, ...] = ()
+    """Variables of another server, which would get the requests."""
 
 
 _PROVIDERS = (
@@ -40,6 +42,7 @@ _PROVIDERS = (
         name="openai",
         title="GPT, with a key from https://platform.openai.com/api-keys",
         secrets=(("OPENAI_API_KEY", "The key", True),),
+        cleared=("OPENAI_BASE_URL",),
     ),
     _Provider(
         name="openai",
@@ -61,7 +64,8 @@ def set_up_model(home: SetupHome) -> None:
         if chosen > len(_PROVIDERS):
             return
         provider = _PROVIDERS[chosen - 1]
-        secrets = _ask_for(provider.secrets, home.environ)
+        cleared = {one: "" for one in provider.cleared if home.environ.get(one)}
+        secrets = cleared | _ask_for(provider.secrets, home.environ)
         name = ask("The model's name; leave this empty for the usual one")
         trial = {**home.environ, **secrets, _PROVIDER: provider.name, _NAME: name}
         try:
@@ -70,10 +74,15 @@ def set_up_model(home: SetupHome) -> None:
         except StartError as error:
             print(f"{end_sentence(str(error))}\n")
             continue
-        home.save_secrets(secrets)
+        _save(home, secrets)
         home.save_settings("model", {"provider": provider.name, "name": name})
         print(f"{settings.model.name} is ready.")
         return
+
+
+def _save(home: SetupHome, secrets: Mapping[str, str]) -> None:
+    for name in home.save_secrets(secrets):
+        print(f"The environment sets {name} to something else, and wins. Remove it there.")
 
 
 def _ask_for(wanted: tuple[tuple[str, str, bool], ...], known: Mapping[str, str]) -> dict[str, str]:
@@ -103,7 +112,7 @@ def set_up_platform(home: SetupHome, platform: Platform) -> None:
         except StartError as error:
             print(f"{end_sentence(str(error))}\n")
             continue
-        home.save_secrets(secrets)
+        _save(home, secrets)
         for line in platform.describe(bot):
             print(line)
         return

@@ -1,0 +1,108 @@
+"""The service.autostart: the file that each one reads, and its commands."""
+
+import plistlib
+from dataclasses import dataclass
+from pathlib import Path
+
+LABEL = "talaria"
+_MARK = "Written by `talaria service install`"
+
+_UNIT = """\
+# {mark}; `talaria service remove` deletes it.
+[Unit]
+Description=Talaria
+After=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+Environment={home}
+ExecStart={command}
+Restart=on-failure
+RestartPreventExitStatus=2
+RestartSec=5
+TimeoutStopSec=45
+NoNewPrivileges=true
+
+[Install]
+WantedBy=default.target
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """The program to keep running. `log` is a file that launchd writes its output to."""
+
+    command: tuple[str, ...]
+    home: Path
+    log: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manager:
+    """A service manager, with its commands as lists of words."""
+
+    program: str
+    path: Path
+    text: str
+    install: tuple[tuple[str, ...], ...]
+    remove: tuple[tuple[str, ...], ...]
+    status: tuple[str, ...]
+    logs: tuple[str, ...]
+    follow: tuple[str, ...]
+
+    def is_ours(self) -> bool:
+        """True if the file is one of `talaria service install`. Raises `OSError`."""
+        return _MARK in self.path.read_text("utf-8", errors="replace")
+
+
+def make_systemd(service: Service, configuration: Path) -> Manager:
+    """Describe systemd's user manager; `configuration` is the user's `~/.config`."""
+    user = ("systemctl", "--user")
+    logs = ("journalctl", "--user", "--unit", LABEL, "--lines", "100")
+    return Manager(
+        program="systemctl",
+        path=configuration / "systemd" / "user" / f"{LABEL}.service",
+        text=_UNIT.format(
+            mark=_MARK,
+            home=_quote(f"TALARIA_HOME={service.home}"),
+            command=" ".join(_quote(word, is_command=True) for word in service.command),
+        ),
+        install=((*user, "daemon-reload"), (*user, "enable", LABEL), (*user, "restart", LABEL)),
+        remove=((*user, "disable", "--now", LABEL), (*user, "daemon-reload")),
+        status=(*user, "status", "--no-pager", LABEL),
+        logs=logs,
+        follow=(*logs, "--follow"),
+    )
+
+
+def make_launchd(service: Service, user_home: Path, user_id: int) -> Manager:
+    """Describe launchd's agents of a user."""
+    domain = f"gui/{user_id}"
+    path = user_home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+    content = {
+        "Label": LABEL,
+        "ProgramArguments": list(service.command),
+        "EnvironmentVariables": {"TALARIA_HOME": str(service.home)},
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ExitTimeOut": 45,
+        "StandardOutPath": str(service.log),
+        "StandardErrorPath": str(service.log),
+        "Comment": _MARK,
+    }
+    return Manager(
+        program="launchctl",
+        path=path,
+        text=plistlib.dumps(content).decode(),
+        install=(("launchctl", "bootstrap", domain, str(path)),),
+        remove=(("launchctl", "bootout", f"{domain}/{LABEL}"),),
+        status=("launchctl", "print", f"{domain}/{LABEL}"),
+        logs=("tail", "-n", "100", str(service.log)),
+        follow=("tail", "-n", "100", "-f", str(service.log)),
+    )
+
+
+def _quote(word: str, *, is_command: bool = False) -> str:
+    """Quote a word of a unit; in a command, `$` begins a variable, too."""
+    quoted = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{quoted.replace("$", "$$") if is_command else quoted}"'

@@ -1,0 +1,149 @@
+"""The verbs: each one runs the commands of the machine's service manager."""
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from shutil import which
+
+from gateway.config import Settings, load, make_home
+from gateway.errors import Declined, StartError
+from gateway.interfaces.cli.service.autostart import Manager, Service, make_launchd, make_systemd
+from gateway.interfaces.operations.client import NoGateway, fetch_health
+from gateway.interfaces.parser import Parser
+
+_PATIENCE = 60.0
+"""Seconds for a command of the service manager; a stop takes up to 45."""
+_OUTPUT = Path("logs", "service.log")
+_HEALTH_PATIENCE = 2.0
+
+
+def configure(parser: Parser) -> None:
+    """Add the verbs."""
+    parser.examples = ("talaria service install", "talaria service logs --follow")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs.add_parser(
+        "install",
+        help="keep Talaria running, also after a restart of the machine",
+        examples=["talaria service install"],
+    )
+    verbs.add_parser(
+        "status",
+        help="show the state of the service",
+        examples=["talaria service status"],
+    )
+    logs = verbs.add_parser(
+        "logs", help="show its newest output", examples=["talaria service logs --follow"]
+    )
+    logs.add_argument("-f", "--follow", action="store_true", help="go on as more arrives")
+    verbs.add_parser(
+        "remove",
+        help="stop Talaria and forget the service; your data stays",
+        examples=["talaria service remove"],
+    )
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Run the verb. Raises `StartError` and `Declined`."""
+    given = dict(environ)
+    found = load(given)
+    manager = _find_manager(found, given)
+    if arguments.verb == "install":
+        return _install(manager, found)
+    if arguments.verb == "remove":
+        return _remove(manager)
+    if not manager.path.exists():
+        raise Declined("There is no service yet. `talaria service install` makes one.")
+    if arguments.verb == "status":
+        return _show(manager.status)
+    return _show(manager.follow if arguments.follow else manager.logs)
+
+
+def _find_manager(found: Settings, environ: Mapping[str, str]) -> Manager:
+    """Return the machine's service manager. Raises `StartError` if it has none."""
+    program = Path(sys.executable).with_name("talaria")
+    command = (
+        (str(program), "run") if program.exists() else (sys.executable, "-m", "gateway", "run")
+    )
+    service = Service(command=command, home=found.home, log=found.home / _OUTPUT)
+    user_home = Path(environ.get("HOME") or Path.home())
+    configuration = Path(environ.get("XDG_CONFIG_HOME") or user_home / ".config")
+    manager = (
+        make_launchd(service, user_home, os.getuid())
+        if sys.platform == "darwin"
+        else make_systemd(service, configuration)
+    )
+    if which(manager.program) is None:
+        raise StartError(
+            f"This machine has no {manager.program}, so it needs another way to keep Talaria"
+            " running. docs/always-on.md shows Docker."
+        )
+    return manager
+
+
+def _install(manager: Manager, found: Settings) -> int:
+    """Write the file and start the service; a file of somebody else is left alone."""
+    if manager.path.exists() and not manager.is_ours():
+        raise Declined(
+            f"{manager.path} was not written by Talaria. Remove it, or keep using it instead."
+        )
+    if not manager.path.exists() and _is_running(found.home):
+        raise Declined("Talaria is running already. Stop it first, and run this again.")
+    make_home(found.home)
+    (found.home / _OUTPUT).parent.mkdir(mode=0o700, exist_ok=True)
+    try:
+        manager.path.parent.mkdir(parents=True, exist_ok=True)
+        manager.path.write_text(manager.text, "utf-8")
+    except OSError as error:
+        raise StartError(f"{manager.path} can't be written: {error.strerror}.") from error
+    for words in manager.install:
+        _run(words)
+    print(f"Talaria runs now, and starts with the machine. The service is {manager.path}.")
+    if manager.program == "systemctl":
+        print('To keep it running while you are logged out: sudo loginctl enable-linger "$USER"')
+    print("`talaria service logs` shows its output, with the one-time code for your first hello.")
+    return 0
+
+
+def _remove(manager: Manager) -> int:
+    if not manager.path.exists():
+        raise Declined("There is no service.")
+    if not manager.is_ours():
+        raise Declined(f"{manager.path} was not written by Talaria. Remove it by hand.")
+    for words in manager.remove[:1]:
+        _run(words)
+    manager.path.unlink()
+    for words in manager.remove[1:]:
+        _run(words)
+    print("The service is removed. Your data is still in the home directory.")
+    return 0
+
+
+def _is_running(home: Path) -> bool:
+    try:
+        fetch_health(home, timeout=_HEALTH_PATIENCE)
+    except NoGateway:
+        return False
+    except StartError:
+        pass  # it runs, but is too busy to answer
+    return True
+
+
+def _show(words: tuple[str, ...]) -> int:
+    """Run a command in this terminal, and return its exit code."""
+    return subprocess.run(words, check=False).returncode  # noqa: S603 - our own words
+
+
+def _run(words: tuple[str, ...]) -> None:
+    """Run a command of the service manager. Raises `StartError` with its own words."""
+    try:
+        done = subprocess.run(  # noqa: S603 - our own words
+            words, check=False, capture_output=True, text=True, timeout=_PATIENCE
+        )
+    except subprocess.TimeoutExpired as error:
+        raise StartError(f"`{' '.join(words)}` did not end within {_PATIENCE:g} s.") from error
+    if done.returncode:
+        said = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
+        raise StartError(f"`{' '.join(words)}` failed: {said}")

@@ -1,0 +1,131 @@
+"""`talaria service`: the files it writes, the commands it runs, and what it leaves alone."""
+
+import plistlib
+import subprocess
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from gateway.interfaces.cli.service.autostart import Service, make_launchd, make_systemd
+from tests.integration.processes import Done, talaria
+
+STAND_IN = """#!/bin/sh
+echo "$0 $*" >> "$(dirname "$0")/calls"
+case " $FAIL " in *" $2 "*) echo "Failed to connect to bus" >&2; exit 1;; esac
+echo "shown: $*"
+"""
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """A folder with a stand-in for systemd's programs, which notes how it is called."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("systemctl", "journalctl"):
+        folder.joinpath(name).write_text(STAND_IN)
+        folder.joinpath(name).chmod(0o755)
+    return folder
+
+
+def service(programs: Path, *words: str, **variables: str) -> Done:
+    home = programs.parent / "home"
+    return talaria(home, "service", *words, PATH=f"{programs}:/usr/bin:/bin", **variables)
+
+
+def calls(programs: Path) -> list[str]:
+    path = programs / "calls"
+    noted = path.read_text().splitlines() if path.exists() else []
+    path.unlink(missing_ok=True)
+    return [one.rpartition("/")[2] for one in noted]
+
+
+def unit(programs: Path) -> Path:
+    return programs.parent / ".config" / "systemd" / "user" / "talaria.service"
+
+
+def test_a_service_is_installed_shown_and_removed(programs: Path) -> None:
+    assert "There is no service yet" in service(programs, "status").err
+    done = service(programs, "install")
+    assert (done.code, done.err) == (0, "")
+    assert calls(programs) == [
+        "systemctl --user daemon-reload",
+        "systemctl --user enable talaria",
+        "systemctl --user restart talaria",
+    ]
+    written = unit(programs).read_text()
+    assert f'Environment="TALARIA_HOME={programs.parent / "home"}"' in written
+    assert service(programs, "install").code == 0, "again, after an upgrade"
+    calls(programs)
+    assert service(programs, "status").code == 0
+    assert service(programs, "logs", "--follow").code == 0
+    assert calls(programs) == [
+        "systemctl --user status --no-pager talaria",
+        "journalctl --user --unit talaria --lines 100 --follow",
+    ]
+    assert service(programs, "remove").code == 0
+    assert calls(programs) == [
+        "systemctl --user disable --now talaria",
+        "systemctl --user daemon-reload",
+    ]
+    assert not unit(programs).exists()
+    assert service(programs, "remove").code == 1
+
+
+def test_a_unit_of_somebody_else_is_left_alone(programs: Path) -> None:
+    unit(programs).parent.mkdir(parents=True)
+    unit(programs).write_text("[Service]\n")
+    for verb in ("install", "remove"):
+        done = service(programs, verb)
+        assert done.code == 1
+        assert "was not written by Talaria" in done.err
+    assert unit(programs).read_text() == "[Service]\n"
+    assert calls(programs) == []
+
+
+def test_what_the_manager_says_is_passed_on(programs: Path) -> None:
+    done = service(programs, "install", FAIL="enable")
+    assert done.code == 2
+    assert done.err == ("`systemctl --user enable talaria` failed: Failed to connect to bus.\n")
+
+
+def test_a_machine_without_a_manager_gets_another_way(tmp_path: Path) -> None:
+    done = talaria(tmp_path / "home", "service", "install", PATH=str(tmp_path))
+    assert done.code == 2
+    assert "has no systemctl" in done.err
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.skipif(which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+@pytest.mark.parametrize("folder", ["plain", "odd 100% folder"])
+def test_systemd_reads_the_unit_as_it_is_meant(tmp_path: Path, folder: str) -> None:
+    program = tmp_path / folder / "talaria"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    manager = make_systemd(
+        Service(command=(str(program), "run"), home=tmp_path / 'a "$b" %h', log=tmp_path), tmp_path
+    )
+    manager.path.parent.mkdir(parents=True)
+    manager.path.write_text(manager.text)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--user", "--man=no", str(manager.path)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path), "PATH": "/usr/bin:/bin"},
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "talaria.service" not in done.stderr
+
+
+def test_launchd_gets_an_agent_that_starts_with_the_login(tmp_path: Path) -> None:
+    given = Service(command=("/x/talaria", "run"), home=tmp_path, log=tmp_path / "log")
+    manager = make_launchd(given, tmp_path, 501)
+    agent = plistlib.loads(manager.text.encode())
+    assert agent["ProgramArguments"] == ["/x/talaria", "run"]
+    assert agent["EnvironmentVariables"] == {"TALARIA_HOME": str(tmp_path)}
+    assert manager.install[0][:3] == ("launchctl", "bootstrap", "gui/501")
+    manager.path.parent.mkdir(parents=True)
+    manager.path.write_text(manager.text)
+    assert manager.is_ours()
