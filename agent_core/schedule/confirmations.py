@@ -27,9 +27,9 @@ _ASK_TO_SEND = Text("{timing}, shall I send this?\n\n{body}\n\nNext: {moments}\n
 _ASK_TO_DO = Text("{timing}, shall I do this?\n\n{body}\n\nNext: {moments}\nSent to: {targets}")
 _IN_ZONE = Text("{timing} ({zone})")
 _REMIND_ANYWAY = Text("Remind you anyway?\n\n{body}\n\nDue: {moments}")
-_ANYWAY, _HOLD, _NO_REMINDER = Text("Yes, anyway"), Text("Hold until {moment}"), Text("No reminder")
+_ANYWAY, _HOLD, _NO_REMINDER = Text("Yes, anyway"), Text("Wait until {moment}"), Text("No reminder")
 _THEN_TOO = Text("Should I send it then, too?")
-_DO_THEN_TOO, _DO_LATER = Text("Yes, then too"), Text("Yes, but held until after")
+_DO_THEN_TOO, _DO_LATER = Text("Yes, then too"), Text("Yes, but afterwards")
 _MOVE_ALONG = Plural(
     "{n} of your jobs uses the time zone {zone}. Move it to your new time zone?",
     "{n} of your jobs use the time zone {zone}. Move them to your new time zone?",

@@ -119,7 +119,7 @@ class ArchiveNotes:
         self._lanes.invalidate_conversations()
         after = await self._find(scope, named)
         if after is None:
-            raise AssertionError("a deleted note keeps its chronicle")
+            raise AssertionError("a deleted note keeps its history")
         row = after.rows[-1]
         button = stand_for(f"undo {after.name(row)}", memory.UNDO())
         return Reply(

@@ -48,6 +48,24 @@ def find_old_words(module: Module) -> list[str]:
     ]
 
 
+PROSE = ("chronicle", "errand", "hearsay", "keeper", "reins", "suspicion", "warden", "whereabouts")
+"""Old words without an ordinary meaning here: prose avoids them, too."""
+PAGES = ("docs/*.md", "*.md", "gateway/**/*.py", "agent_core/**/*.py", "adapters/**/*.py")
+HISTORY = {"decisions.md", "glossary.md", "measurements.md"}
+"""Pages that quote old words."""
+
+
+def test_prose_avoids_old_words() -> None:
+    old = re.compile(rf"\b(?:{'|'.join(PROSE)}|anew|is told|are told|is parked)s?\b", re.IGNORECASE)
+    assert [
+        f"{path.relative_to(ROOT)}: {found[0]}"
+        for pattern in PAGES
+        for path in sorted(ROOT.glob(pattern))
+        if path.name not in HISTORY
+        for found in old.finditer(path.read_text(encoding="utf-8"))
+    ] == []
+
+
 def test_the_glossary_lists_old_words() -> None:
     assert {"house", "debt", "reins"} <= read_old_words()
 

@@ -55,12 +55,12 @@ async def test_a_deferred_reminder_says_until_when(stage: Stage) -> None:
         await harness.hears(anna, "/settings days_off sun")
         stage.plan(remind(at="2026-11-22T18:00"), "Fine.")
         await harness.notes(anna.says("remind me tonight to call Ada"))
-        await harness.asks(anna, "Hold until Mon 2026-11-23 00:00")
-        await harness.press(anna, "Hold until Mon 2026-11-23 00:00")
+        await harness.asks(anna, "Wait until Mon 2026-11-23 00:00")
+        await harness.press(anna, "Wait until Mon 2026-11-23 00:00")
         clock.move(harness, hours=6)
         await harness.at_rest()
         listed = await harness.hears(anna, "/jobs")
-        assert "Call Ada.: held until Mon 2026-11-23 00:00" in listed
+        assert "Call Ada.: waits until Mon 2026-11-23 00:00" in listed
         clock.move(harness, hours=6)
         await harness.until(lambda: texts(anna)[-1].startswith("Call Ada."))
 
@@ -85,7 +85,7 @@ async def test_a_repeated_job_asks_once_for_its_quiet_times(stage: Stage) -> Non
         await harness.hears(anna, "/settings days_off sun")
         stage.plan(remind(cron="0 8 * * *"), "Every day at 8.")
         await harness.notes(anna.says("remind me every day at 8 to call Ada"))
-        await harness.asks(anna, "Yes, but held until after")
+        await harness.asks(anna, "Yes, but afterwards")
         assert "You have Sundays off. Should I send it then, too?" in texts(anna)[-1]
         await harness.press(anna, "Yes, then too")
         assert "in quiet hours and on days off, too" in results(stage.turns[-1])[0]

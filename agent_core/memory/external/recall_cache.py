@@ -86,7 +86,7 @@ class RecallCache:
         """Call the provider, unless a call is pending or the provider is unavailable."""
         if person_id in self._asking or not self._condition.is_available:
             return
-        task = asyncio.create_task(self._hear(person_id), name="mirror-hearsay")
+        task = asyncio.create_task(self._hear(person_id), name="external-memory-recall")
         self._asking[person_id] = task
         task.add_done_callback(lambda _: self._asking.pop(person_id, None))
 

@@ -151,6 +151,6 @@ def set_up_platforms(home: SetupHome) -> None:
     print("\nChat apps")
     for platform in PLATFORMS:
         known = all(home.environ.get(variable) for variable, _ in platform.tokens)
-        question = f"Connect {platform.title}{' anew' if known else ''}?"
+        question = f"Connect {platform.title}{' again' if known else ''}?"
         if confirm(question, default=platform.name == "telegram" and not known):
             set_up_platform(home, platform)
