@@ -23,7 +23,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "plugins": "List plug-ins, and what is wrong with them",
     "tools": "List tools, and switch them off or on for a person",
     "approvals": "List and revoke what tools may do without a question",
-    "agents": "List named agents, and check their files",
+    "agents": "Create, list and check named agents",
     "secrets": "List the secrets that tools use by name",
     "mcp": "Add MCP servers, test them, and accept their tools",
     "tokens": "Make, list and revoke tokens for people's other programs",

@@ -24,7 +24,7 @@ _LONGEST_SHOWN = 100
 
 SPEC = ToolSpec(
     name="web_fetch",
-    description="Read a web page, a PDF, a text or a picture by its address.",
+    description="Read a web page, PDF, text or picture.",
     schema=json.dumps(
         {
             "type": "object",

@@ -32,8 +32,8 @@ class ReadFileTool:
     spec = ToolSpec(
         name="read_file",
         description=(
-            "Read lines of a text file in the workspace, from line `offset` (1) on, at most"
-            f" `limit` ({_LINES}); or look at a picture."
+            "Read a text file of the workspace from line `offset` (1) on, at most `limit`"
+            f" ({_LINES}) lines, or see a picture."
         ),
         schema=make_schema(("path",), path=_TEXT, offset=_LINE, limit=_LINE),
     )
@@ -135,10 +135,7 @@ class PatchTool:
 
     spec = ToolSpec(
         name="patch",
-        description=(
-            "Replace a text in a file of the workspace. `old` must occur exactly once, white space"
-            " included."
-        ),
+        description=("Replace a text in a file of the workspace. `old` must occur exactly once."),
         schema=make_schema(("path", "old", "new"), path=_TEXT, old=_TEXT, new=_TEXT),
     )
     effect: Effect = "unsafe"

@@ -33,8 +33,8 @@ class SearchFilesTool:
     spec = ToolSpec(
         name="search_files",
         description=(
-            "Find lines in the workspace that match a regular expression, in files whose names fit"
-            " `glob`. Without `pattern`, list those files."
+            "Find lines in the workspace that match a regular expression, in files that fit"
+            " `glob`. Without `pattern`, list files."
         ),
         schema=make_schema(
             (),

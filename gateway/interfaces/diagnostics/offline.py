@@ -225,7 +225,10 @@ def _look_at_digests(settings: Settings) -> Finding:
 def _look_at_prompt(prompt: PromptSettings) -> list[Finding]:
     if not prompt.folder or prompt.trust_files:
         return []
-    text = f"{prompt.folder} holds words of others, so changes ask; if yours, set trust_files"
+    text = (
+        f"the files in {prompt.folder} count as words of others, so Talaria asks before it sends or"
+        " changes anything; if they are yours, set prompt.trust_files and send /new"
+    )
     return [make_finding("prompt", "note", text)]
 
 

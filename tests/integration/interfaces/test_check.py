@@ -221,7 +221,7 @@ def test_it_says_which_mcp_servers_are_open_or_wrong(home: Path) -> None:
 def test_it_says_that_context_files_are_words_of_others(home: Path, tmp_path: Path) -> None:
     settings = {"TALARIA_PROMPT__FOLDER": str(tmp_path)}
     found = findings(home, 0, **settings)["prompt"]
-    assert (found["state"], "set trust_files" in found["text"]) == ("note", True)
+    assert (found["state"], "set prompt.trust_files" in found["text"]) == ("note", True)
     assert "prompt" not in findings(home, 0, **settings, TALARIA_PROMPT__TRUST_FILES="true")
 
 
