@@ -66,7 +66,8 @@ _REFUSALS = {
 }
 _ROOM_HEAD = Text("**Notes of this group (MEMORY.md)**")
 _ROOM_LIST_USAGE = Text(
-    "/why 3 shows where entry 3 comes from, and /undo 3 undoes its newest change."
+    "/why {number} shows where entry {number} comes from, and /undo {number} undoes its newest"
+    " change."
 )
 _ARCHIVE_HEAD = Plural("**Archive: {n:,} note**", "**Archive: {n:,} notes**")
 _ARCHIVE_HEAD_PART = Text("**Archive: {shown:,} of {count:,} notes**")
@@ -152,7 +153,8 @@ class Viewer:
 def list_room(entries: Sequence[tuple[int, str]]) -> str:
     """List a group's memory; `entries` are (number, words)."""
     lines = [f"- {number}: {flatten(words, _LONGEST)}" for number, words in entries]
-    return "\n".join([_ROOM_HEAD(), *lines, "", _ROOM_LIST_USAGE()])
+    usage = _ROOM_LIST_USAGE(number=entries[0][0])
+    return "\n".join([_ROOM_HEAD(), *lines, "", usage])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,8 +77,9 @@ _MODES: dict[Mode, Text] = {
 }
 _CHANGE_MODE = Text("To change this: /room person, full, room or off.")
 _MEMORY_LIST_USAGE = Text(
-    "/why 3 shows where entry 3 comes from, and /undo 3 undoes its newest change. /memory forget 3"
-    " deletes it. /share 3 lets others see it; /share 3 private undoes that."
+    "/why {number} shows where entry {number} comes from, and /undo {number} undoes its newest"
+    " change. /memory forget {number} deletes it. /share {number} lets others see it; /share"
+    " {number} private undoes that."
 )
 _HEADS = {"memory": Text("Notes (MEMORY.md)"), "user": Text("About you (USER.md)")}
 _EVERYONE = Text("everyone")
@@ -112,7 +113,7 @@ def list_memory(entries: Sequence[tuple[str, int, str, str]]) -> str:
             if listed == name
         ]
         lines += [f"**{head()}**", *shown, ""] if shown else []
-    return "\n".join([*lines, _MEMORY_LIST_USAGE()])
+    return "\n".join([*lines, _MEMORY_LIST_USAGE(number=entries[0][1])])
 
 
 def name_audiences(titles: Sequence[str], *, is_for_everyone: bool) -> str:

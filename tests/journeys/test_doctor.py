@@ -54,7 +54,7 @@ async def test_it_signs_in_everywhere_and_says_what_a_bot_lacks(deployment: Stag
     assert len(found["slack bot"]) == len(found["discord bot"]) == 1
     assert found["model key"][0]["text"].startswith("claude-sonnet-5-5 is available; it reads")
     assert found["clock"][0]["text"] == "right to the minute"
-    assert found["data"][0]["text"].startswith("every page is sound")
+    assert found["data"][0]["text"].startswith("no page is damaged")
     assert found["backups"][0]["state"] == "note"
 
     grant(deployment, scopes - {"reactions:write", "users:read"})

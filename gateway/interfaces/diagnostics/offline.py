@@ -157,7 +157,7 @@ def _look_at_platforms(settings: Settings) -> list[Finding]:
         wanted = ", ".join(token.upper() for token in tokens)
         fix = f"Run `talaria setup {name}`."
         if not given:
-            findings.append(make_finding(name, "ok", f"off; {wanted} turns it on"))
+            findings.append(make_finding(name, "ok", f"off; it needs {wanted}"))
         elif len(given) == len(tokens):
             findings.append(make_finding(name, "ok", "on; the next start tests its token"))
         elif tokens[0] in given:

@@ -132,7 +132,7 @@ def _look_at_data(path: Path) -> Finding:
         return Finding(part="data", state="fault", text=str(error))
     if not fault:
         size = path.stat().st_size / 1e6
-        return Finding(part="data", state="ok", text=f"every page is sound ({size:,.1f} MB)")
+        return Finding(part="data", state="ok", text=f"no page is damaged ({size:,.1f} MB)")
     fix = "Stop Talaria and restore a backup; see docs/always-on.md."
     return Finding(part="data", state="fault", text=f"{path} is damaged: {fault}", fix=fix)
 
@@ -143,7 +143,7 @@ def _look_at_backups(home: Path) -> Finding:
         return Finding(part="backups", state="ok", text="nothing to back up yet")
     fix = "Leave Talaria running at night, or run `talaria backup FILE`."
     if not copies:
-        return Finding(part="backups", state="note", text="there is none", fix=fix)
+        return Finding(part="backups", state="note", text="there is none yet", fix=fix)
     made = copies[-1].stat().st_mtime
     text = f"the newest is of {datetime.fromtimestamp(made, UTC):%Y-%m-%d}, {copies[-1]}"
     is_old = time.time() - made > _OLDEST_BACKUP

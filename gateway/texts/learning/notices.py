@@ -16,7 +16,9 @@ _HELD = Plural(
 )
 _FEED = Text("**What I learned from our conversations**")
 _FEED_LINE = Text("{number}. {entry} ({date})")
-_FEED_HINT = Text("/why 3 shows the message behind entry 3, and /undo 3 removes it.")
+_FEED_HINT = Text(
+    "/why {number} shows the message behind entry {number}, and /undo {number} removes it."
+)
 NOTHING = Text(
     "I haven't learned anything yet. After about ten answers, I look for facts that you stated and"
     " that will matter for weeks."
@@ -76,7 +78,8 @@ def list_feed(lines: Sequence[tuple[ChangeName, str, str]], held: int) -> str:
     shown = [
         _FEED_LINE(number=number, entry=_quote(entry), date=date) for number, entry, date in lines
     ]
-    parts = [_FEED(), "\n".join(shown), _FEED_HINT(), _HELD(held) if held else ""]
+    hint = _FEED_HINT(number=lines[0][0]) if lines else ""
+    parts = [_FEED(), "\n".join(shown), hint, _HELD(held) if held else ""]
     return "\n\n".join(filter(None, parts))
 
 

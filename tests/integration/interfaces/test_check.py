@@ -39,7 +39,7 @@ def test_a_fresh_machine_has_no_faults_and_gets_no_home(home: Path) -> None:
     assert {one["state"] for one in found.values()} == {"ok", "note"}
     assert "is created at the first start" in found["home"]["text"]
     assert "stand-in" in found["model"]["text"]
-    assert "TELEGRAM_BOT_TOKEN turns it on" in found["telegram"]["text"]
+    assert "it needs TELEGRAM_BOT_TOKEN" in found["telegram"]["text"]
     assert not home.exists()
 
 
