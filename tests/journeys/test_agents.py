@@ -250,3 +250,21 @@ async def test_a_restart_in_the_middle_of_a_question_repeats_no_command(stage: S
         assert results(stage.turns[-1]) == ["## coder, answered\nCounted."]
     assert (stage.home / "workspaces" / "anna" / "counted").read_text() == "one\n"
     assert [message.text for message in stage.telegram.messages(ANNA)] == ["It has counted."]
+
+
+async def test_agents_share_the_blocks_that_their_files_name(stage: Stage) -> None:
+    write_agent(stage.home, "coder", 'blocks = ["projects"]')
+    write_agent(stage.home, "writer", 'blocks = ["projects"]')
+    write_agent(stage.home, "stranger", "blocks = []")
+    note = {"action": "add", "target": "block:projects", "text": "The shed is red."}
+    async with stage.open() as harness:
+        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
+        await harness.ask(ANNA, "/block new projects 500 what we build")
+        await harness.ask(ANNA, "/agents coder")
+        stage.plan(calls(call("memory", **note)), "Noted.")
+        assert "Noted." in await harness.ask(ANNA, "my shed: The shed is red.")
+        for name, sees in (("writer", True), ("stranger", False)):
+            await harness.ask(ANNA, f"/agents {name}")
+            await harness.ask(ANNA, "hello")
+            assert is_of(stage.turns[-1], name)
+            assert ("The shed is red." in system_of(stage.turns[-1])) == sees
