@@ -30,7 +30,7 @@ def read_named_secrets(home: Path, environ: Mapping[str, str]) -> tuple[NamedSec
             f"{path} can't be read as TOML; each secret is a table [NAME] with value and people."
         ) from None
     if len(tree) > _MOST:
-        raise SettingsError(f"{path} has {len(tree)} secrets, and {_MOST} are the limit.")
+        raise SettingsError(f"{path} has {len(tree)} secrets; the limit is {_MOST}.")
     return tuple(_read_one(path, name, row, environ) for name, row in sorted(tree.items()))
 
 

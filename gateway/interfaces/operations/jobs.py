@@ -260,7 +260,9 @@ def _read_changes(asked: Answer, job: Job) -> dict[str, object]:
     if kind is None:
         return arguments
     if kind != job.kind:
-        raise Mistaken(f"Job {job.id} is a {job.kind} and stays one; add a new {kind} job instead.")
+        raise Mistaken(
+            f"The kind of job {job.id} is {job.kind} and can't change. Add a {kind} job instead."
+        )
     body, _ = _read_body(asked, job.kind)
     return {**arguments, "text": body}
 

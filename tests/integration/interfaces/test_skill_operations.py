@@ -337,7 +337,7 @@ def test_a_skill_of_the_working_folder_is_agreed_to_as_it_is(home: Path) -> None
     assert "review: good; not used" in said(home, "check").out
     (place / "link").symlink_to("more.md")
     assert "are too large, links or unreadable" in said(home, "agree", "review").err
-    for name, reason in (("tidy", "is used already"), ("none", "here is no skill none")):
+    for name, reason in (("tidy", "needs no agreement"), ("none", "here is no skill none")):
         refused = said(home, "agree", name)
         assert (refused.code, reason in refused.err) == (1, True)
 
@@ -370,7 +370,7 @@ async def test_a_skill_is_installed_after_its_scan_and_rolled_back(home: Path) -
     )
     assert "--yes is not enough" in said(home, "install", str(place), "--yes").err
     (place / "run.sh").write_text("echo hi")
-    assert "asks for a yes" in said(home, "install", str(place)).err
+    assert "needs your approval" in said(home, "install", str(place)).err
     assert not (home / "skills/tidy").exists()
     installed = said(home, "install", str(home / "from"), "--yes")
     assert installed.out.endswith("The skill tidy is installed; new conversations list it.\n")

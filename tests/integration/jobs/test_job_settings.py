@@ -344,7 +344,7 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
     ("asked", "sentence"),
     [
         ({}, "Say what to change"),
-        ({"kind": "message", "text": "x"}, "Job 1 is a prompt and stays one"),
+        ({"kind": "message", "text": "x"}, "The kind of job 1 is prompt and can't change."),
         ({"kind": "prompt", "text": " "}, "text is missing"),
         ({"id": 9, "title": "x"}, "There is no job 9"),
         ({"model": "gpt-9"}, "there is no model gpt-9 here"),

@@ -82,7 +82,7 @@ def set_up_model(home: SetupHome) -> None:
 
 def _save(home: SetupHome, secrets: Mapping[str, str]) -> None:
     for name in home.save_secrets(secrets):
-        print(f"The environment sets {name} to something else, and wins. Remove it there.")
+        print(f"The environment sets another {name}, which takes precedence. Remove it there.")
 
 
 def _ask_for(wanted: tuple[tuple[str, str, bool], ...], known: Mapping[str, str]) -> dict[str, str]:

@@ -158,5 +158,5 @@ def _describe(one: Finding) -> str:
 def _confirm(name: str) -> bool:
     """Ask for a yes. Raises `Declined` without a terminal."""
     if not sys.stdin.isatty():
-        raise Declined("Installing asks for a yes; run it in a terminal, or add --yes.")
+        raise Declined("A skill needs your approval. Run this in a terminal, or add --yes.")
     return input(f"Install {name}? [y/N] ").strip().lower() in ("y", "yes")

@@ -129,7 +129,7 @@ def _agree(catalog: SkillCatalog, name: str) -> int:
         if entry.skill is None or entry.place is None:
             raise Declined(entry.fault)
         if entry.origin != "project":
-            raise Declined(f"The skill {name} is used already; only the working folder's wait.")
+            raise Declined(f"The skill {name} needs no agreement: it isn't in the working folder.")
         agree(catalog.folder, entry.place)
     except (SkillMissing, SkillBroken, SkillConflict) as error:
         raise Declined(str(error)) from error
