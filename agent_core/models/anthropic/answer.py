@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import anthropic
-from anthropic import AsyncStream
+import httpx2
 
 from agent_core.ids import CallId
 from agent_core.models.anthropic.translate import PROVIDER
@@ -184,9 +184,9 @@ class EventStream:
     The SDK's own reader parses each line separately, which takes twice as long.
     """
 
-    def __init__(self, stream: AsyncStream[object]) -> None:
-        """Takes over `stream`, unread."""
-        self._response = stream.response
+    def __init__(self, response: httpx2.Response) -> None:
+        """Takes over `response`, unread."""
+        self._response = response
         self._chunks = self._response.aiter_bytes()
         self._rest = b""
         self._ready: deque[object] = deque()
@@ -231,14 +231,16 @@ class EventStream:
             elif line.startswith(b"event:"):
                 name = line[6:].strip()
         if name == _ERROR:
-            raise self._to_error(data.decode(errors="replace").strip())
+            raise make_error(self._response, data)
         if data and name != _PING:
             self._ready.append(json.loads(data.decode()))
 
-    def _to_error(self, said: str) -> anthropic.APIStatusError:
-        """The error that the same failure has before the stream."""
-        try:
-            body = json.loads(said)
-        except ValueError:
-            body = said
-        return anthropic.APIStatusError(str(body), response=self._response, body=body)
+
+def make_error(response: httpx2.Response, said: bytes) -> anthropic.APIStatusError:
+    """The SDK's error for an answer or an event of a stream, with what the API said."""
+    text = said.decode(errors="replace").strip()
+    try:
+        body = json.loads(text)
+    except ValueError:
+        body = text
+    return anthropic.APIStatusError(str(body), response=response, body=body)

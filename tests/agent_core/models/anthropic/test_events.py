@@ -37,7 +37,7 @@ def open_stream(body: bytes, size: int) -> AsyncStream[object]:
 
 
 async def read(body: bytes, size: int) -> list[object]:
-    events = EventStream(open_stream(body, size))
+    events = EventStream(open_stream(body, size).response)
     found = []
     while (event := await events.next()) is not None:
         found.append(event)
@@ -62,7 +62,7 @@ async def test_an_event_without_its_blank_line_is_none() -> None:
 
 
 async def test_what_came_before_an_error_is_read_and_then_the_error_is_raised() -> None:
-    events = EventStream(open_stream(b"".join(EVENTS[:3]) + ERROR + EVENTS[3], 100_000))
+    events = EventStream(open_stream(b"".join(EVENTS[:3]) + ERROR + EVENTS[3], 100_000).response)
     before = [await events.next(), await events.next()]
     assert [event["type"] for event in before if isinstance(event, dict)] == [
         "message_start",
@@ -75,13 +75,13 @@ async def test_what_came_before_an_error_is_read_and_then_the_error_is_raised() 
 
 
 async def test_what_is_no_json_is_a_value_error() -> None:
-    events = EventStream(open_stream(EVENTS[0] + b"event: x\ndata: {no\n\n", 100_000))
+    events = EventStream(open_stream(EVENTS[0] + b"event: x\ndata: {no\n\n", 100_000).response)
     assert await events.next() is not None
     with pytest.raises(ValueError, match="property name"):
         await events.next()
 
 
 async def test_an_error_that_is_no_json_is_told_as_it_came() -> None:
-    events = EventStream(open_stream(b"event: error\ndata: out of order\n\n", 5))
+    events = EventStream(open_stream(b"event: error\ndata: out of order\n\n", 5).response)
     with pytest.raises(anthropic.APIStatusError, match="out of order"):
         await events.next()
