@@ -136,12 +136,15 @@ def note_loaded(connection: Connection, folder: Path, name: str, origin: Origin)
 
 
 def archive_skill(connection: Connection, folder: Path, name: str, origin: Origin) -> str:
-    """Move a skill into the archive; returns its name there.
+    """Move a skill into the archive and record it; returns its name there.
 
-    Raises the errors of `record_archived`, and `OSError` if the folder can't be moved.
+    The move is first: one that fails leaves no record in a transaction with other skills. Raises
+    the errors of `record_archived`, and `OSError` if the folder can't be moved.
     """
-    record_archived(connection, folder, name, origin)
-    return archive_folder(folder, name)
+    _check_free(connection, name)
+    kept = archive_folder(folder, name)
+    _note_archived(connection, folder / ARCHIVE / kept, name, origin)
+    return kept
 
 
 def record_archived(connection: Connection, folder: Path, name: str, origin: Origin) -> str:
@@ -149,27 +152,40 @@ def record_archived(connection: Connection, folder: Path, name: str, origin: Ori
 
     Raises `SkillConflict` if it is pinned or in use, and `SkillMissing`.
     """
+    _check_free(connection, name)
+    place = _find(folder, name)
+    kept = choose_archive_name(folder, name)
+    _note_archived(connection, place, name, origin, kept)
+    return kept
+
+
+def _check_free(connection: Connection, name: str) -> None:
     row = skills.find(connection, name=name)
     if row and row.is_pinned:
         raise SkillConflict(f"The skill {name} is pinned; `talaria skills unpin {name}` unpins it.")
     if name in skills.list_needed(connection):
         raise SkillConflict(f"A job uses the skill {name}; change or delete that job first.")
-    place = _find(folder, name)
-    kept = choose_archive_name(folder, name)
+
+
+def _note_archived(
+    connection: Connection, place: Path, name: str, origin: Origin, kept: str = ""
+) -> None:
+    """Record the text at `place` and the archiving; `kept` is the folder's name there."""
     hand = Origin(actor="hand", now=origin.now, evidence="found so when it was archived")
     record_text(connection, name=name, text=read_snapshot(place), origin=hand)
     skills.set_state(connection, name=name, state="archived")
-    record_text(connection, name=name, text=None, origin=_with_place(origin, f"archived as {kept}"))
-    return kept
+    archived = _with_place(origin, f"archived as {kept or place.name}")
+    record_text(connection, name=name, text=None, origin=archived)
 
 
 def restore_skill(connection: Connection, folder: Path, kept: str, origin: Origin) -> str:
-    """Restore a skill by its name in the archive; returns its new name.
+    """Restore a skill by its name in the archive and record it; returns its new name.
 
-    Raises the errors of `record_restored`, and `OSError`.
+    Raises the errors of `restore_folder`.
     """
-    record_restored(connection, folder, kept, origin)
-    return restore_folder(folder, kept)
+    name = restore_folder(folder, kept)
+    _note_restored(connection, folder / name, kept, origin)
+    return name
 
 
 def record_restored(connection: Connection, folder: Path, kept: str, origin: Origin) -> str:
@@ -178,12 +194,16 @@ def record_restored(connection: Connection, folder: Path, kept: str, origin: Ori
     Raises `SkillMissing`, and `FileExistsError` if the name is taken.
     """
     name = _find_name(folder, kept)
+    _note_restored(connection, folder / ARCHIVE / kept, kept, origin)
+    return name
+
+
+def _note_restored(connection: Connection, place: Path, kept: str, origin: Origin) -> None:
+    """Record the text at `place` as that of a skill that is back from the archive."""
+    name = original_name(place)
     skills.restore(connection, name=name, now=origin.now)
     with_place = _with_place(origin, f"restored from {kept}")
-    record_text(
-        connection, name=name, text=read_snapshot(folder / ARCHIVE / kept), origin=with_place
-    )
-    return name
+    record_text(connection, name=name, text=read_snapshot(place), origin=with_place)
 
 
 def record_text(

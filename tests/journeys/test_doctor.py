@@ -137,7 +137,8 @@ def test_damage_and_old_backups_are_found(tmp_path: Path) -> None:
 
 def test_fix_closes_what_others_could_open_and_nothing_else(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    home.mkdir(mode=0o755)
+    home.mkdir()
+    home.chmod(0o755)
     secrets = home / ".env"
     secrets.write_text("GITHUB_TOKEN=x\n")
     secrets.chmod(0o644)

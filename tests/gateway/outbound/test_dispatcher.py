@@ -483,6 +483,6 @@ def test_the_words_of_a_platform_stand_apart_from_a_translated_sentence() -> Non
     with use_language("de"):
         sentence, _, reason = general.describe_dead("It is too strange.").partition("\n\n")
     assert (
-        sentence == "Ich konnte hier eine Antwort nicht zustellen. /retry sendet sie noch einmal."
+        sentence == "Ich konnte hier eine Antwort nicht zustellen. /retry schickt sie noch einmal."
     )
     assert reason == "Die Chat-App sagt dazu: „It is too strange.“"

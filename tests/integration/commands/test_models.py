@@ -102,5 +102,5 @@ async def test_a_limit_in_dollars_needs_a_price(tmp_path: Path) -> None:
         await greet(harness)
         job = await give_job(harness, "weather", "every 3600", kind="prompt", options=limited)
         shown = await says(harness, f"/model job {job.id} openai:my-own")
-        assert "price of openai:my-own is unknown" in shown
+        assert "don't know the price of that model" in shown
         assert (await find(harness, job)).options.model == ""

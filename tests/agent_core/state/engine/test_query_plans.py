@@ -92,6 +92,7 @@ from agent_core.state.people import (
     api_tokens,
     audit,
     browser_logins,
+    codes,
     delivery_targets,
     learning,
     owners,
@@ -155,6 +156,7 @@ ROOMS = (
     client_calls,
     audit,
     blocks,
+    codes,
     dead_letters,
     erase_person,
     export,
@@ -644,6 +646,6 @@ def test_a_walk_would_be_seen(recording: Recording) -> None:
 def test_every_query_module_is_covered() -> None:
     folder = Path(inspect.getfile(inbox)).parents[1]
     no_queries = {"__init__", "inspect", "backup", "connection", "database", "lock", "opening"}
-    no_queries |= {"recovery", "upgrade"}
+    no_queries |= {"recovery", "upgrade", "images"}
     covered = {room.__name__.rpartition(".")[2] for room in ROOMS}
     assert {file.stem for file in folder.glob("*/*.py")} - no_queries == covered
