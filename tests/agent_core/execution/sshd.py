@@ -59,6 +59,7 @@ def run_server(folder: Path) -> Iterator[RemoteSettings]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     (folder / "allowed").write_text((folder / "user.pub").read_text())
+    (folder / "allowed").chmod(0o644)  # the account reads it, whatever the umask is
     user = getpass.getuser()
     if os.geteuid() == 0:
         user = _ACCOUNT
