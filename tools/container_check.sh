@@ -32,6 +32,8 @@ if ! docker image inspect "$base" >/dev/null 2>&1 && ! timeout 60 docker pull --
 fi
 docker run --rm --network host "$base" apt-get update >"$dir/log" 2>&1 ||
 	skip "containers reach no Debian packages"
+docker run --rm --network host "$base" pip download --quiet --no-deps --dest /tmp hatchling >"$dir/log" 2>&1 ||
+	skip "containers reach no Python packages"
 began=$SECONDS
 docker build --quiet --network host --tag "$image" . >"$dir/log" 2>&1 || {
 	tail -n 30 "$dir/log" >&2
