@@ -1,6 +1,7 @@
 """Queries over the cost of model calls."""
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 from agent_core.ids import JobId, PersonId, TurnId
 from agent_core.state.conversations.sessions import HELPERS
@@ -69,6 +70,8 @@ _CHARGED = (
     "COALESCE(SUM(micro_dollars), 0), COALESCE(SUM(CASE WHEN micro_dollars IS NULL"
     f" THEN {_TOKENS} + output_tokens ELSE 0 END), 0)"
 )
+
+_LINE = f"purpose, model, COUNT(*), SUM({_TOKENS}), SUM(output_tokens), {_CHARGED}"
 
 
 def insert(
@@ -163,22 +166,37 @@ def charged_by_person(
 def list_lines(connection: Connection, *, person_id: PersonId, since: int) -> list[UsageLine]:
     """List a person's calls since a moment by purpose and model, most expensive first."""
     rows = connection.execute(
-        f"SELECT purpose, model, COUNT(*), SUM({_TOKENS}), SUM(output_tokens), {_CHARGED}"
-        " FROM usage WHERE person_id = :person_id AND created_at >= :since"
+        f"SELECT {_LINE} FROM usage WHERE person_id = :person_id AND created_at >= :since"
         " GROUP BY purpose, model ORDER BY 6 DESC, 7 DESC, 1, 2",
         {"person_id": person_id, "since": since},
     ).fetchall()
-    return [
-        UsageLine(
-            purpose=row[0],
-            model=row[1],
-            calls=row[2],
-            input_tokens=row[3],
-            output_tokens=row[4],
-            charged=QuotaUsage(micro_dollars=row[5], unpriced_tokens=row[6]),
-        )
-        for row in rows
-    ]
+    return [_line(row) for row in rows]
+
+
+def find_newest(connection: Connection) -> int:
+    """Return the id of the newest call; 0 if there is none."""
+    row = connection.execute("SELECT MAX(id) FROM usage").fetchone()
+    return int(row[0] or 0)
+
+
+def list_after(connection: Connection, *, after: int, until: int) -> list[UsageLine]:
+    """Sum the calls of everyone with ids above `after`, up to `until`, by purpose and model."""
+    rows = connection.execute(
+        f"SELECT {_LINE} FROM usage WHERE id > :after AND id <= :until GROUP BY purpose, model",
+        {"after": after, "until": until},
+    ).fetchall()
+    return [_line(row) for row in rows]
+
+
+def _line(row: tuple[Any, ...]) -> UsageLine:
+    return UsageLine(
+        purpose=row[0],
+        model=row[1],
+        calls=row[2],
+        input_tokens=row[3],
+        output_tokens=row[4],
+        charged=QuotaUsage(micro_dollars=row[5], unpriced_tokens=row[6]),
+    )
 
 
 def _total(connection: Connection, condition: str, values: dict[str, int]) -> Total:

@@ -20,6 +20,7 @@ from gateway.interfaces.http.console import Bridge, Pages
 from gateway.interfaces.http.gate import HOOKS, MCP_PATH
 from gateway.interfaces.http.health import examine
 from gateway.interfaces.http.mcp_route import McpRoute
+from gateway.interfaces.http.metrics import CONTENT_TYPE, Metrics
 from gateway.interfaces.http.page_data import PageData
 from gateway.interfaces.http.webhooks import Webhooks
 
@@ -34,8 +35,14 @@ def make_application(
         status = HTTPStatus.OK if is_well else HTTPStatus.SERVICE_UNAVAILABLE
         return JSONResponse(report, status)
 
+    metrics = Metrics(gateway)
+
+    async def report_metrics(_: Request) -> Response:
+        return Response(await metrics.scrape(), media_type=CONTENT_TYPE)
+
     routes: list[BaseRoute] = [
         Route("/health", report_health),
+        Route("/metrics", report_metrics),
         Route(f"{HOOKS}{{secret}}", Webhooks(gateway).receive, methods=["POST"]),
         Route(MCP_PATH, mcp, methods=["POST"]),
         WebSocketRoute("/console", bridge.join),
