@@ -60,7 +60,7 @@ async def measure(*, count: int) -> list[Figure]:
             unit="ms",
             value=percentile(burst, 0.99) * 1000,
             bare=percentile(before, 0.99) * 1000,
-            at_most=1.5,
+            at_most=1.3,
         ),
     ]
 

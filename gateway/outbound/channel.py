@@ -41,14 +41,16 @@ class RateLimiter:
         """For each chat, when its bucket is full again, in monotonic seconds."""
 
     async def give_way(self) -> None:
-        """Return when no other sender waits, or after a while; one caller at a time.
+        """Return when one place is left for an answer, or after a while; one caller at a time.
 
-        Call `wait` next. Answers overtake the many reminders of a full minute this way.
+        Call `wait` next. Answers overtake the many reminders of a full minute this way, and find
+        a free place although the reminders use up the average.
         """
+        spare = 1.0 / self._pace.per_second if self._pace.per_second else 0.0
         async with self._patient:
             end = time.monotonic() + _PATIENCE
             while (  # noqa: ASYNC110 - others may take the next place meanwhile
-                left := min(self._next_free, end) - time.monotonic()
+                left := min(self._next_free + spare, end) - time.monotonic()
             ) > 0:
                 await asyncio.sleep(left)
 

@@ -104,3 +104,14 @@ async def test_messages_without_a_waiting_person_let_answers_go_first() -> None:
     assert len(order) == 13
     assert max(order.index(f"answer {number}") for number in range(3)) <= 4
     assert [name for name in order if "reminder" in name] == [f"reminder {n}" for n in range(10)]
+
+
+async def test_reminders_leave_a_place_for_an_answer() -> None:
+    rate_limiter = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=20))
+    for number in range(20):  # a second's worth goes at once
+        await rate_limiter.wait(chat(f"chat {number}"))
+    async with asyncio.timeout(45):
+        for number in range(3):
+            await rate_limiter.give_way()
+            await rate_limiter.wait(chat(f"reminder {number}"))
+            assert rate_limiter.has_room()
