@@ -6,7 +6,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +21,7 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.bootstrap.timings import Timings
 from gateway.config import load
 from gateway.interfaces.http.server import serving_page
+from gateway.outbound import DeliveryTimings
 from gateway.scheduler import WATCH
 from tests.faults.orders import Order
 
@@ -28,6 +29,10 @@ EFFECTS = "effects.txt"
 """One line for each effect of the tool: turn, call, text."""
 KEPT = {signal.SIGTERM}
 """Signals blocked until the process handles them."""
+TIMINGS = Timings(
+    delivery=DeliveryTimings(first_pause=0.25, longest_pause=4.0, finish=0.5), crash_wait=1.0
+)
+"""Shorter pauses than in use: most of these tests would spend their time in them."""
 _POLL = 0.005
 _NUDGE = 0.02
 
@@ -145,6 +150,6 @@ async def _serve(order: Order, publish: Callable[[str], None]) -> None:
             tools=(ring, CollapseTool()),
             observe=killer.observe,
             now=hurried,
-            timings=Timings(watch=_NUDGE if order.speed > 1 else WATCH),
+            timings=replace(TIMINGS, watch=_NUDGE if order.speed > 1 else WATCH),
         ),
     )

@@ -18,6 +18,7 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.bootstrap.timings import Timings
 from gateway.config import CONSOLE_SOCKET, load
 from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown
+from gateway.outbound import DeliveryTimings
 from tests.emulators import anthropic
 from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.discord import DiscordEmulator
@@ -30,6 +31,8 @@ from tests.journeys.accounts import Account, DiscordAccount, SlackAccount, Teleg
 
 PATIENCE = 45.0
 """Timeout of a condition in seconds, generous enough for a busy machine."""
+TIMINGS = Timings(delivery=DeliveryTimings(first_pause=0.25, finish=0.5))
+"""Shorter pauses of delivery than in use: an emulator applies soon what it was asked for."""
 _POLL = 0.002
 
 EVERYBODY = "*"
@@ -201,7 +204,7 @@ class Stage:
         tools: tuple[Tool, ...] = (),
         adapters: dict[str, ChatAdapter] | None = None,
         awaited: tuple[str, ...] | None = None,
-        timings: Timings | None = None,
+        timings: Timings = TIMINGS,
         **settings: str,
     ) -> AsyncIterator["Harness"]:
         """Open the gateway, wait until the awaited platforms are connected, and stop it normally.
@@ -221,7 +224,7 @@ class Stage:
                 stop=stop,
                 companions=(watch,),
                 extensions=Extensions(
-                    tools=tools, adapters=adapters or {}, now=self.now, timings=timings or Timings()
+                    tools=tools, adapters=adapters or {}, now=self.now, timings=timings
                 ),
             )
         )

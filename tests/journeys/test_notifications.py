@@ -42,7 +42,7 @@ async def test_the_answer_to_a_further_message_does_not_repeat_the_first(
 ) -> None:
     anna = deployment.account(platform, ANNA)
     async with deployment.open() as harness:
-        deployment.model.pace, deployment.model.deltas = 0.05, 60
+        deployment.model.pace, deployment.model.deltas = 0.03, 60
         deployment.plan(ANSWER, "At nine.")
         await harness.notes(anna.says("what is on Tuesday?"))
         await harness.until(lambda: any("appointments" in text for text in texts(anna)))

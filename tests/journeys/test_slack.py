@@ -346,7 +346,7 @@ async def test_an_edit_that_slack_applies_late_does_not_replace_the_whole_answer
     anna, slack = slack_of(deployment), deployment.slack
     deployment.model.pace, deployment.model.deltas = 0.03, 40
     deployment.plan(TALE, TALE)
-    slack.fail("chat.update", kind=slack_faults.LATE, seconds=1.5)
+    slack.fail("chat.update", kind=slack_faults.LATE, seconds=0.4)
     async with deployment.open(TALARIA_TURNS__DRAIN_SECONDS="0") as harness:
         await harness.notes(anna.says("tell me a tale"))
         await harness.until(lambda: slack.late)

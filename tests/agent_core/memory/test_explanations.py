@@ -1,7 +1,6 @@
 """What an entry rests on: found through joinings, shown to those only who may see it."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -71,11 +70,6 @@ class Notebook:
         reason = await self.database.read(look)
         assert reason
         return reason
-
-
-@pytest.fixture
-def store(database: Database, folder: Path) -> MemoryStore:
-    return MemoryStore(database, folder)
 
 
 @pytest.fixture

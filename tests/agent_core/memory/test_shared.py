@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import PersonId
-from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.changes import Refusal
 from agent_core.memory.files import write_file
 from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
@@ -18,6 +18,7 @@ from agent_core.state.memory.blocks import Block, NewBlock
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
+from tests.agent_core.memory.conftest import add
 
 HAND = Origin(actor="turn:1", now=1)
 
@@ -25,10 +26,6 @@ HAND = Origin(actor="turn:1", now=1)
 @pytest.fixture
 def memory(database: Database, folder: Path) -> SharedMemory:
     return SharedMemory(database, MemoryStore(database, folder, MemoryLimits(memory=60)))
-
-
-def add(text: str) -> Edit:
-    return Edit(action="add", target="memory", text=text)
 
 
 async def make(database: Database, maker: Person, *readers: PersonId, limit: int = 40) -> Block:

@@ -12,9 +12,11 @@ import pytest
 from agent_core.errors import StoreDamaged
 from agent_core.memory import files
 from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.files import render
 from agent_core.memory.store import MemoryLimits, MemoryStore, Write
 from agent_core.memory.sync import Difference
+from agent_core.memory.undo import UndoRefused
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import Origin, Target
 from agent_core.state.people.people import Kind, Person
@@ -87,6 +89,28 @@ async def test_a_change_is_in_ledger_file_and_snapshot(
     assert (last.change.before, last.change.after, last.change.position) == ("one", "1", 0)
     origin = Origin(actor="turn:1", now=5, evidence="remember this", call_key="1:call")
     assert last.origin == origin
+
+
+async def test_one_edit_has_one_outcome(store: MemoryStore, ann: Person) -> None:
+    origin = Origin(actor="turn:1", now=5)
+    made = await store.change(ann.id, ann.slug, add("one"), origin)
+    assert isinstance(made, AppliedEdit)
+    assert made.entries == ("one",)
+    again = await store.change(ann.id, ann.slug, add("one"), origin)
+    assert isinstance(again, Refusal)
+
+
+async def test_undo_and_restore_change_both_lists(
+    store: MemoryStore, notebook: Notebook, ann: Person
+) -> None:
+    await notebook.change(add("one"), add("tea", "user"), call="1:call")
+    undone = await store.undo(ann.id, ann.slug, None, Origin(actor="person", now=6))
+    assert not isinstance(undone, UndoRefused)
+    assert [change.row.change.before for change in undone] == ["tea", "one"]
+    assert await notebook.lists() == ((), ())
+    restored = await store.restore(ann.id, ann.slug, 5, Origin(actor="house", now=7))
+    assert restored.keys() == {"memory", "user"}
+    assert await notebook.lists() == (("one",), ("tea",))
 
 
 async def test_people_have_memories_of_their_own(notebook: Notebook, bob: Person) -> None:

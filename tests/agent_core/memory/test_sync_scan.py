@@ -5,33 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.memory.changes import Edit
 from agent_core.memory.store import MemoryStore
 from agent_core.memory.sync import scan_all
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
-from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
+from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
-from tests.agent_core.memory.conftest import Desk
+from tests.agent_core.memory.conftest import Desk, add
 
 TURN = Origin(actor="turn:1", now=5)
-
-
-@pytest.fixture
-def store(database: Database, folder: Path) -> MemoryStore:
-    return MemoryStore(database, folder)
 
 
 @pytest.fixture
 def reported(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     caplog.set_level(logging.INFO, logger="agent_core.memory.sync")
     return caplog
-
-
-def add(text: str, target: Target = "memory") -> Edit:
-    return Edit(action="add", target=target, text=text)
 
 
 async def rows(database: Database, person: Person) -> list[LedgerEntry]:

@@ -236,6 +236,7 @@ if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
         os.closerange(0, 3)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # it ends at once, not after the grace time
         open(mark, "w").write(str(os.getpid()))
         while True:
             signal.pause()

@@ -32,7 +32,8 @@ def dialogue(connection: Connection) -> Dialogue:
 
 @pytest.fixture
 def turn_ids(connection: Connection, dialogue: Dialogue) -> list[TurnId]:
-    return [add_turn(connection, dialogue), add_turn(connection, dialogue)]
+    other = add_dialogue(connection, add_person(connection, "bob"))
+    return [add_turn(connection, dialogue), add_turn(connection, other)]
 
 
 @pytest.fixture
