@@ -29,9 +29,7 @@ EFFECTS = "effects.txt"
 """One line for each effect of the tool: turn, call, text."""
 KEPT = {signal.SIGTERM}
 """Signals blocked until the process handles them."""
-TIMINGS = Timings(
-    delivery=DeliveryTimings(first_pause=0.25, longest_pause=4.0, finish=0.5), crash_wait=1.0
-)
+TIMINGS = Timings(delivery=DeliveryTimings(first_pause=0.25, longest_pause=4.0, finish=0.5))
 """Shorter pauses than in use: most of these tests would spend their time in them."""
 _POLL = 0.005
 _NUDGE = 0.02

@@ -1,45 +1,36 @@
 """Delivery during several faults: a failing store, ended turns, bugs in adapters."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 
 import pytest
 
 from adapters.contract import Pace
 from adapters.errors import RateLimited, Unreachable, Unsure
-from adapters.ids import Address, PlatformMessageId
+from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
-from agent_core.ids import PersonId, TurnId
-from agent_core.state.conversations import turns
-from agent_core.state.engine.database import Connection, Database
+from agent_core.ids import TurnId
+from agent_core.state.engine.database import Database
 from agent_core.state.queues import outbox
-from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.outbound.live_message import LiveMessage
 from gateway.texts import general
-from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
-from tests.databases import open_database
 from tests.fakes.chat import FakeChat
-from tests.fakes.model import FakeModel, say
-from tests.gateway.outbound.test_dispatcher import (
+from tests.gateway.outbound.conftest import (
     CHAT,
+    begin_turn,
+    finalize,
+    live_of,
+    queued_message_of,
+)
+from tests.gateway.outbound.test_dispatcher import (
+    MuteChat,
     delivering,
     enqueue,
     until_sent,
     until_state,
 )
-from tests.integration.harness import running
 
 NO_PACE = Pace(chat_interval=0, edit_interval=0, per_second=0)
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await open_database(tmp_path / "state.db")
-    await opened.write("person", add_person)
-    yield opened
-    await opened.close()
 
 
 async def refuse(database: Database, condition: str) -> Callable[[], Awaitable[None]]:
@@ -60,40 +51,6 @@ async def until_logged(caplog: pytest.LogCaptureFixture, words: str) -> None:
     async with asyncio.timeout(45):
         while words not in caplog.text:
             await asyncio.sleep(0.002)
-
-
-async def begin_turn(database: Database) -> TurnId:
-    def work(connection: Connection) -> TurnId:
-        turn_id = add_turn(connection, add_dialogue(connection, add_person(connection, "ben")))
-        turns.move(connection, turn_id=turn_id, place=("fake", CHAT, None))
-        return turn_id
-
-    return await database.write("turn", work)
-
-
-async def finalize(database: Database, turn_id: TurnId, body: str) -> OutboxRow:
-    """Write the outbox rows of an ended turn."""
-
-    def work(connection: Connection) -> OutboxRow:
-        turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=1)
-        live = outbox.find_live(connection, turn_id=turn_id)
-        if live:
-            return outbox.finalize_live(connection, outbox_id=live.id, body=body)
-        return outbox.enqueue(connection, queued_message_of(turn_id, body), now=1)
-
-    return await database.write("settle", work)
-
-
-def queued_message_of(turn_id: TurnId, body: str = "") -> NewOutboxMessage:
-    return NewOutboxMessage(
-        platform="fake", chat=CHAT, body=body, person_id=PersonId(1), turn_id=turn_id
-    )
-
-
-def live_of(turn_id: TurnId, text: str) -> LiveMessage:
-    live = LiveMessage(queued_message_of(turn_id))
-    live.text = text
-    return live
 
 
 async def test_a_sent_message_that_could_not_be_recorded_is_not_sent_again(
@@ -141,13 +98,6 @@ async def test_an_unrecorded_unknown_delivery_survives_an_outage(
         await relent()
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["hello"]
-
-
-@dataclass
-class MuteChat(FakeChat):
-    """A platform without edits."""
-
-    edit = None  # type: ignore[assignment]
 
 
 async def test_a_found_message_is_not_sent_again_without_edits(
@@ -243,41 +193,21 @@ async def test_edits_do_not_pile_up_behind_a_slow_live_message(database: Databas
 class BrokenChat(FakeChat):
     """A platform whose adapter has a bug."""
 
-    broken: set[str] = field(default_factory=set)
-    tried: asyncio.Event = field(default_factory=asyncio.Event)
-
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
-        if "send" in self.broken and "/retry" not in message.text:
+        if "/retry" not in message.text:
             raise KeyError("planned")
         return await super().send(message)
-
-    async def type(self, address: Address) -> None:
-        self.tried.set()
-        if "type" in self.broken:
-            raise KeyError("planned")
-        await super().type(address)
 
 
 async def test_a_message_that_breaks_its_adapter_is_set_aside_and_reported(
     database: Database,
 ) -> None:
-    chat = BrokenChat(broken={"send"})
+    chat = BrokenChat()
     async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
         dispatcher.enqueue([row])
         await chat.sees_text(general.describe_dead())
         await until_state(database, row, "dead")
-
-
-async def test_an_indicator_that_breaks_its_adapter_ends_no_gateway(tmp_path: Path) -> None:
-    chat = BrokenChat(broken={"type"})
-    go = asyncio.Event()
-    async with running(tmp_path, FakeModel([go.wait, *say("Done.")]), chat=chat) as harness:
-        await chat.says("work")
-        await chat.tried.wait()
-        go.set()
-        await chat.sees_text("Done.")
-        await harness.at_rest()
 
 
 async def test_messages_for_a_disabled_platform_stay_queued(database: Database) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
+from dataclasses import dataclass
 
 import pytest
 
@@ -21,7 +21,6 @@ from adapters.ids import Address
 from agent_core.ids import OutboxId, PersonId
 from agent_core.localization import use_language
 from agent_core.state.engine.database import Database
-from agent_core.state.people import people
 from agent_core.state.queues import dead_letters, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools import SecretMask
@@ -30,25 +29,21 @@ from gateway.outbound.channel import CommandFormatter, Composer
 from gateway.outbound.dispatcher import DeliveryTimings, OutboxDispatcher
 from gateway.outbound.live_message import LiveMessage
 from gateway.texts import general
-from tests.databases import open_database
 from tests.fakes.chat import FakeChat
+from tests.gateway.outbound.conftest import CHAT
 
-CHAT = name_chat(Address(chat_id="1", is_direct=True))
 OTHER = name_chat(Address(chat_id="2", is_direct=True))
 PLACE = Place(platform="fake", chat=CHAT)
 
 
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await open_database(tmp_path / "state.db")
-    await opened.write(
-        "person", lambda c: people.insert(c, slug="ana", name="Ana", role="member", now=0)
-    )
-    yield opened
-    await opened.close()
-
-
 QUICK = DeliveryTimings(first_pause=0.01, finish=0.01)
+
+
+@dataclass
+class MuteChat(FakeChat):
+    """A platform without edits."""
+
+    edit = None  # type: ignore[assignment]
 
 
 class _Over(Exception):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -14,31 +14,21 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import dead_letters, outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.outbound.dispatcher import OutboxDispatcher
-from tests.agent_core.state.rows import add_person
-from tests.databases import open_database
 from tests.fakes.chat import FakeChat
+from tests.gateway.outbound.conftest import CHAT, begin_turn, live_of
 from tests.gateway.outbound.test_dispatcher import (
-    CHAT,
     OTHER,
+    MuteChat,
     delivering,
     enqueue,
     state,
     until_idle,
     until_sent,
 )
-from tests.integration.outbound.test_delivery_failures import MuteChat, begin_turn, live_of
 
 pytestmark = pytest.mark.process
 
 BUTTON = Choice(key="q1:o1:00000000", label="One")
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await open_database(tmp_path / "state.db")
-    await opened.write("person", add_person)
-    yield opened
-    await opened.close()
 
 
 async def pose(database: Database) -> OutboxRow:
@@ -79,6 +69,18 @@ async def until_sending(database: Database, row: OutboxRow) -> None:
     async with asyncio.timeout(45):
         while (await state(database, row)).state != "sending":
             await asyncio.sleep(0.002)
+
+
+@asynccontextmanager
+async def asked(
+    database: Database, chat: FakeChat
+) -> AsyncIterator[tuple[OutboxDispatcher, OutboxRow]]:
+    """Deliver a question with a button."""
+    async with delivering(database, chat) as dispatcher:
+        row = await pose(database)
+        dispatcher.enqueue([row])
+        await until_sent(database, row)
+        yield dispatcher, row
 
 
 def shown_in(chat: FakeChat) -> list[tuple[str, list[str]]]:
@@ -146,10 +148,7 @@ async def test_a_message_that_was_sent_is_edited(
     database: Database, error: AdapterError | None
 ) -> None:
     chat = FakeChat()
-    async with delivering(database, chat) as dispatcher:
-        row = await pose(database)
-        dispatcher.enqueue([row])
-        await until_sent(database, row)
+    async with asked(database, chat) as (dispatcher, row):
         if error:
             chat.plan(error, lost=True)
         await revise(database, dispatcher, row, "Which? One.")
@@ -162,10 +161,7 @@ async def test_a_message_that_was_sent_is_edited(
 
 async def test_words_that_change_during_an_edit_are_shown_in_the_end(database: Database) -> None:
     chat = FakeChat()
-    async with delivering(database, chat) as dispatcher:
-        row = await pose(database)
-        dispatcher.enqueue([row])
-        await until_sent(database, row)
+    async with asked(database, chat) as (dispatcher, row):
         chat.gate = asyncio.Event()
         await revise(database, dispatcher, row, "Two.")
         await revise(database, dispatcher, row, "One.")
@@ -195,10 +191,7 @@ async def test_where_nothing_can_be_edited_an_outcome_is_not_a_second_message(
     database: Database,
 ) -> None:
     chat = MuteChat()
-    async with delivering(database, chat) as dispatcher:
-        row = await pose(database)
-        dispatcher.enqueue([row])
-        await until_sent(database, row)
+    async with asked(database, chat) as (dispatcher, row):
         await revise(database, dispatcher, row, "Which? One.")
         await until_idle(dispatcher)
         assert (await state(database, row)).state == "sent"
@@ -209,10 +202,7 @@ async def test_a_question_that_somebody_deleted_is_not_asked_anew_to_show_its_ou
     database: Database,
 ) -> None:
     chat = FakeChat()
-    async with delivering(database, chat) as dispatcher:
-        row = await pose(database)
-        dispatcher.enqueue([row])
-        await until_sent(database, row)
+    async with asked(database, chat) as (dispatcher, row):
         chat.shown.clear()
         await revise(database, dispatcher, row, "Which? One.")
         await until_idle(dispatcher)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from adapters.errors import RateLimited, Unreachable, Unsure
-from adapters.ids import PlatformMessageId
+from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundMessage, Step
 from agent_core.errors import ModelRejected
 from agent_core.state.engine.database import Connection
@@ -389,3 +389,25 @@ async def test_a_shutdown_waits_until_the_eyes_are_removed(tmp_path: Path) -> No
         assert not harness.gateway.is_at_rest()
         chat.gate.set()
     assert chat.seen == {"7": False}
+
+
+@dataclass
+class BrokenChat(FakeChat):
+    """A platform whose adapter has a bug."""
+
+    tried: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def type(self, address: Address) -> None:
+        self.tried.set()
+        raise KeyError("planned")
+
+
+async def test_an_indicator_that_breaks_its_adapter_ends_no_gateway(tmp_path: Path) -> None:
+    chat = BrokenChat()
+    go = asyncio.Event()
+    async with running(tmp_path, FakeModel([go.wait, *say("Done.")]), chat=chat) as harness:
+        await chat.says("work")
+        await chat.tried.wait()
+        go.set()
+        await chat.sees_text("Done.")
+        await harness.at_rest()
