@@ -76,7 +76,7 @@ def compose_banner(opening: Opening) -> str:
 
 try:
     import uvloop
-except ImportError:  # Windows has no uvloop
+except ImportError:  # an extra, and not for Windows
     make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
 else:
     make_loop = uvloop.new_event_loop
