@@ -88,6 +88,8 @@ EXCEPTIONS = {
     "search.index_message": "tells the index; every word that it is given has its person in front",
     "search.move_sessions": BY_NUMBER,
     "usage.charged_by_person": "the owner's desk: what everybody's calls cost, each by name",
+    "usage.find_newest": "a number only, from where the counters of `/metrics` go on",
+    "usage.list_after": "counters of everybody together, without a name",
 }
 FORGETTING = {
     "redact": BY_NUMBER,
