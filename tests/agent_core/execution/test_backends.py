@@ -183,7 +183,8 @@ async def test_stop_ends_every_command_of_a_workspace_only(backend: Backend) -> 
     other = await backend.start(shell("echo here; sleep 600", workspace="ben"))
     try:
         await backend.stop("anna")
-        assert (await mine.wait()).status == 137
+        # A stop that comes before a supervisor's own signals are set up ends it by SIGTERM.
+        assert (await mine.wait()).status in (137, 143)
         assert await other.read() == b"here\n"
     finally:
         await other.kill()
