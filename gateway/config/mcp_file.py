@@ -5,7 +5,6 @@ mistake is reported, and takes no other with it.
 """
 
 import json
-import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError
 
 from agent_core.tools.mcp import McpServer, Surroundings
+from gateway.config.files import replace_file
 from gateway.config.redaction import looks_secret
 from gateway.config.secrets import read_named_secrets
 from gateway.config.sources import parse_file
@@ -302,13 +302,7 @@ def _replace(home: Path, text: str, expected: Mapping[str, Any]) -> None:
         is_sound = False
     if not is_sound:
         raise SettingsError(f"{path} has a form that can't be changed safely; edit it by hand.")
-    draft = path.with_suffix(".part")
-    try:
-        draft.write_text(text, "utf-8")
-        draft.chmod(0o600)
-        os.replace(draft, path)  # noqa: PTH105 - atomic on every system
-    except OSError as error:
-        raise SettingsError(f"{path} can't be written: {error.strerror}.") from error
+    replace_file(path, text)
 
 
 def _spell(value: object) -> str:

@@ -55,7 +55,10 @@ class Provider(Protocol):
 
 @dataclass(slots=True)
 class _Place:
-    """One person's sandbox as this process knows it; None while it sleeps, or is doubtful."""
+    """The sandbox of one person, as this process knows it.
+
+    `sandbox` is None while it sleeps, or its state is doubtful.
+    """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     sandbox: Sandbox | None = None

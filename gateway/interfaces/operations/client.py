@@ -39,6 +39,17 @@ def fetch_health(home: Path, *, timeout: float) -> tuple[bool, dict[str, Any]]:
     return status == http.HTTPStatus.OK, report
 
 
+def is_served(home: Path) -> bool:
+    """Return whether a gateway serves a home, even if it is too busy to answer."""
+    try:
+        fetch_health(home, timeout=_CONNECT)
+    except NoGateway:
+        return False
+    except StartError:
+        return True
+    return True
+
+
 def ask(
     home: Path, operation: str, asked: dict[str, Any], *, timeout: float = PATIENCE
 ) -> dict[str, Any]:

@@ -11,13 +11,12 @@ from shutil import which
 from gateway.config import Settings, load, make_home
 from gateway.errors import Declined, StartError
 from gateway.interfaces.cli.service.autostart import Manager, Service, make_launchd, make_systemd
-from gateway.interfaces.operations.client import NoGateway, fetch_health
+from gateway.interfaces.operations.client import is_served
 from gateway.interfaces.parser import Parser
 
 _PATIENCE = 60.0
 """Seconds for a command of the service manager; a stop takes up to 45."""
 _OUTPUT = Path("logs", "service.log")
-_HEALTH_PATIENCE = 2.0
 
 
 def configure(parser: Parser) -> None:
@@ -89,7 +88,7 @@ def _install(manager: Manager, found: Settings) -> int:
         raise Declined(
             f"{manager.path} was not written by Talaria. Remove it, or keep using it instead."
         )
-    if not manager.path.exists() and _is_running(found.home):
+    if not manager.path.exists() and is_served(found.home):
         raise Declined("Talaria is running already. Stop it first, and run this again.")
     make_home(found.home)
     (found.home / _OUTPUT).parent.mkdir(mode=0o700, exist_ok=True)
@@ -119,16 +118,6 @@ def _remove(manager: Manager) -> int:
         _run(words)
     print("The service is removed. Your data is still in the home directory.")
     return 0
-
-
-def _is_running(home: Path) -> bool:
-    try:
-        fetch_health(home, timeout=_HEALTH_PATIENCE)
-    except NoGateway:
-        return False
-    except StartError:
-        pass  # it runs, but is too busy to answer
-    return True
 
 
 def _show(words: tuple[str, ...]) -> int:

@@ -17,10 +17,9 @@ from gateway.config import (
     make_home,
 )
 from gateway.errors import StartError
-from gateway.interfaces.operations.client import NoGateway, fetch_health
+from gateway.interfaces.operations.client import is_served
 from gateway.interfaces.operations.runner import perform
 
-_PATIENCE = 2.0
 _SOUL, _OLD_SOUL = "SOUL.md", "SOUL.md.old"
 
 
@@ -38,13 +37,7 @@ class SetupHome:
 
     def is_running(self) -> bool:
         """True if a gateway serves the home."""
-        try:
-            fetch_health(self.path, timeout=_PATIENCE)
-        except NoGateway:
-            return False
-        except StartError:
-            pass  # it runs, but is too busy to answer
-        return True
+        return is_served(self.path)
 
     def save_secrets(self, values: Mapping[str, str]) -> list[str]:
         """Save keys and tokens in `.env`; return those that the environment overrules."""
