@@ -96,7 +96,10 @@ def _set_up_part(home: SetupHome, part: str) -> None:
 
 
 def _report(home: SetupHome) -> None:
-    print(f"\nKeys are in {home.path / ENV_NAME}, settings in {home.path / CONFIG_NAME}.")
+    print()
+    for what, name in (("Keys", ENV_NAME), ("Settings", CONFIG_NAME)):
+        if (home.path / name).exists():
+            print(f"{what} are in {home.path / name}.")
     if home.is_running():
         print("Talaria runs with the old ones. Restart it to use the new ones.")
 
