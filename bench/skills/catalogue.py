@@ -10,7 +10,14 @@ from agent_core.skills import SkillCatalog
 from agent_core.skills.tools import SkillDirectory
 from agent_core.state.engine.database import Database
 from bench.figures import Figure
-from bench.skills.corpus import Request, list_skills, read_requests, write_skills
+from bench.skills.corpus import (
+    Request,
+    Sample,
+    WrittenSkill,
+    list_skills,
+    read_requests,
+    write_skills,
+)
 
 BUDGET = 350
 """Tokens of the list; the default of `skills.prompt_tokens`."""
@@ -22,9 +29,13 @@ _LOADED = 1_000
 
 async def measure_choice() -> list[Figure]:
     """Measure the list in a prompt, and the share of requests whose skill is among the first."""
+    return [*await _measure_sample("tuned"), *await _measure_sample("held_out")]
+
+
+async def _measure_sample(sample: Sample) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="talaria-skills-") as folder:
         home = Path(folder)
-        write_skills(home / "skills", list_skills(), is_quoted=True)
+        write_skills(home / "skills", list_skills(sample), is_quoted=True)
         database = await Database.open(home / "state.db")
         try:
             directory = SkillDirectory(SkillCatalog(home / "skills"), database, BUDGET)
@@ -32,18 +43,25 @@ async def measure_choice() -> list[Figure]:
         finally:
             await database.close()
         lines = [line for line in listed.splitlines() if line.startswith("- ")]
-        requests = read_requests()
-        tuned, held = requests[::2], requests[1::2]
+        requests, label = read_requests(sample), sample.replace("_", " ")
         return [
             Figure(
-                name="list of 500 skills",
+                name=f"list of 500 skills, {label}",
                 unit="tokens",
                 value=sum(map(len, lines)) / _LETTERS_PER_TOKEN,
                 at_most=BUDGET,
             ),
-            _figure("among the first three, 30 requests held out", directory, held),
-            _figure("among the first three, the other 30", directory, tuned),
-            Figure(name="suggesting for a message", unit="ms", value=_time(directory, requests)),
+            Figure(
+                name=f"among the first three, {label}",
+                unit="%",
+                value=_share(directory, requests),
+                at_least=90,
+            ),
+            Figure(
+                name=f"suggesting for a message, {label}",
+                unit="ms",
+                value=_time(directory, requests),
+            ),
         ]
 
 
@@ -51,10 +69,13 @@ async def measure_loading() -> list[Figure]:
     """Measure the first listing of 1,000 skills, and the next ones without a change."""
     figures = []
     for is_quoted, label in ((True, "plain"), (False, "unquoted colons")):
-        skills = [(f"skill-{number}", f"Does the work {number}.") for number in range(_LOADED)]
+        skills = [
+            WrittenSkill(f"skill-{number}", f"Does the work {number}.") for number in range(_LOADED)
+        ]
         with tempfile.TemporaryDirectory(prefix="talaria-skills-") as folder:
             write_skills(Path(folder), skills, is_quoted=is_quoted)
-            first, again = [], []
+            first: list[float] = []
+            again: list[float] = []
             for _ in range(_ROUNDS):
                 catalog = SkillCatalog(Path(folder))
                 for taken in (first, again):
@@ -70,9 +91,10 @@ async def measure_loading() -> list[Figure]:
     return figures
 
 
-def _figure(name: str, directory: SkillDirectory, requests: Sequence[Request]) -> Figure:
+def _share(directory: SkillDirectory, requests: Sequence[Request]) -> float:
+    """Return the share of requests whose skill is among the first, in percent."""
     found = sum(one.skill in directory.suggest(one.text)[:_FIRST] for one in requests)
-    return Figure(name=name, unit="%", value=100 * found / len(requests), at_least=90)
+    return 100 * found / len(requests)
 
 
 def _time(directory: SkillDirectory, requests: Sequence[Request]) -> float:

@@ -1,14 +1,14 @@
-"""A catalogue of 500 skills: 60 that were written with a request each, and 440 like them.
+"""Catalogues of 500 skills: 60 that were written with a request each, and 440 like them.
 
-The requests were written before any ranking was seen. Those at even places may serve to tune the
-ranking, the ones at odd places are held out.
+`tuned.json` serves to tune the ranking. `held_out.json` was committed before the ranking was made,
+and is read for published figures only.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 _WORK = (
     ("archiver", "Files old {} in folders by year and topic, and finds them again."),
@@ -23,6 +23,17 @@ _WORK = (
     ("summary", "Summarises {} on one page with the most important points."),
 )
 COUNT = 500
+_BODY = "Do the work step by step, and check it.\n" * 40
+Sample = Literal["tuned", "held_out"]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSkill:
+    """A skill to be written to a folder."""
+
+    name: str
+    description: str
+    body: str = _BODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,37 +44,37 @@ class Request:
     skill: str
 
 
-def read_requests() -> list[Request]:
+def read_requests(sample: Sample) -> list[Request]:
     """Read the requests in their order."""
-    return [Request(text, name) for name, _, text in _read()]
+    return [Request(one[-1], one[0]) for one in _read(sample)]
 
 
-def list_skills() -> list[tuple[str, str]]:
-    """List the names and descriptions of the catalogue."""
-    written = [(name, description) for name, description, _ in _read()]
+def list_skills(sample: Sample) -> list[WrittenSkill]:
+    """List the skills of a catalogue. Those of `tuned` have no body of their own."""
+    written = [WrittenSkill(*one[:-1]) for one in _read(sample)]
     others = [
-        (f"{subject}-{work}", text.format(subject))
-        for subject in _read_file()["subjects"]
+        WrittenSkill(f"{subject}-{work}", text.format(subject))
+        for subject in json.loads(_find("tuned").read_text())["subjects"]
         for work, text in _WORK
     ]
     return [*written, *others][:COUNT]
 
 
-def write_skills(folder: Path, skills: Sequence[tuple[str, str]], *, is_quoted: bool) -> None:
+def write_skills(folder: Path, skills: Sequence[WrittenSkill], *, is_quoted: bool) -> None:
     """Write skills as folders; unless quoted, their descriptions have a colon that YAML refuses."""
-    for name, description in skills:
-        place = folder / name
+    for one in skills:
+        place = folder / one.name
         place.mkdir(parents=True)
-        text = f'"{description}"' if is_quoted else f"{description} Examples: one: two."
-        body = "Do the work step by step, and check it.\n" * 40
-        (place / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {text}\n---\n{body}")
+        described = one.description
+        text = f'"{described}"' if is_quoted else f"{described} Examples: one: two."
+        front = f"---\nname: {one.name}\ndescription: {text}\n---\n"
+        (place / "SKILL.md").write_text(front + one.body)
 
 
-def _read() -> list[tuple[str, str, str]]:
-    written = _read_file()["written"]
-    return [(name, description, request) for name, description, request in written]
-
-
-def _read_file() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Path(__file__).with_name("requests.json").read_text())
+def _read(sample: Sample) -> list[list[str]]:
+    found: list[list[str]] = json.loads(_find(sample).read_text())["written"]
     return found
+
+
+def _find(sample: Sample) -> Path:
+    return Path(__file__).with_name(f"{sample}.json")
