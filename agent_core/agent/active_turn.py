@@ -28,7 +28,7 @@ from agent_core.state.conversations.sessions import Conversation, Session, find_
 from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection
-from agent_core.state.memory import skills
+from agent_core.state.memory import skill_uses
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox
 from agent_core.tools import Caller, MemoryOwner, Toolbox, ToolResult
@@ -295,7 +295,7 @@ def insert_turn(
     """Insert a created turn within the caller's transaction, and claim the events it answers."""
     assert turn.prepared  # noqa: S101 - a created turn has one
     asked = replace(asked, turn_id=turn.id)
-    _open_session(connection, turn, turn.prepared, asked, now)
+    is_first = _open_session(connection, turn, turn.prepared, asked, now)
     turns.insert(
         connection,
         conversation=turn.conversation,
@@ -304,6 +304,8 @@ def insert_turn(
         prompt_hash=turn.prompt.hash,
         now=now,
     )
+    for name in turn.agent.skills if turn.agent and is_first else ():
+        skill_uses.note(connection, name=name, turn_id=turn.id, now=now)
     # After the messages, the full-text index would flush for this update, and again at the end.
     inbox.claim(connection, inbox_ids=inbox_ids, turn_id=turn.id, is_over=turn.journal.is_over)
     turn.journal.append(connection, turn.messages[-turn.own_count :], now)
@@ -311,10 +313,10 @@ def insert_turn(
 
 def _open_session(
     connection: Connection, turn: ActiveTurn, prepared: PreparedTurn, asked: TurnRequest, now: int
-) -> None:
+) -> bool:
     """Open the turn's session and store its prompt, unless both exist.
 
-    A fresh prompt counts as a use of the skills that a named agent preloads.
+    Return whether the prompt is fresh, which is a use of the skills that a named agent preloads.
     """
     session, prompt = prepared.session, turn.prompt
     if session is None:
@@ -325,11 +327,11 @@ def _open_session(
             account_id=asked.account_id,
             now=now,
         )
-    if session is None or session.prompt_hash != prompt.hash:
+    is_fresh = session is None or session.prompt_hash != prompt.hash
+    if is_fresh:
         store_prompt(prompt, now, connection)
         sessions.touch(connection, session_id=turn.session_id, prompt_hash=prompt.hash, now=now)
-        for name in turn.agent.skills if turn.agent else ():
-            skills.note_use(connection, name=name, now=now)
+    return is_fresh
 
 
 def make_place(context: PromptContext, session_id: SessionId, turn_id: TurnId) -> TranscriptPlace:

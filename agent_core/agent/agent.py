@@ -25,6 +25,7 @@ from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
+from agent_core.agent.outcomes import note_outcomes
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.facts import describe_searchable
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache, PromptConfig
@@ -323,6 +324,7 @@ class Agent:
             model=turn.journal.model,
             now=now,
         )
+        note_outcomes(connection, turn, ended, reason, now)
         if detail:
             turns.note_error(connection, turn_id=turn.id, detail=detail)
         if (

@@ -32,7 +32,7 @@ from agent_core.skills.ledger_sync import (
 from agent_core.skills.parser import Skill, is_name
 from agent_core.skills.snapshots import is_whole
 from agent_core.skills.undo import undo_skill_change
-from agent_core.skills.usage import UsageFile
+from agent_core.skills.usage import SkillRecord, UsageFile, list_records
 
 __all__ = [
     "FOUND",
@@ -44,6 +44,7 @@ __all__ = [
     "CuratorView",
     "Skill",
     "SkillCatalog",
+    "SkillRecord",
     "Step",
     "StepKind",
     "UsageFile",
@@ -55,6 +56,7 @@ __all__ = [
     "inspect_skills",
     "is_name",
     "is_whole",
+    "list_records",
     "list_skill_folders",
     "note_found",
     "note_loaded",

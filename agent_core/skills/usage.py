@@ -4,13 +4,15 @@ import asyncio
 import json
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_core.errors import StoreError
 from agent_core.memory import hash_text, read_file, write_file
-from agent_core.state.engine.database import Database
-from agent_core.state.memory import skills
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import blocks, skill_changes, skill_uses, skills
+from agent_core.state.memory.skill_uses import NO_USES, Tally
 from agent_core.state.memory.skills import SkillRow
 
 FILE = ".usage.json"
@@ -47,21 +49,44 @@ class UsageFile:
         Raises `StoreError`, and `OSError` if it is unwritable.
         """
         async with self._order:
-            rows = await self._database.read(skills.list_present)
+            rows = await self._database.read(list_records)
             await asyncio.to_thread(_write, self._folder, dump(rows))
 
 
-def dump(rows: Sequence[SkillRow]) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillRecord:
+    """What is known of a skill's use. `version` counts its texts, 0 if the ledger has none."""
+
+    row: SkillRow
+    tally: Tally = NO_USES
+    version: int = 0
+
+
+def list_records(connection: Connection) -> list[SkillRecord]:
+    """List the use of every skill that is not gone, by name."""
+    team = blocks.find_team(connection)
+    versions = skill_changes.count_rows(connection, person_id=team) if team else {}
+    tallies = skill_uses.count(connection)
+    return [
+        SkillRecord(row=row, tally=tallies.get(row.id, NO_USES), version=versions.get(row.id, 0))
+        for row in skills.list_present(connection)
+    ]
+
+
+def dump(records: Sequence[SkillRecord]) -> str:
     """Format the file. Pure."""
     reported = {
-        row.name: {
-            "uses": row.uses,
-            "last_used": _show(row.last_used_at),
-            "since": _show(row.seen_at),
-            "state": row.state,
-            "pinned": row.is_pinned,
+        one.row.name: {
+            "uses": one.row.uses,
+            "successes": one.tally.successes,
+            "failures": one.tally.failures,
+            "last_used": _show(one.row.last_used_at),
+            "since": _show(one.row.seen_at),
+            "version": one.version,
+            "state": one.row.state,
+            "pinned": one.row.is_pinned,
         }
-        for row in rows
+        for one in records
     }
     return json.dumps(reported, indent=2, ensure_ascii=False) + "\n"
 

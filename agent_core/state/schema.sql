@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 34;
+PRAGMA user_version = 35;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -655,7 +655,9 @@ CREATE INDEX deferred_messages_by_person ON deferred_messages (person_id);
 
 -- State of a skill besides its files. Disuse counts from `last_used_at`, or from `seen_at` (first
 -- seen, or restored). `told_fault` is the hash of the fault last reported to the owners, '' for
--- none. The row outlives the skill, because the ledger refers to its id.
+-- none. The row outlives the skill, because the ledger refers to its id. A skill that the agent wrote
+-- is a draft until its cases pass, then on trial until its use proves it. `good_row` is the ledger row
+-- of the last text that was proved, or that a person wrote.
 CREATE TABLE "skills" (
     id           INTEGER PRIMARY KEY,
     name         TEXT NOT NULL UNIQUE,
@@ -663,10 +665,27 @@ CREATE TABLE "skills" (
     uses         INTEGER NOT NULL DEFAULT 0,
     last_used_at INTEGER,
     state        TEXT NOT NULL DEFAULT 'active'
-        CHECK (state IN ('active', 'stale', 'archived', 'gone')),
+        CHECK (state IN ('draft', 'trial', 'active', 'stale', 'archived', 'gone')),
     is_pinned    INTEGER NOT NULL DEFAULT 0,
-    told_fault   TEXT NOT NULL DEFAULT ''
+    told_fault   TEXT NOT NULL DEFAULT '',
+    good_row     INTEGER REFERENCES ledger (id)
 );
+
+-- One skill in one turn, and what became of it: NULL while the turn runs. `text_row` is the ledger row
+-- of the skill's text then; NULL for a skill that the ledger has no text of.
+CREATE TABLE skill_uses (
+    id         INTEGER PRIMARY KEY,
+    skill_id   INTEGER NOT NULL REFERENCES skills (id),
+    turn_id    INTEGER NOT NULL REFERENCES turns (id),
+    text_row   INTEGER REFERENCES ledger (id),
+    outcome    TEXT CHECK (outcome IN ('done', 'corrected', 'retried', 'stopped', 'failed', 'liked',
+        'disliked', 'void')),
+    created_at INTEGER NOT NULL,
+    decided_at INTEGER,
+    UNIQUE (turn_id, skill_id)
+);
+CREATE INDEX skill_uses_by_skill ON skill_uses (skill_id, id);
+CREATE INDEX skill_uses_by_outcome ON skill_uses (skill_id, outcome);
 
 -- A browser's login to the console page; only a hash of its secret is kept.
 CREATE TABLE browser_logins (

@@ -110,7 +110,7 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         ),
         RoomCommands(deps.rooms, deps.consent),
         McpCommands(extra.mcp),
-        SkillCommands(extra.skills),
+        SkillCommands(extra.skills, database),
         ToolCommands(database, extra.toolboxes, extra.agents),
         ApprovalCommands(database),
         AgentCommands(

@@ -86,7 +86,7 @@ def make_router(
 
 def _make_finder(core: Core, mcp: McpServers) -> Callable[[str], Awaitable[SlashCommand | None]]:
     """Make what finds the commands that come and go: prompts of MCP servers, and skills."""
-    prompts, skills = McpCommands(mcp), SkillCommands(core.skills)
+    prompts, skills = McpCommands(mcp), SkillCommands(core.skills, core.database)
 
     async def find(name: str) -> SlashCommand | None:
         return prompts.find_prompt(name) or await skills.find(name)

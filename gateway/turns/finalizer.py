@@ -18,6 +18,7 @@ from agent_core.state.conversations.sessions import is_task, name_direct
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
+from agent_core.state.memory import skill_uses
 from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
@@ -295,10 +296,7 @@ class TurnFinalizer:
             enqueue_speech(connection, active, place, now)
 
     async def abandon(self, turn: Turn) -> None:
-        """End a turn whose transcript is damaged. Raises `StoreError`.
-
-        The turn of a job fails its run, which reports it.
-        """
+        """End a turn whose transcript is damaged, and the run of its job. Raises `StoreError`."""
         now = self._now()
         reply = NewOutboxMessage(
             platform=turn.platform,
@@ -313,6 +311,7 @@ class TurnFinalizer:
             turns.end(
                 connection, turn_id=turn.id, state="failed", reason="damaged", model="", now=now
             )
+            skill_uses.end(connection, turn_id=turn.id, outcome="void", now=now)
             turns.mark_untrusted(connection, turn_id=turn.id)  # its messages can't be read to tell
             delegated_turns.stop_all(connection, turn_id=turn.id, now=now)
             inbox.finish_turn(connection, turn_id=turn.id)

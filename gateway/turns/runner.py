@@ -17,7 +17,7 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs
-from agent_core.state.memory import skills
+from agent_core.state.memory import skill_uses
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
@@ -375,4 +375,4 @@ def _attach_to_run(connection: Connection, active: ActiveTurn, job_turn: JobTurn
     if not job_runs.attach(connection, run_id=job_turn.run_id, turn_id=active.id):
         raise StaleTurn
     for name in job_turn.skills:
-        skills.note_use(connection, name=name, now=now)
+        skill_uses.note(connection, name=name, turn_id=active.id, now=now)

@@ -7,7 +7,7 @@ from agent_core.agent.review.feed import LearnedEntry, list_learned, list_record
 from agent_core.agent.review.gate import LONGEST, Claim, Doubt, Fault, Verdict, judge
 from agent_core.agent.review.record import HeldClaim, ReviewRecord, dump_record, load_record
 from agent_core.agent.review.reviewer import PURPOSE, Reviewer
-from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
+from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due, is_correction
 
 __all__ = [
     "LONGEST",
@@ -24,6 +24,7 @@ __all__ = [
     "Verdict",
     "dump_record",
     "enqueue_due",
+    "is_correction",
     "judge",
     "list_learned",
     "list_records",

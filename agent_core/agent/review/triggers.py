@@ -41,6 +41,11 @@ class EndedTurn:
     tools: Sequence[str] = ()
 
 
+def is_correction(said: str) -> bool:
+    """Return whether a message begins by correcting the answer before it."""
+    return _CORRECTION.search(said) is not None
+
+
 def enqueue_due(connection: Connection, rules: ReviewRules, turn: EndedTurn, now: int) -> bool:
     """Queue a review if one is due after this turn; return whether it is.
 
@@ -63,7 +68,7 @@ def enqueue_due(connection: Connection, rules: ReviewRules, turn: EndedTurn, now
 def _is_due(connection: Connection, rules: ReviewRules, turn: EndedTurn, after: TurnId) -> bool:
     if not (rules.turns or rules.steps):
         return False
-    forward = _CORRECTION.search(turn.said) or len(turn.tools) >= _LONG
+    forward = is_correction(turn.said) or len(turn.tools) >= _LONG
     if not forward and len(turn.tools) > len(set(turn.tools)):
         forward = _has_overcome(connection, turn)
     if forward:

@@ -178,6 +178,18 @@ def request_of_turn(connection: Connection, *, turn_id: TurnId, person_id: Perso
     return "\n\n".join(row[0] for row in rows if row[0])
 
 
+def list_said_since(
+    connection: Connection, *, turn_id: TurnId, person_id: PersonId, since: int
+) -> list[str]:
+    """List what the person added to a turn after a moment, in milliseconds since the epoch, UTC."""
+    rows = connection.execute(
+        "SELECT text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
+        " AND role = 'user' AND created_at > :since ORDER BY id",
+        {"turn_id": turn_id, "person_id": person_id, "since": since},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
 def answer_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> str:
     """Return the last text that the assistant wrote in a turn, "" for none."""
     row = connection.execute(

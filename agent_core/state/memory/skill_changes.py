@@ -16,6 +16,27 @@ def find_newest(
     return found[0] if found else None
 
 
+def find_text_row(connection: Connection, *, person_id: PersonId, skill_id: int) -> int | None:
+    """Return the newest row that changed the text of a skill; others add files to it."""
+    row = connection.execute(
+        "SELECT id FROM ledger WHERE person_id = :person_id AND target = 'skill'"
+        " AND position = :skill_id AND (before IS NULL OR after IS NULL OR before <> after)"
+        " ORDER BY id DESC LIMIT 1",
+        {"person_id": person_id, "skill_id": skill_id},
+    ).fetchone()
+    return int(row[0]) if row else None
+
+
+def count_rows(connection: Connection, *, person_id: PersonId) -> dict[int, int]:
+    """Count the rows that have a text, by skill: the number of each skill's newest version."""
+    rows = connection.execute(
+        "SELECT position, COUNT(after) FROM ledger WHERE person_id = :person_id"
+        " AND target = 'skill' GROUP BY position",
+        {"person_id": person_id},
+    ).fetchall()
+    return dict(rows)
+
+
 def list_of_skill(
     connection: Connection, *, person_id: PersonId, skill_id: int, limit: int
 ) -> list[LedgerEntry]:

@@ -6,9 +6,12 @@ from typing import Literal
 
 from agent_core.state.engine.database import Connection
 
-SkillState = Literal["active", "stale", "archived", "gone"]
+SkillState = Literal["draft", "trial", "active", "stale", "archived", "gone"]
+"""A skill that the agent wrote is a draft until its cases pass, then on trial until its use proves
+it. Any other skill is active at once. An unused one is stale.
+"""
 
-_COLUMNS = "id, name, seen_at, uses, last_used_at, state, is_pinned, told_fault"
+_COLUMNS = "id, name, seen_at, uses, last_used_at, state, is_pinned, told_fault, good_row"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +19,8 @@ class SkillRow:
     """State of a skill; times in milliseconds, `id` is its id in the ledger.
 
     `seen_at` is the time when it was first seen, or restored. `told_fault` is the hash of the last
-    fault reported to the owners, "" for none. A pinned skill is never archived.
+    fault reported to the owners, "" for none. A pinned skill is never archived. `good_row` is the
+    ledger row of the last text that was proved, or that a person wrote.
     """
 
     id: int
@@ -27,6 +31,7 @@ class SkillRow:
     state: SkillState
     is_pinned: bool
     told_fault: str
+    good_row: int | None = None
 
 
 def note_use(connection: Connection, *, name: str, now: int) -> None:
@@ -34,7 +39,7 @@ def note_use(connection: Connection, *, name: str, now: int) -> None:
     connection.execute(
         "INSERT INTO skills (name, seen_at, uses, last_used_at) VALUES (:name, :now, 1, :now)"
         " ON CONFLICT (name) DO UPDATE SET uses = skills.uses + 1, last_used_at = :now,"
-        " state = 'active'",
+        " state = CASE WHEN skills.state IN ('draft', 'trial') THEN skills.state ELSE 'active' END",
         {"name": name, "now": now},
     )
 

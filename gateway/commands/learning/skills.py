@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 
 from agent_core.errors import SkillBroken
+from agent_core.skills import SkillRecord, list_records
 from agent_core.skills.tools import SkillDirectory
+from agent_core.state.engine.database import Database
 from gateway.commands.catalog import COMMANDS, HIDDEN
 from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCommand
 from gateway.texts.tools import skills as texts
@@ -16,8 +18,9 @@ _TAKEN = frozenset(spec.name for spec in (*COMMANDS, *HIDDEN))
 class SkillCommands:
     """Lists skills for a person, and starts one."""
 
-    def __init__(self, directory: SkillDirectory) -> None:
+    def __init__(self, directory: SkillDirectory, database: Database) -> None:
         self._directory = directory
+        self._database = database
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -55,8 +58,21 @@ class SkillCommands:
             usable = [one for one in self._directory.search(call.argument) if one.name in names]
             if not usable:
                 return Reply(text=texts.NO_HIT())
+        known = {one.row.name: one for one in await self._database.read(list_records)}
         shown = [
-            (one.name if one.name in _TAKEN else f"/{one.name}", one.description)
+            texts.describe_skill(
+                one.name if one.name in _TAKEN else f"/{one.name}",
+                one.description,
+                _count_uses(known.get(one.name)),
+            )
             for one in usable[:_MOST_SHOWN]
         ]
         return Reply(text=texts.describe_skills(shown, len(usable) - len(shown)))
+
+
+def _count_uses(known: SkillRecord | None) -> tuple[int, int, int]:
+    """Return how often a skill was used, how many uses are judged, and how many went well."""
+    if known is None:
+        return 0, 0, 0
+    tally = known.tally
+    return known.row.uses, tally.successes + tally.failures, tally.successes

@@ -8,10 +8,12 @@ from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
 from agent_core.schedule import JobAlreadyRunning, run_job_now
 from agent_core.skills import (
     CatalogEntry,
+    SkillRecord,
     archive_skill,
     count_idle,
     has_written_all,
     is_name,
+    list_records,
     restore_skill,
     undo_skill_change,
     write_planned,
@@ -21,7 +23,6 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
-from agent_core.state.memory.skills import SkillRow
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import (
     Answer,
@@ -307,8 +308,8 @@ async def _write_usage(context: OperationContext) -> None:
         raise Declined(f"The change is done, but .usage.json can't be written: {error}.") from error
 
 
-def _known(connection: Connection) -> dict[str, SkillRow]:
-    return {row.name: row for row in skills.list_present(connection)}
+def _known(connection: Connection) -> dict[str, SkillRecord]:
+    return {one.row.name: one for one in list_records(connection)}
 
 
 def _name_all(connection: Connection) -> dict[int, str]:
@@ -328,8 +329,8 @@ def _describe_change(row: LedgerEntry, names: Mapping[int, str]) -> dict[str, An
     }
 
 
-def _outline(one: CatalogEntry, row: SkillRow | None, now: int) -> dict[str, Any]:
-    skill = one.skill
+def _outline(one: CatalogEntry, known: SkillRecord | None, now: int) -> dict[str, Any]:
+    skill, row = one.skill, known.row if known else None
     is_idle = row is not None and one.origin == "home" and row.state == "stale"
     return {
         "name": one.name,
@@ -338,6 +339,8 @@ def _outline(one: CatalogEntry, row: SkillRow | None, now: int) -> dict[str, Any
         "unknown": list(skill.unknown) if skill else [],
         "fault": one.fault,
         "uses": row.uses if row else 0,
+        "successes": known.tally.successes if known else 0,
+        "failures": known.tally.failures if known else 0,
         "last_used_at": row.last_used_at if row else None,
         "idle_days": count_idle(row, now) if row and is_idle else 0,
         "is_pinned": bool(row and row.is_pinned),

@@ -11,6 +11,8 @@ _MORE = Plural(
     "{n} more: send `/skills` with a few words to search.",
     "{n} more: send `/skills` with a few words to search.",
 )
+_USED = Plural("(used once)", "(used {n:,} times)")
+_JUDGED = Plural("({done} of {n} use went well)", "({done:,} of {n:,} uses went well)")
 NONE = Text("There are no skills yet.")
 NO_HIT = Text("I found no skill for that. Send `/skills` to see all of them.")
 BROKEN = Text("I can't read the skills now. An owner can run `talaria skills check`.")
@@ -18,9 +20,18 @@ FOLLOW = Text("Do this with the skill {name}; read it first with `skill_view`: {
 FOLLOW_ALONE = Text("Start the skill {name}; read it first with `skill_view`.")
 
 
-def describe_skills(skills: Sequence[tuple[str, str]], more: int) -> str:
-    """List skills, as command and description."""
-    lines = [f"{name} – {flatten(text, _LONGEST)}" for name, text in skills]
+def describe_skill(name: str, text: str, uses: tuple[int, int, int]) -> str:
+    """Describe a skill. `uses` are all of them, the judged ones, and those that went well."""
+    count, judged, good = uses
+    line = f"{name} – {flatten(text, _LONGEST)}"
+    if judged:
+        return f"{line} {_JUDGED(n=judged, done=good)}"
+    return f"{line} {_USED(n=count)}" if count else line
+
+
+def describe_skills(lines: Sequence[str], more: int) -> str:
+    """List skills by their lines."""
+    lines = [*lines]
     if more:
         lines.append(_MORE(n=more))
     return _LIST(lines="\n".join(lines))

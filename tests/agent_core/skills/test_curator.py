@@ -16,7 +16,7 @@ from agent_core.skills.curator import (
     hash_fault,
     plan_steps,
 )
-from agent_core.skills.usage import FILE, UsageFile, dump
+from agent_core.skills.usage import FILE, SkillRecord, UsageFile, dump
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.skills import SkillRow
@@ -171,8 +171,11 @@ async def test_the_file_says_what_the_table_says_whatever_stood_in_it(
     assert json.loads((folder / FILE).read_text()) == {
         "tidy": {
             "uses": 1,
+            "successes": 0,
+            "failures": 0,
             "last_used": "1970-01-02T00:00:00+00:00",
             "since": "1970-01-02T00:00:00+00:00",
+            "version": 0,
             "state": "active",
             "pinned": False,
         }
@@ -182,4 +185,5 @@ async def test_the_file_says_what_the_table_says_whatever_stood_in_it(
 
 
 def test_a_moment_that_no_calendar_has_is_no_moment() -> None:
-    assert json.loads(dump([replace(ROW, last_used_at=1 << 62)]))["tidy"]["last_used"] is None
+    record = SkillRecord(row=replace(ROW, last_used_at=1 << 62))
+    assert json.loads(dump([record]))["tidy"]["last_used"] is None

@@ -302,7 +302,9 @@ def _describe_use(one: Mapping[str, Any], zone: ZoneInfo) -> str:
     if one["last_used_at"] is None:
         return "never used"
     last = datetime.fromtimestamp(one["last_used_at"] / 1000, UTC).astimezone(zone)
-    return f"used {one['uses']:,} times, last {last:%Y-%m-%d %H:%M}"
+    judged = one["successes"] + one["failures"]
+    went = f", {one['successes']:,} of {judged:,} went well" if judged else ""
+    return f"used {one['uses']:,} times, last {last:%Y-%m-%d %H:%M}{went}"
 
 
 def _describe_state(one: Mapping[str, Any], wanted: list[str]) -> str:

@@ -14,6 +14,7 @@ NOBODYS = {
     "meta": "what the gateway remembers of itself, but for projections and marks of work owed",
     "message_search_config": "the index's own",
     "prompts": "emptied, where no other talk has them",
+    "skill_uses": "numbers of skills and turns, and how each went; no words",
     "skills": "names of folders of the gateway's, and how often jobs used them",
 }
 HANDLED = {

@@ -80,6 +80,7 @@ from agent_core.state.memory import (
     memory_owners,
     shares,
     skill_changes,
+    skill_uses,
     skills,
 )
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
@@ -144,6 +145,7 @@ GROWING = (
         "jobs",
         "steps",
         "processes",
+        "skill_uses",
         "tasks",
         "turn_files",
         "turns",
@@ -202,6 +204,7 @@ ROOMS = (
     sessions,
     shares,
     skill_changes,
+    skill_uses,
     skills,
     split_person,
     agent_bindings,

@@ -1,0 +1,83 @@
+"""What became of the skills that a turn used, judged in the transaction that ends it.
+
+The turn's own end decides first. The person's next message may say more about the turn before: it
+corrects the answer, asks the same again, or is a thumb.
+"""
+
+import re
+
+from agent_core.agent.active_turn import ActiveTurn
+from agent_core.agent.review import is_correction
+from agent_core.state.conversations import messages
+from agent_core.state.conversations.turns import TurnState
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import skill_uses
+from agent_core.state.memory.skill_uses import Outcome
+
+_OWN_LIMITS = frozenset(("steps", "tokens", "time", "money", "no_progress"))
+"""Limits that the work itself reached. The quota of a day, and a model that fails or refuses, say
+nothing about a skill.
+"""
+_LIKED = frozenset("👍❤♥🙏👏💯🔥🎉🥰😍🤩🏆👌")
+_DISLIKED = frozenset("👎💩😡🤬😠🤮😤")
+_MODIFIERS = re.compile("[\ufe0e\ufe0f\u200d\U0001f3fb-\U0001f3ff\\s]")
+"""Variation selectors, joiners and skin tones, which change nothing about a sign."""
+
+
+def read_thumb(text: str) -> Outcome | None:
+    """Return what a message or a reaction says that consists of thumbs or similar signs only."""
+    signs = set(_MODIFIERS.sub("", text[:20]))
+    if not signs or len(text) > 20:
+        return None
+    if signs <= _LIKED:
+        return "liked"
+    return "disliked" if signs <= _DISLIKED else None
+
+
+def note_outcomes(
+    connection: Connection, turn: ActiveTurn, state: TurnState, reason: str, now: int
+) -> None:
+    """Give the turn's uses of skills their outcome, and revise those of the turn before."""
+    outcome = _judge(state, reason)
+    begun_at = skill_uses.end(connection, turn_id=turn.id, outcome=outcome, now=now)
+    if turn.job_turn or turn.parent:
+        return  # nobody speaks there
+    owner_id, person_id = turn.conversation.person_id, turn.person.id
+    if begun_at is not None and outcome == "done":
+        added = messages.list_said_since(
+            connection, turn_id=turn.id, person_id=owner_id, since=begun_at
+        )
+        if any(is_correction(text) for text in added):
+            skill_uses.revise(
+                connection, turn_id=turn.id, person_id=person_id, outcome="corrected", now=now
+            )
+    before = skill_uses.find_before(
+        connection,
+        conversation_id=turn.conversation.id,
+        person_id=person_id,
+        turn_id=turn.id,
+    )
+    if before is None:
+        return
+    said = turn.evidence
+    verdict = read_thumb(said)
+    if verdict is None and is_correction(said):
+        verdict = "corrected"
+    if verdict is None:
+        asked = messages.request_of_turn(connection, turn_id=before, person_id=owner_id)
+        verdict = "retried" if _normalise(asked) == _normalise(said) != "" else None
+    if verdict:
+        skill_uses.revise(connection, turn_id=before, person_id=person_id, outcome=verdict, now=now)
+
+
+def _judge(state: TurnState, reason: str) -> Outcome:
+    """Return what the end of a turn says about the skills that it used."""
+    if state == "answered":
+        return "done"
+    if state == "stopped":
+        return "stopped"
+    return "failed" if state == "exhausted" and reason in _OWN_LIMITS else "void"
+
+
+def _normalise(text: str) -> str:
+    return " ".join(text.casefold().split())

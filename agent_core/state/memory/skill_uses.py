@@ -1,0 +1,93 @@
+"""Queries over the uses of skills: one for each skill in each turn, and what became of it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.ids import ConversationId, PersonId, TurnId
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import blocks, skill_changes, skills
+
+Outcome = Literal["done", "corrected", "retried", "stopped", "failed", "liked", "disliked", "void"]
+"""What became of a use. `void` says nothing about the skill: for instance, no model answered."""
+
+_ANSWERED = "('done', 'corrected', 'retried', 'liked', 'disliked')"
+_GOOD = "('done', 'liked')"
+_BAD = "('corrected', 'retried', 'stopped', 'failed', 'disliked')"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How often the uses of a skill went well and badly; void and unfinished ones are neither."""
+
+    successes: int = 0
+    failures: int = 0
+
+
+NO_USES = Tally()
+
+
+def note(connection: Connection, *, name: str, turn_id: TurnId, now: int) -> None:
+    """Record the use of a skill in a turn, once; the skill may be new."""
+    skills.note_seen(connection, name=name, now=now)
+    row = skills.find(connection, name=name)
+    assert row is not None  # noqa: S101 - it was noted just now
+    team = blocks.find_team(connection)
+    text_row = team and skill_changes.find_text_row(connection, person_id=team, skill_id=row.id)
+    made = connection.execute(
+        "INSERT INTO skill_uses (skill_id, turn_id, text_row, created_at)"
+        " VALUES (:skill_id, :turn_id, :text_row, :now) ON CONFLICT (turn_id, skill_id) DO NOTHING",
+        {"skill_id": row.id, "turn_id": turn_id, "text_row": text_row, "now": now},
+    )
+    if made.rowcount:
+        skills.note_use(connection, name=name, now=now)
+
+
+def end(connection: Connection, *, turn_id: TurnId, outcome: Outcome, now: int) -> int | None:
+    """Give the uses of a turn their outcome, in the transaction that ends the turn.
+
+    Returns when the first of them began, None if there are none.
+    """
+    rows = connection.execute(
+        "UPDATE skill_uses SET outcome = :outcome, decided_at = :now WHERE turn_id = :turn_id"
+        " AND outcome IS NULL RETURNING created_at",
+        {"turn_id": turn_id, "outcome": outcome, "now": now},
+    ).fetchall()
+    return min((row[0] for row in rows), default=None)
+
+
+def revise(
+    connection: Connection, *, turn_id: TurnId, person_id: PersonId, outcome: Outcome, now: int
+) -> int:
+    """Change the outcome of a finished turn's uses after a word of its person; return how many.
+
+    A thumb counts more than a correction, and a turn that was stopped or failed stays so.
+    """
+    changeable = _ANSWERED if outcome in ("liked", "disliked") else "('done')"
+    return connection.execute(
+        "UPDATE skill_uses SET outcome = :outcome, decided_at = :now WHERE turn_id = :turn_id"
+        f" AND outcome IN {changeable} AND outcome <> :outcome AND EXISTS (SELECT 1"
+        " FROM turns WHERE turns.id = :turn_id AND turns.person_id = :person_id)",
+        {"turn_id": turn_id, "person_id": person_id, "outcome": outcome, "now": now},
+    ).rowcount
+
+
+def find_before(
+    connection: Connection, *, conversation_id: ConversationId, person_id: PersonId, turn_id: TurnId
+) -> TurnId | None:
+    """Return the person's turn before this one in a conversation, if it used a skill."""
+    row = connection.execute(
+        "SELECT turn_id FROM skill_uses WHERE turn_id = (SELECT id FROM turns"
+        " WHERE conversation_id = :conversation_id AND person_id = :person_id AND id < :turn_id"
+        " ORDER BY id DESC LIMIT 1) LIMIT 1",
+        {"conversation_id": conversation_id, "person_id": person_id, "turn_id": turn_id},
+    ).fetchone()
+    return TurnId(row[0]) if row else None
+
+
+def count(connection: Connection) -> dict[int, Tally]:
+    """Count what became of the uses of every skill, by its id."""
+    rows = connection.execute(
+        f"SELECT skill_id, COUNT(*) FILTER (WHERE outcome IN {_GOOD}),"
+        f" COUNT(*) FILTER (WHERE outcome IN {_BAD}) FROM skill_uses GROUP BY skill_id"
+    ).fetchall()
+    return {row[0]: Tally(successes=row[1], failures=row[2]) for row in rows}
