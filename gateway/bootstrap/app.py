@@ -143,10 +143,10 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         scheduling=make_scheduling(scheduling),
         event_jobs=event_jobs,
         client_calls=make_client_calls(core, dispatcher, data.questions, toolboxes),
+        agents=core.agents,
         background=[
             *_list_background(core, notices, data, toolboxes, lanes),
             *list_deliveries(core, lanes, notifier),
-            factories.make_idle_compactor(core.settings, core.compactor, core.quotas, lanes).run,
         ],
         claim_code=claim_code,
         started=time.monotonic(),
@@ -182,6 +182,7 @@ def _list_background(
         *(runner.run for runner in runners),
         data.data_requests.run,
         data.mcp.run,
+        factories.make_idle_compactor(core.settings, core.compactor, core.quotas, lanes).run,
         partial(scan_all, core.memory.store, core.database, core.now),
         *([core.external_memory.run] if core.external_memory else []),
     ]

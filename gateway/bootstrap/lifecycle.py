@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 
+from agent_core.agent.named import AgentFolder
 from agent_core.errors import StoreError
 from agent_core.memory import ExternalMemory, SharedMemory, SoulFile
 from agent_core.state.engine.database import Database
@@ -43,6 +44,7 @@ class Gateway:
     scheduling: Scheduling
     event_jobs: EventJobs
     client_calls: ClientCalls
+    agents: AgentFolder
     background: Sequence[Callable[[], Coroutine[object, object, None]]]
     """Long-lived work besides platforms and scheduler; each runs until cancelled."""
     claim_code: str | None

@@ -15,6 +15,8 @@ from agent_core.transcript import UntrustedSource
 Target = Literal["memory", "user", "archive", "soul", "skill"]
 """One of the two lists of a memory, the archive, SOUL.md as one entry, or a skill."""
 Operation = Literal["add", "replace", "remove"]
+_END = 2**63 - 1
+"""The id after every row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,15 +164,17 @@ def list_recent(connection: Connection, *, limit: int) -> list[tuple[PersonId, L
     return [(PersonId(row[-1]), read_row(row[:-1])) for row in rows]
 
 
-def list_recent_of(connection: Connection, *, person_id: PersonId, limit: int) -> list[LedgerEntry]:
-    """List the newest changes of one owner except those of skills, newest first.
+def list_recent_of(
+    connection: Connection, *, person_id: PersonId, limit: int, before: int = _END
+) -> list[LedgerEntry]:
+    """List the newest changes of one owner from below an id, without skills', newest first.
 
     Raises `StoreDamaged` on a damaged row.
     """
     rows = connection.execute(
         f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target <> 'skill'"
-        " ORDER BY id DESC LIMIT :limit",
-        {"person_id": person_id, "limit": limit},
+        " AND id < :before ORDER BY id DESC LIMIT :limit",
+        {"person_id": person_id, "limit": limit, "before": before},
     ).fetchall()
     return [read_row(row) for row in rows]
 

@@ -17,12 +17,11 @@ from agent_core.errors import StoreError
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.queues import inbox, outbox
-from gateway.bootstrap.factories import make_prompt_cache
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import CONTROL_SOCKET
 from gateway.errors import Declined, Mistaken, StartError
 from gateway.interfaces.http.health import examine
-from gateway.interfaces.operations.contract import OperationContext, scheduling_context
+from gateway.interfaces.operations.contexts import open_context
 from gateway.interfaces.operations.registry import OPERATIONS
 from gateway.turns import Client
 
@@ -85,23 +84,7 @@ async def _operate(request: web.Request) -> web.Response:
             "The running gateway does not know that operation. Restart it after an upgrade."
         )
     gateway = request.app[GATEWAY]
-    context = OperationContext(
-        database=gateway.database,
-        now=gateway.now,
-        enqueue=gateway.dispatcher.enqueue,
-        forget_known=gateway.router.forget_known,
-        exports=gateway.exports,
-        erasing=gateway.data_requests.erasing,
-        memory=gateway.memory.store,
-        skills=gateway.scheduling.skills,
-        prompt_cache=make_prompt_cache(gateway.settings, gateway.database, gateway.memory),
-        scheduling=scheduling_context(
-            gateway.settings,
-            calendars=gateway.scheduling.calendars,
-            wake=gateway.scheduling.wake,
-            load_platforms=lambda: gateway.platforms.adapters,
-        ),
-    )
+    context = open_context(gateway)
     try:
         asked = await request.json()
         if not isinstance(asked, dict):

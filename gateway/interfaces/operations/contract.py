@@ -57,6 +57,8 @@ class OperationContext:
     skills: SkillServices
     prompt_cache: PromptCache | None = None
     """Builds a conversation's current prompt; None without settings."""
+    actor: str = "house"
+    """Who did what an operation changes: `house` for the command line, `person` for themselves."""
 
 
 Operation = Callable[[OperationContext, Answer], Awaitable[Answer]]
@@ -79,6 +81,12 @@ def read_limit(asked: Answer) -> int:
     return limit
 
 
+def find_zone_of(settings: Settings | None) -> str:
+    """Return the time zone of people who have not set one, an IANA name."""
+    own = settings.people.time_zone if settings else None
+    return own or tzlocal.get_localzone_name()
+
+
 def scheduling_context(
     settings: Settings | None,
     *,
@@ -87,9 +95,8 @@ def scheduling_context(
     load_platforms: Callable[[], Mapping[str, ChatAdapter]],
 ) -> SchedulingContext:
     """Return the scheduling context; without settings, the default one."""
-    own = settings.people.time_zone if settings else None
     return SchedulingContext(
-        zone=own or tzlocal.get_localzone_name(),
+        zone=find_zone_of(settings),
         rules=make_rules(settings) if settings else JobRules(),
         calendars=calendars,
         wake=wake,

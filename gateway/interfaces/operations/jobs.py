@@ -150,7 +150,7 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
         wish = read_request(
             arguments, here=_HOME, zone=zone, known=known, now=now, calendars=calendars
         )
-        whose = JobOwner(person_id=person.id, room_id=None, actor="house")
+        whose = JobOwner(person_id=person.id, room_id=None, actor=context.actor)
         new = draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
         made = create_job(connection, new, rules=scheduling.rules, now=now)
         return outline(connection, made)

@@ -253,7 +253,7 @@ def _name_all(connection: Connection) -> dict[PersonId, str]:
 
 
 def _origin(context: OperationContext) -> Origin:
-    return Origin(actor="house", now=context.now())
+    return Origin(actor=context.actor, now=context.now())
 
 
 def _report(row: LedgerEntry, slug: str) -> dict[str, Any]:

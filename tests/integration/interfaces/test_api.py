@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import re
 import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -473,21 +474,59 @@ async def test_no_resource_shows_anything_of_another_person(setup: Setup) -> Non
     spec = json.loads((await read(setup, setup.olga, "/api/openapi.json"))[1])
     newest = await setup.served.gateway.database.read(turns.find_newest)
     seen = {"olga": "", "zebrana": ""}
-    addresses = [
-        path.replace("{turn}", str(number)).replace("{job}", str(number))
-        for path, methods in spec["paths"].items()
-        if "get" in methods
-        for number in (range(1, newest + 2) if "{" in path else (0,))
-    ]
-    for address in (one for one in addresses if "{" not in one):
-        for name, token in (("olga", setup.olga), ("zebrana", setup.zebrana)):
-            status, text, _ = await read(setup, token, address)
-            assert status in (200, 404), address
-            seen[name] += text
+    for path in (path for path, methods in spec["paths"].items() if "get" in methods):
+        for number in range(1, newest + 2) if "{" in path else (0,):
+            address = re.sub("{[a-z]+}", str(number), path) + "?query=bluefishsaid&limit=20"
+            for name, token in (("olga", setup.olga), ("zebrana", setup.zebrana)):
+                status, text, _ = await read(setup, token, address)
+                assert status in (200, 403, 404, 409), (address, text)
+                if path != "/api/people":
+                    seen[name] += text
     for canary in ("bluefish", "Zebrana", ZEBRANA):
         assert canary not in seen["olga"]
     for canary in ("bluefishmemory", "bluefishsaid", "bluefishrequest", "bluefishanswer"):
         assert canary in seen["zebrana"], canary
+
+
+async def test_an_owner_sees_who_there_is_and_a_member_does_not(setup: Setup) -> None:
+    status, text, _ = await read(setup, setup.olga, "/api/people")
+    assert status == 200
+    assert [one["slug"] for one in json.loads(text)["people"]] == ["olga", "zebrana"]
+    assert (await read(setup, setup.zebrana, "/api/people"))[0] == 403
+
+
+async def test_a_conversation_is_read_in_pages_and_searched(setup: Setup) -> None:
+    setup.model.plays = [say(f"heron {number}") for number in range(3)]
+    for number in range(3):
+        await setup.post("chat/completions", setup.olga, chat_of(f"kingfisher {number}"))
+    _, text, _ = await read(setup, setup.olga, "/api/conversations?limit=1")
+    (newest,) = json.loads(text)["conversations"]
+    found: list[str] = []
+    path = base = f"/api/conversations/{newest['id']}/messages?limit=4"
+    while path:
+        page = json.loads((await read(setup, setup.olga, path))[1])
+        found += [one["text"] for one in page["messages"]]
+        path = page["next"] and f"{base}&before={page['next']}"
+    assert found == [f"{word} {number}" for number in (2, 1, 0) for word in ("heron", "kingfisher")]
+    _, text, _ = await read(setup, setup.olga, "/api/recall?query=kingfisher")
+    assert {hit["text"] for hit in json.loads(text)["hits"]} >= {
+        f"kingfisher {n}" for n in range(3)
+    }
+    _, text, _ = await read(setup, setup.zebrana, "/api/recall?query=kingfisher")
+    assert json.loads(text) == {"hits": [], "count": 0}
+    assert (await read(setup, setup.zebrana, base))[0] == 404
+
+
+async def test_a_turn_shows_what_the_model_read(setup: Setup) -> None:
+    setup.model.plays = [say("noted")]
+    await setup.post("chat/completions", setup.olga, chat_of("remember the heron"))
+    newest = json.loads((await read(setup, setup.olga, "/api/turns?limit=1"))[1])["turns"][0]
+    status, text, _ = await read(setup, setup.olga, f"/api/turns/{newest['id']}/requests")
+    shown = json.loads(text)
+    assert status == 200
+    assert shown["system"]
+    assert "remember the heron" in json.dumps(shown["calls"][0]["messages"])
+    assert (shown["calls"][0]["doubt"], shown["calls"][0]["is_known"]) == ("", True)
 
 
 async def test_turns_come_in_pages_and_with_tags(setup: Setup) -> None:

@@ -42,6 +42,7 @@ from agent_core.state.conversations import (
     plans,
     questions,
     sessions,
+    transcripts,
     turns,
     usage,
 )
@@ -212,6 +213,7 @@ ROOMS = (
     reviews,
     tasks,
     person_data,
+    transcripts,
     turns,
     usage,
 )

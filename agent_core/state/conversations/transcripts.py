@@ -1,0 +1,106 @@
+"""Queries over what a person's conversations show to that person, newest first."""
+
+from dataclasses import dataclass
+
+from agent_core.ids import ConversationId, MessageId, PersonId, TurnId
+from agent_core.state.conversations.sessions import HELPERS, TASKS, is_direct
+from agent_core.state.engine.database import Connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedConversation:
+    """A conversation with the title of its newest session; times are milliseconds UTC."""
+
+    id: ConversationId
+    title: str
+    is_direct: bool
+    created_at: int
+    last_at: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownMessage:
+    """A text that the person wrote or read."""
+
+    id: MessageId
+    turn_id: TurnId
+    role: str
+    text: str
+    platform: str
+    created_at: int
+
+
+def list_conversations(
+    connection: Connection, *, person_id: PersonId, before: int, limit: int
+) -> list[ListedConversation]:
+    """List a person's conversations from below an id, newest first, without those of helpers."""
+    rows = connection.execute(
+        "SELECT conversations.id, key, COALESCE(title, ''), created_at, last_at FROM conversations"
+        " LEFT JOIN sessions ON sessions.id = (SELECT MAX(id) FROM sessions"
+        " WHERE conversation_id = conversations.id) WHERE person_id = :person_id"
+        " AND conversations.id < :before AND key NOT GLOB :helpers AND key NOT GLOB :tasks"
+        " ORDER BY conversations.id DESC LIMIT :limit",
+        {
+            "person_id": person_id,
+            "before": before,
+            "limit": limit,
+            "helpers": f"{HELPERS}*",
+            "tasks": f"{TASKS}*",
+        },
+    ).fetchall()
+    return [
+        ListedConversation(
+            id=ConversationId(row[0]),
+            title=row[2],
+            is_direct=is_direct(row[1]),
+            created_at=row[3],
+            last_at=row[4],
+        )
+        for row in rows
+    ]
+
+
+def is_of_person(
+    connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
+) -> bool:
+    """Return whether a conversation belongs to a person."""
+    row = connection.execute(
+        "SELECT 1 FROM conversations WHERE id = :id AND person_id = :person_id",
+        {"id": conversation_id, "person_id": person_id},
+    ).fetchone()
+    return row is not None
+
+
+def list_messages(
+    connection: Connection,
+    *,
+    conversation_id: ConversationId,
+    person_id: PersonId,
+    before: int,
+    limit: int,
+) -> list[ShownMessage]:
+    """List the texts of a conversation from below the id of a message, newest first."""
+    rows = connection.execute(
+        "SELECT messages.id, turn_id, role, text, platform, created_at FROM sessions"
+        " JOIN messages ON messages.session_id = sessions.id AND messages.id < :before"
+        " WHERE conversation_id = :conversation_id AND messages.person_id = :person_id"
+        " AND role IN ('user', 'assistant') AND text <> '' AND forgotten_at IS NULL"
+        " ORDER BY messages.id DESC LIMIT :limit",
+        {
+            "conversation_id": conversation_id,
+            "person_id": person_id,
+            "before": before,
+            "limit": limit,
+        },
+    ).fetchall()
+    return [
+        ShownMessage(
+            id=MessageId(row[0]),
+            turn_id=TurnId(row[1]),
+            role=row[2],
+            text=row[3],
+            platform=row[4],
+            created_at=row[5],
+        )
+        for row in rows
+    ]

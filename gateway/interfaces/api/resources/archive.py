@@ -1,0 +1,76 @@
+"""The notes of the archive."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from agent_core.ids import ArchiveId
+from agent_core.memory import search_archive
+from agent_core.memory.recall import read_query
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import archive
+from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
+from agent_core.tools import local_time
+from gateway.bootstrap.lifecycle import Gateway
+from gateway.interfaces.api.clients import FindClient
+from gateway.interfaces.api.resources import models
+from gateway.interfaces.api.resources.replies import Id, Limit, Words, make_missing, pick, reply
+from gateway.turns import Client
+
+_MOST_SKIPPED = 100_000
+
+
+def make_archive(gateway: Gateway, find_client: FindClient) -> APIRouter:
+    """Make the routes of the archive."""
+    router = APIRouter()
+    database = gateway.database
+    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
+
+    @router.get("/archive", summary="List or search notes", response_model=models.ArchivePage)
+    async def list_archive(
+        request: Request,
+        client: Asker,
+        query: Words = "",
+        limit: Limit = 20,
+        offset: Annotated[int, Query(ge=0, le=_MOST_SKIPPED)] = 0,
+    ) -> Response:
+        within = ArchiveFilter(person_id=client.person_id)
+        asked = read_query(query.replace("\0", " "))
+
+        def work(connection: Connection) -> list[ArchiveEntry]:
+            if asked.asked:
+                found = search_archive(connection, within, asked, _clock)
+                return [hit.entry for hit in found.hits[offset : offset + limit]]
+            ids = archive.list_holders(connection, within=within, limit=limit, offset=offset)
+            return archive.list_entries(connection, person_id=client.person_id, archive_ids=ids)
+
+        found = await database.read(work)
+        is_full = len(found) == limit
+        page = models.ArchivePage(
+            entries=[_describe(one) for one in found], next=offset + limit if is_full else None
+        )
+        return reply(request, page)
+
+    @router.get("/archive/{entry}", summary="Show a note", response_model=models.ArchiveModel)
+    async def show_entry(request: Request, entry: Id, client: Asker) -> Response:
+        found = await database.read(
+            lambda c: archive.find(c, person_id=client.person_id, archive_id=ArchiveId(entry))
+        )
+        if found is None:
+            raise make_missing()
+        return reply(request, _describe(found))
+
+    return router
+
+
+def _describe(entry: ArchiveEntry) -> models.ArchiveModel:
+    return models.ArchiveModel(
+        **pick(entry, "id", "text", "created_at", "updated_at"), tags=list(entry.tags)
+    )
+
+
+def _clock(moment: int) -> datetime:
+    return local_time(moment, "UTC")

@@ -1,0 +1,358 @@
+"""The bodies of the API's resources. Times are milliseconds since the epoch, UTC."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+
+class AccountModel(BaseModel):
+    """An account of the person."""
+
+    platform: str
+    display_name: str
+
+
+class PersonModel(BaseModel):
+    """A person; `slug` names them in commands and folders."""
+
+    slug: str
+    name: str
+    role: str
+    time_zone: str | None
+    language: str | None
+    accounts: list[AccountModel]
+
+
+class PersonList(BaseModel):
+    """Everybody who may talk to this Talaria."""
+
+    people: list[PersonModel]
+
+
+class ConversationModel(BaseModel):
+    """A conversation; `title` is that of its newest session."""
+
+    id: int
+    title: str
+    is_direct: bool
+    created_at: int
+    last_at: int | None
+
+
+class ConversationPage(BaseModel):
+    """Conversations, newest first. `next` is the `before` of the next page."""
+
+    conversations: list[ConversationModel]
+    next: int | None
+
+
+class MessageModel(BaseModel):
+    """What the person or the assistant wrote; `role` is `user` or `assistant`."""
+
+    id: int
+    turn_id: int
+    role: str
+    text: str
+    platform: str
+    created_at: int
+
+
+class MessagePage(BaseModel):
+    """Messages, newest first. `next` is the `before` of the next page."""
+
+    messages: list[MessageModel]
+    next: int | None
+
+
+class HitModel(BaseModel):
+    """A message that was found, with the words around the match."""
+
+    id: int
+    role: str
+    platform: str
+    said_at: int
+    text: str
+    score: float
+
+
+class RecallModel(BaseModel):
+    """The best hits, and the number of messages with a word of the query."""
+
+    hits: list[HitModel]
+    count: int
+
+
+class TurnModel(BaseModel):
+    """A turn and how it ended."""
+
+    id: int
+    conversation_id: int
+    platform: str
+    state: str
+    reason: str
+    started_at: int
+    ended_at: int | None
+
+
+class TurnPage(BaseModel):
+    """Turns, newest first. `next` is the `before` of the next page."""
+
+    turns: list[TurnModel]
+    next: int | None
+
+
+class StepModel(BaseModel):
+    """A tool call; `outcome` is None while it is unknown."""
+
+    tool: str
+    outcome: str | None
+    is_error: bool
+
+
+class FileModel(BaseModel):
+    """A file that a turn made."""
+
+    number: int
+    name: str
+
+
+class TurnDetail(TurnModel):
+    """A turn with its words, its steps and its cost."""
+
+    request: str
+    answer: str
+    steps: list[StepModel]
+    files: list[FileModel]
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    micro_dollars: int
+
+
+class RequestPart(BaseModel):
+    """A message that the model read; the parts are as the transcript stores them."""
+
+    role: str
+    parts: list[dict[str, Any]]
+
+
+class RequestModel(BaseModel):
+    """One request to the model. `messages` leaves out the first `same` of the one before.
+
+    `doubt` says why the request can't be proved to be exact; "" if it is proved.
+    """
+
+    model: str
+    limit: int | None
+    hash: str | None
+    doubt: str
+    is_known: bool
+    read: int
+    from_cache: int
+    written: int
+    same: int
+    messages: list[RequestPart]
+
+
+class RequestsModel(BaseModel):
+    """The prompt and the requests of a turn. A deleted prompt is None."""
+
+    id: int
+    system: str | None
+    tools: list[dict[str, Any]] | None
+    calls: list[RequestModel]
+
+
+class MemoryModel(BaseModel):
+    """The memory of the person, as in USER.md and MEMORY.md."""
+
+    user: list[str]
+    memory: list[str]
+
+
+class ChangeModel(BaseModel):
+    """A change of memory with its author and its evidence; `undoes` is the id that it reverts."""
+
+    id: int
+    target: str
+    operation: str
+    before: str | None
+    after: str | None
+    actor: str
+    evidence: str
+    undoes: int | None
+    at: int
+
+
+class LedgerModel(BaseModel):
+    """Changes of memory, newest first. `next` is the `before` of the next page."""
+
+    changes: list[ChangeModel]
+    next: int | None
+
+
+class ArchiveModel(BaseModel):
+    """A note of the archive."""
+
+    id: int
+    text: str
+    tags: list[str]
+    created_at: int
+    updated_at: int
+
+
+class ArchivePage(BaseModel):
+    """Notes, newest or best first. `next` is the `offset` of the next page."""
+
+    entries: list[ArchiveModel]
+    next: int | None
+
+
+class BlockModel(BaseModel):
+    """A shared list that the person sees."""
+
+    name: str
+    description: str
+    is_read_only: bool
+    entries: list[str]
+
+
+class BlockList(BaseModel):
+    """The shared lists that the person sees."""
+
+    blocks: list[BlockModel]
+
+
+class ChoiceModel(BaseModel):
+    """A possible answer."""
+
+    key: str
+    label: str
+
+
+class QuestionModel(BaseModel):
+    """An open question to the person."""
+
+    id: int
+    turn_id: int | None
+    kind: str
+    text: str
+    platform: str
+    choices: list[ChoiceModel]
+    expires_at: int
+
+
+class QuestionList(BaseModel):
+    """What waits for the person, newest first."""
+
+    questions: list[QuestionModel]
+
+
+class ApprovalModel(BaseModel):
+    """What calls of tools may do without a question."""
+
+    id: int
+    scope: str
+    allows: str
+    created_at: int
+
+
+class ApprovalList(BaseModel):
+    """The approvals of the person, oldest first."""
+
+    approvals: list[ApprovalModel]
+
+
+class SkillModel(BaseModel):
+    """A skill; `origin` is where it is stored."""
+
+    name: str
+    origin: str
+    description: str
+
+
+class SkillDetail(SkillModel):
+    """A skill with its text."""
+
+    body: str
+
+
+class SkillList(BaseModel):
+    """The skills that can be used."""
+
+    skills: list[SkillModel]
+
+
+class AgentModel(BaseModel):
+    """A named agent."""
+
+    name: str
+    description: str
+    tags: list[str]
+
+
+class AgentList(BaseModel):
+    """The named agents that can be used."""
+
+    agents: list[AgentModel]
+
+
+class JobModel(BaseModel):
+    """A job."""
+
+    id: int
+    kind: str
+    title: str
+    timing: str
+    zone: str
+    state: str
+    next_at: int | None
+
+
+class JobDetail(JobModel):
+    """A job with its words or command; `reason` says why it is paused."""
+
+    body: str
+    reason: str
+
+
+class JobList(BaseModel):
+    """The jobs of the person."""
+
+    jobs: list[JobModel]
+
+
+class RunModel(BaseModel):
+    """A run of a job."""
+
+    id: int
+    slot: str
+    state: str
+    reason: str
+    due_at: int
+    started_at: int | None
+    ended_at: int | None
+
+
+class RunList(BaseModel):
+    """The newest runs of a job."""
+
+    runs: list[RunModel]
+
+
+class UsageLineModel(BaseModel):
+    """The model calls of one purpose to one model."""
+
+    purpose: str
+    model: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    micro_dollars: int
+
+
+class UsageModel(BaseModel):
+    """Usage since a moment."""
+
+    since: int
+    lines: list[UsageLineModel]

@@ -1,0 +1,64 @@
+"""Search over everything that was said."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from agent_core.ids import TurnId
+from agent_core.memory.recall import excerpt, find_match, read_query, search_messages
+from agent_core.state.engine.database import Connection
+from agent_core.state.search.search import SearchFilter
+from agent_core.tools import local_time
+from gateway.bootstrap.lifecycle import Gateway
+from gateway.interfaces.api.clients import FindClient
+from gateway.interfaces.api.resources import models
+from gateway.interfaces.api.resources.replies import Words, find_person, pick, reply
+from gateway.interfaces.operations.contract import find_zone_of
+from gateway.turns import Client
+
+_NO_TURN = TurnId(0)
+
+
+def make_recall(gateway: Gateway, find_client: FindClient) -> APIRouter:
+    """Make the route of recall."""
+    router = APIRouter()
+    database, zone = gateway.database, find_zone_of(gateway.settings)
+    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
+
+    @router.get("/recall", summary="Search what was said", response_model=models.RecallModel)
+    async def recall(
+        request: Request,
+        client: Asker,
+        query: Words,
+        limit: Annotated[int, Query(ge=1, le=20)] = 10,
+    ) -> Response:
+        asked = read_query(query.replace("\0", " "))
+
+        def work(connection: Connection) -> models.RecallModel:
+            person = find_person(connection, client.person_id)
+            clock = _make_clock(person.time_zone or zone)
+            field = SearchFilter(person_id=person.id, scope=f"p{person.id}", except_turn=_NO_TURN)
+            if not asked.asked:
+                return models.RecallModel(hits=[], count=0)
+            found = search_messages(connection, field, asked, limit=limit, clock=clock)
+            hits = [
+                models.HitModel(
+                    **pick(hit.message, "id", "role", "platform", "said_at"),
+                    text=excerpt(hit.text, find_match(asked, hit.text)),
+                    score=round(hit.score, 4),
+                )
+                for hit in found.hits
+            ]
+            return models.RecallModel(hits=hits, count=found.count)
+
+        return reply(request, await database.read(work))
+
+    return router
+
+
+def _make_clock(zone: str) -> Callable[[int], datetime]:
+    return lambda moment: local_time(moment, zone)

@@ -1,0 +1,134 @@
+"""Turns with their steps, their files and the requests to the model."""
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from agent_core.ids import PersonId, TurnId
+from agent_core.state.conversations import files, messages, sessions, turns, usage
+from agent_core.state.conversations.turns import Turn
+from agent_core.state.engine.database import Connection
+from gateway.bootstrap.lifecycle import Gateway
+from gateway.errors import Declined
+from gateway.interfaces.api.clients import FindClient
+from gateway.interfaces.api.errors import ApiError
+from gateway.interfaces.api.resources import models
+from gateway.interfaces.api.resources.replies import (
+    LARGEST,
+    Before,
+    Id,
+    Limit,
+    find_next,
+    make_missing,
+    pick,
+    reply,
+)
+from gateway.interfaces.operations.contexts import open_context
+from gateway.interfaces.operations.turns import show_requests
+from gateway.turns import Client
+
+_OF_ROOM = "The requests of this turn hold words of others in its group, so they are not shown."
+
+
+def make_turns(gateway: Gateway, find_client: FindClient) -> APIRouter:
+    """Make the routes of turns."""
+    router = APIRouter()
+    database = gateway.database
+    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
+
+    @router.get("/turns", summary="List your turns", response_model=models.TurnPage)
+    async def list_turns(
+        request: Request, client: Asker, limit: Limit = 20, before: Before = LARGEST
+    ) -> Response:
+        found = await database.read(
+            lambda c: turns.list_of_person(
+                c, person_id=client.person_id, before=before, limit=limit
+            )
+        )
+        page = models.TurnPage(
+            turns=[models.TurnModel(**_outline(turn)) for turn in found],
+            next=find_next([turn.id for turn in found], limit),
+        )
+        return reply(request, page)
+
+    @router.get("/turns/{turn}", summary="Show a turn", response_model=models.TurnDetail)
+    async def show_turn(request: Request, turn: Id, client: Asker) -> Response:
+        return reply(request, await database.read(lambda c: _read(c, turn, client.person_id)))
+
+    @router.get(
+        "/turns/{turn}/requests",
+        summary="Show what the model read",
+        response_model=models.RequestsModel,
+    )
+    async def list_requests(request: Request, turn: Id, client: Asker) -> Response:
+        await database.read(lambda c: _check_own(c, turn, client.person_id))
+        try:
+            found = await show_requests(open_context(gateway), {"id": turn})
+        except Declined as error:
+            raise ApiError(HTTPStatus.CONFLICT, str(error), code="no_requests") from error
+        return reply(request, models.RequestsModel(**found))
+
+    @router.get("/turns/{turn}/files/{number}", summary="Get a file of a turn")
+    async def get_file(turn: Id, number: Id, client: Asker) -> Response:
+        return await database.read(lambda c: _read_file(c, turn, number, client.person_id))
+
+    return router
+
+
+def _find(connection: Connection, turn: int, person_id: PersonId) -> Turn:
+    found = turns.find_of_person(connection, turn_id=TurnId(turn), person_id=person_id)
+    if found is None:
+        raise make_missing()
+    return found
+
+
+def _check_own(connection: Connection, turn: int, person_id: PersonId) -> None:
+    """Check that a turn's conversation is the person's own. Raises `ApiError`."""
+    found = _find(connection, turn, person_id)
+    conversation = sessions.get_conversation(
+        connection, conversation_id=found.conversation_id, person_id=person_id
+    )
+    if conversation.person_id != person_id:
+        raise ApiError(HTTPStatus.FORBIDDEN, _OF_ROOM, code="of_group")
+
+
+def _read_file(connection: Connection, turn: int, number: int, person_id: PersonId) -> Response:
+    found = _find(connection, turn, person_id)
+    named = files.list_of_turn(connection, turn_id=found.id)[number - 1 : number]
+    stored = files.find(connection, key=named[0].key) if named else None
+    if stored is None:
+        raise make_missing()
+    # Always to save: a page in it must not act as one of this host.
+    headers = {
+        "Content-Disposition": "attachment",
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+    }
+    return Response(stored.data, media_type=stored.media_type, headers=headers)
+
+
+def _read(connection: Connection, number: int, person_id: PersonId) -> models.TurnDetail:
+    turn = _find(connection, number, person_id)
+    total = usage.total_of_turn(connection, turn_id=turn.id)
+    return models.TurnDetail(
+        **_outline(turn),
+        request=messages.request_of_turn(connection, turn_id=turn.id, person_id=person_id),
+        answer=messages.answer_of_turn(connection, turn_id=turn.id, person_id=person_id),
+        steps=[
+            models.StepModel(tool=one.name, **pick(one, "outcome", "is_error"))
+            for one in turns.list_steps(connection, turn_id=turn.id)
+        ],
+        files=[
+            models.FileModel(number=number, name=one.name)
+            for number, one in enumerate(files.list_of_turn(connection, turn_id=turn.id), start=1)
+        ],
+        **pick(total, "calls", "input_tokens", "output_tokens", "micro_dollars"),
+    )
+
+
+def _outline(turn: Turn) -> dict[str, Any]:
+    return pick(
+        turn, "id", "conversation_id", "platform", "state", "reason", "started_at", "ended_at"
+    )
