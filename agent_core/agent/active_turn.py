@@ -153,6 +153,8 @@ class AgentConfig:
     compactor: Compactor
     """Shared with the `/compact` command."""
     cache_ttl: str
+    recall_tokens: int = 0
+    """Most tokens of past messages in the facts of a turn that refers to them."""
     context: ContextFolder | None
     external_memory: ExternalMemory | None = None
     """The external memory provider, if one is configured."""

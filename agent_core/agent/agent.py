@@ -1,7 +1,7 @@
 """The agent: prepares, runs, resumes and finalizes turns."""
 
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 
 from agent_core.agent.active_turn import (
@@ -27,14 +27,16 @@ from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.outcomes import note_outcomes
 from agent_core.agent.prompt.context import PromptContext
-from agent_core.agent.prompt.facts import describe_searchable
+from agent_core.agent.prompt.facts import describe_recalled, describe_searchable
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache, PromptConfig
 from agent_core.events import Ending, Event, Host
 from agent_core.ids import PersonId, RoomId
 from agent_core.memory import SharedMemory, VisibleMessages
+from agent_core.memory.recall import RecallTool, TurnRecall
 from agent_core.models import Fingerprints, Model
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import delegated_turns, messages, sessions, turns, usage
+from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START, StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn, TurnState
@@ -69,6 +71,7 @@ class Agent:
         self._sessions = config.sessions
         self._compactor = config.compactor
         self._external_memory = config.external_memory
+        self._recall = TurnRecall(database, config.recall_tokens)
         self._images = ImageCache(database)
         self._helper_services = HelperServices(
             database=database, sessions=config.sessions, mail=config.agent_mail, now=now
@@ -123,9 +126,7 @@ class Agent:
             context, warm, toolbox.specs, history, toolbox.still_offers
         )
         lost = await self._prompts.find_lost_sources(session, given.prompt)
-        view = VisibleMessages(
-            messages=history, summarized_to=compaction.summarized_to if compaction else START
-        )
+        view = _view(history, compaction)
         searchable = await describe_searchable(self.toolboxes.inventory, context, view, self._now())
         recalled = (
             await external_memory.recall(person.id, apply_compaction(history, compaction))
@@ -145,6 +146,16 @@ class Agent:
     def suggest_skills(self, prepared: PreparedTurn, request: str) -> tuple[str, ...]:
         """Return the line for the facts on skills that fit; see `PromptCache`."""
         return self._prompts.suggest_skills(prepared.prompt, request)
+
+    async def recall_past(self, prepared: PreparedTurn, request: str) -> tuple[str, ...]:
+        """Return the lines for the facts on past messages that a request refers to.
+
+        None where the turn has no tool to search them. Raises `StoreError`.
+        """
+        if all(spec.name != RecallTool.spec.name for spec in prepared.prompt.tools):
+            return ()
+        view = _view(prepared.history, prepared.compaction)
+        return await describe_recalled(self._recall, prepared.context, view, request)
 
     def create_turn(
         self, prepared: PreparedTurn, said: tuple[Message, ...], job_turn: JobTurn | None = None
@@ -381,3 +392,9 @@ class Agent:
         )
         journal.inherit_sources(prompt.sources)
         return journal
+
+
+def _view(history: Sequence[StoredMessage], compaction: Compaction | None) -> VisibleMessages:
+    return VisibleMessages(
+        messages=history, summarized_to=compaction.summarized_to if compaction else START
+    )

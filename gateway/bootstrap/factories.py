@@ -261,6 +261,7 @@ def make_agent_config(
         quotas=quotas,
         compactor=compactor,
         cache_ttl=model.cache_ttl,
+        recall_tokens=settings.memory.recall_tokens,
         context=_make_context(settings),
         external_memory=external_memory,
         agents=named[0],

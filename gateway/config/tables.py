@@ -89,6 +89,13 @@ class MemorySettings(Table, title="Memory"):
         description="Longest `USER.md` of a person, in characters. It is part of every prompt,"
         " too.",
     )
+    recall_tokens: int = Field(
+        400,
+        ge=0,
+        le=4000,
+        description="Most tokens of past messages in a turn that refers to them, such as `What did"
+        " I say about the boiler?`. 0 for none; the assistant can still search.",
+    )
     provider: Text = Field(
         "",
         description="An external memory, which receives conversations and memory entries under"

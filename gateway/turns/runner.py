@@ -72,6 +72,8 @@ class TurnRunner:
         handle.phase = Phase.DRAFTED
         request = "\n".join(pending.message.text for pending in batch)
         news = (*prepared.news, *self._agent.suggest_skills(prepared, request))
+        if newest.job_turn is None:
+            news += await self._agent.recall_past(prepared, request)
         said = tuple(
             conversion.said(pending, zone=zone, now=now, news=() if number else news)
             for number, pending in enumerate(batch)

@@ -5,12 +5,15 @@ from agent_core.memory.recall.query import Query, read_moment, read_query
 from agent_core.memory.recall.ranking import Clock, Ranking
 from agent_core.memory.recall.search import search_messages
 from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.recall.turn_recall import RecalledMessages, TurnRecall
 
 __all__ = [
     "Clock",
     "Query",
     "Ranking",
     "RecallTool",
+    "RecalledMessages",
+    "TurnRecall",
     "View",
     "excerpt",
     "find_match",

@@ -132,11 +132,14 @@ def _give_letters(
     return dict(zip(order, ascii_uppercase, strict=False))
 
 
+def format_hit(query: Query, hit: Ranked, view: View, more: str = "") -> str:
+    """Format one hit as a line: its time, author and platform, and its words as JSON."""
+    return _format_message(hit.message, _excerpt_hit(query, hit), SNIPPET_LIMIT, more, view)
+
+
 def _format_hit(query: Query, hit: Ranked, letters: Mapping[SessionId, str], view: View) -> str:
-    message = hit.message
-    letter = letters.get(message.session_id)
-    text = _excerpt_hit(query, hit)
-    text = _format_message(message, text, SNIPPET_LIMIT, f", {letter}" if letter else "", view)
+    letter = letters.get(hit.message.session_id)
+    text = format_hit(query, hit, view, f", {letter}" if letter else "")
     return f"{'-' if hit.holds else '+'} {text}"
 
 

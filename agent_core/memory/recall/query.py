@@ -106,7 +106,7 @@ _REQUEST_NOW = re.compile(
 )
 _BEFORE = re.compile(r"\b(?:did|was|were|our|ha(?:s|ve|d) (?:i|we|you)|mentioned|said|told)\b")
 """Signs that a question is about what was said before."""
-_FRAME = re.compile(
+FRAME = re.compile(
     r"\b(?:walk me through|(?:list )?the order in which|in(?: chronological)? order"
     r"|mention only(?: and only)? \w+ items"
     r"|(?:(?:a|the) )?(?:(?:clear|quick|short|brief|full|complete|detailed|comprehensive) )?"
@@ -153,7 +153,7 @@ def read_query(text: str) -> Query:
     folded = normalize(text)
     runs = list_runs(folded)
     content = (
-        _drop_stop_words(list_runs(_FRAME.sub(" ", folded)))
+        _drop_stop_words(list_runs(FRAME.sub(" ", folded)))
         or _drop_stop_words(runs)
         or _unique(runs)
     )
