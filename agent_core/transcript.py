@@ -3,6 +3,7 @@
 Text from others is escaped here, so that it can't imitate Talaria's own.
 """
 
+import dataclasses
 import json
 import re
 from dataclasses import dataclass, replace
@@ -110,6 +111,16 @@ class ImagePart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PdfPart(ImagePart):
+    """A PDF file that a tool returned, of which models see the `pages` as pictures.
+
+    It follows the result, which holds its text for models that read no PDF files.
+    """
+
+    pages: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentPart:
     """The content of a file that a person sent: data, not their words, and no instructions.
 
@@ -149,18 +160,22 @@ class Message:
 
     @property
     def images(self) -> tuple[ImagePart, ...]:
-        """The pictures in this message, in order."""
+        """The pictures and PDF files in this message, in order."""
         return tuple(part for part in self.parts if isinstance(part, ImagePart))
 
 
-def mark_images(message: Message, mark: str) -> Message:
-    """Return a message of a tool with a mark at the end of each result in place of its pictures."""
+def mark_images(message: Message, picture: str, pdf: str) -> Message:
+    """Return a message of a tool with a mark at the end of each result in place of its pictures.
+
+    `picture` is the mark of a picture, `pdf` that of a PDF file.
+    """
     if not message.images:
         return message
     parts: list[Part] = []
     for part in message.parts:
         before = parts[-1] if parts else None
         if isinstance(part, ImagePart) and isinstance(before, ToolResultPart):
+            mark = pdf if isinstance(part, PdfPart) else picture
             parts[-1] = replace(before, text=f"{before.text}\n{mark}")
         else:
             parts.append(part)
@@ -236,9 +251,11 @@ _KINDS: dict[str, type[Part]] = {
     "result": ToolResultPart,
     "raw": RawPart,
     "image": ImagePart,
+    "pdf": PdfPart,
     "document": DocumentPart,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
+_FIELDS = {kind: tuple(one.name for one in dataclasses.fields(kind)) for kind in _NAMES}
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -263,7 +280,7 @@ def dump_stored(parts: tuple[Part, ...]) -> str:
 
 
 def read_images(dumped: str) -> tuple[ImagePart, ...]:
-    """Return the pictures among dumped parts."""
+    """Return the pictures and PDF files among dumped parts."""
     return Message(role="tool", parts=load_parts(dumped)).images
 
 
@@ -279,7 +296,7 @@ def leave_out_text(dumped: str, text: str) -> str:
 def _dump_part(part: Part) -> dict[str, object]:
     """Return a part's fields, all plain values, under the name of its kind."""
     kind = type(part)
-    return {"kind": _NAMES[kind], **{name: getattr(part, name) for name in kind.__slots__}}
+    return {"kind": _NAMES[kind], **{name: getattr(part, name) for name in _FIELDS[kind]}}
 
 
 def load_parts(dumped: str, text: str = "") -> tuple[Part, ...]:

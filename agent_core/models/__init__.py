@@ -30,6 +30,7 @@ from agent_core.models.requests import (
     choose,
     estimate_input,
     estimate_messages,
+    list_shown,
 )
 from agent_core.models.router import ModelPolicy, ModelRouter, split_name
 
@@ -55,6 +56,7 @@ __all__ = [
     "estimate_input",
     "estimate_messages",
     "find_window",
+    "list_shown",
     "load_table",
     "parse_price",
     "reduce_table",

@@ -59,11 +59,12 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """The price of a model, the input tokens that it reads, and whether it sees images."""
+    """The price of a model, the input tokens that it reads, and what it sees besides text."""
 
     price: Price
     window: int | None = None
     sees_images: bool | None = None
+    reads_pdf: bool | None = None
 
 
 _ADDED: Mapping[str, ModelFacts] = {
@@ -71,6 +72,7 @@ _ADDED: Mapping[str, ModelFacts] = {
         price=Price(input=8_000_000, output=40_000_000, as_of="2026-11-20"),
         window=1_000_000,
         sees_images=True,
+        reads_pdf=True,
     ),
     # Talaria's own stand-in costs nothing, which is not the same as an unknown price.
     "stand-in": ModelFacts(
@@ -148,6 +150,7 @@ def _reduce(key: str, entry: Mapping[str, Any]) -> list[tuple[str, dict[str, Any
         "price": price,
         "window": window if isinstance(window, int) else None,
         "sees_images": bool(entry.get("supports_vision")),
+        "reads_pdf": bool(entry.get("supports_pdf_input")),
     }
     return [(name, facts)]
 
@@ -187,6 +190,7 @@ def _read_facts(facts: Mapping[str, Any], as_of: str) -> ModelFacts:
         price=Price(**price, as_of=as_of, long=Price(**long, as_of=as_of) if long else None),
         window=facts["window"],
         sees_images=facts["sees_images"],
+        reads_pdf=facts.get("reads_pdf"),  # newer than the others: an older table lacks it
     )
 
 
@@ -200,6 +204,12 @@ def find_window(model: str) -> int:
     """The context window of a model, whose name may carry a provider and a release date."""
     facts = load_table().find(model)
     return (facts and facts.window) or UNKNOWN
+
+
+def reads_pdf(model: str) -> bool:
+    """True for a listed model that reads PDF files; a server of others may fail on one."""
+    facts = load_table().find(model)
+    return bool(facts and facts.reads_pdf)
 
 
 Cost = Callable[[str, Usage], int | None]

@@ -12,12 +12,14 @@ from itertools import chain
 from typing import Generic, TypeVar
 
 from agent_core.ids import ConversationId
+from agent_core.models.catalog import reads_pdf
 from agent_core.models.contract import Fingerprint, ModelRequest, Usage
-from agent_core.state.conversations.images import MEDIA_TYPES
+from agent_core.state.conversations.images import MEDIA_TYPES, is_pdf
 from agent_core.transcript import (
     ImagePart,
     Message,
     Part,
+    PdfPart,
     RawPart,
     TextPart,
     ToolCallPart,
@@ -31,35 +33,56 @@ MOST_IMAGES = 20
 """Per request; above that, Anthropic accepts only 2,000 pixels per side (vision guide)."""
 MOST_BYTES = 15_000_000
 """Bytes of all images in one request: 20 MB as base64, of Anthropic's 32 MB per request."""
+MOST_PAGES = 80
+"""Pages of all PDF files in one request; Anthropic accepts 100 where a model's window has 200,000
+tokens (PDF support guide).
+"""
 IMAGE_TOKENS = 1600
 """Approximate tokens of the largest image; Anthropic scales larger ones down."""
+PAGE_TOKENS = 3000
+"""Approximate tokens of a page, which models get as text and as a picture (PDF support guide)."""
 
 UNSEEN = "[A picture was sent here that you can't be shown. Say so where it matters.]"
+UNSEEN_PDF = "[The PDF file itself can't be shown to you; of it, you see only the text above.]"
 REPEATED = "[The same picture as above.]"
+REPEATED_PDF = "[The same PDF file as above.]"
 
 
 def choose(messages: Iterable[Message]) -> tuple[str, ...]:
-    """The keys of the newest images, which a request with these messages shows.
+    """The keys of the newest images and PDF files, which a request with these messages shows.
 
     If there are too many, the older half is dropped at once. A request with one more image then
     nearly always begins with the same bytes, and the provider's cache holds.
     """
-    kept: dict[str, int] = {}
+    kept: dict[str, tuple[int, int, int]] = {}
+    most = (MOST_IMAGES, MOST_BYTES, MOST_PAGES)
     # This runs over the whole transcript before each call, and images in it are rare.
     parts = chain.from_iterable(message.parts for message in messages)
-    for part in [part for part in parts if type(part) is ImagePart]:
-        kept.setdefault(part.file_key, part.size)
-        if len(kept) <= MOST_IMAGES and sum(kept.values()) <= MOST_BYTES:
+    for part in [part for part in parts if isinstance(part, ImagePart)]:
+        pages = part.pages if isinstance(part, PdfPart) else 0
+        kept.setdefault(part.file_key, (0 if pages else 1, part.size, pages))
+        if not _is_above(kept.values(), most):
             continue
-        while len(kept) > 1 and (
-            len(kept) > MOST_IMAGES // 2 or sum(kept.values()) > MOST_BYTES // 2
-        ):
+        while len(kept) > 1 and _is_above(kept.values(), [one // 2 for one in most]):
             del kept[next(iter(kept))]
     return tuple(kept)
 
 
+def _is_above(kept: Iterable[tuple[int, int, int]], most: Iterable[int]) -> bool:
+    sums = map(sum, zip(*kept, strict=True))
+    return any(size > limit for size, limit in zip(sums, most, strict=True))
+
+
+def list_shown(model: str, keys: Collection[str], messages: Iterable[Message]) -> Collection[str]:
+    """Return the keys without those of PDF files, if the model reads none."""
+    if not keys or reads_pdf(model):
+        return keys
+    parts = (part for message in messages for part in message.images)
+    return set(keys) - {part.file_key for part in parts if isinstance(part, PdfPart)}
+
+
 class ImageSelection:
-    """Renders the images of one request, each once."""
+    """Renders the images and PDF files of one request, each once."""
 
     def __init__(self, images: Mapping[str, bytes]) -> None:
         self._images = images
@@ -67,11 +90,12 @@ class ImageSelection:
 
     def show(self, part: ImagePart) -> tuple[str, str]:
         """(base64, "") for an image that can be shown, else ("", a note)."""
+        is_file = isinstance(part, PdfPart)
         data = self._images.get(part.file_key)
-        if not data or part.media_type not in MEDIA_TYPES:
-            return "", UNSEEN
+        if not data or not (is_file or part.media_type in MEDIA_TYPES):
+            return "", UNSEEN_PDF if is_file else UNSEEN
         if part.file_key in self._shown:
-            return "", REPEATED
+            return "", REPEATED_PDF if is_file else REPEATED
         self._shown.add(part.file_key)
         return base64.b64encode(data).decode("ascii"), ""
 
@@ -80,7 +104,9 @@ _MOST_KNOWN = 10_000
 _STATUSES = (400, 404, 415, 422, 500, 501)
 """Statuses with which servers refuse images; llama.cpp sends 500, OpenRouter 404."""
 _TOO_LARGE = 413
-_ABOUT_IMAGES = re.compile("image|vision|multimodal|multi-modal|content must be a string")
+_ABOUT_IMAGES = re.compile(
+    "image|vision|multimodal|multi-modal|content must be a string|pdf|'file'|invalid file"
+)
 
 
 def is_about_images(status: int, said: str) -> bool:
@@ -101,11 +127,15 @@ class ImageSupport:
         self._refused: dict[tuple[str, str], None] = {}
 
     def spare(self, request: ModelRequest) -> ModelRequest:
-        """The request without the images that its model has refused."""
+        """The request without the images that its model has refused, and files that it can't read.
+
+        A PDF file is sent only to models of which the table says that they read it.
+        """
+        reads = not request.images or reads_pdf(request.model)
         kept = {
             key: data
             for key, data in request.images.items()
-            if (request.model, key) not in self._refused
+            if (request.model, key) not in self._refused and (reads or not is_pdf(data))
         }
         return request if len(kept) == len(request.images) else replace(request, images=kept)
 
@@ -170,7 +200,8 @@ def estimate_usage(request: ModelRequest, answer: Message) -> Usage:
 def estimate_input(request: ModelRequest) -> int:
     """Estimate the input tokens of a request."""
     sent = _measure_frozen(request.system, request.tools)
-    sent += _measure(request.messages, request.images)
+    shown = list_shown(request.model, request.images.keys(), request.messages)
+    sent += _measure(request.messages, shown)
     return -(-sent // _EIGHTHS)
 
 
@@ -203,6 +234,8 @@ def _measure(messages: Iterable[Message], shown: Collection[str]) -> int:
 
 
 def _length(part: Part, shown: Collection[str]) -> int:
+    if isinstance(part, PdfPart):
+        return part.pages * PAGE_TOKENS * _EIGHTHS if part.file_key in shown else _size(UNSEEN_PDF)
     if isinstance(part, ImagePart):
         return IMAGE_TOKENS * _EIGHTHS if part.file_key in shown else _size(UNSEEN)
     if isinstance(part, ToolCallPart):

@@ -90,7 +90,7 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """Text and pictures for the model. An error is a result, too, never an exception.
+    """Text, pictures and PDF files for the model. An error is a result, too, never an exception.
 
     `sources` names whose words the text holds, unless all of them are Talaria's own. `image_data`
     holds the bytes of new `images` by key, which are stored together with the result.

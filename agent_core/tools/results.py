@@ -1,11 +1,12 @@
-"""Bound what a tool returns, add pictures to it, and word the failures of a call."""
+"""Bound what a tool returns, add pictures and PDF files, and word the failures of a call."""
 
 from dataclasses import replace
 
 from agent_core.state.conversations import files
-from agent_core.state.conversations.images import measure
+from agent_core.state.conversations.images import PDF, find_pdf_fault, measure
 from agent_core.tools.contract import RESULT_LIMIT, ToolResult
-from agent_core.transcript import ImagePart, escape
+from agent_core.tools.secret_scan import SecretMask
+from agent_core.transcript import ImagePart, PdfPart, escape
 
 _MOST_TAIL = 5_000
 """Characters kept for the end, where a command reports its outcome; at most half of a result."""
@@ -40,7 +41,31 @@ def bound(text: str, limit: int = RESULT_LIMIT, where: str = "ask for a part") -
 
 def add_image(result: ToolResult, data: bytes, media_type: str) -> ToolResult:
     """Return a result with one more picture; see `images.find_fault` for those that can't be."""
-    image = ImagePart(file_key=files.make_key(data), media_type=media_type, size=len(data))
+    key = files.make_key(data)
+    return _add(result, ImagePart(file_key=key, media_type=media_type, size=len(data)), data)
+
+
+def add_pdf(result: ToolResult, data: bytes, pages: int) -> ToolResult:
+    """Return a result with a PDF file; the same one if that can't be shown to a model."""
+    if find_pdf_fault(data, pages):
+        return result
+    key = files.make_key(data)
+    return _add(result, PdfPart(file_key=key, media_type=PDF, size=len(data), pages=pages), data)
+
+
+def hide_secrets(result: ToolResult, mask: SecretMask) -> ToolResult:
+    """Return a result without secrets in its text, and without PDF files if that held any.
+
+    Nothing in a PDF file can be masked, and its words are those of the text.
+    """
+    text = mask.hide(result.text)
+    if text == result.text:
+        return result
+    kept = tuple(one for one in result.images if not isinstance(one, PdfPart))
+    return replace(result, text=text, images=kept)
+
+
+def _add(result: ToolResult, image: ImagePart, data: bytes) -> ToolResult:
     return replace(
         result,
         images=(*result.images, image),
@@ -53,3 +78,11 @@ def describe_image(data: bytes, media_type: str) -> str:
     size = measure(data, media_type)
     pixels = f"{size[0]:,} × {size[1]:,} pixels, " if size else ""
     return f"A picture ({media_type}, {pixels}{len(data):,} bytes)."
+
+
+def describe_pdf(data: bytes, pages: int) -> str:
+    """Describe a PDF file beside its text, and say if the file itself can't be shown."""
+    number = "1 page" if pages == 1 else f"{pages:,} pages"
+    about = f"A PDF file ({number}, {len(data):,} bytes)"
+    fault = find_pdf_fault(data, pages)
+    return f"{about}; only its text is shown, because {fault}." if fault else f"{about}."

@@ -13,7 +13,7 @@ from agent_core.tools.arguments import Validate, compile_schema, read_arguments
 from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult
 from agent_core.tools.gate import Gate, Pause
 from agent_core.tools.policy import DeclaresActions, Policy
-from agent_core.tools.results import bound, end_sentence, fail
+from agent_core.tools.results import bound, end_sentence, fail, hide_secrets
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.selection.call_rules import Caller, CallRule, TurnRules
 from agent_core.tools.selection.catalog import (
@@ -304,7 +304,8 @@ class Toolbox:
         sources = result.sources
         if declared.is_untrusted and not (sources or result.is_error):
             sources = (make_source("fetched", call.name),)
-        text, limit = self.mask.hide(result.text), declared.output_limit
+        result, limit = hide_secrets(result, self.mask), declared.output_limit
+        text = result.text
         where, overflow = "ask for a part", self._setup.overflow
         if len(text) > limit and overflow:
             where = await overflow.keep(text, context) or where

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from tests.emulators.anthropic_cache import as_blocks
-from tests.emulators.pictures import MEDIA_TYPES, decode, look
+from tests.emulators.pictures import MEDIA_TYPES, count_pages, decode, look
 
 Json = dict[str, Any]
 
@@ -24,6 +24,8 @@ MANY_IMAGES = 20
 """With more pictures, each may have only 2,000 pixels a side."""
 LARGEST_IMAGE = 5 * 1024 * 1024
 """Characters of base64."""
+MOST_PAGES = 100
+"""Pages of all PDF files, where the model's window has 200,000 tokens."""
 BREAKPOINTS = 4
 EFFORTS = {"low", "medium", "high", "xhigh", "max"}
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
@@ -41,6 +43,7 @@ def complain(body: Json) -> str | None:
         or _complain_of_tools(body)
         or _complain_of_messages(body)
         or _complain_of_images(body)
+        or _complain_of_documents(body)
         or _complain_of_pairs(body)
         or _complain_of_breakpoints(body)
     )
@@ -109,7 +112,7 @@ def _complain_of_block(block: Json, role: str, model: str) -> str | None:
         return "Invalid `signature` in `thinking` block"
     if kind == "tool_result":
         for part in as_blocks(block.get("content", "")):
-            if part.get("type") not in ("text", "image"):
+            if part.get("type") not in ("text", "image", "document"):
                 return "tool_result.content: unknown type"
     if "cache_control" in block and kind in ("thinking", "redacted_thinking"):
         return "cache_control cannot be set for thinking blocks"
@@ -117,13 +120,7 @@ def _complain_of_block(block: Json, role: str, model: str) -> str | None:
 
 
 def _complain_of_images(body: Json) -> str | None:
-    images = [
-        (f"messages.{place}.content.{number}.image.source.base64", one.get("source"))
-        for place, message in enumerate(body["messages"])
-        for number, block in enumerate(as_blocks(message["content"]))
-        for one in (block, *as_blocks(block.get("content", "")))
-        if one["type"] == "image"
-    ]
+    images = _find_sources(body, "image")
     if len(images) > MOST_IMAGES:
         return f"messages: too many images: {len(images)} > {MOST_IMAGES}"
     side = 2000 if len(images) > MANY_IMAGES else 8000
@@ -131,6 +128,33 @@ def _complain_of_images(body: Json) -> str | None:
         said = _complain_of_image(source, side)
         if said:
             return f"{where}{said}"
+    return None
+
+
+def _find_sources(body: Json, kind: str) -> list[tuple[str, Any]]:
+    """Return the place and the source of each block of a kind, also within results."""
+    return [
+        (f"messages.{place}.content.{number}.{kind}.source.base64", one.get("source"))
+        for place, message in enumerate(body["messages"])
+        for number, block in enumerate(as_blocks(message["content"]))
+        for one in (block, *as_blocks(block.get("content", "")))
+        if one["type"] == kind
+    ]
+
+
+def _complain_of_documents(body: Json) -> str | None:
+    pages = 0
+    for where, source in _find_sources(body, "document"):
+        if not isinstance(source, dict) or set(source) != {"type", "media_type", "data"}:
+            return f"{where}: Field required"
+        if source["type"] != "base64" or source["media_type"] != "application/pdf":
+            return f"{where}.media_type: Input should be 'application/pdf'"
+        count = count_pages(decode(source["data"]) or b"")
+        if not count:
+            return f"{where}.data: The PDF specified was not valid."
+        pages += count
+    if pages > MOST_PAGES:
+        return f"A maximum of {MOST_PAGES} PDF pages may be provided."
     return None
 
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from aiohttp import web
 
-from tests.emulators.pictures import MEDIA_TYPES, decode, look
+from tests.emulators.pictures import MEDIA_TYPES, count_pages, decode, look
 from tests.emulators.streaming import (
     FACTS,
     IMAGE_TOKENS,
@@ -301,8 +301,14 @@ def _measure(message: Json) -> int:
 
 
 def _complain_of_image(block: Json) -> str | None:
+    if block["type"] == "file":
+        head, _, data = str(block["file"].get("file_data")).partition(";base64,")
+        is_read = head == "data:application/pdf" and count_pages(decode(data) or b"")
+        return None if is_read and block["file"].get("filename") else "Invalid file data."
     if block["type"] != "image_url":
-        return f"Invalid value: '{block['type']}'. Supported values are: 'text', 'image_url'."
+        return (
+            f"Invalid value: '{block['type']}'. Supported values are: 'text', 'image_url', 'file'."
+        )
     head, _, data = str(block["image_url"]["url"]).partition(";base64,")
     found = look(decode(data) or b"")
     if head.removeprefix("data:") not in MEDIA_TYPES or found is None:

@@ -1,9 +1,12 @@
-"""Small pictures of every format, and an API's view of them."""
+"""Small pictures of every format, and an API's view of them and of PDF files."""
 
 import base64
 import binascii
+import io
 import struct
 import zlib
+
+import pypdf
 
 MEDIA_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
@@ -62,3 +65,12 @@ def look(data: bytes) -> tuple[str, int, int] | None:
         width, height = (int.from_bytes(data[at : at + 3], "little") + 1 for at in (24, 27))
         return "image/webp", width, height
     return None
+
+
+def count_pages(data: bytes) -> int:
+    """Return the pages of a PDF file; 0 of one that an API can't read, such as a locked one."""
+    try:
+        read = pypdf.PdfReader(io.BytesIO(data))
+        return 0 if read.is_encrypted else len(read.pages)
+    except pypdf.errors.PyPdfError:
+        return 0

@@ -1,5 +1,6 @@
 """The web in a conversation: a search, the page it finds, and addresses never reached."""
 
+import base64
 from collections.abc import AsyncIterator
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from tests.emulators.search_engines import SearchEngines
 from tests.emulators.sources import Sources
 from tests.emulators.telegram_cast import ANNA, SUPERGROUP
+from tests.gateway.attachments.documents import make_pdf
 from tests.journeys.stage import Stage, call, calls, results
 
 PAGE = "<html><head><title>Boilers</title></head><body><p>The key is with Ada.</p></body></html>"
@@ -51,6 +53,27 @@ async def test_a_page_found_by_search_is_read(
     assert f'- {url} "Boilers": "All about boilers"' in results(searched)[0]
     assert "The key is with Ada." in results(fetched)[-1]
     assert [query["q"] for _, query in engines.queries] == ["boiler key"]
+
+
+async def test_a_pdf_file_reaches_the_model_itself_and_stays_in_the_conversation(
+    stage: Stage, web: Sources
+) -> None:
+    pdf = make_pdf("Boiler plan", "Pump and valve")
+    url = web.serve("/plan", pdf, "application/pdf")
+    stage.plan(calls(call("web_fetch", url=url)), "A pump and a valve.", "Two pages.")
+    async with stage.open(TALARIA_DIGEST__ALLOW_HOSTS="127.0.0.1") as harness:
+        await harness.ask(ANNA, f"what is in {url}?")
+        await harness.ask(ANNA, "how many pages?")
+    for turn in stage.turns[-2:]:
+        (shown,) = [
+            part
+            for message in turn["messages"]
+            for block in message["content"]
+            if block["type"] == "tool_result"
+            for part in block["content"]
+            if part["type"] == "document"
+        ]
+        assert base64.b64decode(shown["source"]["data"]) == pdf
 
 
 async def test_private_addresses_need_the_owners_permission(

@@ -13,6 +13,7 @@ LONGEST_OUTPUT = 1600
 changes how past calls are rebuilt: a migration must account for it.
 """
 _PICTURE = "[A picture was here, which this older output leaves out.]"
+_PDF = "[The PDF file itself was here, which this older output leaves out.]"
 _HEAD = 900
 _TAIL = 400
 
@@ -71,7 +72,7 @@ def _shorten_covered(stored: StoredMessage, compaction: NewCompaction) -> Messag
 
 
 def shorten(message: Message) -> Message:
-    """Shorten long tool outputs to their head and tail, and leave out their pictures.
+    """Shorten long tool outputs to their head and tail, and leave out their pictures and PDF files.
 
     Other messages stay as they are.
     """
@@ -79,7 +80,7 @@ def shorten(message: Message) -> Message:
         return message
     parts = tuple(_shorten(part) for part in message.parts)
     shortened = message if parts == message.parts else replace(message, parts=parts)
-    return mark_images(shortened, _PICTURE)
+    return mark_images(shortened, _PICTURE, _PDF)
 
 
 def _shorten(part: Part) -> Part:

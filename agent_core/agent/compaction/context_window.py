@@ -12,7 +12,7 @@ from agent_core.agent.compaction.requests import (
 from agent_core.agent.compaction.token_meter import ContextBounds
 from agent_core.agent.loop.guards import Budget
 from agent_core.errors import ModelOverflow
-from agent_core.models import ModelRequest, Usage, estimate_input
+from agent_core.models import ModelRequest, Usage, estimate_input, list_shown
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.people.people import Person
@@ -91,7 +91,7 @@ class TurnContextWindow:
             estimated=estimated,
             threshold=bounds.threshold,
             limit=bounds.limit,
-            shown=request.images.keys(),
+            shown=list_shown(request.model, request.images.keys(), request.messages),
         )
         if is_refused:
             tokens = meter.estimate(session_id, request.model, estimated)

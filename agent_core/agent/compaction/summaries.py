@@ -15,6 +15,7 @@ from agent_core.transcript import (
     ImagePart,
     Message,
     Part,
+    PdfPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
@@ -103,6 +104,8 @@ def _render_part(part: Part, speaker: str) -> str:
         case ToolResultPart():
             word = "fails" if part.is_error else "gives"
             return f"{_name(part.name)} {word}: {_quote(_ends(part.text), _WORDS)}"
+        case PdfPart():
+            return f"{speaker} shows the PDF file itself, {part.pages} pages"
         case ImagePart():
             return f"{speaker} shows a picture ({_name(part.media_type)})"
         case DocumentPart():

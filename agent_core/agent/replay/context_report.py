@@ -11,7 +11,7 @@ from agent_core.agent.prompt.compose import split_parts
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.replay.rebuild import RebuiltCall
 from agent_core.agent.replay.records import TurnRecord
-from agent_core.models import ModelRequest, choose, estimate_input, estimate_messages
+from agent_core.models import ModelRequest, choose, estimate_input, estimate_messages, list_shown
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart, user_message
 
@@ -66,7 +66,9 @@ def report_context(
     ratio = _calibrate(prompt, calls)
     compaction = find_compaction(record.transcript, record.compactions)
     shown = apply_compaction(record.transcript, compaction)
-    images = choose(shown)
+    last = calls[-1].spent
+    model = last.asked_model or last.model
+    images = list_shown(model, choose(shown), shown)
     sources: dict[Source, int] = {
         **{name: _estimate(text) for name, text in split_parts(prompt.system).items()},
         "tools": _estimate_tools(prompt),
@@ -77,7 +79,6 @@ def report_context(
         sources["summary"] = estimate_messages((render_summary(compaction.summary),), ())
     whole = estimate_messages(shown, images)
     sources["talk"] = max(whole - sources["outputs"] - sources["summary"], 0)
-    last = calls[-1].spent
     return ContextReport(
         sources={name: round(tokens * ratio) for name, tokens in sources.items()},
         saved_by_compaction=round(ratio * _gain(record, shown)),
@@ -85,7 +86,7 @@ def report_context(
         read=sum(call.spent.read_tokens for call in calls),
         cached=sum(call.spent.cache_read_tokens for call in calls),
         grown=last.read_tokens - before[-1].read_tokens if before else None,
-        model=last.asked_model or last.model,
+        model=model,
         output_limit=last.output_limit or 0,
     )
 
@@ -96,7 +97,7 @@ def _calibrate(prompt: FrozenPrompt, calls: Sequence[RebuiltCall]) -> float:
     if call.sent is None:
         return 1.0
     request = ModelRequest(
-        model="",
+        model=call.spent.asked_model or call.spent.model,
         system=prompt.system,
         tools=prompt.tools,
         messages=call.sent.messages,

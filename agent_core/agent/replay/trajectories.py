@@ -19,6 +19,7 @@ from agent_core.transcript import (
     ImagePart,
     Message,
     Part,
+    PdfPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
@@ -30,7 +31,7 @@ from agent_core.transcript import (
 TrajectoryFormat = Literal["jsonl", "openai", "anthropic", "sharegpt"]
 
 _GAP = "\n\n"
-_PICTURE = "[picture]"
+_PICTURE, _PDF = "[picture]", "[PDF file]"
 _EMAIL, _NUMBER = "[e-mail]", "[number]"
 _EMAILS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _NUMBERS = re.compile(r"(?<!\d)(?!\d{4}-\d\d-\d\d)\+?\d(?:[ ()/.-]?\d){6,}")
@@ -133,7 +134,7 @@ class Redaction:
             elif isinstance(part, DocumentPart):
                 yield replace(part, name="", text=self._hide(part.text))
             elif isinstance(part, ImagePart):
-                yield TextPart(text=_PICTURE)
+                yield TextPart(text=_PDF if isinstance(part, PdfPart) else _PICTURE)
 
     def _hide(self, text: str) -> str:
         text = _EMAILS.sub(_EMAIL, self._mask.hide(text))
@@ -304,7 +305,8 @@ _RENDER: dict[TrajectoryFormat, Callable[[Trajectory], Body]] = {
 def _list_answered(trajectory: Trajectory) -> Sequence[Message]:
     """List the messages up to the last answer: a model learns nothing from what has none."""
     said = [
-        mark_images(one, _PICTURE) if one.role == "tool" else one for one in trajectory.messages
+        mark_images(one, _PICTURE, _PDF) if one.role == "tool" else one
+        for one in trajectory.messages
     ]
     end = next(
         (
@@ -322,7 +324,7 @@ def _join_user(message: Message) -> str:
     texts = []
     for part in message.parts:
         if isinstance(part, ImagePart):
-            texts.append(_PICTURE)
+            texts.append(_PDF if isinstance(part, PdfPart) else _PICTURE)
         elif isinstance(part, TextPart | DocumentPart):
             texts.append(part.text)
     return _GAP.join(texts)

@@ -13,6 +13,7 @@ from agent_core.transcript import (
     DocumentPart,
     ImagePart,
     Message,
+    PdfPart,
     RawPart,
     TextPart,
     ToolCallPart,
@@ -229,7 +230,7 @@ def _render_image(part: ImagePart, selection: ImageSelection) -> Block:
     if instead:
         return {"type": "text", "text": instead}
     source = {"type": "base64", "media_type": part.media_type, "data": data}
-    return {"type": "image", "source": source}
+    return {"type": "document" if isinstance(part, PdfPart) else "image", "source": source}
 
 
 def _render_assistant(message: Message, model: str, names: "_CallNames") -> list[Block]:

@@ -12,6 +12,7 @@ from agent_core.transcript import (
     DocumentPart,
     ImagePart,
     Message,
+    PdfPart,
     TextPart,
     ToolResultPart,
     ToolSpec,
@@ -108,14 +109,15 @@ def _render_user(message: Message, images: ImageSelection) -> list[Body]:
 
 
 def _render_returned(message: Message, images: ImageSelection) -> list[Body]:
-    """Render the pictures of tool results, each behind a line that names its tool."""
+    """Render the pictures and PDF files of tool results, each behind a line that names its tool."""
     blocks: list[Body] = []
     name = ""
     for part in message.parts:
         if isinstance(part, ToolResultPart):
             name = part.name
         elif isinstance(part, ImagePart):
-            blocks.append({"type": "text", "text": f"[A picture that `{name}` returned:]"})
+            what = "The PDF file" if isinstance(part, PdfPart) else "A picture"
+            blocks.append({"type": "text", "text": f"[{what} that `{name}` returned:]"})
             blocks.append(_render_image(part, images))
     return blocks
 
@@ -124,10 +126,10 @@ def _render_image(part: ImagePart, images: ImageSelection) -> Body:
     data, instead = images.show(part)
     if instead:
         return {"type": "text", "text": instead}
-    return {
-        "type": "image_url",
-        "image_url": {"url": f"data:{part.media_type};base64,{data}"},
-    }
+    url = f"data:{part.media_type};base64,{data}"
+    if isinstance(part, PdfPart):
+        return {"type": "file", "file": {"filename": "document.pdf", "file_data": url}}
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _join_words(blocks: Sequence[Body]) -> str | list[Body]:

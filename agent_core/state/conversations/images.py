@@ -1,4 +1,4 @@
-"""Pictures by their bytes: the types that models read, their size in pixels, and limits; pure."""
+"""Pictures and PDF files by their bytes: the types that models read, sizes, and limits; pure."""
 
 from collections.abc import Callable
 
@@ -11,6 +11,12 @@ some places, so this limits the default, not the setting.
 """
 MOST_PIXELS = 8000
 """Per side; Anthropic refuses more (vision guide)."""
+
+PDF = "application/pdf"
+MOST_PAGES = 20
+"""Pages of a PDF file that a model is shown: about 60,000 tokens. A longer one is text only."""
+MOST_PDF_BYTES = 7_500_000
+"""Half of what one request may hold; see `models.requests.MOST_BYTES`."""
 
 _SIGNS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -44,6 +50,20 @@ def find_fault(data: bytes, media_type: str) -> str:
             f"it has {size[0]:,} × {size[1]:,} pixels, and at most {MOST_PIXELS:,} per side can be"
             " shown"
         )
+    return ""
+
+
+def is_pdf(data: bytes) -> bool:
+    """Return whether a file begins like a PDF file."""
+    return data[:16].lstrip().startswith(b"%PDF-")
+
+
+def find_pdf_fault(data: bytes, pages: int) -> str:
+    """Return a clause on why no model can be shown a PDF file, or ""."""
+    if len(data) > MOST_PDF_BYTES:
+        return f"it has {len(data):,} bytes, and at most {MOST_PDF_BYTES:,} can be shown"
+    if pages > MOST_PAGES:
+        return f"it has {pages:,} pages, and at most {MOST_PAGES} can be shown"
     return ""
 
 

@@ -90,7 +90,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOutcome:
-    """The text that a tool returned, and the (bytes, type) of its pictures."""
+    """The text that a tool returned, and the (bytes, type) of its pictures and PDF files."""
 
     text: str
     is_error: bool = False

@@ -31,6 +31,7 @@ from agent_core.tools.mcp.pins import (
 from agent_core.tools.mcp.sign_in import SignInUnavailable
 from agent_core.tools.mcp.supervisor import McpConnection, Timings
 from agent_core.tools.mcp.tool import FormAsker, McpTool
+from agent_core.tools.web import ReaderPool
 
 _LOOK = 3.0
 """Seconds between two looks at the configuration."""
@@ -86,6 +87,7 @@ class McpServers:
         self._tools: dict[tuple[McpConnection, str], McpTool] = {}
         self._shown: dict[tuple[str, str], dict[str, str]] = {}
         self._asker = asker
+        self._readers = ReaderPool()  # so that no server keeps the readers from pages
         self.fault = ""
         """What is wrong with the configuration; the servers stay as they were."""
 
@@ -112,12 +114,15 @@ class McpServers:
 
         found = await self._database.read(look) if open_to else []
         tools: list[Tool] = [
-            self._tools.setdefault((one, tool.digest), McpTool(one, tool, self._asker))
+            self._tools.setdefault(
+                (one, tool.digest), McpTool(one, tool, self._readers, self._asker)
+            )
             for one, tool in found
         ]
         # Nothing is read from a server of which no owner has accepted anything.
         accepted = dict.fromkeys(one for one, _ in found)
-        return [*tools, *(tool for one in accepted for tool in list_offers(one, self._asker))]
+        offers = [list_offers(one, self._readers, self._asker) for one in accepted]
+        return [*tools, *(tool for listed in offers for tool in listed)]
 
     def find_prompt(self, command: str) -> tuple[str, str] | None:
         """Return the server and the prompt of a command such as `web__review`, if there is one."""

@@ -12,6 +12,7 @@ from agent_core.tools.mcp.supervisor import McpConnection
 from agent_core.tools.mcp.tool import PATIENCE, FormAsker, make_hooks, make_result
 from agent_core.tools.policy import Action
 from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.web import ReaderPool
 from agent_core.transcript import ToolSpec
 
 Kind = Literal["resource", "prompt"]
@@ -35,8 +36,16 @@ class OfferTool:
 
     effect: Effect = "read"
 
-    def __init__(self, connection: McpConnection, kind: Kind, asker: FormAsker | None) -> None:
+    def __init__(
+        self,
+        connection: McpConnection,
+        kind: Kind,
+        readers: ReaderPool,
+        asker: FormAsker | None = None,
+    ) -> None:
+        """Make the tool as `McpTool` is made."""
         server = connection.server
+        self._readers = readers
         self._connection = connection
         self._kind = kind
         self._asker = asker
@@ -79,7 +88,7 @@ class OfferTool:
             )
         except McpUnavailable as error:
             outcome = CallOutcome(text=f"The server {server.name} {error}.", is_error=True)
-        return make_result(outcome, server, self._mask)
+        return await make_result(outcome, server, self._mask, self._readers)
 
 
 def name_command(server: str, prompt: str) -> str:
@@ -87,11 +96,15 @@ def name_command(server: str, prompt: str) -> str:
     return f"{server}__{prompt}".replace("-", "_").lower()
 
 
-def list_offers(connection: McpConnection, asker: FormAsker | None) -> list[OfferTool]:
+def list_offers(
+    connection: McpConnection, readers: ReaderPool, asker: FormAsker | None
+) -> list[OfferTool]:
     """Return the tools for what a connected server offers, unless it has such tools itself."""
     taken = {name_tool(connection.server.name, tool.name) for tool in connection.listing.tools}
     kinds: tuple[Kind, ...] = ("resource", "prompt")
     found = [
-        OfferTool(connection, kind, asker) for kind in kinds if kind in connection.listing.offers
+        OfferTool(connection, kind, readers, asker)
+        for kind in kinds
+        if kind in connection.listing.offers
     ]
     return [tool for tool in found if tool.spec.name not in taken]

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from mcp import Client, MCPError, types
 
-from agent_core.state.conversations.images import find_fault, find_type
+from agent_core.state.conversations.images import PDF, find_fault, find_type, is_pdf
 from agent_core.tools.mcp.contract import CallOutcome
 from agent_core.tools.results import describe_image
 from agent_core.transcript import flatten, strip_controls
@@ -17,6 +17,8 @@ _MOST = 400_000
 _LINK = 300
 _MOST_IMAGES = 5
 """Pictures of one result; a request shows twenty."""
+Seen = tuple[bytes, str]
+"""The bytes and the type of a picture or a PDF file."""
 _EMPTY, _NOTHING = "The tool returned nothing.", "There is nothing."
 
 
@@ -28,29 +30,41 @@ def read_result(result: types.CallToolResult) -> CallOutcome:
     text = strip_controls(_join(parts)) or _EMPTY
     if result.is_error:  # providers accept no picture in an error
         return CallOutcome(text=text, is_error=True)
-    seen = [one for block in result.content if (one := _see(block))]
-    return CallOutcome(text=text, images=tuple(seen[:_MOST_IMAGES]))
+    return CallOutcome(text=text, images=_see_all(result.content))
 
 
-def _see(block: types.ContentBlock) -> tuple[bytes, str] | None:
-    """Return the (bytes, type) of a picture that a model can be shown."""
-    if not isinstance(block, types.ImageContent):
-        return None
+def _see_all(blocks: Iterable[object]) -> tuple[Seen, ...]:
+    return tuple([one for block in blocks if (one := _see(block))][:_MOST_IMAGES])
+
+
+def _see(block: object) -> Seen | None:
+    """Return a picture or a PDF file that a model can be shown."""
+    match block:
+        case types.ImageContent():
+            encoded = block.data
+        case types.EmbeddedResource():
+            return _see(block.resource)
+        case types.BlobResourceContents():
+            encoded = block.blob
+        case _:
+            return None
     try:
-        data = base64.b64decode(block.data, validate=True)
+        data = base64.b64decode(encoded, validate=True)
     except ValueError:
         return None
-    media_type = find_type(data)  # the server's word on the type counts for nothing
-    return None if find_fault(data, media_type) else (data, media_type)
+    # The server's word on the type counts for nothing.
+    media_type = PDF if is_pdf(data) else find_type(data)
+    return None if media_type != PDF and find_fault(data, media_type) else (data, media_type)
 
 
-async def get_offer(client: Client, kind: str, name: str, values: Mapping[str, str]) -> str:
-    """Get a resource or a prompt as text, or the list of them. Raises what the SDK raises."""
+async def get_offer(client: Client, kind: str, name: str, values: Mapping[str, str]) -> CallOutcome:
+    """Get a resource or a prompt, or the list of them. Raises what the SDK raises."""
     if kind == "resource":
-        return _clean(await _read_resource(client, name) if name else await _list(client))
+        return await _read_resource(client, name) if name else _clean(await _list(client))
     if name:
         prompt = await client.get_prompt(name, dict(values))
-        return _clean([f"{one.role}: {_describe(one.content)}" for one in prompt.messages])
+        texts = [f"{one.role}: {_describe(one.content)}" for one in prompt.messages]
+        return _clean(texts, [one.content for one in prompt.messages])
     page = await client.list_prompts()
     return _clean(
         [
@@ -61,14 +75,22 @@ async def get_offer(client: Client, kind: str, name: str, values: Mapping[str, s
     )
 
 
-async def _read_resource(client: Client, uri: str) -> list[str]:
+async def _read_resource(client: Client, uri: str) -> CallOutcome:
     found = await client.read_resource(uri)
-    return [
-        one.text
-        if isinstance(one, types.TextResourceContents)
-        else f"[{flatten(one.uri, _LINK)}, {len(one.blob) * 3 // 4:,} bytes, which is no text]"
-        for one in found.contents
-    ]
+    return _clean([_describe_resource(one) for one in found.contents], found.contents)
+
+
+def _describe_resource(found: types.TextResourceContents | types.BlobResourceContents) -> str:
+    if isinstance(found, types.TextResourceContents):
+        return found.text
+    uri, size = flatten(str(found.uri), _LINK), len(found.blob) * 3 // 4
+    if seen := _see(found):
+        return f"[{uri}: {_describe_seen(*seen)}]"
+    return f"[{uri}, {size:,} bytes, which is no text]"
+
+
+def _describe_seen(data: bytes, media_type: str) -> str:
+    return "A PDF file." if media_type == PDF else describe_image(data, media_type)
 
 
 async def _list(client: Client) -> list[str]:
@@ -84,8 +106,8 @@ async def _list(client: Client) -> list[str]:
     return lines
 
 
-def _clean(parts: Iterable[str]) -> str:
-    return strip_controls(_join(parts)) or _NOTHING
+def _clean(parts: Iterable[str], shown: Iterable[object] = ()) -> CallOutcome:
+    return CallOutcome(text=strip_controls(_join(parts)) or _NOTHING, images=_see_all(shown))
 
 
 def _join(parts: Iterable[str]) -> str:
@@ -102,12 +124,9 @@ def _describe(block: types.ContentBlock) -> str:
         case types.ImageContent() | types.AudioContent():
             kind, size = flatten(block.mime_type, _LINK), len(block.data) * 3 // 4
             if seen := _see(block):
-                return f"[{describe_image(*seen)}]"
+                return f"[{_describe_seen(*seen)}]"
             return f"[{kind}, {size:,} bytes, which can't be shown here]"
         case types.ResourceLink():
             return f"[{flatten(block.name, _LINK)}: {flatten(block.uri, _LINK)}]"
         case types.EmbeddedResource():
-            found = block.resource
-            if isinstance(found, types.TextResourceContents):
-                return found.text
-            return f"[{flatten(str(found.uri), _LINK)}, which is no text]"
+            return _describe_resource(block.resource)

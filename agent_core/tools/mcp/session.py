@@ -180,14 +180,14 @@ class ClientSession:
         """Get a resource or a prompt, or the list of them; an error is an outcome."""
         try:
             with self._calls.hold(running):
-                text = await get_offer(self._client, kind, name, values)
+                outcome = await get_offer(self._client, kind, name, values)
         except MCPError as error:
             if error.code in _LOST:
                 raise McpUnavailable(f"gave no answer: {_shorten(error)}") from error
             return CallOutcome(text=_shorten(error), is_error=True)
         except ValidationError as error:
             raise McpUnavailable("gave an answer that is not MCP") from error
-        return self._hide(CallOutcome(text=text))
+        return self._hide(outcome)
 
     def _hide(self, outcome: CallOutcome) -> CallOutcome:
         """Mask the tokens with which Talaria signed in."""

@@ -2,17 +2,20 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
-from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.state.conversations.images import PDF
+from agent_core.tools.contract import RESULT_LIMIT, Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.mcp.calls import CallHooks
 from agent_core.tools.mcp.contract import CallOutcome, ForeignTool, McpServer, McpUnavailable
 from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
 from agent_core.tools.mcp.listing import name_tool
 from agent_core.tools.mcp.supervisor import McpConnection
 from agent_core.tools.policy import Action
-from agent_core.tools.results import add_image, bound
+from agent_core.tools.results import add_image, add_pdf, bound, describe_pdf, hide_secrets
 from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.web import ReaderPool, SourceFailed, read_pdf
 from agent_core.transcript import ToolSpec, make_source
 
 PATIENCE = 7200.0
@@ -43,9 +46,15 @@ class McpTool:
     """A tool of a server. Not even its description is trusted."""
 
     def __init__(
-        self, connection: McpConnection, tool: ForeignTool, asker: FormAsker | None = None
+        self,
+        connection: McpConnection,
+        tool: ForeignTool,
+        readers: ReaderPool,
+        asker: FormAsker | None = None,
     ) -> None:
+        """`readers` read the PDF files in results; `asker` asks people what the server wants."""
         server = connection.server
+        self._readers = readers
         self._connection = connection
         self._tool = tool
         self._asker = asker
@@ -87,16 +96,33 @@ class McpTool:
         except McpUnavailable as error:
             doubt = "It is not known whether the call took effect."
             outcome = CallOutcome(text=f"The server {server.name} {error}. {doubt}", is_error=True)
-        return make_result(outcome, server, self._mask)
+        return await make_result(outcome, server, self._mask, self._readers)
 
 
-def make_result(outcome: CallOutcome, server: McpServer, mask: SecretMask) -> ToolResult:
+async def make_result(
+    outcome: CallOutcome, server: McpServer, mask: SecretMask, readers: ReaderPool
+) -> ToolResult:
     """Return what a server said as the words of others; even a failure may quote it."""
+    texts = [outcome.text]
     result = ToolResult(
-        text=bound(mask.hide(outcome.text)),
-        is_error=outcome.is_error,
-        sources=(make_source("mcp", server.name),),
+        text="", is_error=outcome.is_error, sources=(make_source("mcp", server.name),)
     )
     for data, media_type in outcome.images:
-        result = add_image(result, data, media_type)
-    return result
+        if media_type == PDF:
+            text, pages = await _read_pdf(data, readers)
+            texts.append(text)
+            result = add_pdf(result, data, pages) if pages else result
+        else:
+            result = add_image(result, data, media_type)
+    result = hide_secrets(replace(result, text="\n\n".join(texts)), mask)
+    return replace(result, text=bound(result.text))
+
+
+async def _read_pdf(data: bytes, readers: ReaderPool) -> tuple[str, int]:
+    """Return the text of a PDF file, and its pages; 0 of one that can't be read."""
+    try:
+        found = await read_pdf(data, readers, 0, RESULT_LIMIT)
+    except SourceFailed as error:
+        return f"[A PDF file that can't be shown: {error}.]", 0
+    text = found.text or "It holds no text, such as a scan."
+    return f"[{describe_pdf(data, found.pages)}]\n{text}", found.pages

@@ -1,6 +1,7 @@
 """The web: the guarded client for whatever is fetched, its readers, and the tools for both."""
 
 from agent_core.tools.web.catalog import WebOptions, make_web_tools
+from agent_core.tools.web.documents import read_pdf
 from agent_core.tools.web.faults import FetchFailed, ReaderFailed, SourceFailed
 from agent_core.tools.web.fetching import MOST_BYTES, Fetcher, FetchRequest, Page
 from agent_core.tools.web.reader_process import PAGE_READER, ReaderCommand, ReaderPool
@@ -18,4 +19,5 @@ __all__ = [
     "SourceFailed",
     "WebOptions",
     "make_web_tools",
+    "read_pdf",
 ]

@@ -36,20 +36,21 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff")
 class Extract:
     """A part of a document's text. `length` is that of the whole text, in characters.
 
-    `note` is a sentence about what was left out, or "".
+    `note` is a sentence about what was left out, or "". `pages` are those of a PDF file.
     """
 
     text: str
     length: int
     title: str = ""
     note: str = ""
+    pages: int = 0
 
 
 async def read_document(page: Page, readers: ReaderPool, begin: int, most: int) -> Extract:
     """Read up to `most` characters of a document from `begin` on. Raises `SourceFailed`."""
     media_type = _find_type(page)
     if media_type == "application/pdf":
-        return await _read_pdf(page, readers, begin, most)
+        return await read_pdf(page.body, readers, begin, most)
     if media_type in _HTML:
         return await _read_html(page, readers, begin, most)
     size = f"{len(page.body):,} bytes"
@@ -93,17 +94,20 @@ async def _read_html(page: Page, readers: ReaderPool, begin: int, most: int) -> 
     return Extract(text=strip_controls(text), length=length, title=str(title), note=cut)
 
 
-async def _read_pdf(page: Page, readers: ReaderPool, begin: int, most: int) -> Extract:
+async def read_pdf(data: bytes, readers: ReaderPool, begin: int, most: int) -> Extract:
+    """Read a part of a PDF file's text, which is "" for a scan. Raises `SourceFailed`."""
     # Reading stops one character after the wanted part, which tells that there is more.
     end = min(begin + most + 1, _MOST_PDF)
-    found = await _run(readers, _PDF_READER, page.body, (str(end),), end)
+    found = await _run(readers, _PDF_READER, data, (str(end),), end)
     if found.get("fault") == "encrypted":
         raise SourceFailed("it is a PDF file with a password")
     text, count, pages = found.get("text"), found.get("read"), found.get("pages")
-    if not isinstance(text, str) or not text.strip():
-        raise SourceFailed("it is a PDF file without text, such as a scan")
-    note = f"Read up to page {count} of {pages}." if count != pages else ""
-    return Extract(text=strip_controls(text[begin : begin + most]), length=len(text), note=note)
+    if not isinstance(text, str) or not isinstance(pages, int) or not pages:
+        raise SourceFailed("it is a PDF file without pages")
+    shown = text[begin : begin + most] if text.strip() else ""
+    note = f"Read up to page {count} of {pages}." if shown and count != pages else ""
+    length = len(text) if shown else 0
+    return Extract(text=strip_controls(shown), length=length, note=note, pages=pages)
 
 
 async def _run(

@@ -2,6 +2,7 @@
 
 from agent_core.execution import Backend
 from agent_core.tools.contract import Tool
+from agent_core.tools.web import ReaderPool
 from agent_core.tools.workspace.background import BackgroundCommands
 from agent_core.tools.workspace.code import EXECUTE_CODE, ExecuteCodeTool
 from agent_core.tools.workspace.files import PatchTool, ReadFileTool, WriteFileTool
@@ -36,7 +37,7 @@ def make_workspace_tools(
             if background
             else []
         ),
-        ReadFileTool(workspaces),
+        ReadFileTool(workspaces, ReaderPool()),
         WriteFileTool(workspaces),
         PatchTool(workspaces),
         SearchFilesTool(workspaces),

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from agent_core.errors import ToolArgumentError, WorkspaceError
-from agent_core.state.conversations.images import find_fault, find_type
+from agent_core.state.conversations.images import find_fault, find_pdf_fault, find_type, is_pdf
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.results import add_image, describe_image
+from agent_core.tools.results import add_image, add_pdf, describe_image, describe_pdf
+from agent_core.tools.web import ReaderPool, SourceFailed, read_pdf
 from agent_core.tools.workspace.folder_notes import FolderNotes
 from agent_core.tools.workspace.workspaces import (
     Workspaces,
@@ -19,6 +20,8 @@ from agent_core.transcript import ToolSpec, make_source, quote
 MOST_SHOWN = 12_000
 """Characters of a file in one result; about 3,000 tokens."""
 _LINES = 500
+_MOST_PDF = 1_000_000
+"""Characters of a PDF file that can be read; `web_fetch` reads as many."""
 _MOST_WRITTEN = 1_000_000
 """Bytes of one call; a model writes far less."""
 _LONGEST_NAME = 200
@@ -33,15 +36,16 @@ class ReadFileTool:
         name="read_file",
         description=(
             "Read a text file of the workspace from line `offset` (1) on, at most `limit`"
-            f" ({_LINES}) lines, or see a picture."
+            f" ({_LINES}) lines, or see a picture or a PDF file."
         ),
         schema=make_schema(("path",), path=_TEXT, offset=_LINE, limit=_LINE),
     )
     effect: Effect = "read"
     declaration = Declaration()
 
-    def __init__(self, workspaces: Workspaces) -> None:
+    def __init__(self, workspaces: Workspaces, readers: ReaderPool) -> None:
         self._workspaces = workspaces
+        self._readers = readers
         self._notes = FolderNotes(workspaces.backend)
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
@@ -54,11 +58,13 @@ class ReadFileTool:
         found = await self._workspaces.read_any(slug, path)
         if media_type := find_type(found.data):
             return _show_picture(path, found.data, media_type)
-        refuse_binary(path, found)
-        lines = found.data.decode("utf-8", "replace").splitlines(keepends=True)
         offset, limit = arguments.get("offset", 1), arguments.get("limit", _LINES)
         assert isinstance(offset, int)  # noqa: S101 - the schema says so
         assert isinstance(limit, int)  # noqa: S101
+        if is_pdf(found.data):
+            return await self._show_pdf(path, found.data, offset, limit)
+        refuse_binary(path, found)
+        lines = found.data.decode("utf-8", "replace").splitlines(keepends=True)
         if not lines:
             return ToolResult(text=f"`{path}` is empty.")
         if offset > len(lines):
@@ -67,6 +73,25 @@ class ReadFileTool:
         shown = _show(lines, offset - 1, limit)
         text = f"{notes}\n\n{quote(path, _LONGEST_NAME)}:\n{shown}" if notes else shown
         return ToolResult(text=text, sources=(*sources, make_source("file", path)))
+
+    async def _show_pdf(self, path: str, data: bytes, offset: int, limit: int) -> ToolResult:
+        """Show a PDF file to the model, with a part of its text. Raises as `run` does."""
+        try:
+            found = await read_pdf(data, self._readers, 0, _MOST_PDF)
+        except SourceFailed as error:
+            raise WorkspaceError(f"`{path}` can't be read: {error}") from error
+        lines = found.text.splitlines(keepends=True)
+        fault = find_pdf_fault(data, found.pages)
+        if not lines and fault:
+            raise WorkspaceError(
+                f"`{path}` is a PDF file without text, such as a scan, and {fault}"
+            )
+        if offset > max(len(lines), 1):
+            raise ToolArgumentError(f"the text of `{path}` has only {len(lines):,} lines")
+        shown = _show(lines, offset - 1, limit) if lines else "It holds no text, such as a scan."
+        text = f"{describe_pdf(data, found.pages)}\n{shown}"
+        result = ToolResult(text=text, sources=(make_source("file", path),))
+        return add_pdf(result, data, found.pages) if offset == 1 else result
 
 
 def _show_picture(path: str, data: bytes, media_type: str) -> ToolResult:

@@ -21,8 +21,8 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import person_data
 from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolResult
-from agent_core.tools.results import add_image
-from agent_core.transcript import ImagePart, Message, ToolResultPart, user_message
+from agent_core.tools.results import add_image, add_pdf
+from agent_core.transcript import Message, ToolResultPart, user_message
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.databases import open_database
 from tests.emulators.pictures import make_png
@@ -311,9 +311,20 @@ async def test_intents_are_on_disk_before_any_call_may_run(store: StoreRig) -> N
     assert [(step.call_id, step.outcome) for step in steps] == [("one", None), ("two", None)]
 
 
-async def test_a_picture_and_the_result_that_shows_it_are_stored_together(store: StoreRig) -> None:
-    png = make_png()
-    shown = add_image(ToolResult(text="A picture."), png, "image/png")
+PNG = make_png()
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        (PNG, add_image(ToolResult(text="A picture."), PNG, "image/png")),
+        (b"%PDF-1.7", add_pdf(ToolResult(text="A file."), b"%PDF-1.7", 2)),
+    ],
+    ids=["a picture", "a PDF file"],
+)
+async def test_what_a_result_shows_is_stored_together_with_it(
+    store: StoreRig, data: bytes, shown: ToolResult
+) -> None:
     (image,) = shown.images
     await store.journal.record_answer(ASKED)
     refusal = "CREATE TRIGGER no BEFORE UPDATE ON steps BEGIN SELECT RAISE(ABORT, 'no'); END"
@@ -330,9 +341,9 @@ async def test_a_picture_and_the_result_that_shows_it_are_stored_together(store:
         held = person_data.list_referenced(connection, keys=[image.file_key])
         return found and found.data, held, next(one.images for one in steps if one.images)
 
-    assert await store.database.read(look) == (png, {image.file_key}, (image,))
+    assert await store.database.read(look) == (data, {image.file_key}, (image,))
     later = StoreRig(store.database, store.shelf)
     later.journal.resume(ASKED.message.calls, {ONE.call_id: replace(shown, image_data={})})
     later.journal.interrupt()
     _, closed = await later.transcript()
-    assert [type(part) for part in closed.parts] == [ToolResultPart, ImagePart, ToolResultPart]
+    assert [type(part) for part in closed.parts] == [ToolResultPart, type(image), ToolResultPart]

@@ -6,16 +6,21 @@ from agent_core.models.requests import (
     IMAGE_TOKENS,
     MOST_BYTES,
     MOST_IMAGES,
+    MOST_PAGES,
+    PAGE_TOKENS,
     REPEATED,
+    REPEATED_PDF,
     UNSEEN,
+    UNSEEN_PDF,
     ImageSelection,
     ImageSupport,
     choose,
     estimate_usage,
     is_about_images,
+    list_shown,
 )
 from agent_core.state.conversations.images import MOST_BYTES_EACH
-from agent_core.transcript import ImagePart, Message, dump_parts, load_parts, user_message
+from agent_core.transcript import ImagePart, Message, PdfPart, dump_parts, load_parts, user_message
 from tests.agent_core.models.calls import ask, says
 from tests.emulators.anthropic_rules import LARGEST_IMAGE
 
@@ -28,11 +33,18 @@ def shows(*parts: ImagePart) -> Message:
     return user_message("look", parts=parts)
 
 
+def pdf(key: str = "f1", pages: int = 3) -> PdfPart:
+    return PdfPart(file_key=key, media_type="application/pdf", size=100, pages=pages)
+
+
 def test_a_picture_is_stored_by_its_key_and_is_no_words() -> None:
     message = shows(picture())
     assert message.text == "look"
     assert message.images == (picture(),)
     assert load_parts(dump_parts(message.parts)) == message.parts
+    files = shows(pdf(), picture())
+    assert files.images == files.parts[1:]
+    assert load_parts(dump_parts(files.parts)) == files.parts
 
 
 def test_all_pictures_of_a_conversation_are_shown_while_they_fit() -> None:
@@ -112,3 +124,44 @@ def test_errors_about_pictures_are_known_by_their_words() -> None:
     assert is_about_images(413, "Request exceeds the maximum size")
     assert not is_about_images(400, "max_tokens: Field required")
     assert not is_about_images(429, "slow down, this image model is busy")
+    assert is_about_images(400, "messages.2.content.0.pdf.source: The PDF specified was not valid.")
+    assert is_about_images(400, "Invalid value: 'file'. Supported values are: 'text'.")
+    assert not is_about_images(404, "the model's file was not found")
+
+
+def test_pages_are_limited_for_each_request_too() -> None:
+    most = MOST_PAGES // 20
+    files = [shows(pdf(f"f{number}", pages=20)) for number in range(most + 1)]
+    assert len(choose(files[:most])) == most
+    kept = choose(files)
+    assert kept == tuple(f"f{number}" for number in range(most + 1 - most // 2, most + 1))
+
+
+def test_a_pdf_file_counts_its_pages_for_a_model_that_reads_it() -> None:
+    messages = (user_message("look"), Message(role="user", parts=(pdf(),)))
+    counts = {
+        model: estimate_usage(
+            ask(*messages, images={"f1": b"%PDF-1.7"}, model=model), says("ok")
+        ).input_tokens
+        for model in ("claude-sonnet-5-5", "anthropic:claude-sonnet-5-5", "gpt-4", "mine:7b")
+    }
+    reads, named, blind, unknown = counts.values()
+    assert reads == named
+    assert 0 <= reads - 3 * PAGE_TOKENS - (blind - 30) < 60
+    assert blind == unknown
+    assert list_shown("gpt-4", ["f1", "k1"], messages) == {"k1"}
+    assert list(list_shown("gpt-5", ["f1", "k1"], messages)) == ["f1", "k1"]
+
+
+def test_a_pdf_file_is_shown_once_and_its_absence_is_said() -> None:
+    gallery = ImageSelection({"f1": b"%PDF-1.7"})
+    assert gallery.show(pdf()) == (base64.b64encode(b"%PDF-1.7").decode(), "")
+    assert gallery.show(pdf()) == ("", REPEATED_PDF)
+    assert gallery.show(pdf("gone")) == ("", UNSEEN_PDF)
+
+
+def test_only_a_model_that_reads_pdf_files_is_sent_one() -> None:
+    images = {"f1": b"%PDF-1.7", "k1": b"bytes"}
+    for model, sent in (("gpt-5", {"f1", "k1"}), ("gpt-4", {"k1"}), ("mine:7b", {"k1"})):
+        request = ask(shows(pdf(), picture()), images=images, model=model)
+        assert set(ImageSupport().spare(request).images) == sent

@@ -1,8 +1,11 @@
 """Every request of any turn can be rebuilt from the database and verified."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
+
+import pytest
 
 from agent_core.agent.replay.diff import Comparison, compare
 from agent_core.agent.replay.rebuild import RebuiltCall, rebuild_calls
@@ -17,7 +20,9 @@ from agent_core.transcript import RawPart, TextPart
 from gateway.config import DATABASE, load
 from gateway.interfaces.operations.runner import perform
 from gateway.texts.system_jobs import describe_replay
+from tests.emulators.sources import Sources
 from tests.fakes.model import ask, call, finish, say
+from tests.gateway.attachments.documents import make_pdf
 from tests.integration.harness import running
 from tests.integration.turns.test_prompt_purity import Talker, dialogue
 
@@ -93,6 +98,20 @@ async def test_every_call_of_every_kind_of_turn_is_verified(tmp_path: Path) -> N
         await dialogue(harness, "again", "Afresh.")
     calls = await check(tmp_path, model.requests)
     assert {(one.spent.asked_model, one.spent.model) for one in calls} == {("stand-in", "fake-1")}
+
+
+@pytest.mark.process
+async def test_calls_with_a_pdf_file_are_verified(tmp_path: Path) -> None:
+    pdf = make_pdf("A plan")
+    async with Sources() as web:
+        fetch = call("web_fetch", json.dumps({"url": web.serve("/plan", pdf, "application/pdf")}))
+        model = Talker(ask(fetch), say("A plan."), say("One page."))
+        settings = {"TALARIA_DIGEST__ALLOW_HOSTS": "127.0.0.1"}
+        async with running(tmp_path, model, **settings) as harness:
+            await dialogue(harness, "read it", "A plan.")
+            await dialogue(harness, "how long is it?", "One page.")
+    assert [list(one.images.values()) for one in model.requests] == [[], [pdf], [pdf]]
+    assert len(await check(tmp_path, model.requests)) == 3
 
 
 async def test_summary_calls_are_verified_answered_or_not(

@@ -11,6 +11,7 @@ from agent_core.state.conversations.messages import StoredMessage
 from agent_core.transcript import (
     ImagePart,
     Message,
+    PdfPart,
     Role,
     TextPart,
     ToolCallPart,
@@ -151,3 +152,9 @@ def test_an_older_output_leaves_out_its_pictures() -> None:
     first, second = (part for part in seen.parts if isinstance(part, ToolResultPart))
     assert first.text.endswith("[A picture was here, which this older output leaves out.]")
     assert second == other
+    pdf = PdfPart(file_key="f1", media_type="application/pdf", size=1, pages=2)
+    (read,) = shorten(Message(role="tool", parts=(other, pdf))).parts
+    assert isinstance(read, ToolResultPart)
+    assert read.text == (
+        "Silence.\n[The PDF file itself was here, which this older output leaves out.]"
+    )

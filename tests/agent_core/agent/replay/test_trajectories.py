@@ -17,6 +17,7 @@ from agent_core.transcript import (
     ImagePart,
     Message,
     Part,
+    PdfPart,
     RawPart,
     TextPart,
     ToolCallPart,
@@ -258,6 +259,7 @@ async def test_a_redacted_line_names_nobody(tmp_path: Path, wanted: TrajectoryFo
 @pytest.mark.parametrize("wanted", ["openai", "anthropic", "sharegpt"])
 def test_a_picture_of_a_tool_leaves_a_word_in_its_result(wanted: TrajectoryFormat) -> None:
     image = ImagePart(file_key="k1", media_type="image/png", size=3)
+    pdf = PdfPart(file_key="f1", media_type="application/pdf", size=3, pages=1)
     talk = Trajectory(
         session_id=SessionId(7),
         person="ada",
@@ -269,8 +271,11 @@ def test_a_picture_of_a_tool_leaves_a_word_in_its_result(wanted: TrajectoryForma
             user(TextPart(text="look")),
             answer(calling("c1", "{}")),
             Message(role="tool", parts=(result("c1", "A picture."), image)),
+            answer(calling("c2", "{}")),
+            Message(role="tool", parts=(result("c2", "A file."), pdf)),
             answer(TextPart(text="Seen.")),
         ),
     )
     line = render_trajectory(talk, wanted)
     assert "A picture.\\n[picture]" in line.replace("\\\\n", "\\n")
+    assert "A file.\\n[PDF file]" in line.replace("\\\\n", "\\n")

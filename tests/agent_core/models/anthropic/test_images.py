@@ -5,12 +5,20 @@ import json
 
 from agent_core.models.anthropic.translate import render_request
 from agent_core.models.contract import Model
-from agent_core.models.requests import UNSEEN
-from agent_core.transcript import DocumentPart, ImagePart, Message, ToolResultPart, user_message
+from agent_core.models.requests import UNSEEN, UNSEEN_PDF
+from agent_core.transcript import (
+    DocumentPart,
+    ImagePart,
+    Message,
+    PdfPart,
+    ToolResultPart,
+    user_message,
+)
 from tests.agent_core.models.calls import ask, complete, says
 from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.pictures import make_gif, make_png
 from tests.fakes.model import call
+from tests.gateway.attachments.documents import make_pdf
 
 PNG = make_png()
 
@@ -118,3 +126,35 @@ async def test_a_picture_that_a_tool_returned_stands_in_its_result(
     assert (words["text"], image["type"]) == ("A picture.", "image")
     assert base64.b64decode(image["source"]["data"]) == PNG
     assert [one["text"] for one in second["content"]] == ["Silence.", UNSEEN]
+
+
+def returned(pdf: bytes) -> tuple[Message, ...]:
+    """A conversation in which a tool returned a PDF file."""
+    asked = call("read_file", call_id="one")
+    file = PdfPart(file_key="f1", media_type="application/pdf", size=len(pdf), pages=2)
+    result = ToolResultPart(call_id=asked.call_id, name="read_file", text="A PDF file.")
+    return (
+        user_message("go"),
+        Message(role="assistant", parts=(asked,)),
+        Message(role="tool", parts=(result, file)),
+    )
+
+
+async def test_a_pdf_file_that_a_tool_returned_is_a_document_in_its_result(
+    api: AnthropicEmulator, model: Model
+) -> None:
+    pdf = make_pdf("One", "Two")
+    await complete(model, ask(*returned(pdf), images={"f1": pdf}))
+    (result,) = api.requests[0]["messages"][-1]["content"]
+    words, document = result["content"]
+    assert (words["text"], document["type"]) == ("A PDF file.", "document")
+    data = base64.b64encode(pdf).decode()
+    assert document["source"] == {"type": "base64", "media_type": "application/pdf", "data": data}
+
+
+async def test_a_pdf_file_that_the_api_refuses_leaves_its_text(
+    api: AnthropicEmulator, model: Model
+) -> None:
+    text, _ = await complete(model, ask(*returned(b"%PDF-"), images={"f1": b"%PDF- broken"}))
+    assert text == f"echo: A PDF file.{UNSEEN_PDF}"
+    assert api.calls["POST /v1/messages"] == 2

@@ -4,12 +4,20 @@ import base64
 
 from agent_core.models.contract import Model
 from agent_core.models.openai.translate import Dialect, render_request
-from agent_core.models.requests import UNSEEN
-from agent_core.transcript import DocumentPart, ImagePart, Message, ToolResultPart, user_message
+from agent_core.models.requests import UNSEEN, UNSEEN_PDF
+from agent_core.transcript import (
+    DocumentPart,
+    ImagePart,
+    Message,
+    PdfPart,
+    ToolResultPart,
+    user_message,
+)
 from tests.agent_core.models.calls import ask, complete, says
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.pictures import make_png
 from tests.fakes.model import call
+from tests.gateway.attachments.documents import make_pdf
 
 PNG = make_png()
 NAME = "gpt-5-mini"
@@ -102,3 +110,25 @@ async def test_a_picture_that_a_tool_returned_follows_the_results(
     api.blind.add(NAME)
     await complete(model, request)
     assert UNSEEN in api.requests[-1]["messages"][-1]["content"]
+
+
+async def test_a_pdf_file_that_a_tool_returned_goes_to_a_model_that_reads_it(
+    api: OpenAIEmulator, model: Model
+) -> None:
+    pdf = make_pdf("One", "Two")
+    asked = call("read_file", call_id="one")
+    file = PdfPart(file_key="f1", media_type="application/pdf", size=len(pdf), pages=2)
+    result = ToolResultPart(call_id=asked.call_id, name="read_file", text="A PDF file.")
+    messages = (
+        user_message("go"),
+        Message(role="assistant", parts=(asked,)),
+        Message(role="tool", parts=(result, file)),
+    )
+    await complete(model, ask(*messages, images={"f1": pdf}, model=NAME))
+    said, shown = api.requests[0]["messages"][-1]["content"]
+    assert said["text"] == "[The PDF file that `read_file` returned:]"
+    url = f"data:application/pdf;base64,{base64.b64encode(pdf).decode()}"
+    assert shown == {"type": "file", "file": {"filename": "document.pdf", "file_data": url}}
+    await complete(model, ask(*messages, images={"f1": pdf}, model="qwen3:8b"))
+    assert UNSEEN_PDF in api.requests[1]["messages"][-1]["content"], "an unlisted model gets text"
+    assert len(api.requests) == 2

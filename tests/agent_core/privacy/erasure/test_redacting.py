@@ -1,6 +1,10 @@
 """Words taken out of single rows: what stays, what is refused, and what may come again."""
 
 import sqlite3
+from collections.abc import Callable
+from functools import partial
+
+import pytest
 
 from agent_core.ids import CallId, PromptHash
 from agent_core.privacy.erasure.person import redact_message
@@ -13,6 +17,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.transcript import (
     ImagePart,
     Message,
+    PdfPart,
     RawPart,
     TextPart,
     ToolCallPart,
@@ -129,13 +134,14 @@ def test_a_buried_message_is_whole_and_keeps_its_calls_and_results(
     assert left == [(TextPart(text="[x]"),), (TextPart(text="[x]"), call), (result,)]
 
 
+@pytest.mark.parametrize("kind", [ImagePart, partial(PdfPart, pages=2)], ids=["picture", "PDF"])
 def test_a_picture_of_a_tool_is_held_by_its_call_until_its_message_is_forgotten(
-    connection: sqlite3.Connection,
+    connection: sqlite3.Connection, kind: Callable[..., ImagePart]
 ) -> None:
     dialogue = add_dialogue(connection, add_person(connection))
     turn_id = add_turn(connection, dialogue)
     key = files.store(connection, data=b"bytes", media_type="image/png", now=1)
-    image = ImagePart(file_key=key, media_type="image/png", size=5)
+    image = kind(file_key=key, media_type="image/png", size=5)
     step = turns.Step(
         call_id=CALL.call_id, name="t", outcome="A picture.", is_error=False, images=(image,)
     )

@@ -1,10 +1,12 @@
 """A server written with the official SDK; the first word chooses the transport."""
 
+import io
 import os
 import sys
 import time
 from typing import Annotated
 
+import pypdf
 from mcp.server.mcpserver import (
     Context,
     Elicit,
@@ -62,6 +64,16 @@ async def grow(context: Context) -> str:
 def note(name: str) -> str:
     """A note."""
     return f"the note {name}"
+
+
+@server.resource("file://letter", mime_type="application/pdf")
+def letter() -> bytes:
+    """A PDF file with an empty page."""
+    file = io.BytesIO()
+    writer = pypdf.PdfWriter()
+    writer.add_blank_page(72, 72)
+    writer.write(file)
+    return file.getvalue()
 
 
 @server.resource("note://plan", title="The plan")

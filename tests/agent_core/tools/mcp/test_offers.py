@@ -34,6 +34,11 @@ async def test_resources_are_listed_and_read(stage: Open) -> None:
         assert "note://{name}" in listed
         assert await use(on, "python__read_resource", uri="note://plan") == "buy milk"
         assert await use(on, "python__read_resource", uri="note://42") == "the note 42"
+        tool = await find(on, "python__read_resource")
+        letter = await tool.run({"uri": "file://letter"}, make_context(on.owner))
+        (file,) = letter.images
+        assert letter.image_data[file.file_key].startswith(b"%PDF-")
+        assert "[A PDF file (1 page, " in letter.text
         assert "unknown" in (await use(on, "python__read_resource", uri="no://such")).lower()
 
 

@@ -14,6 +14,7 @@ from agent_core.transcript import ToolCallPart, make_source
 from tests.agent_core.execution.backends import LIMITS, make_local, needs_bubblewrap
 from tests.agent_core.tools.workspace.desk import SECRET, Desk
 from tests.emulators.pictures import make_png
+from tests.gateway.attachments.documents import lock, make_pdf
 
 pytestmark = [pytest.mark.process, needs_bubblewrap]
 
@@ -178,6 +179,31 @@ async def test_a_picture_in_the_workspace_is_shown_to_the_model(desk: Desk) -> N
     cut = await desk.use("read_file", path="x")
     assert (cut.is_error, cut.images) == (True, ())
     assert "`x` is a picture (image/png), and it is broken." in cut.text
+
+
+async def test_a_pdf_file_in_the_workspace_is_shown_with_its_text(desk: Desk) -> None:
+    for name, data in (
+        ("two.pdf", make_pdf("One", "Two")),
+        ("scan.pdf", make_pdf("")),
+        ("locked.pdf", lock(make_pdf("secret"), "abc")),
+    ):
+        code = base64.b64encode(data).decode()
+        await desk.say("terminal", command=f"echo {code} | base64 -d > {name}")
+    two = await desk.use("read_file", path="two.pdf")
+    (file,) = two.images
+    assert two.image_data == {file.file_key: make_pdf("One", "Two")}
+    assert two.text == f"A PDF file (2 pages, {file.size:,} bytes).\nOne\n\nTwo"
+    assert make_source("file", "two.pdf") in two.sources
+    later = await desk.use("read_file", path="two.pdf", offset=3)
+    assert (later.text.splitlines()[-1], later.images) == ("Two", ())
+    beyond = await desk.use("read_file", path="two.pdf", offset=4)
+    assert "the text of `two.pdf` has only 3 lines" in beyond.text
+    scan = await desk.use("read_file", path="scan.pdf")
+    assert (len(scan.images), scan.is_error) == (1, False)
+    assert scan.text.endswith("\nIt holds no text, such as a scan.")
+    locked = await desk.use("read_file", path="locked.pdf")
+    assert (locked.is_error, locked.images) == (True, ())
+    assert "`locked.pdf` can't be read: it is a PDF file with a password." in locked.text
 
 
 @pytest.mark.parametrize(
