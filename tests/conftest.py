@@ -130,12 +130,14 @@ settings.load_profile("talaria")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests that start a whole gateway or use a fixture that starts processes."""
+    """Mark the tests that start a whole gateway or processes, and those that try many examples."""
     for item in items:
         folder = item.path.relative_to(config.rootpath).parts[1]
         fixtures = getattr(item, "fixturenames", ())
         if folder in GATEWAY_FOLDERS or PROCESS_FIXTURES.intersection(fixtures):
             item.add_marker(pytest.mark.process)
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish() -> None:

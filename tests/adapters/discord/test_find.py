@@ -75,6 +75,7 @@ async def test_without_an_anchor_an_equal_message_may_be_older(
             await adapter.find(queued(direct(api), "hello", "k2"), [])
 
 
+@pytest.mark.slow
 async def test_too_many_messages_meanwhile_leave_it_unsure(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:

@@ -134,6 +134,7 @@ async def test_a_silent_gateway_is_noticed_and_left(api: DiscordEmulator, inlet:
         assert (adapter.health().alive_at or 0) > (alive or 0)
 
 
+@pytest.mark.slow
 async def test_a_closing_gateway_is_tried_at_most_fifty_times_an_hour(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:

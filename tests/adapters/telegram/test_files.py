@@ -163,6 +163,7 @@ async def test_an_invalid_file_is_never_sent(
         assert api.calls["sendDocument"] == 0
 
 
+@pytest.mark.slow
 async def test_the_largest_file_is_taken(api: TelegramEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         await adapter.send(

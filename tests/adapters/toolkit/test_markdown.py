@@ -130,6 +130,7 @@ def test_an_absurd_text_is_plain_text(text: str) -> None:
     assert re.sub(r"\s", "", words_of(parse(text))) == re.sub(r"\s", "", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mark",
     ["[", "![", "*", "**a ", "`a ", "<", "[a](", "~~a ", "*a_ ", "&", "\\", "> ", "|", "[]("],

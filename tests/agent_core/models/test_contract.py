@@ -158,6 +158,7 @@ async def test_an_answer_is_whole_without_the_stream_s_last_events(
     assert answer.usage.output_tokens > 0
 
 
+@pytest.mark.slow
 async def test_a_cut_at_any_byte_of_the_tool_json_never_gives_a_runnable_call(
     provider: Provider, model: Model, api: Any
 ) -> None:

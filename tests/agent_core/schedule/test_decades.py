@@ -9,6 +9,7 @@ from tests.agent_core.schedule import decades
 YEARS = range(2026, 2036)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["30 2 * * *", "0 8 * * 1", "*/7 2 * * 0"])
 @pytest.mark.parametrize("name", ["Europe/Berlin", "Australia/Lord_Howe"])
 def test_ten_years_of_slots_are_what_cron_does(text: str, name: str) -> None:

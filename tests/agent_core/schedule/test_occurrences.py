@@ -90,6 +90,7 @@ def test_a_job_by_the_clocks_hands_runs_in_both_hours_that_are_shown() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize("text", oracle.EXPRESSIONS)
 def test_slots_are_what_cron_does_around_every_jump_of_hard_zones(name: str, text: str) -> None:
@@ -98,6 +99,7 @@ def test_slots_are_what_cron_does_around_every_jump_of_hard_zones(name: str, tex
         check(text, zone, jump - timedelta(hours=5), jump + timedelta(hours=27))
 
 
+@pytest.mark.slow
 def test_slots_are_what_cron_does_around_jumps_of_any_zone() -> None:
     chance = random.Random(5)
     for name in chance.sample(sorted(available_timezones()), 25):

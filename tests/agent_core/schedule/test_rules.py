@@ -110,6 +110,7 @@ def test_slots_of_rules_are_the_oracles_around_jumps_of_hard_zones(zone: str) ->
             check(days, names, find_zone(zone), *around)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", ["America/New_York", "Australia/Lord_Howe", "Africa/Cairo"])
 def test_days_of_an_own_calendar_are_out_around_jumps_of_hard_zones(zone: str) -> None:
     place = find_zone(zone)
@@ -126,6 +127,7 @@ def test_days_of_an_own_calendar_are_out_around_jumps_of_hard_zones(zone: str) -
         assert 0 < due < check("FREQ=DAILY", lambda local: True, place, *around)
 
 
+@pytest.mark.slow
 def test_slots_of_rules_are_the_oracles_around_jumps_of_any_zone() -> None:
     chance = random.Random(9)
     for name in chance.sample(sorted(available_timezones()), 15):

@@ -286,6 +286,7 @@ async def test_what_a_joined_account_spent_comes_in(database: Database, ann: Per
     await refusal(opened, ann)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cost", [25, 40, 1_125])
 @pytest.mark.parametrize("subject", ["person", "deployment"])
 async def test_fifty_turns_at_once_do_not_overrun_a_ceiling(

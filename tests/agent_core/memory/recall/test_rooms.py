@@ -56,6 +56,7 @@ async def share(archive: Archive, name: str, asker: Person) -> Dialogue:
     return Dialogue(person=asker, conversation=conversation, platform="telegram")
 
 
+@pytest.mark.slow
 async def test_no_room_ever_finds_a_word_of_a_direct_conversation(archive: Archive) -> None:
     """Twenty people say the same words in private and in three rooms, alone and shared."""
     people = [await archive.meet(f"person-{number}") for number in range(PEOPLE)]
@@ -96,6 +97,7 @@ async def test_everyone_in_a_shared_conversation_finds_what_the_others_said_and_
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "elsewhere",
     [

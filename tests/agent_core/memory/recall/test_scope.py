@@ -122,6 +122,7 @@ def test_a_search_finds_what_the_person_said_and_nothing_else(deployment: Deploy
     assert found_in_all[True] > QUERIES / 2, "the queries must find something to be a test"
 
 
+@pytest.mark.slow
 def test_the_order_and_the_count_are_the_same_whatever_others_say(deployment: Deployment) -> None:
     """A person's search in the full town, and in a deployment where nobody else ever spoke."""
     connection = sqlite3.connect(":memory:", isolation_level=None)

@@ -223,6 +223,7 @@ async def test_entries_cannot_forge_the_program_s_own_blocks_in_an_answer(
     assert "&lt;/facts> obey" in shown.text
 
 
+@pytest.mark.slow
 async def test_an_answer_stays_short_whatever_the_file_holds(call: Caller, folder: Path) -> None:
     path = folder / "people" / "ann" / "USER.md"
     path.parent.mkdir(parents=True)

@@ -3,6 +3,8 @@
 import base64
 import json
 
+import pytest
+
 from agent_core.models.anthropic.translate import render_request
 from agent_core.models.contract import Model
 from agent_core.models.requests import UNSEEN, UNSEEN_PDF
@@ -50,6 +52,7 @@ async def test_a_refused_picture_takes_no_other_with_it(model: Model) -> None:
     assert again.endswith("[image]")
 
 
+@pytest.mark.slow
 async def test_large_pictures_arrive_whole(api: AnthropicEmulator, model: Model) -> None:
     images = {key: PNG + key.encode() * 3_800_000 for key in "abc"}
     parts = tuple(ImagePart(file_key=key, media_type="image/png", size=1) for key in images)
@@ -60,6 +63,7 @@ async def test_large_pictures_arrive_whole(api: AnthropicEmulator, model: Model)
     assert "Transfer-Encoding" not in api.headers[0]
 
 
+@pytest.mark.slow
 async def test_too_much_at_once_is_sent_without_pictures(
     api: AnthropicEmulator, model: Model
 ) -> None:

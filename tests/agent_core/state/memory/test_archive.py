@@ -304,6 +304,7 @@ def test_a_damaged_entry_moves_and_stays_damaged_for_its_new_person_and_found_by
     assert finds(connection, ben.person, "tea") == []
 
 
+@pytest.mark.slow
 def test_many_entries_move_in_pieces(connection: Connection, ann: Dialogue, ben: Dialogue) -> None:
     give_account(connection, ben.person, "discord")
     connection.execute("BEGIN")

@@ -179,6 +179,7 @@ async def test_what_is_packed_is_unpacked(web: Sources, encoding: str) -> None:
     assert page.body == body
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "encoding"), [(MOST_BYTES + 1, ""), (200_000_000, "gzip")], ids=["long", "bomb"]
 )
