@@ -16,6 +16,8 @@ from agent_core.skills.parser import LONGEST_NAME, Skill, is_name
 
 BUNDLED = "skills_bundled"
 SKILL_FILE = "SKILL.md"
+EVALS = "evals"
+"""The subfolder of a skill with the cases that test it; no reader needs them."""
 ARCHIVE = ".archive"
 """The subfolder for archived skills."""
 PROJECT_FOLDERS = (".agents/skills", ".claude/skills")

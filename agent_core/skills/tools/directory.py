@@ -17,7 +17,9 @@ LONGEST_LINE = 120
 """Characters of a description in the prompt and in search results."""
 _LETTERS_PER_TOKEN = 4
 _MOST_SUGGESTED = 3
-_INTRODUCTION = f"If one fits the work, read it with `{SKILL_TOOL}` first, and follow it."
+_INTRODUCTION = f"Read one that fits the work with `{SKILL_TOOL}` first, and follow it."
+_SEPARATOR = ", "
+_NAMED = "Others: {names}."
 _MORE = (
     "There are {count} more. `<facts>` names those that may fit a message; `" + FIND_TOOL + "`"
     " finds others."
@@ -44,33 +46,35 @@ class SkillDirectory:
         self._letters = budget * _LETTERS_PER_TOKEN
         self._known = _index([])
         self._entries: Sequence[CatalogEntry] = []
-        self._is_cut = False
+        self._is_cut = True
 
     async def refresh(self) -> None:
         """Read what has changed. Raises `SkillBroken` if the home's folder is unreadable."""
         entries = await asyncio.to_thread(self.catalog.list_all)
         if entries != self._entries:
             self._known, self._entries = _index(entries), entries
-            lines = [_show(skill) for skill in self._known.offered]
-            self._is_cut = sum(map(len, lines)) > self._letters
 
     async def describe(self) -> str:
         """List the skills for a new prompt: all that the budget holds, else the most used ones.
 
-        Raises `StoreError`, and `SkillBroken` as `refresh`.
+        A bundled skill that nobody has used stands there with its name alone. Raises `StoreError`,
+        and `SkillBroken` as `refresh`.
         """
         await self.refresh()
         offered = self._known.offered
         if not offered:
             return ""
-        rows = await self._database.read(skills.list_present) if self._is_cut else ()
-        chosen = self._choose({row.name: row for row in rows})
-        more = len(offered) - len(chosen)
-        lines = [_INTRODUCTION, *(_show(skill) for skill in offered if skill.name in chosen)]
+        rows = {row.name: row for row in await self._database.read(skills.list_present)}
+        described, named = self._choose(rows)
+        self._is_cut = len(described) < len(offered)
+        lines = [_INTRODUCTION, *(_show(skill) for skill in offered if skill.name in described)]
+        if named:
+            lines.append(_NAMED.format(names=_SEPARATOR.join(sorted(named))))
+        more = len(offered) - len(described) - len(named)
         return "\n".join([*lines, _MORE.format(count=f"{more:,}")] if more else lines)
 
     def suggest(self, request: str) -> tuple[str, ...]:
-        """Name the skills that fit a request best, if the prompt has no room for all of them."""
+        """Name the skills that fit a request best, unless a new prompt describes all of them."""
         if not self._is_cut:
             return ()
         found = self.search(request)[:_MOST_SUGGESTED]
@@ -96,8 +100,11 @@ class SkillDirectory:
             if one.skill and one.is_trusted and one.skill.is_command
         ]
 
-    def _choose(self, rows: Mapping[str, SkillRow]) -> set[str]:
-        """Choose the skills in the prompt: pinned ones, then by use, then the home's own."""
+    def _choose(self, rows: Mapping[str, SkillRow]) -> tuple[set[str], list[str]]:
+        """Choose the skills that a prompt describes, and those that it names.
+
+        Pinned ones go first, then those of most use, then those that do not come with Talaria.
+        """
 
         def order(skill: Skill) -> tuple[bool, int, bool]:
             row = rows.get(skill.name)
@@ -105,14 +112,18 @@ class SkillDirectory:
             uses = row.uses if row and row.state == "active" else 0
             return not is_pinned, -uses, self._known.entries[skill.name].origin == "bundled"
 
-        chosen: set[str] = set()
+        described: set[str] = set()
+        named: list[str] = []
         left = self._letters
         for skill in sorted(self._known.offered, key=order):
-            left -= len(_show(skill))
-            if left < 0:
-                break
-            chosen.add(skill.name)
-        return chosen
+            needs_no_line = order(skill) == (True, 0, True)
+            if not needs_no_line and not named and len(_show(skill)) <= left:
+                described.add(skill.name)
+                left -= len(_show(skill))
+            elif len(skill.name) + len(_SEPARATOR) <= left:
+                named.append(skill.name)
+                left -= len(skill.name) + len(_SEPARATOR)
+        return described, named
 
 
 def _index(entries: Sequence[CatalogEntry]) -> _Known:

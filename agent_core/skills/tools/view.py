@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent_core.errors import SkillBroken, ToolArgumentError
 from agent_core.execution import Backend
-from agent_core.skills.catalog import SKILL_FILE, CatalogEntry, SkillCatalog, show_name
+from agent_core.skills.catalog import EVALS, SKILL_FILE, CatalogEntry, SkillCatalog, show_name
 from agent_core.skills.changes import write_planned
 from agent_core.skills.ledger_sync import note_loaded
 from agent_core.skills.tools.workspace_copy import copy_files
@@ -106,6 +106,7 @@ def _describe(entry: CatalogEntry) -> str:
 
 
 def _list_files(place: Path | None) -> list[str]:
+    """Name the files beside the text, without the cases that test it. Blocks."""
     if place is None:
         return []
     found = (
@@ -113,6 +114,7 @@ def _list_files(place: Path | None) -> list[str]:
         for here, folders, names in os.walk(place)
         for name in names
         if "__pycache__" not in here and name != "__init__.py"
+        if EVALS not in Path(here).relative_to(place).parts[:1]
     )
     shown = sorted(show_name(one) for one in found if one != SKILL_FILE)
     more = len(shown) - _MOST_NAMED

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent_core.errors import CoreError, WorkspaceError
 from agent_core.execution import Backend
-from agent_core.skills.catalog import SKILL_FILE, CatalogEntry, SkillCatalog
+from agent_core.skills.catalog import EVALS, SKILL_FILE, CatalogEntry, SkillCatalog
 from agent_core.tools import ToolContext
 
 FOLDER = ".skills"
@@ -106,7 +106,8 @@ def _read_all(place: Path) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     left = _MOST_BYTES
     for here, folders, names in os.walk(place):
-        folders[:] = sorted(one for one in folders if one != "__pycache__")
+        left_out = ("__pycache__", EVALS) if Path(here) == place else ("__pycache__",)
+        folders[:] = sorted(one for one in folders if one not in left_out)
         for name in sorted(names):
             path = Path(here, name)
             relative = path.relative_to(place).as_posix()

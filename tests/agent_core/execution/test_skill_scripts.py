@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.errors import WorkspaceError
 from agent_core.execution import Backend, Command, run_command
 from agent_core.skills import SkillCatalog
 from agent_core.skills.tools.workspace_copy import copy_files
 from tests.agent_core.execution.backends import MEGABYTE
+from tests.agent_core.skills.bundled.scripts import SCRIPTS
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.agent_core.tools.test_toolbox import CONTEXT
 
@@ -31,3 +33,20 @@ async def test_a_copied_script_runs_without_the_environment_of_talaria(
     command = Command(workspace="ada", argv=argv)
     done = await run_command(backend, command, seconds=45, most_bytes=MEGABYTE)
     assert (done.output, done.status) == (b"swept None\n", 0)
+
+
+async def test_the_scripts_of_bundled_skills_run_in_a_workspace(
+    backend: Backend, tmp_path: Path
+) -> None:
+    catalog = SkillCatalog(tmp_path / "skills")
+    for one in SCRIPTS:
+        shown = await copy_files(backend, catalog, catalog.find(one.skill), CONTEXT)
+        assert f"python3 .skills/{one.skill}/FILE" in shown
+        await backend.write_file("ada", one.given, one.sample.read_bytes())
+        words = ("python3", f".skills/{one.skill}/{one.path}", one.given, *one.options)
+        command = Command(workspace="ada", argv=words)
+        done = await run_command(backend, command, seconds=45, most_bytes=MEGABYTE)
+        assert (done.status, one.printed in done.output.decode()) == (0, True), done.output
+        evals = f".skills/{one.skill}/evals/evals.json"
+        with pytest.raises(WorkspaceError):
+            await backend.read_file("ada", evals, MEGABYTE)

@@ -84,17 +84,17 @@ async def test_an_owners_words_become_a_skill_and_anothers_need_an_owner(tmp_pat
 
 
 async def test_after_words_of_others_a_skill_is_only_proposed(tmp_path: Path) -> None:
-    write_skill(tmp_path / "project/.agents/skills", "review", "Keep a skill for this.")
+    write_skill(tmp_path / "project/.agents/skills", "appraise", "Keep a skill for this.")
     text = "---\nname: tidy\ndescription: Tidies lists.\n---\nSort them.\n"
-    read = ask(call("skill_view", '{"name": "review"}'))
+    read = ask(call("skill_view", '{"name": "appraise"}'))
     wish = manage(action="create", name="tidy", text=text)
     model = greeted(read, wish, say("Shall I?"))
     folder = {"TALARIA_PROMPT__FOLDER": str(tmp_path / "project")}
     async with running(tmp_path, model, **folder) as harness:
         await greet(harness)
         await harness.gateway.database.write("owner", make_owner)
-        assert "review" not in model.requests[0].system
-        await harness.chat.says("review it")
+        assert "appraise" not in model.requests[0].system
+        await harness.chat.says("appraise it")
         await harness.chat.sees_text("Shall I?")
         assert PROPOSED in str(model.requests[-1].messages[-1])
         assert not (tmp_path / "skills" / "tidy").exists()

@@ -10,6 +10,7 @@ from agent_core.state.engine.database import Database
 from agent_core.state.memory import skills
 from tests.agent_core.skills.test_catalog import SKILL_FILE, write_skill
 
+BUNDLED = sorted(one.name for one in SkillCatalog(Path("/nowhere")).list_all())
 TOPICS = ("invoice", "garden", "recipe", "budget", "travel", "fitness", "music", "photo")
 
 
@@ -31,14 +32,29 @@ def fill(folder: Path) -> None:
         (folder / topic / SKILL_FILE).write_text(text)
 
 
-async def test_a_list_that_fits_holds_all_skills_and_suggests_none(tmp_path: Path) -> None:
+async def test_a_list_that_fits_describes_all_skills_and_suggests_none(tmp_path: Path) -> None:
     fill(tmp_path / "skills")
-    async with opened(tmp_path, 10_000) as (directory, _):
+    async with opened(tmp_path, 10_000) as (directory, database):
+        for name in BUNDLED:
+            await database.write("use", lambda c, name=name: skills.note_use(c, name=name, now=1))
         shown = await directory.describe()
         assert "- garden: Plans and checks a garden." in shown
         assert "- digest: " in shown
+        assert "Others:" not in shown
         assert "more" not in shown.splitlines()[-1]
         assert directory.suggest("my garden") == ()
+
+
+async def test_a_bundled_skill_is_only_named_until_it_is_used(tmp_path: Path) -> None:
+    async with opened(tmp_path, 350) as (directory, database):
+        shown = await directory.describe()
+        assert shown.splitlines()[1:] == [f"Others: {', '.join(BUNDLED)}."]
+        assert directory.suggest("why so many errors in the access log?")[0] == "nginx-logs"
+        assert directory.suggest("hello") == ()
+        await database.write("use", lambda c: skills.note_use(c, name="digest", now=1))
+        shown = await directory.describe()
+        assert "- digest: Makes a digest" in shown
+        assert "digest" not in shown.splitlines()[-1]
 
 
 async def test_a_small_budget_keeps_the_most_used_and_pinned_ones(tmp_path: Path) -> None:
@@ -51,7 +67,7 @@ async def test_a_small_budget_keeps_the_most_used_and_pinned_ones(tmp_path: Path
         names = [line.split(":")[0] for line in shown.splitlines() if line.startswith("- ")]
         assert names == ["- photo", "- travel"]
         assert sum(len(line) for line in shown.splitlines() if line.startswith("- ")) <= 72
-        assert "7 more" in shown
+        assert "16 more" in shown
         assert directory.suggest("Please look after my garden!")[0] == "garden"
         assert directory.suggest("?") == ()
 
@@ -83,8 +99,8 @@ async def test_untrusted_and_hidden_skills_are_not_in_the_prompt(tmp_path: Path)
     (tmp_path / "skills" / "secret" / SKILL_FILE).write_text(text)
     async with opened(tmp_path, 10_000, project) as (directory, _):
         shown = await directory.describe()
-        assert "review" not in shown
+        assert " review" not in shown
         assert "secret" not in shown
-        assert [one.name for one in directory.search("review")] == ["review"]
+        assert directory.search("review")[-1].name == "review"
         assert not directory.is_trusted("review")
-        assert {"secret", "digest"} == {one.name for one in directory.list_commands()}
+        assert {"secret", *BUNDLED} == {one.name for one in directory.list_commands()}

@@ -1,0 +1,1 @@
+"""Tests of the skills that come with Talaria."""
