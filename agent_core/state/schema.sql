@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 35;
+PRAGMA user_version = 36;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -723,7 +723,7 @@ CREATE TABLE "api_tokens" (
     id           INTEGER PRIMARY KEY,
     person_id    INTEGER NOT NULL REFERENCES people (id),
     name         TEXT NOT NULL,
-    scope        TEXT NOT NULL CHECK (scope IN ('mcp', 'api')),
+    scope        TEXT NOT NULL CHECK (scope IN ('mcp', 'api', 'manage')),
     secret_hash  TEXT NOT NULL UNIQUE,
     created_at   INTEGER NOT NULL,
     last_used_at INTEGER

@@ -68,7 +68,8 @@ answers, and the time.
 class Reaction:
     """A person's reaction to a question: a press of a button, or words."""
 
-    inbox_id: InboxId
+    inbox_id: InboxId | None
+    """The event of the reaction; None for one over the API."""
     platform: str
     address: Address
     person: Person
@@ -176,6 +177,29 @@ class Questions:
             return False
         return await self._take(reaction, find, is_press=False)
 
+    async def decide(self, person: Person, question_id: QuestionId, key: str) -> bool:
+        """Take a person's own choice as the answer; False if it answers nothing.
+
+        Raises `StoreError`. A question for a reason is answered by any words.
+        """
+
+        def find(connection: Connection) -> tuple[Question, str] | None:
+            question = questions.find(connection, question_id=question_id)
+            is_own = question is not None and question.person_id == person.id
+            return (question, key[:_LONGEST_REASON]) if question and is_own else None
+
+        found = await self._database.read(find)
+        if found is None:
+            return False
+        address = conversion.read_chat(found[0].chat)
+        reaction = Reaction(
+            inbox_id=None, platform=found[0].platform, address=address, person=person
+        )
+        if not await self._take(reaction, find, is_press=False):
+            return False
+        known = await self._database.read(find)
+        return known is not None and known[0].state == "answered"
+
     def end_of_turn(self, connection: Connection, turn_id: TurnId, now: int) -> list[OutboxRow]:
         """Close the questions of a turn that has ended, and ask about what it proposed.
 
@@ -222,7 +246,7 @@ class Questions:
                 taken = _Taken(is_used=is_press, rows=rows)
             else:
                 taken = self._apply(connection, *found, reaction, now)
-            if taken.is_used:
+            if taken.is_used and reaction.inbox_id is not None:
                 inbox.finish(connection, inbox_id=reaction.inbox_id, reason="answer")
             return taken
 

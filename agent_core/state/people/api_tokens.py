@@ -6,8 +6,8 @@ from typing import Literal
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 
-TokenScope = Literal["mcp", "api"]
-"""What a token opens: the tools of `/mcp`, or the API."""
+TokenScope = Literal["mcp", "api", "manage"]
+"""What a token opens: the tools of `/mcp`, the API to ask and read, or all of the API."""
 _PRECISION = 3_600_000
 """Milliseconds between two writes of the last use of a token."""
 
@@ -56,9 +56,10 @@ def insert(
 
 
 def find(connection: Connection, *, secret_hash: str, scope: TokenScope) -> ApiToken | None:
-    """Return the token with this scope, by the hash of its secret."""
+    """Return the token that opens a scope, by the hash of its secret; `manage` opens `api`, too."""
     row = connection.execute(
-        f"SELECT {_COLUMNS} FROM api_tokens WHERE secret_hash = :secret_hash AND scope = :scope",
+        f"SELECT {_COLUMNS} FROM api_tokens WHERE secret_hash = :secret_hash"
+        " AND (scope = :scope OR (:scope = 'api' AND scope = 'manage'))",
         {"secret_hash": secret_hash, "scope": scope},
     ).fetchone()
     return _token(row) if row else None

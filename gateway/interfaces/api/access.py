@@ -38,7 +38,7 @@ class Access:
         secret = find_bearer(headers)
         if not secret:
             return None
-        if scope == "api" and self._is_printed(secret):
+        if scope != "mcp" and self._is_printed(secret):
             owner = await self._database.read(self._find_owner)
             return Client(person_id=owner.id, name=_OWNER) if owner else None
         secret_hash, now = hash_token(secret), self._now()
@@ -48,7 +48,7 @@ class Access:
         if token is None:
             return None
         person_id = token.person_id
-        if scope == "api" and not await self._database.read(
+        if scope != "mcp" and not await self._database.read(
             lambda c: self._identity.find_admitted(c, person_id)
         ):
             return None

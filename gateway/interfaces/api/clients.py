@@ -8,6 +8,7 @@ from fastapi import Depends
 from fastapi.security import HTTPBearer
 from starlette.requests import Request
 
+from agent_core.state.people.api_tokens import TokenScope
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.models import ErrorBody
@@ -23,18 +24,24 @@ _UNOWNED = (
     "Nobody owns this Talaria yet. Send it a message with `talaria chat` or on the console page."
 )
 _CROWDED = "This token makes too many requests. Wait a minute."
-_BEARER = HTTPBearer(auto_error=False, description="A token of the scope api.")
+_READS_ONLY = (
+    "This token asks and reads only. `talaria tokens create NAME --person SLUG --scope manage`"
+    " makes one that changes data."
+)
+_BEARER = HTTPBearer(auto_error=False, description="A token of the scope api or manage.")
 ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": ErrorBody, "description": "The request is refused."},
     "503": {"model": ErrorBody, "description": "Talaria is stopping, or its database is busy."},
 }
 
 
-def make_finder(access: Access) -> FindClient:
+def make_finder(access: Access, scope: TokenScope = "api") -> FindClient:
     """Return what finds the client of a request, and raises `ApiError` if there is none."""
 
     async def find_client(request: Request, _: Annotated[object, Depends(_BEARER)]) -> Client:
-        client = await access.find(request.headers, "api")
+        client = await access.find(request.headers, scope)
+        if client is None and scope == "manage" and await access.find(request.headers, "api"):
+            raise ApiError(HTTPStatus.FORBIDDEN, _READS_ONLY, code="insufficient_scope")
         if client is None and access.is_unowned(request.headers):
             raise ApiError(HTTPStatus.FORBIDDEN, _UNOWNED, code="no_owner")
         if client is None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -76,6 +77,11 @@ class Answer:
     input_tokens: int
     cached_tokens: int
     output_tokens: int
+
+
+def make_name(key: str) -> str:
+    """Return the name of a request from its `Idempotency-Key`; without one, it has no repeats."""
+    return f"key:{key}" if key else f"own:{secrets.token_urlsafe()}"
 
 
 def _hash(*parts: str) -> str:

@@ -1,7 +1,6 @@
 """The routes of the API: who may ask, and OpenAI's two ways of asking."""
 
 import re
-import secrets
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Annotated
@@ -21,7 +20,7 @@ from gateway.interfaces.api.models import (
     ResponseRequest,
     find_words,
 )
-from gateway.interfaces.api.requests import Question, Requests
+from gateway.interfaces.api.requests import Question, Requests, make_name
 from gateway.interfaces.api.streams import end_with_error
 from gateway.turns import Client
 
@@ -36,10 +35,10 @@ _MOST_KEY = 200
 _EVENTS = "text/event-stream"
 
 
-def add_api(application: FastAPI, gateway: Gateway, find_client: FindClient) -> None:
+def add_api(
+    application: FastAPI, gateway: Gateway, find_client: FindClient, requests: Requests
+) -> None:
     """Add the routes below `/v1/`."""
-    requests = Requests(gateway)
-
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
     Key = Annotated[str, Header(alias="Idempotency-Key", max_length=_MOST_KEY)]  # noqa: N806
     Name = Annotated[str, Header(alias="Talaria-Conversation")]  # noqa: N806
@@ -97,8 +96,7 @@ def _make_question(
         raise ApiError(HTTPStatus.BAD_REQUEST, _TOO_LONG, code="too_long", param="messages")
     if not _NAME.fullmatch(conversation):
         raise ApiError(HTTPStatus.BAD_REQUEST, _BAD_NAME, code="invalid_conversation")
-    name = f"key:{key}" if key else f"own:{secrets.token_urlsafe()}"
-    return Question(client=client, text=words, name=name, conversation=conversation)
+    return Question(client=client, text=words, name=make_name(key), conversation=conversation)
 
 
 def _check(model: str, *, has_tools: bool) -> None:

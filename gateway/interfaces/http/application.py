@@ -13,6 +13,7 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.clients import make_finder
 from gateway.interfaces.api.errors import HANDLERS
+from gateway.interfaces.api.requests import Requests
 from gateway.interfaces.api.resources import make_resources
 from gateway.interfaces.api.responses import STORE, refuse
 from gateway.interfaces.api.routes import add_api
@@ -57,9 +58,9 @@ def make_application(
         redirect_slashes=False,
         exception_handlers={StoreError: answer_store_error, **HANDLERS},
     )
-    find_client = make_finder(access)
-    add_api(application, gateway, find_client)
-    application.include_router(make_resources(gateway, find_client))
+    requests = Requests(gateway)
+    add_api(application, gateway, make_finder(access), requests)
+    application.include_router(make_resources(gateway, access, requests))
     application.add_route("/api/openapi.json", lambda _: JSONResponse(application.openapi()))
     return application
 

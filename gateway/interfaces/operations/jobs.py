@@ -8,6 +8,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId, RoomId
 from agent_core.schedule import (
     PAUSED_BY_OPERATOR,
+    PAUSED_ON_REQUEST,
     Calendar,
     InvalidJob,
     JobAlreadyRunning,
@@ -87,7 +88,8 @@ async def show_job(context: OperationContext, asked: Answer) -> Answer:
 
 async def pause(context: OperationContext, asked: Answer) -> Answer:
     """Pause a job until it is resumed. Raises `Declined`."""
-    return await _change(context, asked, lambda c, job: pause_job(c, job, PAUSED_BY_OPERATOR))
+    why = PAUSED_ON_REQUEST if context.actor == "person" else PAUSED_BY_OPERATOR
+    return await _change(context, asked, lambda c, job: pause_job(c, job, why))
 
 
 async def renew_address(context: OperationContext, asked: Answer) -> Answer:
@@ -122,12 +124,12 @@ async def drop(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def run_now(context: OperationContext, asked: Answer) -> Answer:
-    """Run a job once, outside its schedule. Raises `Declined`."""
+    """Run a job once, outside its schedule, and once for each `key`. Raises `Declined`."""
     now = context.now()
 
     def work(connection: Connection, job: Job) -> Job:
         try:
-            run_job_now(connection, job, f"desk:{now}", now)
+            run_job_now(connection, job, str(asked.get("key") or f"desk:{now}"), now)
         except JobAlreadyRunning as error:
             raise Declined(f"Job {job.id} is running already.") from error
         return job
@@ -136,7 +138,10 @@ async def run_now(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def add(context: OperationContext, asked: Answer) -> Answer:
-    """Add a job for a person; only here can it be a script. Raises `Declined`, `Mistaken`."""
+    """Add a job for a person, once for each `key`. Raises `Declined`, `Mistaken`.
+
+    Only here can it be a script.
+    """
     scheduling, now = context.scheduling, context.now()
     arguments = _read_job(asked)
     slug = read_text(asked, "person")
@@ -150,7 +155,9 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
         wish = read_request(
             arguments, here=_HOME, zone=zone, known=known, now=now, calendars=calendars
         )
-        whose = JobOwner(person_id=person.id, room_id=None, actor=context.actor)
+        whose = JobOwner(
+            person_id=person.id, room_id=None, actor=context.actor, call_key=asked.get("key")
+        )
         new = draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
         made = create_job(connection, new, rules=scheduling.rules, now=now)
         return outline(connection, made)

@@ -98,7 +98,7 @@ async def revoke(context: OperationContext, asked: Answer) -> Answer:
 def _read_scope(asked: Answer) -> TokenScope:
     scope = asked.get("scope", "mcp")
     if scope not in get_args(TokenScope):
-        raise Declined("The scope of a token is mcp or api.")
+        raise Declined("The scope of a token is mcp, api or manage.")
     return cast(TokenScope, scope)
 
 

@@ -1,12 +1,8 @@
 """The API with OpenAI's own client: whose a request is, what it may do, and what crashes leave."""
 
 import asyncio
-import io
 import json
 import re
-import shutil
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,74 +16,18 @@ from gateway.config import MEMORIES
 from gateway.people import find_direct_chat
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.interfaces.test_people_operations import fill
+from tests.integration.interfaces.api_setup import (
+    OLGA,
+    ZEBRANA,
+    Setup,
+    chat_of,
+    make_token,
+    read,
+)
 from tests.integration.processes import talaria_beside
-from tests.integration.served import Served, served
+from tests.integration.served import served
 
 openai = pytest.importorskip("openai")
-
-OLGA, ZEBRANA = "4711001", "4711002"
-
-
-async def make_token(home: Path, slug: str, scope: str = "api", name: str = "laptop") -> str:
-    made = await talaria_beside(
-        home, "tokens", "create", f"{name} {scope}", "--person", slug, "--scope", scope
-    )
-    assert made.code == 0, made.err
-    return next(word for word in made.out.split() if word.startswith("talaria_"))
-
-
-@dataclass
-class Setup:
-    """A gateway in which Olga (an owner) and Zebrana have talked, with a key for each."""
-
-    served: Served
-    chat: FakeChat
-    model: FakeModel
-    home: Path
-    olga: str
-    zebrana: str
-
-    @property
-    def url(self) -> str:
-        return str((self.served.address / "v1").with_query(None))
-
-    def connect(self, key: str) -> Any:
-        return openai.AsyncOpenAI(api_key=key, base_url=self.url, max_retries=0, timeout=45)
-
-    async def post(self, path: str, key: str, body: object, **headers: str) -> tuple[int, Any]:
-        head = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", **headers}
-        data = io.BytesIO(body if isinstance(body, bytes) else json.dumps(body).encode())
-        async with (
-            aiohttp.ClientSession() as session,
-            session.post(f"{self.url}/{path}", data=data, headers=head) as answer,
-        ):
-            return answer.status, json.loads(await answer.read())
-
-
-def chat_of(*words: str) -> dict[str, object]:
-    return {"model": "talaria", "messages": [{"role": "user", "content": one} for one in words]}
-
-
-@pytest.fixture(scope="session")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("filled") / "home"
-    asyncio.run(fill(home))
-    (home / "config.toml").write_text(f'[access]\nallow = ["fake:{OLGA}", "fake:{ZEBRANA}"]\n')
-    return home
-
-
-@pytest.fixture
-def home(filled: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(filled, tmp_path / "home"))
-
-
-@pytest.fixture
-async def setup(home: Path) -> AsyncIterator[Setup]:
-    chat, model = FakeChat(limit=100_000), FakeModel()
-    async with served(home, adapters={"fake": chat}, model=model) as running:
-        olga, zebrana = await make_token(home, "olga"), await make_token(home, "zebrana")
-        yield Setup(running, chat, model, home, olga, zebrana)
 
 
 def words_of(model: FakeModel) -> str:
@@ -458,14 +398,6 @@ async def test_the_printed_token_says_who_has_to_speak_first(tmp_path: Path) -> 
     assert (status, answer["error"]["code"]) == (403, "no_owner")
 
 
-async def read(setup: Setup, key: str, path: str, **headers: str) -> tuple[int, str, str]:
-    """The status, the body and the tag of a resource."""
-    url = f"{setup.served.address.origin()}{path}"
-    head = {"Authorization": f"Bearer {key}", **headers}
-    async with aiohttp.ClientSession() as session, session.get(url, headers=head) as answer:
-        return answer.status, await answer.text(), answer.headers.get("ETag", "")
-
-
 async def test_no_resource_shows_anything_of_another_person(setup: Setup) -> None:
     """Every address of the description, with every id that exists."""
     setup.model.plays = [say("bluefishanswer")]
@@ -476,7 +408,8 @@ async def test_no_resource_shows_anything_of_another_person(setup: Setup) -> Non
     seen = {"olga": "", "zebrana": ""}
     for path in (path for path, methods in spec["paths"].items() if "get" in methods):
         for number in range(1, newest + 2) if "{" in path else (0,):
-            address = re.sub("{[a-z]+}", str(number), path) + "?query=bluefishsaid&limit=20"
+            named = path.replace("{message}", "0" * 64)
+            address = re.sub("{[a-z]+}", str(number), named) + "?query=bluefishsaid&limit=20"
             for name, token in (("olga", setup.olga), ("zebrana", setup.zebrana)):
                 status, text, _ = await read(setup, token, address)
                 assert status in (200, 403, 404, 409), (address, text)

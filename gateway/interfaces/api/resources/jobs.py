@@ -30,14 +30,13 @@ def make_jobs(gateway: Gateway, find_client: FindClient) -> APIRouter:
 
     @router.get("/jobs/{job}", summary="Show a job", response_model=models.JobDetail)
     async def show_job(request: Request, job: Id, client: Asker) -> Response:
-        found = await database.read(lambda c: _find(c, job, client.person_id))
-        shown = models.JobDetail(**_describe(found).model_dump(), **pick(found, "body", "reason"))
-        return reply(request, shown)
+        found = await database.read(lambda c: find_job(c, job, client.person_id))
+        return reply(request, show_detail(found))
 
     @router.get("/jobs/{job}/runs", summary="List runs", response_model=models.RunList)
     async def list_runs(request: Request, job: Id, client: Asker, limit: Limit = 20) -> Response:
         def work(connection: Connection) -> models.RunList:
-            own = _find(connection, job, client.person_id)
+            own = find_job(connection, job, client.person_id)
             found = job_runs.list_of_job(connection, job_id=own.id, limit=limit)
             names = ("id", "slot", "state", "reason", "due_at", "started_at", "ended_at")
             return models.RunList(runs=[models.RunModel(**pick(run, *names)) for run in found])
@@ -47,11 +46,17 @@ def make_jobs(gateway: Gateway, find_client: FindClient) -> APIRouter:
     return router
 
 
-def _find(connection: Connection, job: int, person_id: PersonId) -> Job:
+def find_job(connection: Connection, job: int, person_id: PersonId) -> Job:
+    """Return a job of a person, also one that is over. Raises `ApiError`."""
     found = jobs.find(connection, job_id=JobId(job))
     if found is None or found.person_id != person_id:
         raise make_missing()
     return found
+
+
+def show_detail(job: Job) -> models.JobDetail:
+    """Show a job with its words or its command."""
+    return models.JobDetail(**_describe(job).model_dump(), **pick(job, "body", "reason"))
 
 
 def _describe(job: Job) -> models.JobModel:

@@ -10,15 +10,19 @@ from agent_core.state.memory import ledger
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.clients import FindClient
 from gateway.interfaces.api.resources import models
+from gateway.interfaces.api.resources.changes import open_own, perform
 from gateway.interfaces.api.resources.replies import (
     LARGEST,
     Before,
+    Id,
     Limit,
     find_next,
     find_person,
+    make_missing,
     pick,
     reply,
 )
+from gateway.interfaces.operations.memory import undo
 from gateway.turns import Client
 
 
@@ -73,5 +77,21 @@ def make_memory(gateway: Gateway, find_client: FindClient) -> APIRouter:
                 ]
             ),
         )
+
+    return router
+
+
+def make_memory_changes(gateway: Gateway, find_client: FindClient) -> APIRouter:
+    """Make the route that undoes a change of memory."""
+    router = APIRouter()
+    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
+
+    @router.post("/memory/ledger/{change}/undo", summary="Undo a change")
+    async def undo_change(change: Id, client: Asker) -> models.UndoneModel:
+        found = await gateway.database.read(lambda c: ledger.find_row(c, entry_id=change))
+        if found is None or found[0] != client.person_id or found[1].target == "skill":
+            raise make_missing()
+        done = await perform(undo(open_own(gateway), {"row": change}))
+        return models.UndoneModel(id=done["row"]["row"])
 
     return router

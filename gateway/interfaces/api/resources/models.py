@@ -64,6 +64,15 @@ class MessagePage(BaseModel):
     next: int | None
 
 
+class SentMessage(BaseModel):
+    """A message over the API. `state` is `waiting`, `failed`, or that of its turn."""
+
+    id: str
+    state: str
+    turn_id: int | None
+    answer: str | None
+
+
 class HitModel(BaseModel):
     """A message that was found, with the words around the match."""
 
@@ -246,6 +255,12 @@ class QuestionList(BaseModel):
     """What waits for the person, newest first."""
 
     questions: list[QuestionModel]
+
+
+class UndoneModel(BaseModel):
+    """The id of the change that undoes another one."""
+
+    id: int
 
 
 class ApprovalModel(BaseModel):

@@ -1,19 +1,28 @@
 """What waits for the person's answer, and what they allowed in advance."""
 
+from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
+from agent_core.ids import ApprovalId, QuestionId
 from agent_core.state.conversations import approvals, questions
 from agent_core.state.conversations.questions import Choice
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import audit
+from agent_core.state.people.audit import AuditEntry
 from agent_core.tools import describe_shape
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.clients import FindClient
+from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
-from gateway.interfaces.api.resources.replies import pick, reply
+from gateway.interfaces.api.resources.replies import Id, find_person, make_missing, pick, reply
 from gateway.turns import Client
+
+_CLOSED = "This question is closed, or has no such choice."
 
 
 def make_questions(gateway: Gateway, find_client: FindClient) -> APIRouter:
@@ -61,3 +70,52 @@ def make_questions(gateway: Gateway, find_client: FindClient) -> APIRouter:
 
 def _describe(choice: Choice) -> models.ChoiceModel:
     return models.ChoiceModel(**pick(choice, "key", "label"))
+
+
+class Decision(BaseModel):
+    """The key of a choice; for a question for a reason, any words."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    choice: Annotated[str, Field(min_length=1, max_length=4000)]
+
+
+def make_decisions(gateway: Gateway, find_client: FindClient) -> APIRouter:
+    """Make the routes that answer a question and revoke an approval."""
+    router = APIRouter()
+    database = gateway.database
+    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
+
+    @router.post("/questions/{question}/answer", summary="Answer a question", status_code=204)
+    async def answer(question: Id, asked: Decision, client: Asker) -> None:
+        person = await database.read(lambda c: find_person(c, client.person_id))
+        known = await database.read(lambda c: questions.find(c, question_id=QuestionId(question)))
+        if known is None or known.person_id != person.id:
+            raise make_missing()
+        if not await gateway.questions.decide(person, known.id, asked.choice):
+            raise ApiError(HTTPStatus.CONFLICT, _CLOSED, code="not_answered")
+        gateway.router.forget_known()  # the answer may have merged two people
+
+    @router.delete("/approvals/{approval}", summary="Revoke an approval", status_code=204)
+    async def revoke(approval: Id, client: Asker) -> None:
+        now = gateway.now()
+
+        def work(connection: Connection) -> None:
+            person_id = client.person_id
+            shape = approvals.revoke(
+                connection, person_id=person_id, approval_id=ApprovalId(approval)
+            )
+            if not shape:
+                raise make_missing()
+            deed = AuditEntry(
+                person_id=person_id,
+                actor=f"api:{client.name}",
+                action="approval.revoke",
+                detail=shape,
+                created_at=now,
+            )
+            audit.record(connection, deed)
+
+        await database.write("approvals.revoke", work)
+
+    return router

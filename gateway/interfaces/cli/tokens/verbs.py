@@ -30,9 +30,9 @@ def configure(parser: Parser) -> None:
     )
     create.add_argument(
         "--scope",
-        choices=["mcp", "api"],
+        choices=["mcp", "api", "manage"],
         default="mcp",
-        help="what it opens: tools over MCP, or the API and OpenAI's clients (default: mcp)",
+        help="what it opens: tools over MCP, the API to ask and read, or all of it (default: mcp)",
     )
     verbs.add_parser(
         "list", help="list the tokens, without their secrets", examples=["talaria tokens list"]

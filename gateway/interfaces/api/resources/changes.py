@@ -1,0 +1,42 @@
+"""What all changes share: the key of a repeated request, and the faults of operations."""
+
+import hashlib
+from collections.abc import Awaitable
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import Header
+
+from gateway.bootstrap.lifecycle import Gateway
+from gateway.errors import Declined, Mistaken
+from gateway.interfaces.api.errors import ApiError
+from gateway.interfaces.operations.contexts import open_context
+from gateway.interfaces.operations.contract import Answer, OperationContext
+from gateway.turns import Client
+
+Key = Annotated[str, Header(alias="Idempotency-Key", max_length=200)]
+"""A repeat of a request with the same key changes nothing."""
+
+
+def hash_key(client: Client, key: str) -> str | None:
+    """Return the stored form of a request's key, which is its client's own; None without one."""
+    if not key:
+        return None
+    parts = (str(client.person_id), client.name, key)
+    whole = "".join(f"{len(part)}:{part}" for part in parts)
+    return f"api:{hashlib.sha256(whole.encode()).hexdigest()}"
+
+
+def open_own(gateway: Gateway) -> OperationContext:
+    """Return the services of an operation that a person performs on their own data."""
+    return open_context(gateway, actor="person")
+
+
+async def perform(work: Awaitable[Answer]) -> Answer:
+    """Await an operation. Raises `ApiError` with its sentence, and `StoreError`."""
+    try:
+        return await work
+    except Mistaken as error:
+        raise ApiError(HTTPStatus.BAD_REQUEST, str(error), code="invalid_request") from error
+    except Declined as error:
+        raise ApiError(HTTPStatus.CONFLICT, str(error), code="declined") from error

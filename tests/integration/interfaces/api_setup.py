@@ -1,0 +1,66 @@
+"""A gateway with two people, and a token of the API for each."""
+
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel
+from tests.integration.processes import talaria_beside
+from tests.integration.served import Served
+
+OLGA, ZEBRANA = "4711001", "4711002"
+
+
+async def make_token(home: Path, slug: str, scope: str = "api", name: str = "laptop") -> str:
+    made = await talaria_beside(
+        home, "tokens", "create", f"{name} {scope}", "--person", slug, "--scope", scope
+    )
+    assert made.code == 0, made.err
+    return next(word for word in made.out.split() if word.startswith("talaria_"))
+
+
+@dataclass
+class Setup:
+    """A gateway in which Olga (an owner) and Zebrana have talked, with a key for each."""
+
+    served: Served
+    chat: FakeChat
+    model: FakeModel
+    home: Path
+    olga: str
+    zebrana: str
+
+    @property
+    def url(self) -> str:
+        return str((self.served.address / "v1").with_query(None))
+
+    def connect(self, key: str) -> Any:
+        openai = pytest.importorskip("openai")
+        return openai.AsyncOpenAI(api_key=key, base_url=self.url, max_retries=0, timeout=45)
+
+    async def post(self, path: str, key: str, body: object, **headers: str) -> tuple[int, Any]:
+        head = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", **headers}
+        data = io.BytesIO(body if isinstance(body, bytes) else json.dumps(body).encode())
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(f"{self.url}/{path}", data=data, headers=head) as answer,
+        ):
+            return answer.status, json.loads(await answer.read())
+
+
+def chat_of(*words: str) -> dict[str, object]:
+    return {"model": "talaria", "messages": [{"role": "user", "content": one} for one in words]}
+
+
+async def read(setup: Setup, key: str, path: str, **headers: str) -> tuple[int, str, str]:
+    """The status, the body and the tag of a resource."""
+    url = f"{setup.served.address.origin()}{path}"
+    head = {"Authorization": f"Bearer {key}", **headers}
+    async with aiohttp.ClientSession() as session, session.get(url, headers=head) as answer:
+        return answer.status, await answer.text(), answer.headers.get("ETag", "")

@@ -1,0 +1,215 @@
+"""Changes over the API: whose token may make them, and what a repeated request does."""
+
+import asyncio
+import json
+from typing import Any
+
+import aiohttp
+import pytest
+
+from agent_core.state.conversations import approvals, questions
+from agent_core.state.conversations.approvals import NewApproval
+from agent_core.state.conversations.questions import Choice, NewQuestion
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import ledger
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from tests.fakes.model import say
+from tests.integration.interfaces.api_setup import Setup, make_token, read
+
+JOB = {"kind": "prompt", "text": "Water the plants", "cron": "0 9 * * *", "zone": "Europe/Berlin"}
+
+
+async def send(
+    setup: Setup, key: str, method: str, path: str, body: object = None, **headers: str
+) -> tuple[int, Any]:
+    """The status and the body of a change."""
+    url = f"{setup.served.address.origin()}/api/{path}"
+    head = {"Authorization": f"Bearer {key}", **headers}
+    async with (
+        aiohttp.ClientSession() as session,
+        session.request(method, url, json=body, headers=head) as answer,
+    ):
+        text = await answer.text()
+        return answer.status, json.loads(text) if text else None
+
+
+@pytest.fixture
+async def manager(setup: Setup) -> str:
+    """A token that changes Olga's data."""
+    return await make_token(setup.home, "olga", "manage")
+
+
+@pytest.fixture
+async def stranger(setup: Setup) -> str:
+    """A token that changes Zebrana's data."""
+    return await make_token(setup.home, "zebrana", "manage")
+
+
+async def find(setup: Setup, slug: str) -> Person:
+    everybody = await setup.served.gateway.database.read(people.list_all)
+    return next(one for one in everybody if one.slug == slug)
+
+
+async def test_a_job_is_created_once_changed_run_and_deleted(setup: Setup, manager: str) -> None:
+    key = {"Idempotency-Key": "plants"}
+    status, job = await send(setup, manager, "POST", "jobs", JOB, **key)
+    assert (status, job["title"], job["state"]) == (201, "Water the plants", "active")
+    assert await send(setup, manager, "POST", "jobs", JOB, **key) == (201, job)
+    other = {**JOB, "text": "Feed the cat"}
+    status, answer = await send(setup, manager, "POST", "jobs", other, **key)
+    assert (status, answer["error"]["code"]) == (422, "idempotency_key_reused")
+    assert len(json.loads((await read(setup, manager, "/api/jobs"))[1])["jobs"]) == 1
+    address = f"jobs/{job['id']}"
+    status, changed = await send(setup, manager, "PATCH", address, {"every_minutes": 90})
+    assert (status, changed["timing"] != job["timing"]) == (200, True)
+    status, paused = await send(setup, manager, "POST", f"{address}/pause")
+    assert (status, paused["state"], paused["reason"]) == (200, "paused", "as asked")
+    assert (await send(setup, manager, "POST", f"{address}/resume"))[1]["state"] == "active"
+    setup.model.plays = [say("Done.")]
+    for _ in range(2):
+        assert (await send(setup, manager, "POST", f"{address}/run", **key))[0] == 200
+    runs = json.loads((await read(setup, manager, f"/api/{address}/runs"))[1])["runs"]
+    assert len(runs) == 1
+    assert await send(setup, manager, "DELETE", address) == (204, None)
+    assert json.loads((await read(setup, manager, "/api/jobs"))[1]) == {"jobs": []}
+    assert (await send(setup, manager, "POST", f"{address}/run"))[0] == 409
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({**JOB, "cron": "99 9 * * *"}, "99"),
+        ({**JOB, "kind": "script"}, "kind"),
+        ({**JOB, "zone": "Mars/Olympus"}, "Mars/Olympus"),
+        ({"kind": "prompt", "text": "x"}, "say when"),
+        ({**JOB, "to": ["telegram:1"]}, "to"),
+    ],
+)
+async def test_a_wrong_job_is_one_clear_error(
+    setup: Setup, manager: str, body: object, words: str
+) -> None:
+    status, answer = await send(setup, manager, "POST", "jobs", body)
+    assert status == 400
+    assert words in answer["error"]["message"]
+
+
+async def test_only_a_token_to_manage_changes_anything(setup: Setup, manager: str) -> None:
+    _, job = await send(setup, manager, "POST", "jobs", JOB)
+    for method, path, body in (
+        ("POST", "jobs", JOB),
+        ("DELETE", f"jobs/{job['id']}", None),
+        ("POST", "memory/ledger/1/undo", None),
+        ("POST", "questions/1/answer", {"choice": "yes"}),
+        ("DELETE", "approvals/1", None),
+    ):
+        status, answer = await send(setup, setup.olga, method, path, body)
+        assert (status, answer["error"]["code"]) == (403, "insufficient_scope")
+        assert "--scope manage" in answer["error"]["message"]
+    assert len(json.loads((await read(setup, manager, "/api/jobs"))[1])["jobs"]) == 1
+    assert (await send(setup, setup.served.token, "POST", "jobs", JOB))[0] == 201
+
+
+async def test_nothing_of_another_person_is_changed(
+    setup: Setup, manager: str, stranger: str
+) -> None:
+    """Zebrana's memory has entries, and Olga's token names each of them."""
+    _, job = await send(setup, stranger, "POST", "jobs", JOB)
+    zebrana = await find(setup, "zebrana")
+    database, now = setup.served.gateway.database, setup.served.gateway.now()
+    allowed = NewApproval(
+        person_id=zebrana.id,
+        decided_by=zebrana.id,
+        scope="always",
+        subject='{"tool": "shell"}',
+        expires_at=now + 1_000_000,
+    )
+    await database.write("test", lambda c: approvals.insert(c, allowed, now=now))
+    asked = await database.write("test", lambda c: _ask(c, zebrana, now))
+    rows = await database.read(lambda c: ledger.list_recent_of(c, person_id=zebrana.id, limit=50))
+    assert rows
+    changes = [
+        *((("POST", f"memory/ledger/{row.id}/undo", None)) for row in rows),
+        ("PATCH", f"jobs/{job['id']}", {"title": "mine"}),
+        ("POST", f"jobs/{job['id']}/run", None),
+        ("DELETE", f"jobs/{job['id']}", None),
+        ("POST", f"questions/{asked}/answer", {"choice": "yes"}),
+        *(("DELETE", f"approvals/{number}", None) for number in range(1, 4)),
+    ]
+    for method, path, body in changes:
+        status, answer = await send(setup, manager, method, path, body)
+        assert (status, answer["error"]["code"]) == (404, "not_found"), path
+    known = json.loads((await read(setup, stranger, "/api/jobs"))[1])["jobs"]
+    assert job["id"] in [one["id"] for one in known]
+    assert (await send(setup, stranger, "POST", f"questions/{asked}/answer", {"choice": "no"}))[
+        0
+    ] == 204
+
+
+def _ask(connection: Connection, person: Person, now: int) -> int:
+    new = NewQuestion(
+        person_id=person.id,
+        kind="choice",
+        text="Tea?",
+        choices=(Choice(key="yes", label="Yes"), Choice(key="no", label="No")),
+        secret="00000000",
+        place=("fake", '["1",null,true]'),
+        expires_at=now + 1_000_000,
+    )
+    return questions.ask(connection, new, now=now).id
+
+
+async def test_a_question_is_answered_once(setup: Setup, manager: str) -> None:
+    gateway = setup.served.gateway
+    olga, now = await find(setup, "olga"), gateway.now()
+    number = await gateway.database.write("test", lambda c: _ask(c, olga, now))
+    (shown,) = json.loads((await read(setup, manager, "/api/questions"))[1])["questions"]
+    assert (shown["id"], shown["text"]) == (number, "Tea?")
+    path = f"questions/{number}/answer"
+    assert (await send(setup, manager, "POST", path, {"choice": "coffee"}))[0] == 409
+    assert await send(setup, manager, "POST", path, {"choice": "yes"}) == (204, None)
+    assert (await send(setup, manager, "POST", path, {"choice": "no"}))[0] == 409
+    stored = await gateway.database.read(lambda c: questions.find(c, question_id=shown["id"]))
+    assert stored is not None
+    assert (stored.state, stored.answer) == ("answered", "yes")
+
+
+async def test_a_change_of_memory_is_undone_by_its_person(setup: Setup, stranger: str) -> None:
+    changes = json.loads((await read(setup, stranger, "/api/memory/ledger"))[1])["changes"]
+    added = next(one for one in changes if one["operation"] == "add" and one["target"] != "skill")
+    status, undone = await send(setup, stranger, "POST", f"memory/ledger/{added['id']}/undo")
+    assert status == 200
+    newest = json.loads((await read(setup, stranger, "/api/memory/ledger"))[1])["changes"][0]
+    assert (newest["id"], newest["undoes"]) == (undone["id"], added["id"])
+    assert newest["actor"] == "person"
+    again, answer = await send(setup, stranger, "POST", f"memory/ledger/{added['id']}/undo")
+    assert again == 409
+    assert "undone already" in answer["error"]["message"]
+
+
+async def test_a_message_is_sent_waited_for_and_streamed(setup: Setup) -> None:
+    setup.model.plays = [say("one"), say("tw", "o"), say("three")]
+    key = {"Idempotency-Key": "first"}
+    status, sent = await send(setup, setup.olga, "POST", "messages", {"text": "hi"}, **key)
+    assert (status, sent["state"], sent["answer"]) == (200, "answered", "one")
+    body = {"text": "hi"}
+    assert await send(setup, setup.olga, "POST", "messages", body, **key) == (200, sent)
+    assert await send(setup, setup.olga, "GET", f"messages/{sent['id']}") == (200, sent)
+    assert (await send(setup, setup.zebrana, "GET", f"messages/{sent['id']}"))[0] == 404
+    url = f"{setup.served.address.origin()}/api/messages"
+    head = {"Authorization": f"Bearer {setup.olga}"}
+    asked = {"text": "more", "reply": "stream"}
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(url, json=asked, headers=head) as answer,
+    ):
+        events = (await answer.text()).split("\n\n")
+    pieces = [json.loads(one.partition("data: ")[2]) for one in events if "data: " in one]
+    assert "".join(one["text"] for one in pieces[:-1]) == pieces[-1]["answer"] == "two"
+    later = {"text": "last", "reply": "later"}
+    status, sent = await send(setup, setup.olga, "POST", "messages", later)
+    assert status == 202
+    async with asyncio.timeout(30):
+        while sent["state"] in ("waiting", "running"):
+            _, sent = await send(setup, setup.olga, "GET", f"messages/{sent['id']}")
+    assert sent["answer"] == "three"
