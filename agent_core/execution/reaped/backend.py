@@ -1,8 +1,8 @@
 """Commands of this machine without namespaces: confined by Landlock and seccomp, or not at all."""
 
 import asyncio
+import json
 import os
-from asyncio.subprocess import Process as Child
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,16 +12,13 @@ from typing import ClassVar
 from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution.contract import Command, FileContent
 from agent_core.execution.folders import WorkspaceFolders, shorten
-from agent_core.execution.reaped.process import ReapedProcess
+from agent_core.execution.reaped.process import ReapedProcess, follow
+from agent_core.execution.reaped.reapers import Reapers
 from agent_core.execution.running import RunningCommands
 from agent_core.execution.sandbox import ENVIRONMENT, SandboxLimits, make_landlock_filter
-from agent_core.execution.servers import open_pipe
 from agent_core.execution.subprocesses import landlock, seccomp
 from agent_core.execution.subprocesses.command_reaper import SYSTEM
-from agent_core.execution.subprocesses.program import make_command
-from agent_core.execution.subprocesses.spawning import spawn
 
-_REAPER = "agent_core.execution.subprocesses.command_reaper"
 _HEALTH_SECONDS = 10.0
 _SHOWN = 300
 _OF_PLACE = ("HOME", "WORKSPACE", "TMPDIR")
@@ -62,6 +59,7 @@ class _ReapedBackend:
         self._environ = environ
         self._folders = WorkspaceFolders(root, limits.workspace)
         self._running = RunningCommands()
+        self._reapers = Reapers()
 
     def has_network(self, workspace: str) -> bool:
         """Return whether commands have a network: those without a sandbox do."""
@@ -83,48 +81,25 @@ class _ReapedBackend:
         self, argv: Sequence[str], place: Path, folder: str, *, has_input: bool
     ) -> ReapedProcess:
         self._require()
+        if any("\0" in word for word in argv):
+            raise WorkspaceError("a command can't hold a NUL character")
         before = await self._folders.disk.look(place)
         place, own = await asyncio.to_thread(_prepare, place)
-        reads, writes = os.pipe()
-        given = self._open_filter()
-        source = f"/dev/fd/{reads}" if has_input else os.devnull
+        request = {
+            "memory": self._limits.memory,
+            "file": self._limits.file,
+            "processes": self._limits.processes,
+            "filter": make_landlock_filter().hex() if self.is_confined else "",
+            "workspace": str(place),
+            "folder": str(place / folder),
+            "argv": list(argv),
+            "environ": {**own, **self._environ},
+        }
         try:
-            child = await _spawn(
-                self._list_words(place, given, source, argv),
-                {**own, **self._environ},
-                [reads, *([given] if given >= 0 else [])],
-                place / folder,
-            )
-        except BaseException:
-            os.close(writes)
-            raise
-        finally:
-            os.close(reads)
-            if given >= 0:
-                os.close(given)
-        stdin = None
-        if has_input:
-            stdin = await open_pipe(writes)
-        else:
-            os.close(writes)
-        return ReapedProcess(child, stdin, partial(self._folders.disk.is_exceeded, place, before))
-
-    def _list_words(
-        self, place: Path, given: int, source: str, argv: Sequence[str]
-    ) -> tuple[str, ...]:
-        limits = self._limits
-        numbers = (limits.memory, limits.file, limits.processes, given)
-        words = (*map(str, numbers), source, str(place), *argv)
-        return make_command(_REAPER, *words, has_packages=False)
-
-    def _open_filter(self) -> int:
-        """Return a descriptor of the filter of calls; -1 for none."""
-        if not self.is_confined:
-            return -1
-        file = os.memfd_create("filter")
-        os.write(file, make_landlock_filter())
-        os.lseek(file, 0, os.SEEK_SET)
-        return file
+            pipes = self._reapers.start(json.dumps(request).encode(), has_input=has_input)
+        except OSError as error:
+            raise BackendUnavailable(f"a command can't start: {error.strerror}") from error
+        return await follow(pipes, partial(self._folders.disk.is_exceeded, place, before))
 
     def _require(self) -> None:
         """Raise `BackendUnavailable` if no command may start."""
@@ -149,6 +124,7 @@ class _ReapedBackend:
     async def close(self) -> None:
         """Kill every command; see `Backend`."""
         await self._running.stop_all()
+        await self._reapers.close()
 
     async def health(self) -> None:
         """Run a command once; see `Backend`."""
@@ -213,22 +189,3 @@ def _prepare(place: Path) -> tuple[Path, dict[str, str]]:
     except OSError as error:
         raise WorkspaceError(f"`{_TEMPORARY}` can't be made: {error.strerror}") from error
     return place, dict(zip(_OF_PLACE, map(str, (place, place, temporary)), strict=True))
-
-
-async def _spawn(
-    words: Sequence[str], environ: Mapping[str, str], inherited: Sequence[int], folder: Path
-) -> Child:
-    try:
-        return await spawn(words, _abandon, environ=environ, inherited=inherited, folder=folder)
-    except OSError as error:
-        raise BackendUnavailable(f"a command can't start: {error.strerror}") from error
-    except ValueError as error:
-        raise WorkspaceError("a command can't hold a NUL character") from error
-
-
-async def _never() -> bool:
-    return False
-
-
-async def _abandon(child: Child) -> None:
-    await ReapedProcess(child, None, _never).kill()

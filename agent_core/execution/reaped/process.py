@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from asyncio.subprocess import Process as Child
+import os
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 
 from agent_core.execution.contract import Exit, Limit
+from agent_core.execution.reaped.reapers import ReaperPipes
 from agent_core.execution.running import send
+from agent_core.execution.servers import open_pipe
 
 _PIECE = 65_536
 _LOOK = 0.05
@@ -15,32 +16,31 @@ _LOOK = 0.05
 _KILLED = 137
 _REAP_SECONDS = 10.0
 """More than a reaper takes to kill every process."""
-_LIMITS: Mapping[bytes, Limit] = {b"limit memory\n": "memory", b"limit processes\n": "processes"}
+_LIMITS: Mapping[bytes, Limit] = {b"memory": "memory", b"processes": "processes"}
 
 _log = logging.getLogger(__name__)
 
 
 class ReapedProcess:
-    """A command whose reaper kills its whole tree when its own input closes."""
+    """A command whose reaper kills its whole tree when its lifeline closes."""
 
     def __init__(
         self,
-        child: Child,
+        lifeline: int,
+        streams: tuple[asyncio.StreamReader, asyncio.StreamReader],
         stdin: asyncio.StreamWriter | None,
         is_disk_full: Callable[[], Awaitable[bool]],
     ) -> None:
-        """`stdin` is the command's input; None if it has none."""
-        assert child.stdin is not None  # noqa: S101 - all are pipes
-        assert child.stdout is not None  # noqa: S101
-        assert child.stderr is not None  # noqa: S101
+        """`streams` are output and report; `stdin` is the command's input, None if it has none."""
         self.on_end: Callable[[], object] = lambda: None
-        self._child = child
-        self._lifeline, self._stdout, self._stderr = child.stdin, child.stdout, child.stderr
+        self._lifeline = lifeline
+        self._stdout, self._report = streams
         self._stdin = stdin
         self._is_disk_full = is_disk_full
         self._reading = asyncio.Lock()
         self._limit: Limit = ""
-        self._is_lost = False
+        self._status = _KILLED
+        self._reaper = 0
         self._listening = asyncio.create_task(self._listen())
 
     async def read(self) -> bytes:
@@ -55,32 +55,33 @@ class ReapedProcess:
 
     async def wait(self) -> Exit:
         """Wait for the end, and look at the disk; see `Process`."""
-        while self._child.returncode is None and not self._is_lost:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK):
-                    await self._child.wait()
-                    break
-            if not self._limit and await self._is_disk_full():
+        while not self._listening.done():
+            await asyncio.wait((self._listening,), timeout=_LOOK)
+            if not self._listening.done() and not self._limit and await self._is_disk_full():
                 self._limit = "disk"
-                self._lifeline.close()
-        if not self._is_lost:
-            await asyncio.wait((self._listening,))
+                self._cut()
         self._leave()
-        status = self._child.returncode
-        return Exit(status=_KILLED if status is None or status < 0 else status, limit=self._limit)
+        return Exit(status=self._status, limit=self._limit)
 
     async def kill(self) -> None:
         """Kill the command with all that it started; see `Process`."""
-        self._lifeline.close()
+        self._cut()
         try:
             async with asyncio.timeout(_REAP_SECONDS):
-                await asyncio.gather(self._drain(), self._child.wait())
+                await asyncio.gather(self._drain(), asyncio.shield(self._listening))
         except TimeoutError:
-            self._is_lost = True
-            _log.error("a command can't be killed; its reaper is process %d", self._child.pid)
+            self._listening.cancel()
+            _log.error("a command can't be killed; its reaper is process %d", self._reaper)
         self._leave()
 
+    def _cut(self) -> None:
+        """Close the lifeline, once."""
+        if self._lifeline >= 0:
+            os.close(self._lifeline)
+            self._lifeline = -1
+
     def _leave(self) -> None:
+        self._cut()
         if self._stdin:
             self._stdin.close()
         self.on_end()
@@ -90,6 +91,40 @@ class ReapedProcess:
             pass
 
     async def _listen(self) -> None:
-        """Read which limit the reaper names."""
-        async for line in self._stderr:
-            self._limit = _LIMITS.get(line, self._limit)
+        """Read what the reaper reports, until it has ended."""
+        async for line in self._report:
+            word, _, rest = line.strip().partition(b" ")
+            if word == b"limit":
+                self._limit = _LIMITS.get(rest, self._limit)
+            elif word == b"status":
+                self._status = int(rest)
+            elif word == b"pid":
+                self._reaper = int(rest)
+            elif word != b"refused":
+                _log.error("a reaper failed: %s", line.decode(errors="replace").strip())
+
+
+async def follow(pipes: ReaperPipes, is_disk_full: Callable[[], Awaitable[bool]]) -> ReapedProcess:
+    """Return a command by its pipes, which belong to it from now on; cancellation kills it."""
+    opening = asyncio.create_task(_open(pipes, is_disk_full))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        await asyncio.wait((opening,))
+        await opening.result().kill()
+        raise
+
+
+async def _open(pipes: ReaperPipes, is_disk_full: Callable[[], Awaitable[bool]]) -> ReapedProcess:
+    streams = await _open_reader(pipes.output), await _open_reader(pipes.report)
+    stdin = None if pipes.input < 0 else await open_pipe(pipes.input)
+    return ReapedProcess(pipes.lifeline, streams, stdin, is_disk_full)
+
+
+async def _open_reader(descriptor: int) -> asyncio.StreamReader:
+    """Open the reading end of a pipe."""
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(descriptor, "rb", buffering=0)
+    )
+    return reader

@@ -1,21 +1,27 @@
-"""A separate program that runs a command in one folder, and kills its tree when it ends.
+"""A separate program that forks a reaper for each command that it is asked to run.
 
-It is the process reaper for commands of a person: with Landlock and seccomp where a filter is
-given, and without mercy for what the command leaves. Its standard input is a lifeline, and on its
-standard error it names the limit that ended the command.
+A reaper runs a command in one folder, and kills its tree when it ends. It is the process reaper for
+commands of a person: with Landlock and seccomp where a filter is given, and without mercy for what
+the command leaves. Its standard input is a lifeline. On its standard error it names itself, the
+limit that ended the command, and the status.
+
+The program itself starts Python once, and ends when the socket at its standard input closes.
+Nothing of a command is in it: a reaper reads its request after the fork.
 """
 
+import json
 import os
 import signal
 import socket
 import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from agent_core.execution.subprocesses import landlock, seccomp
 from agent_core.execution.subprocesses.confinement import ScriptLimits, confine_script
 from agent_core.execution.subprocesses.mode_changes import ModeChanges
+from agent_core.execution.subprocesses.process_privacy import hide_process
 from agent_core.execution.subprocesses.process_reaper import (
     BY_SIGNAL,
     NOT_STARTED,
@@ -33,45 +39,91 @@ SYSTEM = (
 )
 """What a confined command may read and run; none of it belongs to a person."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_DESCRIPTORS = 5
+"""Those of a request: the request itself, lifeline, output, report, and what the command reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Setup:
-    """The words of this program: limits, the file to read, the filter, the workspace, a command.
+    """A request: limits, filter of calls, workspace, folder, command and environment.
 
-    `filter` is a descriptor, or -1 for a command without a sandbox.
+    The `filter` is hexadecimal, or "" for a command without a sandbox.
     """
 
-    limits: ScriptLimits
-    source: str
-    filter: int
+    memory: int
+    file: int
+    processes: int
+    filter: str
     workspace: str
+    folder: str
     argv: list[str]
+    environ: dict[str, str]
+
+    @property
+    def limits(self) -> ScriptLimits:
+        """The limits; a command without a sandbox has a network."""
+        return ScriptLimits(
+            memory=self.memory,
+            file=self.file,
+            processes=self.processes,
+            has_network=not self.filter,
+        )
 
 
-def main(words: list[str]) -> int:
-    """Run a command; return its exit status in the way of a shell."""
-    memory, file, processes, given = (int(word) for word in words[:4])
-    is_confined = given >= 0
-    setup = _Setup(
-        limits=ScriptLimits(
-            memory=memory, file=file, processes=processes, has_network=not is_confined
-        ),
-        source=words[4],
-        filter=given,
-        workspace=words[5],
-        argv=words[6:],
-    )
+def serve() -> None:
+    """Fork a reaper for each request, until the socket closes."""
+    hide_process()
+    for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        # A service manager may signal every process at once; commands may still be needed.
+        signal.signal(sign, lambda *_: None)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # reapers report their own end
+    requests, gateway = socket.socket(fileno=0), os.getppid()
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(requests, 1, _DESCRIPTORS)
+        if not message:
+            return
+        try:
+            is_reaper = os.fork() == 0
+        except OSError as error:
+            _refuse(error, descriptors[2], descriptors[3])
+            is_reaper = False
+        if is_reaper:
+            _reap(descriptors, gateway)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _reap(descriptors: Sequence[int], gateway: int) -> None:
+    """Be the reaper of one command, and end; what goes wrong is reported, too."""
+    request, *streams, source = descriptors
+    os.setsid()
+    for place, descriptor in enumerate(streams):
+        os.dup2(descriptor, place)
+        os.close(descriptor)
+    os.write(2, f"pid {os.getpid()}\n".encode())
+    with open(request, "rb") as file:  # noqa: PTH123 - a start of a few milliseconds
+        setup = _Setup(**json.load(file))
+    status = main(setup, source, (os.getpid(), os.getppid(), gateway))
+    os.write(2, f"status {status}\n".encode())
+    os._exit(0)
+
+
+def main(setup: _Setup, source: int, guarded: Sequence[int]) -> int:
+    """Run a command that reads `source`; return its exit status in the way of a shell.
+
+    It can neither read nor signal the `guarded` processes.
+    """
     woken = adopt_orphans()
     receives, sends = socket.socketpair()
     try:
-        command = _start(setup, sends)
+        os.chdir(setup.folder)
+        command = _start(setup, source, guarded, sends)
     except (OSError, subprocess.SubprocessError) as error:
-        os.write(2, b"refused\n")
-        os.write(1, f"it can't be started: {error}\n".encode(errors="replace"))
+        _refuse(error, 1, 2)
         return NOT_STARTED
+    os.close(source)
     served: dict[int, Callable[[], None]] = {}
-    if is_confined:
+    if setup.filter:
         _, listeners, _, _ = socket.recv_fds(receives, 1, 1)
         served[listeners[0]] = ModeChanges(listeners[0], setup.workspace).answer
     child = command.pid  # `wait_for` reads its status
@@ -82,25 +134,33 @@ def main(words: list[str]) -> int:
     return BY_SIGNAL + signal.SIGKILL if status is None else status
 
 
-def _start(setup: _Setup, sends: socket.socket) -> "subprocess.Popen[bytes]":
-    guarded, running = (os.getpid(), os.getppid()), count_tasks()
+def _start(
+    setup: _Setup, source: int, guarded: Sequence[int], sends: socket.socket
+) -> "subprocess.Popen[bytes]":
+    running = count_tasks()
 
     def confine() -> None:
         confine_script(setup.limits, guarded, running)
-        if setup.filter >= 0:
+        if setup.filter:
             landlock.allow_programs(SYSTEM, _DEVICES, setup.workspace)
-            listener = seccomp.load(os.read(setup.filter, 65_536))
+            listener = seccomp.load(bytes.fromhex(setup.filter))
             socket.send_fds(sends, [b"."], [listener])
 
-    with open(setup.source, "rb") as stdin:  # noqa: PTH123 - a start of a few milliseconds
-        return subprocess.Popen(  # noqa: S603 - a person's
-            setup.argv,
-            stdin=stdin,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # a signal to its own group must not reach this program
-            preexec_fn=confine,  # noqa: PLW1509 - no threads
-        )
+    return subprocess.Popen(  # noqa: S603 - a person's
+        setup.argv,
+        stdin=source,
+        stderr=subprocess.STDOUT,
+        env=setup.environ,
+        start_new_session=True,  # a signal to its own group must not reach this program
+        preexec_fn=confine,  # noqa: PLW1509 - no threads
+    )
+
+
+def _refuse(error: Exception, output: int, report: int) -> None:
+    with suppress(OSError):
+        os.write(report, b"refused\n")
+        os.write(output, f"it can't be started: {error}\n".encode(errors="replace"))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    serve()

@@ -12,6 +12,7 @@ from agent_core.errors import BackendUnavailable
 from agent_core.execution import (
     Backend,
     Command,
+    Exit,
     LandlockBackend,
     LocalBackend,
     UnsandboxedBackend,
@@ -21,6 +22,7 @@ from agent_core.execution import (
 )
 from agent_core.execution.subprocesses import landlock
 from agent_core.execution.subprocesses.pid_limit import is_pid_limit_set
+from agent_core.execution.subprocesses.process_tree import list_below
 from tests.agent_core.execution.backends import (
     LIMITS,
     MEGABYTE,
@@ -30,6 +32,7 @@ from tests.agent_core.execution.backends import (
     needs_landlock,
 )
 from tests.agent_core.execution.engine import remove_containers
+from tests.agent_core.execution.plain_user import open_to_user
 
 GATEWAY = """
 import asyncio, sys
@@ -87,6 +90,7 @@ async def test_an_unsandboxed_command_inherits_no_token(tmp_path: Path, plain_us
     backend = UnsandboxedBackend(tmp_path, LIMITS, environ)
     command = Command(workspace="anna", argv=("/usr/bin/env",))
     done = await run_command(backend, command, seconds=30, most_bytes=MEGABYTE)
+    await backend.close()
     assert b"sk-1" not in done.output
     assert b"HOME=/home/ada\n" in done.output
 
@@ -143,6 +147,79 @@ async def test_commands_die_with_a_gateway_that_is_killed(
         await gateway.wait()
         while await _beats(beat, make_local(tmp_path)):
             pass
+
+
+REAPING = """
+import asyncio, sys
+from pathlib import Path
+from agent_core.execution import Command, LandlockBackend
+from tests.agent_core.execution.backends import LIMITS
+from tests.agent_core.execution.plain_user import become_plain_user
+
+async def main():
+    place = Path(sys.argv[1])
+    backend = LandlockBackend(place / "workspaces", LIMITS, home=place)
+    with become_plain_user():
+        process = await backend.start(Command(workspace="anna", argv=("/bin/sleep", "600")))
+        await process.wait()
+
+asyncio.run(main())
+"""
+
+
+@needs_landlock
+@pytest.mark.process
+async def test_the_program_of_the_reapers_ends_with_a_gateway_that_is_killed(
+    tmp_path: Path,
+) -> None:
+    words = (sys.executable, "-c", REAPING, str(open_to_user(tmp_path)))
+    gateway = await asyncio.create_subprocess_exec(*words)
+    below: list[int] = []
+    async with asyncio.timeout(45):
+        while len(below) < 3:  # the program, the reaper and the command
+            await asyncio.sleep(0)
+            below = list_below(gateway.pid)
+        os.kill(gateway.pid, signal.SIGKILL)
+        await gateway.wait()
+        while any(_runs(pid) for pid in below):
+            await asyncio.sleep(0)
+
+
+def _runs(pid: int) -> bool:
+    """Return whether a process is there; one that waits for its parent has ended."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+@needs_landlock
+@pytest.mark.process
+async def test_a_program_of_reapers_that_was_killed_is_replaced(
+    tmp_path: Path, plain_user: None
+) -> None:
+    backend = LandlockBackend(tmp_path / "workspaces", LIMITS, home=tmp_path)
+    waits = Command(workspace="anna", argv=("/bin/cat",), has_input=True)
+    running = await backend.start(waits)
+    await running.write(b"here")
+    assert await running.read() == b"here"
+    (program,) = filter(_is_program, list_below(os.getpid()))
+    os.kill(program, signal.SIGKILL)
+    command = Command(workspace="anna", argv=("/bin/echo", "here"))
+    done = await run_command(backend, command, seconds=30, most_bytes=MEGABYTE)
+    assert (done.status, done.output) == (0, b"here\n")
+    await running.write(b"still here")
+    await running.write(b"")
+    assert (await running.read(), await running.wait()) == (b"still here", Exit(status=0, limit=""))
+    await backend.close()
+    assert not any(_is_program(pid) for pid in list_below(os.getpid()))
+
+
+def _is_program(pid: int) -> bool:
+    """Return whether a process is this one's program of reapers, rather than a reaper."""
+    place = Path(f"/proc/{pid}")
+    parent = (place / "stat").read_text().rpartition(")")[2].split()[1]
+    return b"command_reaper" in (place / "cmdline").read_bytes() and int(parent) == os.getpid()
 
 
 async def _beats(beat: Path, backend: LocalBackend) -> bool:
