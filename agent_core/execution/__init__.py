@@ -9,7 +9,13 @@ from agent_core.execution.contract import (
 )
 from agent_core.execution.docker import ContainerSettings, DockerBackend
 from agent_core.execution.files import remove_workspace, walk_files
-from agent_core.execution.hosted import DaytonaSettings, HostedBackend, make_daytona
+from agent_core.execution.hosted import (
+    DaytonaSettings,
+    HostedBackend,
+    ModalSettings,
+    make_daytona,
+    make_modal,
+)
 from agent_core.execution.local import WORKSPACES, LocalBackend, find_bubblewrap
 from agent_core.execution.network import NetworkSession, SandboxNetwork
 from agent_core.execution.reaped import (
@@ -42,6 +48,7 @@ __all__ = [
     "HostedBackend",
     "LandlockBackend",
     "LocalBackend",
+    "ModalSettings",
     "NetworkSession",
     "Process",
     "RemoteSettings",
@@ -56,6 +63,7 @@ __all__ = [
     "find_landlock_fault",
     "finish",
     "make_daytona",
+    "make_modal",
     "remove_workspace",
     "run_command",
     "start_sandboxed",

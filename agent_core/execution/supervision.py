@@ -113,15 +113,22 @@ measure() {
 """A function of bash that measures a workspace."""
 END = r"""
 is_over() {
-    local pid label size sum=0 _
+    local pid label size resident sum=0 _
     below $child
     if [ ${#found[@]} -gt $((processes + extra)) ]; then limit=processes; return; fi
     for pid in "${found[@]}"; do
+        resident=0
         while read -r label size _; do
-            # Shared memory without a file counts, too: a command could hide in it.
-            case $label in RssAnon:|RssShmem:|VmSwap:) sum=$((sum + size)) ;; esac
+            # Shared memory without a file counts, too: a command could hide in it. gVisor, which
+            # some providers use, tells the parts of no process; then all of it counts.
+            case $label in
+                VmRSS:) resident=$size ;;
+                RssAnon:) resident=0 sum=$((sum + size)) ;;
+                RssShmem:|VmSwap:) sum=$((sum + size)) ;;
+            esac
             [ $label != VmSwap: ] || break
         done < /proc/$pid/status
+        sum=$((sum + resident))
     done
     if [ $sum -gt $((memory / 1024)) ]; then limit=memory; return; fi
     count_kills

@@ -21,6 +21,7 @@ from agent_core.execution import (
     DockerBackend,
     LandlockBackend,
     LocalBackend,
+    ModalSettings,
     RemoteSettings,
     SandboxLimits,
     SelectedBackends,
@@ -28,6 +29,7 @@ from agent_core.execution import (
     UnsandboxedBackend,
     find_bubblewrap,
     make_daytona,
+    make_modal,
 )
 from agent_core.memory import MemoryProvider
 from agent_core.models import Model
@@ -138,6 +140,8 @@ def _make_backend(name: str, settings: Settings) -> Backend:
         return SshBackend(limits, _make_remote_settings(table, settings.home))
     if name == "daytona":
         return make_daytona(limits, _make_daytona_settings(settings))
+    if name == "modal":
+        return make_modal(limits, _make_modal_settings(settings))
     if name == "unsandboxed":
         return UnsandboxedBackend(root, limits, environment())
     home, program = settings.home.resolve(), find_bubblewrap()
@@ -185,6 +189,19 @@ def _make_daytona_settings(settings: Settings) -> DaytonaSettings:
         snapshot=table.daytona_snapshot,
         has_network=table.daytona_network,
         idle_seconds=table.daytona_idle_minutes * 60.0,
+    )
+
+
+def _make_modal_settings(settings: Settings) -> ModalSettings:
+    table, secrets = settings.tools, settings.secrets
+    return ModalSettings(
+        token_id=secrets.modal_token_id or "",
+        token_secret=secrets.modal_token_secret or "",
+        gateway=_name_gateway(settings.home),
+        image=table.modal_image,
+        region=table.modal_region,
+        has_network=table.modal_network,
+        idle_seconds=table.modal_idle_minutes * 60.0,
     )
 
 

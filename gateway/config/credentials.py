@@ -49,6 +49,10 @@ class Secrets(Table, title="Environment"):
     daytona_api_key: Credential | None = _credential(
         "The key for Daytona, with a backend `daytona`."
     )
+    modal_token_id: Credential | None = _credential(
+        "The token for Modal, with a backend `modal`: its first part, `ak-...`."
+    )
+    modal_token_secret: Credential | None = _credential("Its second part, `as-...`.")
     brave_api_key: Credential | None = _credential(
         'The key for Brave\'s search, with `tools.search = "brave"`.'
     )

@@ -76,3 +76,17 @@ class PlaceSettings(BaseModel):
     daytona_idle_minutes: int = Field(
         5, ge=1, le=1440, description="Minutes after which an idle sandbox at Daytona is stopped."
     )
+    modal_image: Text = Field(
+        "",
+        description="The image in a registry that new sandboxes of the `modal` backend are made"
+        " from; it needs bash, coreutils and python3. Empty for Modal's own, with Debian.",
+    )
+    modal_region: Text = Field(
+        "", description="The region of new sandboxes; empty for Modal's own choice."
+    )
+    modal_network: bool = Field(
+        False, description="Whether commands in Modal's sandboxes may reach the internet."
+    )
+    modal_idle_minutes: int = Field(
+        5, ge=1, le=1440, description="Minutes after which an idle sandbox at Modal is ended."
+    )

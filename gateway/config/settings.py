@@ -325,6 +325,10 @@ def _check_backend(tools: ToolSettings, secrets: Secrets) -> None:
         "docker": ("tools.docker_image", tools.docker_image),
         "ssh": ("tools.ssh_host", tools.ssh_host),
         "daytona": ("DAYTONA_API_KEY", secrets.daytona_api_key),
+        "modal": (
+            "MODAL_TOKEN_SECRET" if secrets.modal_token_id else "MODAL_TOKEN_ID",
+            secrets.modal_token_id and secrets.modal_token_secret,
+        ),
     }
     for backend in (tools.backend, *chosen.values()):
         name, value = needed.get(backend, ("", "not needed"))

@@ -280,8 +280,8 @@ class ToolSettings(PlaceSettings, Table, title="Tools that act"):
         "",
         description="Where the assistant runs commands and keeps files for a person: `local` is"
         " this machine, in a sandbox without network; `docker` a container for each person; `ssh` a"
-        " sandbox elsewhere; `daytona` a sandbox at that provider; `unsandboxed` all rights of"
-        " Talaria's user. Empty for no such tools.",
+        " sandbox elsewhere; `daytona` and `modal` a sandbox at that provider; `unsandboxed` all"
+        " rights of Talaria's user. Empty for no such tools.",
     )
     command_seconds: int = Field(
         300, ge=5, le=3600, description="Longest time of one command, in seconds."

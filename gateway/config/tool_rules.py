@@ -107,7 +107,7 @@ ToolLimits = Annotated[
     Field(json_schema_extra={"allowed": "tables"}),
 ]
 
-BackendName = Literal["local", "docker", "ssh", "daytona", "unsandboxed"]
+BackendName = Literal["local", "docker", "ssh", "daytona", "modal", "unsandboxed"]
 _BACKENDS = get_args(BackendName)
 _BACKEND_KEYS = ("person", "backend")
 _PURPOSES = ("job", "skill")

@@ -11,8 +11,7 @@ import itertools
 import json
 import os
 import signal
-import sys
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import Process
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,33 +21,13 @@ from typing import Any, Self
 from aiohttp import web
 
 from agent_core.execution.subprocesses.process_tree import list_below
+from tests.emulators.adopted import end_adopter, read_report, start_adopted
 
 Json = dict[str, Any]
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 KEY = "dtn-only-a-test"
 _OUT, _ERR = b"\x01\x01\x01", b"\x02\x02\x02"
 _LONGEST_LINE = 1 << 22
-_ADOPT = """
-import ctypes, os, signal, sys
-ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
-report = int(sys.argv[1])
-child = os.fork()
-if child == 0:
-    os.close(report)
-    os.setsid()
-    os.execv('/bin/bash', ['bash', '-c', sys.argv[2]])
-os.closerange(0, 3)
-while True:
-    try:
-        pid, status = os.wait()
-    except ChildProcessError:
-        signal.pause()
-        continue
-    if pid == child:
-        os.write(report, str(os.waitstatus_to_exitcode(status)).encode())
-        os.close(report)
-"""
-"""Runs a command, and adopts its orphans until the sandbox stops."""
 
 
 @dataclass(eq=False)
@@ -132,10 +111,7 @@ class DaytonaEmulator:
     async def halt(self, sandbox: Sandbox) -> None:
         """Stop a sandbox, as Daytona itself does with an idle one."""
         for command in sandbox.commands:
-            await _kill_all(command.adopter.pid)
-            with suppress(ProcessLookupError):
-                command.adopter.kill()
-            await command.adopter.wait()
+            await end_adopter(command.adopter)
             if command.task:
                 await command.task
         sandbox.sessions.clear()
@@ -261,21 +237,9 @@ class DaytonaEmulator:
         body = await request.json()
         assert body["runAsync"], "only commands in the background are emulated"
         assert body["suppressInputEcho"], "input would appear in the output"
-        reports, report = os.pipe()
-        try:
-            adopter = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-S", "-c", _ADOPT, str(report), body["command"]),
-                stdin=PIPE,
-                stdout=PIPE,
-                stderr=PIPE,
-                cwd=sandbox.folder,
-                env={"PATH": os.environ["PATH"], "HOME": str(sandbox.folder)},
-                pass_fds=[report],
-                limit=_LONGEST_LINE,
-                start_new_session=True,
-            )
-        finally:
-            os.close(report)
+        adopter, reports = await start_adopted(
+            ("bash", "-c", body["command"]), sandbox.folder, sandbox.folder, _LONGEST_LINE
+        )
         command = Command(
             id=f"command-{next(self._numbers)}", text=body["command"], adopter=adopter
         )
@@ -353,23 +317,11 @@ async def _record(command: Command, reports: int) -> None:
     status = await asyncio.gather(
         label(command.adopter.stdout, _OUT),
         label(command.adopter.stderr, _ERR),
-        _read_report(reports),
+        read_report(reports),
     )
     async with command.changed:
         command.status = status[2]
         command.changed.notify_all()
-
-
-async def _read_report(reports: int) -> int:
-    reader = asyncio.StreamReader()
-    protocol = asyncio.StreamReaderProtocol(reader)
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: protocol, os.fdopen(reports, "rb")
-    )
-    try:
-        return int(await reader.read() or b"-9")
-    finally:
-        transport.close()
 
 
 async def _terminate(pid: int) -> None:
@@ -380,22 +332,6 @@ async def _terminate(pid: int) -> None:
                 os.kill(found, sign)
         if sign == signal.SIGTERM:
             await asyncio.sleep(0.2)
-
-
-async def _kill_all(pid: int) -> None:
-    """Kill everything below an adopter."""
-    while found := [each for each in list_below(pid) if not _is_dead(each)]:
-        for each in found:
-            with suppress(ProcessLookupError):
-                os.kill(each, signal.SIGKILL)
-        await asyncio.sleep(0)
-
-
-def _is_dead(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
-    except OSError:
-        return True
 
 
 def _fail(status: int, message: str) -> web.Response:

@@ -4,11 +4,12 @@ An SDK is an extra of its own, and is imported at the first use.
 """
 
 import asyncio
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
-from typing import cast
+from types import ModuleType
 
 from agent_core.errors import BackendUnavailable
 from agent_core.execution.hosted.backend import PATIENCE, HostedBackend, Provider
@@ -34,20 +35,57 @@ class DaytonaSettings:
     patience_seconds: int = PATIENCE
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModalSettings:
+    """The token of an account, and its sandboxes.
+
+    `gateway` tells this gateway's sandboxes from those of others. `image` is the one in a registry
+    that new sandboxes are made from, and `region` where they run; "" for Modal's own choice. See
+    `HostedBackend` for the seconds.
+    """
+
+    token_id: str
+    token_secret: str = field(repr=False)
+    gateway: str
+    image: str = ""
+    region: str = ""
+    has_network: bool = False
+    idle_seconds: float = 300.0
+    patience_seconds: int = PATIENCE
+
+
 def make_daytona(limits: SandboxLimits, settings: DaytonaSettings) -> HostedBackend:
     """Make the backend whose sandboxes Daytona hosts."""
-    load = partial(_load, "daytona", lambda module: module.DaytonaProvider(settings))
+    return _make("daytona", limits, settings, lambda module: module.DaytonaProvider(settings))
+
+
+def make_modal(limits: SandboxLimits, settings: ModalSettings) -> HostedBackend:
+    """Make the backend whose sandboxes Modal hosts."""
+    return _make("modal", limits, settings, lambda module: module.ModalProvider(settings))
+
+
+def _make(
+    name: str,
+    limits: SandboxLimits,
+    settings: DaytonaSettings | ModalSettings,
+    make: Callable[[ModuleType], Provider],
+) -> HostedBackend:
     return HostedBackend(
-        "daytona",
+        name,
         limits,
-        load,
+        partial(_load, name, make),
         idle_seconds=settings.idle_seconds,
         patience=settings.patience_seconds,
         has_network=settings.has_network,
     )
 
 
-async def _load(name: str, make: Callable[..., object]) -> Provider:
+def hash_name(text: str) -> str:
+    """Return a name that tells the provider nothing."""
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+async def _load(name: str, make: Callable[[ModuleType], Provider]) -> Provider:
     try:
         # In a thread: importing an SDK takes seconds, which nobody else has to wait for.
         module = await asyncio.to_thread(import_module, f"agent_core.execution.hosted.{name}")
@@ -56,4 +94,4 @@ async def _load(name: str, make: Callable[..., object]) -> Provider:
             f"the backend {name} needs a package that is not installed ({error.name});"
             f" install it with `pip install 'talaria[{name}]'`"
         ) from error
-    return cast(Provider, make(module))
+    return make(module)

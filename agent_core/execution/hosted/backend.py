@@ -12,7 +12,7 @@ from agent_core.execution.contract import Command, FileContent
 from agent_core.execution.folders import check_name, shorten
 from agent_core.execution.hosted.channel import Channel, Line
 from agent_core.execution.hosted.file_programs import read_by_program, write_by_program
-from agent_core.execution.hosted.script import SCRIPT, make_hosted_setup
+from agent_core.execution.hosted.script import SCRIPT, Layout, make_hosted_setup
 from agent_core.execution.sandbox import SandboxLimits
 from agent_core.execution.supervised import SupervisedProcess
 
@@ -35,10 +35,7 @@ class Sandbox(Protocol):
 class Provider(Protocol):
     """An account with a provider of sandboxes. Every method raises `BackendUnavailable`."""
 
-    place: str
-    """The folder of the workspace in a sandbox, absolute or below its user's home."""
-    is_text: bool
-    """True if a line carries text only, so that output needs base64."""
+    layout: Layout
 
     async def wake(self, workspace: str) -> Sandbox:
         """Find the sandbox of a workspace, or create it, and have it run."""
@@ -144,10 +141,7 @@ class HostedBackend:
         sandbox = await self._wake(provider, command.workspace, place)
         line = await _open(sandbox)
         process = SupervisedProcess(Channel(line), partial(self._force, place))
-        setup = make_hosted_setup(
-            *(command, folder, self._limits, provider.place, self._patience),
-            is_encoded=provider.is_text,
-        )
+        setup = make_hosted_setup(command, folder, self._limits, provider.layout, self._patience)
         await process.begin(setup)
         return process
 

@@ -3,13 +3,10 @@
 Names and labels hold hashes only: the provider learns no person's name.
 """
 
-import asyncio
-import hashlib
 import secrets
 from base64 import b64decode
 from binascii import Error as NoBase64
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from shlex import quote
 
 import aiohttp
@@ -27,8 +24,10 @@ from daytona import (
 from daytona_api_client_async import SandboxState
 
 from agent_core.errors import BackendUnavailable
-from agent_core.execution.hosted.accounts import DaytonaSettings
+from agent_core.execution.hosted.accounts import DaytonaSettings, hash_name
 from agent_core.execution.hosted.channel import Take
+from agent_core.execution.hosted.faults import Faults
+from agent_core.execution.hosted.script import Layout
 
 _SECONDS = 30.0
 _WAKE_SECONDS = 120.0
@@ -38,15 +37,18 @@ _SESSION = "talaria-"
 _AUTO_STOP_MINUTES = 15
 """The provider stops a sandbox by itself after this, should the gateway be gone."""
 _ARCHIVE_MINUTES = 7 * 24 * 60
-_SHOWN = 300
 _BROKEN = (SandboxState.ERROR, SandboxState.BUILD_FAILED, SandboxState.DESTROYED)
+_FAULTS = Faults(
+    (DaytonaAuthenticationError,),
+    "Daytona rejects the key; check DAYTONA_API_KEY",
+    (DaytonaError, aiohttp.ClientError, OSError),
+)
 
 
 class DaytonaProvider:
     """An account with Daytona; see `Provider`."""
 
-    place = "workspace"
-    is_text = True
+    layout = Layout(place="workspace", is_text=True, is_volume=False)
 
     def __init__(self, settings: DaytonaSettings) -> None:
         self._settings = settings
@@ -57,12 +59,12 @@ class DaytonaProvider:
                 target=settings.target or None,
             )
         )
-        self._home = _hash(settings.gateway)
+        self._home = hash_name(settings.gateway)
 
     async def wake(self, workspace: str) -> "DaytonaSandbox":
         """Find the sandbox of a workspace, or create it, and have it run; see `Provider`."""
-        name = f"talaria-{_hash(f'{self._settings.gateway}/{workspace}')}"
-        async with _faults("Daytona", _WAKE_SECONDS):
+        name = f"talaria-{hash_name(f'{self._settings.gateway}/{workspace}')}"
+        async with _FAULTS.of("Daytona", _WAKE_SECONDS):
             try:
                 sandbox = await self._daytona.get(name, request_timeout=_SECONDS)
             except DaytonaNotFoundError:
@@ -97,7 +99,7 @@ class DaytonaProvider:
     async def end_abandoned(self) -> int:
         """End the sessions of earlier gateways in sandboxes that run; see `Provider`."""
         ended = 0
-        async with _faults("Daytona", _WAKE_SECONDS):
+        async with _FAULTS.of("Daytona", _WAKE_SECONDS):
             query = ListSandboxesQuery(labels={_HOME_LABEL: self._home})
             async for sandbox in self._daytona.list(query, request_timeout=_SECONDS):
                 if sandbox.state == SandboxState.STARTED:
@@ -109,7 +111,7 @@ class DaytonaProvider:
 
     async def check(self) -> None:
         """List one sandbox, which needs the key; see `Provider`."""
-        async with _faults("Daytona", _SECONDS):
+        async with _FAULTS.of("Daytona", _SECONDS):
             async for _ in self._daytona.list(ListSandboxesQuery(limit=1)):
                 break
 
@@ -130,7 +132,7 @@ class DaytonaSandbox:
         process = self._sandbox.process
         line = DaytonaLine(self._sandbox, session)
         try:
-            async with _faults("the sandbox", _SECONDS):
+            async with _FAULTS.of("the sandbox", _SECONDS):
                 await process.create_session(session, _SECONDS)
                 # The session's shell reads this; `exec` would end it before its status is known.
                 request = SessionExecuteRequest(
@@ -150,7 +152,7 @@ class DaytonaSandbox:
 
     async def stop(self) -> None:
         """Stop it; a stopped sandbox costs its disk only, and is archived later."""
-        async with _faults("Daytona", _WAKE_SECONDS):
+        async with _FAULTS.of("Daytona", _WAKE_SECONDS):
             await self._sandbox.stop(timeout=_WAKE_SECONDS, force=True)
 
 
@@ -176,7 +178,7 @@ class DaytonaLine:
             await take_words(text.encode())
 
         try:
-            async with _faults("the sandbox", None):
+            async with _FAULTS.of("the sandbox", None):
                 await self._sandbox.process.get_session_command_logs_async(
                     self._session, self.command, decode, hear
                 )
@@ -185,37 +187,18 @@ class DaytonaLine:
 
     async def send(self, data: bytes) -> None:
         """Send lines to the command; see `Line`."""
-        async with _faults("the sandbox", _SECONDS):
+        async with _FAULTS.of("the sandbox", _SECONDS):
             await self._sandbox.process.send_session_command_input(
                 self._session, self.command, data.decode("ascii"), _SECONDS
             )
 
     async def stay(self) -> None:
         """Keep Daytona from stopping the sandbox; see `Line`."""
-        async with _faults("Daytona", _SECONDS):
+        async with _FAULTS.of("Daytona", _SECONDS):
             await self._sandbox.refresh_activity(_SECONDS)
 
     async def end(self) -> None:
         """Delete the session with its processes and its log; see `Line`."""
-        async with _faults("the sandbox", _SECONDS):
+        async with _FAULTS.of("the sandbox", _SECONDS):
             with suppress(DaytonaNotFoundError):
                 await self._sandbox.process.delete_session(self._session, _SECONDS)
-
-
-@asynccontextmanager
-async def _faults(what: str, seconds: float | None) -> AsyncIterator[None]:
-    """Raise the errors of the SDK and of its connection as `BackendUnavailable`."""
-    try:
-        async with asyncio.timeout(seconds):
-            yield
-    except TimeoutError as error:
-        raise BackendUnavailable(f"{what} does not answer in time") from error
-    except DaytonaAuthenticationError as error:
-        raise BackendUnavailable("Daytona rejects the key; check DAYTONA_API_KEY") from error
-    except (DaytonaError, aiohttp.ClientError, OSError) as error:
-        reason = " ".join(str(error).split())[:_SHOWN] or "it gives no reason"
-        raise BackendUnavailable(f"{what} does not answer as it should: {reason}") from error
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:24]

@@ -5,6 +5,8 @@ limits, and ends all that it started. It also ends it when the gateway has said 
 while: most providers know no lifeline.
 """
 
+from dataclasses import dataclass
+
 from agent_core.execution.contract import Command
 from agent_core.execution.sandbox import ENVIRONMENT, SandboxLimits
 from agent_core.execution.supervision import BEGIN, END, MEASURE, make_setup
@@ -12,7 +14,7 @@ from agent_core.execution.supervision import BEGIN, END, MEASURE, make_setup
 _OF_PLACE = ("HOME", "WORKSPACE")
 """Variables with the place of the workspace, which is known only there."""
 _PLACE = r"""
-case $place in /*) ;; *) place=$HOME/$place ;; esac
+case $place in /*) ;; '') place=$PWD ;; *) place=$HOME/$place ;; esac
 command -v python3 > /dev/null || refuse 'backend the sandbox has no python3'
 mkdir -p -m 700 -- "$place" || refuse "backend the workspace can't be made there"
 top=$(realpath -e -- "$place") && there=$(realpath -e -- "$place/$folder") 2>/dev/null ||
@@ -25,7 +27,10 @@ ulimit -u $((own + 4 * processes)) 2>/dev/null || ulimit -S -u "$(ulimit -H -u)"
 launch=(env -i "${environment[@]}" "HOME=$top" "WORKSPACE=$top"
     python3 -I -S -c "$reaper" "$memory" "$largest" --) extra=1
 kill_all() { kill -TERM $child; }
-sweep() { :; }
+sweep() {
+    # A volume keeps what was written once `sync` runs. Nobody waits for a killed command.
+    [ $is_volume = 0 ] || [ $status = 137 ] || sync -- "$top"
+}
 count_kills() { kills=0; }
 encode() {
     # What is there is sent at once; a line carries every byte.
@@ -118,19 +123,25 @@ sys.exit(status)
 SCRIPT = BEGIN + _PLACE + MEASURE + END
 
 
-def make_hosted_setup(
-    command: Command,
-    folder: str,
-    limits: SandboxLimits,
-    place: str,
-    patience: int,
-    *,
-    is_encoded: bool,
-) -> bytes:
-    """Return the setup of a command. `place` is the workspace, absolute or below the home there.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How the sandboxes of a provider are made.
 
-    The command ends after `patience` seconds without a word of the gateway. If `is_encoded`, its
-    output comes as lines of base64.
+    `place` is the workspace: absolute, or below the home of the user there; "" for the folder in
+    which the script starts. If `is_text`, only text gets out, so output comes as lines of base64.
+    If `is_volume`, the workspace keeps what was written only once `sync` runs.
+    """
+
+    place: str
+    is_text: bool
+    is_volume: bool
+
+
+def make_hosted_setup(
+    command: Command, folder: str, limits: SandboxLimits, layout: Layout, patience: int
+) -> bytes:
+    """Return the setup of a command, which ends after `patience` seconds without a word of the
+    gateway.
     """
     environment = [
         f"{name}={value}" for name, value in ENVIRONMENT.items() if name not in _OF_PLACE
@@ -138,13 +149,14 @@ def make_hosted_setup(
     return make_setup(
         {
             "has_input": int(command.has_input),
-            "is_encoded": int(is_encoded),
+            "is_encoded": int(layout.is_text),
+            "is_volume": int(layout.is_volume),
             "patience": patience,
             "memory": limits.memory,
             "processes": limits.processes,
             "largest": limits.file,
             "disk": limits.workspace,
-            "place": place,
+            "place": layout.place,
             "folder": folder or ".",
             "reaper": _REAPER,
         },

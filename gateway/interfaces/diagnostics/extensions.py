@@ -131,9 +131,10 @@ def _describe_backend(name: str, table: ToolSettings) -> str:
         )
     if name == "ssh":
         return f"in a sandbox on {table.ssh_host}, without network"
-    if name == "daytona":
-        reach = "with the internet" if table.daytona_network else "without network"
-        return f"in a sandbox at Daytona for each person, {reach}"
+    if name in ("daytona", "modal"):
+        has_network = table.daytona_network if name == "daytona" else table.modal_network
+        reach = "with the internet" if has_network else "without network"
+        return f"in a sandbox at {name.capitalize()} for each person, {reach}"
     if name == "docker":
         network = table.docker_network
         reach = "without network" if network == "none" else f"with the network {network}"

@@ -13,24 +13,20 @@ import pytest
 from agent_core.execution import (
     Backend,
     ContainerSettings,
-    DaytonaSettings,
     DockerBackend,
     LandlockBackend,
     LocalBackend,
     RemoteSettings,
-    SandboxLimits,
     SshBackend,
     UnsandboxedBackend,
     find_bubblewrap,
-    make_daytona,
 )
 from agent_core.tools.network import AllowedHosts, SandboxProxy
+from tests.agent_core.execution.accounts import LIMITS, PROVIDERS, open_account
 from tests.agent_core.execution.engine import IMAGE, has_engine, remove_containers
 from tests.agent_core.execution.plain_user import has_landlock, has_python
 from tests.agent_core.execution.sshd import has_server, open_folder
-from tests.emulators.daytona import KEY, DaytonaEmulator
 
-LIMITS = SandboxLimits(memory=300_000_000, processes=40, file=20_000_000, workspace=50_000_000)
 MEGABYTE = 1_000_000
 
 
@@ -82,7 +78,7 @@ MARKS = {
 }
 BACKENDS = [pytest.param(name, marks=marks) for name, marks in MARKS.items()]
 """Every backend, as the parameters of a fixture; more are added here."""
-HOSTED = [pytest.param("daytona", marks=[needs_python, pytest.mark.slow])]
+HOSTED = [pytest.param(name, marks=[needs_python, pytest.mark.slow]) for name in PROVIDERS]
 """Those of providers, whose sandboxes are emulated by folders that confine nothing."""
 EVERY = [*BACKENDS, pytest.param("unsandboxed", marks=[needs_landlock]), *HOSTED]
 """All of them."""
@@ -90,17 +86,13 @@ CONFINED = [*BACKENDS, pytest.param("network", marks=[needs_bubblewrap, pytest.m
 """Those that confine, and the local one whose commands may reach every public host."""
 
 
-def daytona_settings(daytona: DaytonaEmulator) -> DaytonaSettings:
-    return DaytonaSettings(api_key=KEY, api_url=daytona.url, gateway="one")
-
-
 @asynccontextmanager
 async def open_backend(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[Backend]:
     """Make the backend that a fixture is asked for, with its workspaces below a folder."""
-    if request.param == "daytona":
+    if request.param in PROVIDERS:
         request.getfixturevalue("plain_user")
-        async with DaytonaEmulator(folder / "sandboxes") as daytona:
-            hosted = make_daytona(LIMITS, daytona_settings(daytona))
+        async with open_account(request.param, folder / "sandboxes") as account:
+            hosted = account.make()
             yield hosted
             await hosted.close()
         return

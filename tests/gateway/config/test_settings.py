@@ -165,6 +165,7 @@ def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
         ('[tools]\nbackend = "docker"', "backend is docker, but tools.docker_image is not set."),
         ('[tools]\nbackend = "ssh"', "backend is ssh, but tools.ssh_host is not set."),
         ('[tools]\nbackend = "daytona"', "backend is daytona, but DAYTONA_API_KEY is not set."),
+        ('[tools]\nbackend = "modal"', "backend is modal, but MODAL_TOKEN_ID is not set."),
         (
             '[tools]\nbackend = "ssh"\nssh_host = "x"\nnetwork_people = ["ada"]',
             "works only with the local backend, and ada has ssh",

@@ -247,6 +247,10 @@ def test_it_says_why_commands_can_not_run_elsewhere(home: Path) -> None:
     nobody = {"DAYTONA_API_KEY": "only-a-test", "DAYTONA_API_URL": "http://127.0.0.1:1/api"}
     found = findings(home, 0, TALARIA_TOOLS__BACKEND="daytona", **nobody)["tools"]
     assert found["text"].startswith("commands and files are off: Daytona does not answer")
+    token = {"MODAL_TOKEN_ID": "only-a-test", "MODAL_TOKEN_SECRET": "only-a-test"}
+    nobody = {**token, "MODAL_SERVER_URL": "http://127.0.0.1:1"}
+    found = findings(home, 0, TALARIA_TOOLS__BACKEND="modal", **nobody)["tools"]
+    assert found["text"].startswith("commands and files are off: Modal does not answer")
 
 
 @needs_bubblewrap

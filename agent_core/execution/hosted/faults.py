@@ -1,0 +1,33 @@
+"""The errors of an SDK and of its connection, as one error of backends."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from agent_core.errors import BackendUnavailable
+
+_SHOWN = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """The errors that an SDK raises: `rejected` for a wrong key, which gets an `advice`."""
+
+    rejected: tuple[type[Exception], ...]
+    advice: str
+    others: tuple[type[Exception], ...]
+
+    @asynccontextmanager
+    async def of(self, what: str, seconds: float | None) -> AsyncIterator[None]:
+        """Raise them as `BackendUnavailable`, and so many seconds without an end, too."""
+        try:
+            async with asyncio.timeout(seconds):
+                yield
+        except TimeoutError as error:
+            raise BackendUnavailable(f"{what} does not answer in time") from error
+        except self.rejected as error:
+            raise BackendUnavailable(self.advice) from error
+        except self.others as error:
+            reason = " ".join(str(error).split())[:_SHOWN] or "it gives no reason"
+            raise BackendUnavailable(f"{what} does not answer as it should: {reason}") from error

@@ -1,0 +1,84 @@
+"""The modal backend: what only Modal's sandboxes, volumes and streams do."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent_core.execution import Command, HostedBackend, run_command
+from tests.agent_core.execution.accounts import ModalAccount, open_account
+from tests.agent_core.execution.backends import MEGABYTE, needs_python
+
+pytestmark = [pytest.mark.process, pytest.mark.slow, needs_python]
+
+
+@pytest.fixture
+async def account(plain_user: None, tmp_path: Path) -> AsyncIterator[ModalAccount]:
+    async with open_account("modal", tmp_path / "sandboxes") as account:
+        assert isinstance(account, ModalAccount)
+        yield account
+
+
+@pytest.fixture
+async def backend(account: ModalAccount) -> AsyncIterator[HostedBackend]:
+    backend = account.make()
+    yield backend
+    await backend.close()
+
+
+def shell(text: str, *, has_input: bool = False) -> Command:
+    return Command(workspace="anna", argv=("/bin/bash", "-c", text), has_input=has_input)
+
+
+async def say(backend: HostedBackend, text: str) -> bytes:
+    return (await run_command(backend, shell(text), seconds=45, most_bytes=MEGABYTE)).output
+
+
+async def test_a_sandbox_is_made_as_the_settings_say(account: ModalAccount) -> None:
+    backend = account.make(image="registry.example/tools:1", region="eu")
+    await say(backend, "true")
+    (sandbox,) = account.emulator.list_running()
+    made = sandbox.definition
+    assert made.image_id == "im-registry.example/tools:1"
+    assert list(made.scheduler_placement.regions) == ["eu"]
+    assert (made.timeout_secs, made.idle_timeout_secs) == (24 * 3600, 900)
+    await backend.close()
+
+
+async def test_a_broken_stream_goes_on_where_it_was(
+    account: ModalAccount, backend: HostedBackend
+) -> None:
+    process = await backend.start(shell("echo one; read -r; echo two", has_input=True))
+    try:
+        async with asyncio.timeout(45):
+            assert await process.read() == b"one\n"
+            await account.emulator.cut()
+            await process.write(b"\n")
+            assert await process.read() == b"two\n"
+            assert (await process.wait()).status == 0
+    finally:
+        await process.kill()
+
+
+async def test_much_input_arrives_whole(backend: HostedBackend) -> None:
+    given = bytes(range(256)) * 1_000
+    command = shell("sha256sum; wc -c", has_input=True)
+    done = await run_command(backend, command, seconds=45, most_bytes=MEGABYTE, given=given)
+    assert done.output.split()[0].decode() == hashlib.sha256(given).hexdigest()
+
+
+async def test_a_silent_worker_never_holds_a_turn(
+    account: ModalAccount, backend: HostedBackend
+) -> None:
+    await say(backend, "echo kept > note")
+    process = await backend.start(shell("echo here; sleep 600"))
+    async with asyncio.timeout(45):
+        assert await process.read() == b"here\n"
+        account.emulator.is_silent = True
+        await process.kill()
+        assert (await process.wait()).status == 137
+    assert account.list_awake() == []
+    account.emulator.is_silent = False
+    assert await say(backend, "cat note") == b"kept\n"
