@@ -27,7 +27,10 @@ NO_USES = Tally()
 
 
 def note(connection: Connection, *, name: str, turn_id: TurnId, now: int) -> None:
-    """Record the use of a skill in a turn, once; the skill may be new."""
+    """Record the use of a skill in a turn, once; the skill may be new.
+
+    A program may use one outside of a turn, which is only counted.
+    """
     skills.note_seen(connection, name=name, now=now)
     row = skills.find(connection, name=name)
     assert row is not None  # noqa: S101 - it was noted just now
@@ -35,11 +38,22 @@ def note(connection: Connection, *, name: str, turn_id: TurnId, now: int) -> Non
     text_row = team and skill_changes.find_text_row(connection, person_id=team, skill_id=row.id)
     made = connection.execute(
         "INSERT INTO skill_uses (skill_id, turn_id, text_row, created_at)"
-        " VALUES (:skill_id, :turn_id, :text_row, :now) ON CONFLICT (turn_id, skill_id) DO NOTHING",
+        " SELECT :skill_id, id, :text_row, :now FROM turns WHERE id = :turn_id"
+        " ON CONFLICT (turn_id, skill_id) DO NOTHING",
         {"skill_id": row.id, "turn_id": turn_id, "text_row": text_row, "now": now},
     )
-    if made.rowcount:
+    is_counted = not made.rowcount and is_used(connection, skill_id=row.id, turn_id=turn_id)
+    if not is_counted:
         skills.note_use(connection, name=name, now=now)
+
+
+def is_used(connection: Connection, *, skill_id: int, turn_id: TurnId) -> bool:
+    """Return whether a turn has used a skill."""
+    row = connection.execute(
+        "SELECT 1 FROM skill_uses WHERE turn_id = :turn_id AND skill_id = :skill_id",
+        {"turn_id": turn_id, "skill_id": skill_id},
+    ).fetchone()
+    return row is not None
 
 
 def end(connection: Connection, *, turn_id: TurnId, outcome: Outcome, now: int) -> int | None:
