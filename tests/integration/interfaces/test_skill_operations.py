@@ -312,6 +312,35 @@ def test_check_names_broken_skills(home: Path) -> None:
     assert done.code == 0
 
 
+def test_check_reports_each_bad_input_and_nothing_else_breaks(home: Path) -> None:
+    folder = home / "skills"
+    texts = {
+        "no-yaml": "---\nname: [no-yaml\n---\nDo it.\n",
+        "no-description": "---\nname: no-description\n---\nDo it.\n",
+        "huge": f"---\nname: huge\ndescription: Does it.\n---\n{'x' * 5_000_000}",
+        "escapes": "---\nname: ../../escapes\ndescription: Does it.\n---\nDo it.\n",
+    }
+    for name, text in texts.items():
+        (write_skill(folder, name) / SKILL_FILE).write_text(text)
+    (folder / "outside").symlink_to(write_skill(home / "elsewhere", "outside"))
+    (write_skill(folder, "linked") / "key.md").symlink_to(home / "config.toml")
+    write_skill(folder, "digest")
+    write_skill(folder, "tidy")
+    done = said(home, "check")
+    assert done.code == 1
+    lines = dict(line.split(": ", 1) for line in done.out.splitlines()[:8])
+    assert lines["digest"] == lines["tidy"] == "good"
+    assert "its `name` is ../../escapes" in lines["escapes"]
+    assert lines["huge"].startswith("broken: the SKILL.md of skill huge is larger than 128 KiB")
+    assert "skill outside is a link" in lines["outside"]
+    assert "key.md of skill linked is a link that leads out" in lines["linked"]
+    assert "needs a `description`" in lines["no-description"]
+    assert "the front matter of skill no-yaml is invalid" in lines["no-yaml"]
+    (hidden,) = done.out.splitlines()[8:]
+
+    assert hidden.endswith(f"skills_bundled/digest is hidden by {folder / 'digest'}")
+
+
 def test_skills_are_checked_without_a_gateway(home: Path) -> None:
     write_skill(home / "skills", "tidy")
     assert said(home, "check").out == "tidy: good\n"
