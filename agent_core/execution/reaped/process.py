@@ -5,6 +5,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 
+from agent_core.errors import BackendUnavailable
 from agent_core.execution.contract import Exit, Limit
 from agent_core.execution.reaped.reapers import ReaperPipes
 from agent_core.execution.running import send
@@ -41,6 +42,7 @@ class ReapedProcess:
         self._limit: Limit = ""
         self._status = _KILLED
         self._reaper = 0
+        self._is_refused = False
         self._listening = asyncio.create_task(self._listen())
 
     async def read(self) -> bytes:
@@ -61,6 +63,11 @@ class ReapedProcess:
                 self._limit = "disk"
                 self._cut()
         self._leave()
+        if not (self._reaper or self._is_refused):
+            raise BackendUnavailable(
+                "the command did not start, because the program that starts it was killed; try"
+                " again"
+            )
         return Exit(status=self._status, limit=self._limit)
 
     async def kill(self) -> None:
@@ -100,7 +107,9 @@ class ReapedProcess:
                 self._status = int(rest)
             elif word == b"pid":
                 self._reaper = int(rest)
-            elif word != b"refused":
+            elif word == b"refused":
+                self._is_refused = True
+            else:
                 _log.error("a reaper failed: %s", line.decode(errors="replace").strip())
 
 

@@ -204,8 +204,14 @@ async def test_a_program_of_reapers_that_was_killed_is_replaced(
     await running.write(b"here")
     assert await running.read() == b"here"
     (program,) = filter(_is_program, list_below(os.getpid()))
-    os.kill(program, signal.SIGKILL)
+    os.kill(program, signal.SIGSTOP)
     command = Command(workspace="anna", argv=("/bin/echo", "here"))
+    lost = await backend.start(command)
+    os.kill(program, signal.SIGKILL)
+    with pytest.raises(BackendUnavailable, match="the command did not start"):
+        await lost.wait()
+    while _runs(program):
+        await asyncio.sleep(0)
     done = await run_command(backend, command, seconds=30, most_bytes=MEGABYTE)
     assert (done.status, done.output) == (0, b"here\n")
     await running.write(b"still here")
