@@ -12,6 +12,7 @@ from bench import (
     memory,
     overhead,
     parallel_tools,
+    restoring,
     sandbox,
     schedule,
     schedule_population,
@@ -67,6 +68,7 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
             schedule_population.measure, count=1000 if is_quick else 10_000
         ),
         "parallel-tools": parallel_tools.measure,
+        "restoring": restoring.measure,
         "sandbox": partial(sandbox.measure, commands=30 if is_quick else 200),
         "skills-choice": catalogue.measure_choice,
         "skills-loading": catalogue.measure_loading,

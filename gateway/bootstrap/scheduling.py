@@ -14,7 +14,14 @@ from agent_core.state.engine.database import Database
 from agent_core.tools import SecretMask
 from gateway.bootstrap.core import Core
 from gateway.concurrency import Signal
-from gateway.config import BACKUPS, Settings, environment
+from gateway.config import (
+    BACKUPS,
+    DATABASE,
+    Settings,
+    environment,
+    list_left_out,
+    make_lock,
+)
 from gateway.jobs import Notifier, Outcomes
 from gateway.outbound import OutboxDispatcher
 from gateway.people import Notices
@@ -26,6 +33,7 @@ from gateway.scheduler import (
     RETENTION,
     AgentMessageDeps,
     AgentMessages,
+    BackupPlan,
     Backups,
     Calendars,
     CommandEndDeps,
@@ -112,7 +120,7 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
     """Build the scheduler with everything that it starts."""
     settings, database, now = deps.settings, deps.database, deps.now
     enqueue, wake = deps.dispatcher.enqueue, deps.outcomes.wakeup.set
-    backups = Backups(database, settings.home / BACKUPS, keep=settings.jobs.backups, now=now)
+    backups = Backups(database, _plan_backups(settings), now=now)
     renew = partial(deps.data_removed.emit, None)
     skills = make_skill_services(SkillCatalog(*settings.skill_places), settings.skills, database)
     curator = Curator(skills, deps.notices, enqueue=enqueue, now=now)
@@ -220,6 +228,18 @@ def _make_event_sources(deps: SchedulingDeps, digest: DigestOptions) -> EventSou
         enqueue=deps.dispatcher.enqueue,
         now=deps.now,
         pause=deps.watch,
+    )
+
+
+def _plan_backups(settings: Settings) -> BackupPlan:
+    lock = make_lock(settings.backup, settings.secrets)
+    return BackupPlan(
+        home=settings.home,
+        folder=settings.home / BACKUPS,
+        database=DATABASE,
+        left_out=list_left_out(settings.backup, has_secrets=bool(lock)),
+        lock=lock,
+        keep=settings.jobs.backups,
     )
 
 

@@ -3,8 +3,10 @@
 Import from here. Only `gateway.config.settings` reads the environment.
 """
 
+from gateway.config.backups import BackupSettings as BackupSettings
+from gateway.config.backups import list_left_out as list_left_out
+from gateway.config.backups import make_lock as make_lock
 from gateway.config.credentials import Secrets as Secrets
-from gateway.config.files import ENV_NAME as ENV_NAME
 from gateway.config.files import change_config as change_config
 from gateway.config.files import change_env as change_env
 from gateway.config.learning_tables import SkillSettings as SkillSettings
@@ -21,16 +23,19 @@ from gateway.config.paths import CHAT_HISTORY as CHAT_HISTORY
 from gateway.config.paths import CONSOLE_SOCKET as CONSOLE_SOCKET
 from gateway.config.paths import CONTROL_SOCKET as CONTROL_SOCKET
 from gateway.config.paths import DATABASE as DATABASE
+from gateway.config.paths import ENV_NAME as ENV_NAME
 from gateway.config.paths import HTTP_TOKEN as HTTP_TOKEN
 from gateway.config.paths import LOG as LOG
 from gateway.config.paths import MEMORIES as MEMORIES
 from gateway.config.paths import MODEL_TABLE as MODEL_TABLE
+from gateway.config.paths import RUNTIME_NAMES as RUNTIME_NAMES
+from gateway.config.paths import SECRET_NAMES as SECRET_NAMES
+from gateway.config.paths import SECRETS_CONFIG as SECRETS_CONFIG
 from gateway.config.paths import SKILLS as SKILLS
 from gateway.config.paths import describe_unwritable as describe_unwritable
 from gateway.config.paths import explain_length as explain_length
 from gateway.config.paths import find_open_mode as find_open_mode
 from gateway.config.paths import make_home as make_home
-from gateway.config.secrets import SECRETS_CONFIG as SECRETS_CONFIG
 from gateway.config.settings import Settings as Settings
 from gateway.config.settings import add_saved as add_saved
 from gateway.config.settings import environment as environment

@@ -59,6 +59,9 @@ class Secrets(Table, title="Environment"):
     tavily_api_key: Credential | None = _credential(
         'The key for Tavily\'s search, with `tools.search = "tavily"`.'
     )
+    backup_passphrase: str | None = _credential(
+        "Encrypts every backup; a restore needs it. Keep it somewhere else, too."
+    )
     telegram_api_base_url: HttpAddress | None = _credential(
         "Another Bot API server: the part before `/bot<token>`."
     )

@@ -16,6 +16,7 @@ from pydantic import Field, ValidationError
 
 from agent_core.tools.mcp import McpServer, Surroundings
 from gateway.config.files import replace_file
+from gateway.config.paths import MCP_TOKENS
 from gateway.config.redaction import looks_secret
 from gateway.config.secrets import read_named_secrets
 from gateway.config.sources import parse_file
@@ -26,8 +27,6 @@ from gateway.errors import SettingsError, suggest
 MCP_CONFIG = "mcp.toml"
 MCP_FOLDERS = "mcp"
 """The folder of the home with one folder per server."""
-MCP_TOKENS = "mcp_tokens"
-"""The folder of the home with the tokens of servers at which an owner has signed in."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,15}")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))|\bsecret:(\w+)")
 _HEADER = re.compile(r"^\[servers\.(?P<name>[a-z0-9-]+)(?P<below>\..+)?\]\s*(#.*)?$")

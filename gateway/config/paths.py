@@ -5,6 +5,8 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from agent_core.state.backups.restoring import REHEARSAL
+from agent_core.state.backups.switching import STAGING
 from gateway.errors import StartError
 
 DATABASE = "state.db"
@@ -15,8 +17,20 @@ CHAT_HISTORY = "chat_history"
 BACKUPS = "backups"
 MEMORIES = "memories"
 SKILLS = "skills"
+WORKSPACES = "workspaces"
 MODEL_TABLE = "models.json"
 LOG = Path("logs", "talaria.log")
+MCP_TOKENS = "mcp_tokens"
+"""The folder of the home with the tokens of servers at which an owner has signed in."""
+ENV_NAME = ".env"
+SECRETS_CONFIG = "secrets.toml"
+
+RUNTIME_NAMES = frozenset(
+    {BACKUPS, LOG.parts[0], CONSOLE_SOCKET, CONTROL_SOCKET, "state.lock", STAGING, REHEARSAL}
+)
+"""What belongs to the machine and not to the data: it is in no backup, and no restore moves it."""
+SECRET_NAMES = frozenset({ENV_NAME, SECRETS_CONFIG, HTTP_TOKEN, MCP_TOKENS})
+"""Keys and tokens: they are in encrypted backups, and in others only on request."""
 
 LONGEST_SOCKET_PATH = 103
 """Bytes; `sun_path` holds 104 with its end on macOS and the BSDs, 108 on Linux."""

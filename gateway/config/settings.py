@@ -15,8 +15,10 @@ from pydantic_settings import (
 )
 
 from agent_core.models import Prices, load_table, parse_price, split_name
+from agent_core.state.backups.switching import finish_switch
 from agent_core.tools.workspace import NamedSecret
 from gateway.config import sources
+from gateway.config.backups import BackupSettings
 from gateway.config.credentials import Secrets
 from gateway.config.files import read_env
 from gateway.config.learning_tables import LearningSettings, SkillSettings
@@ -24,7 +26,7 @@ from gateway.config.logging import list_hidden
 from gateway.config.mcp_file import list_mcp_variables
 from gateway.config.media_tables import MediaSettings
 from gateway.config.model_tables import CostSettings, ModelSettings
-from gateway.config.paths import MODEL_TABLE, SKILLS
+from gateway.config.paths import DATABASE, MODEL_TABLE, SKILLS
 from gateway.config.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
 from gateway.config.redaction import looks_secret
 from gateway.config.secrets import list_secret_variables, read_named_secrets
@@ -84,6 +86,7 @@ class Settings(BaseSettings):
     memory: MemorySettings = MemorySettings()
     retention: RetentionSettings = RetentionSettings()
     jobs: JobSettings = JobSettings()
+    backup: BackupSettings = BackupSettings()
     skills: SkillSettings = SkillSettings()
     learning: LearningSettings = LearningSettings()
     plugins: PluginSettings = PluginSettings()
@@ -165,14 +168,16 @@ def environment() -> Mapping[str, str]:
 
 
 def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
-    """Read the files and the environment; the environment wins. Writes no file.
+    """Read the files and the environment; the environment wins.
 
+    Finishes a restore that was interrupted, and writes nothing else.
     Variables that are not set, or empty, are taken from the home's `.env`.
     `home` wins over `TALARIA_HOME`. If `environ` is the process's own, its credentials are wiped.
-    Raises `SettingsError`.
+    Raises `SettingsError`, and `StoreError` if a restore can't be finished.
     """
     user_home = environ.get("HOME") or str(Path.home())
     place = find_home(environ, home)
+    finish_switch(place, DATABASE)
     given = add_saved(environ, place)
     secrets = sources.read_secrets(given)
     named = read_named_secrets(place, given)

@@ -168,7 +168,7 @@ class JobSettings(Table, title="Jobs"):
         7,
         ge=0,
         le=1000,
-        description="Nightly copies of the database to keep in `backups/`. 0 for none.",
+        description="Nightly backups to keep in `backups/`. 0 for none.",
     )
     script_memory_mb: int = Field(
         2000,

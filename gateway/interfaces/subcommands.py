@@ -29,7 +29,8 @@ SUBCOMMANDS: Mapping[str, str] = {
     "tokens": "Make, list and revoke tokens for people's other programs",
     "memory": "Show and undo changes to memory",
     "logins": "Show and end the logins of browsers to the console page",
-    "backup": "Back up the database, even while it is in use",
+    "backup": "Back up the home, even while it is in use",
+    "restore": "Restore a home from a backup, or rehearse it",
     "completion": "Print a script that completes `talaria` in your shell",
     "version": "Show the version of Talaria and of Python",
 }

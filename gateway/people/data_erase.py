@@ -17,7 +17,7 @@ from agent_core.state.lifecycle.inspect import may_hold
 from agent_core.state.memory import external_sync
 from agent_core.state.people import people
 from gateway import conversion
-from gateway.config import BACKUPS, CHAT_HISTORY, MEMORIES
+from gateway.config import BACKUPS, CHAT_HISTORY, DATABASE, MEMORIES
 from gateway.people.data_forget import is_local
 
 _ATTEMPTS = 20
@@ -109,9 +109,11 @@ def list_backups(home: Path, accounts: Sequence[tuple[str, str]]) -> list[str]:
 
     Lists all copies without an account. Blocks: opens each copy.
     """
+    folder = home / BACKUPS
     found = [
-        (path.stat().st_mtime, path.name)
-        for path in (home / BACKUPS).glob("*")
+        (path.stat().st_mtime, path.relative_to(folder))
+        for pattern in ("[!.]*", f"*/{DATABASE}")
+        for path in folder.glob(pattern)
         if path.is_file() and (not accounts or may_hold(path, accounts))
     ]
     return [f"{name} ({datetime.fromtimestamp(at, UTC):%Y-%m-%d})" for at, name in sorted(found)]

@@ -1,6 +1,8 @@
 """The system jobs: their schedules, the nightly backup and the sync of external memory."""
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,6 +10,9 @@ from apscheduler.triggers.cron import CronTrigger
 
 from agent_core.memory import ExternalMemory
 from agent_core.schedule import dump_timing, find_zone, first_slot, read_cron
+from agent_core.state.backups.contents import HomeContent
+from agent_core.state.backups.encryption import Lock
+from agent_core.state.backups.making import ENDING, LOCKED_ENDING, PART, make_backup
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import NewJob, Options
@@ -26,6 +31,8 @@ SCHEDULES: Mapping[str, tuple[str, str]] = {
 
 A day of the week is a name: APScheduler counts days from Monday, and cron from Sunday."""
 _PREFIX = "nightly-"
+_COPY = ".nightly.db"
+"""The copy of the database while the backup is made; the next one replaces it after a crash."""
 _PAUSE_AFTER = 1000
 """Failures in a row that pause a system job: in practice it is never paused."""
 
@@ -81,25 +88,56 @@ async def sync_memory(external_memory: ExternalMemory | None, now: Callable[[], 
     return describe_sync(await external_memory.sync(), now())
 
 
-class Backups:
-    """Nightly copies of the database; the newest `keep` of them stay, and 0 turns them off."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupPlan:
+    """What the nightly backup contains, and where it goes."""
 
-    def __init__(
-        self, database: Database, folder: Path, *, keep: int, now: Callable[[], int]
-    ) -> None:
+    home: Path
+    folder: Path
+    """Where the backups are, in the home."""
+    database: str
+    """The name of the database in the home."""
+    left_out: Collection[str]
+    lock: Lock
+    keep: int
+    """Backups that stay; 0 turns the nightly backup off."""
+
+
+class Backups:
+    """Nightly backups of the whole home."""
+
+    def __init__(self, database: Database, plan: BackupPlan, *, now: Callable[[], int]) -> None:
         self._database = database
-        self._folder = folder
-        self._keep = keep
+        self._plan = plan
         self._now = now
 
     async def make(self) -> str:
-        """Make one copy. Raises `StoreError`, and `OSError` if old copies can't be deleted."""
-        if not self._keep:
+        """Make one backup. Raises `StoreError`, and `OSError` if old ones can't be deleted."""
+        plan, now = self._plan, self._now()
+        if not plan.keep:
             return "switched off"
-        self._folder.mkdir(mode=0o700, exist_ok=True)
-        moment = datetime.fromtimestamp(self._now() / 1000, UTC)
-        target = self._folder / f"{_PREFIX}{moment:%Y%m%dT%H%M%SZ}.db"
-        await self._database.back_up(target)
-        for old in sorted(self._folder.glob(f"{_PREFIX}*.db"))[: -self._keep]:
-            old.unlink()
-        return f"{target.name} made"
+        plan.folder.mkdir(mode=0o700, exist_ok=True)
+        moment = datetime.fromtimestamp(now / 1000, UTC)
+        ending = LOCKED_ENDING if plan.lock else ENDING
+        target = plan.folder / f"{_PREFIX}{moment:%Y%m%dT%H%M%SZ}{ending}"
+        copy = plan.folder / _COPY
+        try:
+            await self._database.back_up(copy)
+            content = HomeContent(
+                home=plan.home, database=plan.database, copy=copy, left_out=plan.left_out
+            )
+            written = await asyncio.to_thread(make_backup, content, target, plan.lock, now)
+        finally:
+            copy.unlink(missing_ok=True)
+        self._drop_old(target)
+        missed = f"; {len(written.unreadable)} files can't be read" if written.unreadable else ""
+        return f"{target.name} made and read again{missed}"
+
+    def _drop_old(self, newest: Path) -> None:
+        """Delete all but the newest, and what an interrupted backup left."""
+        for part in self._plan.folder.glob(f"{_PREFIX}*{PART}"):
+            part.unlink()
+        made = sorted(self._plan.folder.glob(f"{_PREFIX}*"))
+        for old in made[: -self._plan.keep]:
+            if old != newest:
+                old.unlink()

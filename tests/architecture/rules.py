@@ -128,11 +128,12 @@ def check_environment(module: Module) -> Iterator[str]:
 
 
 def check_importlib(module: Module) -> Iterator[str]:
-    """Only eight modules load by name; others may read package data or look for a package."""
+    """Only nine modules load by name; others may read package data or look for a package."""
     loaders = (
         "agent_core/models/anthropic/late.py",
         "agent_core/execution/hosted/accounts.py",
         "agent_core/schedule/almanac.py",
+        "agent_core/state/backups/extras.py",
         "agent_core/tools/mcp/loading.py",
         "gateway/bootstrap/plugins.py",
         "gateway/interfaces/http/loading.py",

@@ -8,9 +8,8 @@ from pathlib import Path
 from dotenv.parser import parse_stream
 
 from gateway.config.files.replacing import replace_file
+from gateway.config.paths import ENV_NAME
 from gateway.errors import SettingsError
-
-ENV_NAME = ".env"
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./:@+-]+")
 

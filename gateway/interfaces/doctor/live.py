@@ -10,6 +10,7 @@ import aiohttp
 
 from agent_core.errors import StoreError
 from agent_core.models import find_window
+from agent_core.state.backups.making import list_complete
 from agent_core.state.lifecycle.inspect import find_damage
 from gateway.config import BACKUPS, DATABASE, Settings
 from gateway.errors import StartError
@@ -138,7 +139,7 @@ def _look_at_data(path: Path) -> Finding:
 
 
 def _look_at_backups(home: Path) -> Finding:
-    copies = sorted((home / BACKUPS).glob("*.db"), key=lambda copy: copy.stat().st_mtime)
+    copies = list_complete(home / BACKUPS)
     if not (home / DATABASE).exists():
         return Finding(part="backups", state="ok", text="nothing to back up yet")
     fix = "Leave Talaria running at night, or run `talaria backup FILE`."

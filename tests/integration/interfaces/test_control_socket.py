@@ -181,7 +181,7 @@ def test_a_backup_overwrites_nothing(home: Path) -> None:
     target = home / "mine.txt"
     target.write_text("mine")
     done = talaria(home, "backup", str(target))
-    assert (done.code, target.read_text()) == (1, "mine")
+    assert (done.code, target.read_text()) == (2, "mine")
     assert "exists already" in done.err
 
 

@@ -436,5 +436,5 @@ async def test_the_gateway_has_system_jobs(tmp_path: Path) -> None:
         for job in own:
             await ended(harness, 1, job.id)
             assert (await states(harness, job.id))[-1] == "done"
-        assert len(list((tmp_path / "backups").glob("nightly-*.db"))) == 1
+        assert len(list((tmp_path / "backups").glob("nightly-*.tar.gz"))) == 1
         assert await harness.read(lambda c: people.find(c, person_id=PersonId(99))) is None

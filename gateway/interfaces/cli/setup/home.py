@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent_core.agent.prompt import make_soul
+from agent_core.state.backups.switching import finish_switch
 from agent_core.state.engine.database import Database
 from gateway.config import (
     CONFIG_NAME,
@@ -34,6 +35,7 @@ class SetupHome:
         self.environ = add_saved(environ, self.path)
         self._process = dict(environ)
         make_home(self.path)
+        finish_switch(self.path, DATABASE)
 
     def is_running(self) -> bool:
         """True if a gateway serves the home."""

@@ -1,0 +1,193 @@
+"""What a backup says about itself, and how its files are written into a tar archive.
+
+A backup is a `.tar.gz` that ordinary programs read: `talaria-backup.json` first, the files below
+`home/`, and `manifest.json` last. So it is written in one pass, and one that is cut off has no
+manifest.
+"""
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import stat
+import tarfile
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+HEADER, MANIFEST, ROOT = "talaria-backup.json", "manifest.json", "home"
+FORMAT = 1
+BLOCK = 1 << 20
+"""Bytes that are read, hashed and written at once."""
+_LEVEL = 1
+"""Of gzip: higher levels take up to five times as long, and save a tenth of the size."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What can be known about a backup before anything of it is unpacked."""
+
+    format: int
+    schema: int
+    """The version of the database's schema."""
+    made_at: int
+    """Milliseconds since the epoch, UTC."""
+    left_out: tuple[str, ...]
+    """Names in the home that are not in the backup; a restore leaves them as they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A file, folder or symbolic link of a home."""
+
+    path: str
+    kind: str
+    """`file`, `folder` or `link`."""
+    size: int = 0
+    sha256: str = ""
+    """Of a file's bytes, or of the target of a link; empty for a folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """Everything that is in a backup, in its order."""
+
+    entries: tuple[Entry, ...]
+    unreadable: tuple[str, ...] = ()
+    """Files that Talaria's user may not read. They are not in the backup."""
+
+    @property
+    def files(self) -> int:
+        """The number of files."""
+        return sum(entry.kind == "file" for entry in self.entries)
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files, before compression."""
+        return sum(entry.size for entry in self.entries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HomeContent:
+    """What goes into a backup."""
+
+    home: Path
+    database: str
+    """The name of the database in the home."""
+    copy: Path
+    """A copy of the database, made by `Database.back_up`, which has checked it."""
+    left_out: Collection[str]
+    """Names in the home that stay out of the backup."""
+
+
+def write_archive(sink: BinaryIO, content: HomeContent, header: Header, own: Path) -> Manifest:
+    """Write the files of a home, with a copy of its database instead of the database itself.
+
+    `own` is the file that is being written; it may be in the home. Files that vanish meanwhile
+    are not in the archive. Blocks. Raises `OSError`.
+    """
+    home, name = content.home, content.database
+    entries: list[Entry] = []
+    unreadable: list[str] = []
+    with (
+        gzip.GzipFile(fileobj=sink, mode="wb", compresslevel=_LEVEL, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        _add_text(tar, HEADER, asdict(header))
+        entries.append(_add_file(tar, name, content.copy))
+        for path in _walk(home, name, frozenset(content.left_out)):
+            if path == own:
+                continue
+            try:
+                entry = _add(tar, path.relative_to(home).as_posix(), path)
+            except FileNotFoundError:
+                continue
+            except PermissionError:
+                unreadable.append(path.relative_to(home).as_posix())
+                continue
+            if entry:
+                entries.append(entry)
+        manifest = Manifest(entries=tuple(entries), unreadable=tuple(unreadable))
+        _add_text(tar, MANIFEST, asdict(manifest))
+    return manifest
+
+
+def _walk(home: Path, database: str, left_out: frozenset[str]) -> Iterator[Path]:
+    """Yield everything below a home in a fixed order, folders before what is in them.
+
+    The database and its side files are not among it.
+    """
+    for folder, folders, files in os.walk(home):
+        place = Path(folder)
+        if place == home:
+            folders[:] = [name for name in folders if name not in left_out]
+            files[:] = [name for name in files if name not in left_out]
+            files[:] = [name for name in files if not f"{name}-".startswith(f"{database}-")]
+        folders.sort()
+        yield from (place / name for name in sorted([*folders, *files]))
+
+
+def _add(tar: tarfile.TarFile, name: str, path: Path) -> Entry | None:
+    """Add one thing; None for a socket, a pipe or a device, which no backup can hold."""
+    mode = path.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        target = str(path.readlink())
+        member = _describe(name, path)
+        member.type, member.linkname = tarfile.SYMTYPE, target
+        tar.addfile(member)
+        return Entry(path=name, kind="link", sha256=_hash_text(target))
+    if stat.S_ISDIR(mode):
+        member = _describe(name, path)
+        member.type = tarfile.DIRTYPE
+        tar.addfile(member)
+        return Entry(path=name, kind="folder")
+    return _add_file(tar, name, path) if stat.S_ISREG(mode) else None
+
+
+def _add_file(tar: tarfile.TarFile, name: str, path: Path) -> Entry:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    with os.fdopen(descriptor, "rb") as file:
+        member = _describe(name, path)
+        member.size = os.fstat(descriptor).st_size
+        source = _Measured(file, member.size)
+        tar.addfile(member, source)
+    return Entry(path=name, kind="file", size=member.size, sha256=source.hash.hexdigest())
+
+
+class _Measured(io.RawIOBase):
+    """Hashes what is read of a file, and keeps to the size that it had at first.
+
+    A file that grows is cut there; one that shrinks is filled with zeros, as a crash may leave it.
+    """
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file, self._left = file, size
+        self.hash = hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        wanted = self._left if size < 0 else min(size, self._left)
+        block = self._file.read(wanted).ljust(wanted, b"\0")
+        self._left -= wanted
+        self.hash.update(block)
+        return block
+
+
+def _describe(name: str, path: Path) -> tarfile.TarInfo:
+    found = path.lstat()
+    member = tarfile.TarInfo(f"{ROOT}/{name}")
+    member.mode, member.mtime = stat.S_IMODE(found.st_mode) & 0o777, found.st_mtime
+    return member
+
+
+def _add_text(tar: tarfile.TarFile, name: str, value: object) -> None:
+    text = json.dumps(value, indent=1).encode()
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = len(text), 0o600
+    tar.addfile(member, io.BytesIO(text))
+
+
+def _hash_text(text: str) -> str:
+    return hashlib.sha256(os.fsencode(text)).hexdigest()

@@ -1,0 +1,156 @@
+"""Encrypt backups with age, for recipients or with a passphrase.
+
+For recipients, a backup is an ordinary age file. With a passphrase, it is a key that the
+passphrase opens, in age's text form, and behind it an age file for that key. Both are streams, so
+a backup of any size needs little memory.
+"""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, BinaryIO
+
+from agent_core.errors import StoreDamaged, StoreError
+from agent_core.state.backups.extras import load_extra
+
+AGE = b"age-encryption.org/v1\n"
+KEY = b"-----BEGIN AGE ENCRYPTED FILE-----\n"
+"""How an encrypted backup begins: one for recipients, and one with a passphrase."""
+_KEY_END = b"-----END AGE ENCRYPTED FILE-----\n"
+_MOST_KEY_LINES = 64
+_LONGEST_KEY_LINE = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """How a backup is encrypted; not at all without recipients and passphrase."""
+
+    recipients: tuple[str, ...] = ()
+    """Public keys: `age1...`, or those of SSH."""
+    passphrase: str = ""
+
+    def __bool__(self) -> bool:
+        """Return whether the backup is encrypted."""
+        return bool(self.recipients or self.passphrase)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    """What may open an encrypted backup."""
+
+    passphrase: str = ""
+    identities: tuple[str, ...] = ()
+    """The texts of key files: of age, or of SSH."""
+
+
+@contextmanager
+def encrypting(sink: BinaryIO, lock: Lock) -> Iterator[tuple[BinaryIO, Keys]]:
+    """Give a stream whose bytes reach `sink` encrypted, and keys that open them for a check.
+
+    Without a passphrase, the key for the check is made for this backup alone and kept nowhere.
+    Raises `StoreError` if a recipient is none.
+    """
+    pyrage = load_extra("pyrage")
+    targets = [read_recipient(one) for one in lock.recipients]
+    own = pyrage.x25519.Identity.generate()
+    keys = Keys(passphrase=lock.passphrase, identities=() if lock.passphrase else (str(own),))
+    if lock.passphrase:
+        sink.write(pyrage.passphrase.encrypt(str(own).encode(), lock.passphrase, armored=True))
+    receiving, sending = os.pipe()
+
+    def work() -> None:
+        with os.fdopen(receiving, "rb") as source:
+            pyrage.encrypt_io(source, sink, [own.to_public(), *targets])
+
+    with ThreadPoolExecutor(1, thread_name_prefix="backup-encryption") as pool:
+        running = pool.submit(work)
+        with os.fdopen(sending, "wb") as stream:
+            yield stream, keys
+        running.result()
+
+
+@contextmanager
+def decrypting(source: BinaryIO, keys: Keys, name: str) -> Iterator[BinaryIO]:
+    """Give a stream with the decrypted bytes; `name` names the backup in sentences.
+
+    A backup that was cut off or changed ends early. Raises `StoreError` if no key opens it.
+    """
+    pyrage = load_extra("pyrage")
+    identities = _open_keys(pyrage, source, keys, name)
+    receiving, sending = os.pipe()
+
+    def work() -> None:
+        with os.fdopen(sending, "wb") as sink:
+            pyrage.decrypt_io(source, sink, identities)
+
+    with ThreadPoolExecutor(1, thread_name_prefix="backup-decryption") as pool:
+        running = pool.submit(work)
+        try:
+            with os.fdopen(receiving, "rb") as stream:
+                yield stream
+        except StoreError as error:
+            fault = running.exception()
+            if fault is None or isinstance(fault, BrokenPipeError):
+                raise
+            if isinstance(fault, pyrage.DecryptError) and "matching" in str(fault):
+                raise StoreError(f"the given key doesn't open {name}") from error
+            raise StoreDamaged(_describe_damage(name)) from error
+        fault = running.exception()
+        if fault:
+            raise StoreDamaged(_describe_damage(name)) from fault
+
+
+def read_recipient(text: str) -> Any:
+    """Return pyrage's value of a public key. Raises `StoreError` if it is none."""
+    pyrage = load_extra("pyrage")
+    kind = pyrage.ssh if text.startswith("ssh-") else pyrage.x25519
+    try:
+        return kind.Recipient.from_str(text)
+    except pyrage.RecipientError as error:
+        raise StoreError(
+            f"{text!r} is not a public key of age or SSH; `age-keygen` makes one"
+        ) from error
+
+
+def _open_keys(pyrage: ModuleType, source: BinaryIO, keys: Keys, name: str) -> list[Any]:
+    """Return the identities to try; read the protected key in front of the backup if it has one."""
+    if _peek(source, KEY) != KEY:
+        if not keys.identities:
+            raise StoreError(f"{name} is encrypted; name the file of its key with --identity")
+        return [one for text in keys.identities for one in _read_identities(pyrage, text)]
+    if not keys.passphrase:
+        raise StoreError(f"{name} is encrypted; give its passphrase")
+    lines: list[bytes] = []
+    while len(lines) < _MOST_KEY_LINES and (not lines or lines[-1] != _KEY_END):
+        lines.append(source.readline(_LONGEST_KEY_LINE))
+    try:
+        own = pyrage.passphrase.decrypt(b"".join(lines), keys.passphrase)
+    except pyrage.DecryptError as error:
+        if lines[-1] != _KEY_END:
+            raise StoreDamaged(_describe_damage(name)) from error
+        raise StoreError(f"the passphrase doesn't open {name}") from error
+    return [pyrage.x25519.Identity.from_str(own.decode())]
+
+
+def _read_identities(pyrage: ModuleType, text: str) -> list[Any]:
+    try:
+        if text.startswith("-----BEGIN"):
+            return [pyrage.ssh.Identity.from_buffer(text.encode())]
+        lines = [line.strip() for line in text.splitlines()]
+        kept = [line for line in lines if line and not line.startswith("#")]
+        return [pyrage.x25519.Identity.from_str(line) for line in kept]
+    except pyrage.IdentityError as error:
+        raise StoreError("the key file holds no private key of age or SSH") from error
+
+
+def _describe_damage(name: str) -> str:
+    return f"{name} is cut off or damaged; use another backup"
+
+
+def _peek(source: BinaryIO, expected: bytes) -> bytes:
+    """Return the first bytes without taking them; `source` is buffered."""
+    found: bytes = source.peek(len(expected))[: len(expected)]  # type: ignore[attr-defined]
+    return found

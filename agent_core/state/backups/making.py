@@ -1,0 +1,115 @@
+"""Make a backup of a home: one file that appears when it is complete and was read again."""
+
+import os
+from contextlib import nullcontext
+from pathlib import Path
+from typing import BinaryIO
+
+from agent_core.errors import StoreDamaged, StoreError
+from agent_core.state.backups.contents import (
+    FORMAT,
+    Header,
+    HomeContent,
+    Manifest,
+    write_archive,
+)
+from agent_core.state.backups.encryption import AGE, KEY, Keys, Lock, decrypting, encrypting
+from agent_core.state.backups.reading import Contents, describe_foreign, read_archive
+from agent_core.state.engine.recovery import translate_os_error
+from agent_core.state.engine.upgrade import FOLDER, load_migrations
+from agent_core.state.lifecycle.inspect import peek
+
+ENDING, LOCKED_ENDING = ".tar.gz", ".tar.gz.age"
+PART = ".part"
+"""The end of the name of a backup that is not complete."""
+_SUFFIXES = (".db", ENDING, LOCKED_ENDING)
+"""Of complete backups; a `.db` is a copy of the database alone, as upgrades make it."""
+_GZIP = b"\x1f\x8b"
+_LONGEST_SIGN = max(len(sign) for sign in (AGE, KEY, _GZIP))
+
+
+def make_backup(content: HomeContent, target: Path, lock: Lock, now: int) -> Manifest:
+    """Write a backup to a new file, read it again, and give it its name. Blocks.
+
+    `now` is in milliseconds since the epoch, UTC. Raises `StoreFull`, `StoreDamaged` if what was
+    read is not what was written, and `StoreError` if the place can't be written.
+    """
+    found = peek(content.copy)
+    if found is None:
+        raise StoreError(f"{content.copy} has vanished")
+    header = Header(
+        format=FORMAT,
+        schema=found.schema,
+        made_at=now,
+        left_out=tuple(sorted(content.left_out)),
+    )
+    part = target.with_name(target.name + PART)
+    try:
+        try:
+            part.unlink(missing_ok=True)
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as sink:
+                written, keys = _write(sink, content, header, lock, part)
+                sink.flush()
+                os.fsync(descriptor)
+            if read_backup(part, keys).manifest != written:
+                raise StoreDamaged(f"{part} doesn't hold what was written; is the disk failing?")
+            os.link(part, target)  # refuses to replace a file that has appeared meanwhile
+        finally:
+            part.unlink(missing_ok=True)
+        _sync_folder(target.parent)
+    except OSError as error:
+        raise translate_os_error(error, target) from error
+    return written
+
+
+def list_complete(folder: Path) -> list[Path]:
+    """List the complete backups in a folder, the oldest first. Blocks."""
+    found = (path for path in folder.glob("[!.]*") if path.name.endswith(_SUFFIXES))
+    return sorted(found, key=lambda path: path.stat().st_mtime)
+
+
+def read_backup(path: Path, keys: Keys, folder: Path | None = None) -> Contents:
+    """Read a whole backup; unpack it into an empty folder if one is given. Blocks.
+
+    Raises `StoreError` as `read_archive` and `decrypting` do.
+    """
+    try:
+        with path.open("rb") as source:
+            return read_stream(source, str(path), keys, folder)
+    except OSError as error:
+        raise translate_os_error(error, folder or path) from error
+
+
+def read_stream(source: BinaryIO, name: str, keys: Keys, folder: Path | None) -> Contents:
+    """Do the same with a buffered stream that `name` names. Raises `OSError`, too."""
+    sign = find_sign(source)
+    newest = len(load_migrations(FOLDER))
+    if sign.startswith(_GZIP):
+        return read_archive(source, name, newest, folder)
+    if sign not in (AGE, KEY):
+        raise StoreError(describe_foreign(name))
+    with decrypting(source, keys, name) as opened:
+        return read_archive(opened, name, newest, folder)
+
+
+def find_sign(source: BinaryIO) -> bytes:
+    """Return by which bytes a backup is known, or the first bytes of another file."""
+    start: bytes = source.peek(_LONGEST_SIGN)[:_LONGEST_SIGN]  # type: ignore[attr-defined]
+    return next((sign for sign in (AGE, KEY, _GZIP) if start.startswith(sign)), start)
+
+
+def _write(
+    sink: BinaryIO, content: HomeContent, header: Header, lock: Lock, own: Path
+) -> tuple[Manifest, Keys]:
+    opening = encrypting(sink, lock) if lock else nullcontext((sink, Keys()))
+    with opening as (stream, keys):
+        return write_archive(stream, content, header, own), keys
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,146 @@
+"""Restore a home from a backup, or rehearse it."""
+
+import shutil
+import tempfile
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_core.errors import StoreDamaged, StoreError
+from agent_core.state.backups.contents import Header
+from agent_core.state.backups.encryption import Keys
+from agent_core.state.backups.making import find_sign, read_backup
+from agent_core.state.backups.switching import (
+    drop_staging,
+    prepare_staging,
+    remove_tree,
+    switch,
+)
+from agent_core.state.engine.lock import HomeLock
+from agent_core.state.engine.recovery import translate_os_error
+from agent_core.state.lifecycle.inspect import find_damage, peek
+
+REHEARSAL = ".rehearsal"
+"""The folder in a home in which a rehearsal unpacks a backup."""
+_SQLITE = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """The home to restore."""
+
+    home: Path
+    database: str
+    """The name of the database in it."""
+    kept: Collection[str]
+    """Names in the home that no restore touches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """What a backup holds, or what was restored."""
+
+    files: int
+    size: int
+    """Bytes, before compression."""
+    schema: int
+    made_at: int
+    """Milliseconds since the epoch, UTC; of a bare database, when its file was written."""
+    left_out: Collection[str]
+    """Names in the home that were not in the backup and stay as they are."""
+    unreadable: Collection[str] = ()
+    """Files that could not be read when the backup was made."""
+
+
+def rehearse(place: Place, backup: Path, keys: Keys) -> Restored:
+    """Unpack a backup beside the home, check everything, and delete it again. Blocks.
+
+    Raises `StoreError` with what is wrong.
+    """
+    folder = place.home / REHEARSAL
+    try:
+        if place.home.is_dir():
+            remove_tree(folder)
+            folder.mkdir(mode=0o700)
+        else:
+            folder = Path(tempfile.mkdtemp())
+        try:
+            return _unpack(place, backup, keys, folder)
+        finally:
+            remove_tree(folder)
+    except OSError as error:
+        raise translate_os_error(error, folder) from error
+
+
+def restore(place: Place, backup: Path, keys: Keys, aside: Path) -> Restored:
+    """Replace the content of a home by that of a backup; the old one is in `aside` then. Blocks.
+
+    Raises `StoreBusy` if the home is in use, and `StoreError` with what is wrong; the home is then
+    as it was.
+    """
+    guarded = place.home / place.database
+    lock = HomeLock.acquire(guarded.with_suffix(".lock"), guarded=guarded)
+    is_done = False
+    try:
+        restored = _unpack(place, backup, keys, prepare_staging(place.home))
+        switch(place.home, aside, {*place.kept, *restored.left_out})
+        is_done = True
+    except OSError as error:
+        raise translate_os_error(error, place.home) from error
+    finally:
+        if not is_done:
+            drop_staging(place.home)
+        lock.release(is_clean=is_done or lock.was_clean)
+    return restored
+
+
+def _unpack(place: Place, backup: Path, keys: Keys, folder: Path) -> Restored:
+    """Unpack into an empty folder, and check the database."""
+    if not backup.is_file():
+        raise StoreError(f"there is no file {backup}")
+    with backup.open("rb") as source:
+        is_database = find_sign(source).startswith(_SQLITE)
+    restored = (
+        _copy_database(place, backup, folder)
+        if is_database
+        else _unpack_archive(place, backup, keys, folder)
+    )
+    fault = find_damage(folder / place.database)
+    if fault:
+        raise StoreDamaged(f"the database in {backup} is damaged ({fault}); use another backup")
+    return restored
+
+
+def _unpack_archive(place: Place, backup: Path, keys: Keys, folder: Path) -> Restored:
+    contents = read_backup(backup, keys, folder)
+    header: Header = contents.header
+    found = peek(folder / place.database)
+    stays = {*place.kept, *header.left_out} & {path.name for path in folder.iterdir()}
+    if found is None or found.schema != header.schema or stays:
+        raise StoreDamaged(f"{backup} doesn't hold what a backup of Talaria holds; use another")
+    return Restored(
+        files=contents.manifest.files,
+        size=contents.manifest.size,
+        schema=header.schema,
+        made_at=header.made_at,
+        left_out=header.left_out,
+        unreadable=contents.manifest.unreadable,
+    )
+
+
+def _copy_database(place: Place, backup: Path, folder: Path) -> Restored:
+    """Take a bare copy of a database, as earlier versions and upgrades make it."""
+    target = folder / place.database
+    shutil.copyfile(backup, target)
+    target.chmod(0o600)
+    found = peek(target)
+    if found is None:
+        raise StoreError(f"{target} has vanished")
+    names = {path.name for path in place.home.iterdir()}
+    return Restored(
+        files=1,
+        size=target.stat().st_size,
+        schema=found.schema,
+        made_at=int(backup.stat().st_mtime * 1000),
+        left_out={name for name in names if not name.startswith(f"{place.database}")},
+    )

@@ -1,0 +1,117 @@
+"""Replace the content of a home with a restored one, so that a crash leaves the old or the new.
+
+A restore unpacks into `.restore/new` in the home. Once that is complete, it writes
+`.restore/ready`, and from then on the new content counts: whatever interrupts the moves, the next
+command finishes them. So it also works where the home is a mount point, which can't be renamed.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+
+from agent_core.state.engine.lock import HomeLock
+from agent_core.state.engine.recovery import translate_os_error
+
+STAGING = ".restore"
+_NEW, _READY = "new", "ready"
+
+
+def prepare_staging(home: Path) -> Path:
+    """Return an empty folder to unpack into; what an interrupted restore left is deleted.
+
+    Raises `OSError`.
+    """
+    remove_tree(home / STAGING)
+    folder = home / STAGING / _NEW
+    folder.mkdir(mode=0o700, parents=True)
+    return folder
+
+
+def drop_staging(home: Path) -> None:
+    """Delete what was unpacked, unless it counts already. Raises `OSError`."""
+    if not (home / STAGING / _READY).exists():
+        remove_tree(home / STAGING)
+
+
+def switch(home: Path, aside: Path, kept: Collection[str]) -> None:
+    """Move the content of a home to `aside`, and the unpacked one into its place.
+
+    The names in `kept` stay in the home. The caller holds the home's lock. Raises `OSError`; what
+    is left to do then is done by `finish_switch`.
+    """
+    draft = home / STAGING / f"{_READY}.new"
+    plan = {
+        "aside": str(aside.relative_to(home)),
+        "kept": sorted({*kept, STAGING}),
+        "names": sorted(path.name for path in (home / STAGING / _NEW).iterdir()),
+    }
+    _sync(home / STAGING / _NEW)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(plan, file)
+        file.flush()
+        os.fsync(descriptor)
+    draft.rename(home / STAGING / _READY)
+    _sync(home / STAGING)
+    _move(home)
+
+
+def finish_switch(home: Path, database: str) -> bool:
+    """Finish what an interrupted restore began; return whether there was something to finish.
+
+    Raises `StoreBusy` while the restore itself is at work, and `StoreError`.
+    """
+    if not (home / STAGING / _READY).exists():
+        return False
+    path = home / database
+    lock = HomeLock.acquire(path.with_suffix(".lock"), guarded=path)
+    try:
+        _move(home)
+    except OSError as error:
+        lock.release(is_clean=False)
+        raise translate_os_error(error, home) from error
+    lock.release(is_clean=True)
+    return True
+
+
+def _move(home: Path) -> None:
+    """Do every move that is not done. Each is one rename, so a crash leaves none half done."""
+    ready, new = home / STAGING / _READY, home / STAGING / _NEW
+    plan = json.loads(ready.read_bytes())
+    aside = home / plan["aside"]
+    aside.mkdir(mode=0o700, parents=True, exist_ok=True)
+    names = set(plan["names"])
+    for path in sorted(home.iterdir()):
+        is_new = path.name in names and not os.path.lexists(new / path.name)
+        if path.name not in plan["kept"] and not is_new:
+            path.rename(aside / path.name)
+    for path in sorted(new.iterdir()):
+        path.rename(home / path.name)
+    _sync(aside)
+    _sync(home)
+    ready.unlink()
+    remove_tree(home / STAGING)
+
+
+def remove_tree(folder: Path) -> None:
+    """Delete a folder, if it exists, with folders in it that are closed to writing.
+
+    Raises `OSError`.
+    """
+    for place, folders, _ in os.walk(folder):
+        for name in folders:
+            path = Path(place, name)
+            if not path.is_symlink():
+                path.chmod(0o700)
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,5 @@
+"""The settings of backups, and what is in one."""
+
+from gateway.config.backups.table import BackupSettings as BackupSettings
+from gateway.config.backups.table import list_left_out as list_left_out
+from gateway.config.backups.table import make_lock as make_lock

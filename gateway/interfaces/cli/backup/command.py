@@ -1,0 +1,119 @@
+"""Copies the database through the gateway if one runs, and packs it with the files of the home."""
+
+import argparse
+import getpass
+import secrets as random
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from agent_core.state.backups.contents import HomeContent, Manifest
+from agent_core.state.backups.encryption import Lock, read_recipient
+from agent_core.state.backups.making import make_backup
+from gateway.config import (
+    BACKUPS,
+    DATABASE,
+    SECRET_NAMES,
+    Settings,
+    list_left_out,
+    load,
+    make_home,
+    make_lock,
+)
+from gateway.errors import Mistaken, StartError
+from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.parser import Parser
+
+_PATIENCE = 3600.0
+"""Seconds; a database of many gigabytes takes minutes to copy and check."""
+
+
+def configure(parser: Parser) -> None:
+    """Add the file, and what is in it."""
+    parser.examples = (
+        "talaria backup ~/talaria-2026-11-26.tar.gz",
+        "talaria backup ~/talaria.tar.gz.age --passphrase",
+        "talaria backup ~/talaria.tar.gz.age --recipient age1...",
+    )
+    parser.add_argument("file", metavar="FILE", type=Path, help="the backup; must not exist yet")
+    parser.add_argument(
+        "--passphrase", action="store_true", help="ask for a passphrase, and encrypt with it"
+    )
+    parser.add_argument(
+        "--recipient",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="encrypt for a public key of age or SSH; may be repeated",
+    )
+    parser.add_argument(
+        "--secrets",
+        action="store_true",
+        help="put keys and tokens into a backup that is not encrypted, too",
+    )
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Write the backup and read it again. Raises `Mistaken` instead of overwriting a file."""
+    target = arguments.file.expanduser().absolute()
+    if target.exists():
+        raise Mistaken(f"{target} exists already; name a new file.")
+    settings = load(environ)
+    if not (settings.home / DATABASE).exists():
+        raise StartError(f"{settings.home} has no database yet; `talaria run` creates it.")
+    lock = _choose_lock(arguments, settings)
+    print(f"Backing up {settings.home} ...", flush=True)
+    has_secrets = bool(lock) or arguments.secrets
+    left_out = list_left_out(settings.backup, has_secrets=has_secrets)
+    with _copied(settings.home) as copy:
+        content = HomeContent(home=settings.home, database=DATABASE, copy=copy, left_out=left_out)
+        written = make_backup(content, target, lock, now=time.time_ns() // 1_000_000)
+    print(_describe(target, written, has_secrets=not SECRET_NAMES & left_out))
+    for path in written.unreadable:
+        print(f"Not in it, because it can't be read: {path}", file=sys.stderr)
+    return 0
+
+
+def _choose_lock(arguments: argparse.Namespace, settings: Settings) -> Lock:
+    lock = make_lock(settings.backup, settings.secrets)
+    lock = replace(lock, recipients=(*lock.recipients, *arguments.recipient))
+    for recipient in lock.recipients:
+        read_recipient(recipient)
+    return replace(lock, passphrase=_ask_twice()) if arguments.passphrase else lock
+
+
+def _ask_twice() -> str:
+    first = getpass.getpass("Passphrase of the backup (not shown): ")
+    if not first:
+        raise Mistaken("A passphrase can't be empty.")
+    if getpass.getpass("Once more: ") != first:
+        raise Mistaken("The two passphrases differ.")
+    return first
+
+
+@contextmanager
+def _copied(home: Path) -> Iterator[Path]:
+    """Give a checked copy of the database for as long as it is needed."""
+    make_home(home)
+    folder = home / BACKUPS
+    folder.mkdir(mode=0o700, exist_ok=True)
+    copy = folder / f".copy-{random.token_hex(4)}.db"
+    try:
+        perform(home, "backup", {"target": str(copy)}, timeout=_PATIENCE)
+        yield copy
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _describe(target: Path, written: Manifest, *, has_secrets: bool) -> str:
+    """Say what was written, and what is not in it."""
+    about = (
+        f"{target} holds {written.files:,} files ({written.size / 1e6:,.1f} MB;"
+        f" {target.stat().st_size / 1e6:,.1f} MB packed). It was read again and is complete."
+    )
+    if has_secrets:
+        return about
+    return f"{about}\nKeys and tokens are not in it; encrypt it or use --secrets to include them."

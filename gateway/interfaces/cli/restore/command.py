@@ -1,0 +1,100 @@
+"""Reads a backup, checks it, and puts it in the place of the home."""
+
+import argparse
+import getpass
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_core.errors import StoreBusy
+from agent_core.state.backups.encryption import KEY, Keys
+from agent_core.state.backups.making import find_sign
+from agent_core.state.backups.restoring import Place, Restored, rehearse, restore
+from agent_core.state.backups.switching import finish_switch
+from gateway.config import BACKUPS, DATABASE, RUNTIME_NAMES, add_saved, find_home, make_home
+from gateway.errors import Mistaken
+from gateway.interfaces.operations.client import is_served
+from gateway.interfaces.parser import Parser
+
+_PASSPHRASE = "BACKUP_PASSPHRASE"  # noqa: S105 - the name of a variable
+
+
+def configure(parser: Parser) -> None:
+    """Add the file, the key and the rehearsal."""
+    parser.examples = (
+        "talaria restore ~/talaria-2026-11-26.tar.gz --check",
+        "talaria restore ~/talaria-2026-11-26.tar.gz",
+        "talaria restore ~/talaria.tar.gz.age --identity ~/key.txt",
+    )
+    parser.add_argument("file", metavar="FILE", type=Path, help="the backup")
+    parser.add_argument(
+        "--check", action="store_true", help="only rehearse it: unpack and check, change nothing"
+    )
+    parser.add_argument(
+        "--identity", metavar="KEYFILE", type=Path, help="the private key that opens the backup"
+    )
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Rehearse or restore. Raises `Mistaken` and `StoreError`; the home is then as it was."""
+    backup = arguments.file.expanduser().absolute()
+    if not backup.is_file():
+        raise Mistaken(f"There is no file {backup}.")
+    home = find_home(environ)
+    if finish_switch(home, DATABASE):
+        print("An interrupted restore is finished.")
+    place = Place(home=home, database=DATABASE, kept=RUNTIME_NAMES)
+    if not arguments.check:
+        _refuse_if_served(home)
+    keys = _find_keys(backup, arguments.identity, add_saved(environ, home))
+    print(f"Reading {backup} ...", flush=True)
+    if arguments.check:
+        print(f"{_describe(rehearse(place, backup, keys))} Nothing was changed.")
+        return 0
+    is_new = not home.exists()
+    make_home(home)
+    aside = _name_aside(home)
+    restored = restore(place, backup, keys, aside)
+    print(f"{_describe(restored)}\n{home} is restored. Start Talaria with `talaria run`.")
+    if not is_new and aside.exists() and any(aside.iterdir()):
+        print(f"What was there before is in {aside}; delete it when you don't need it.")
+    return 0
+
+
+def _refuse_if_served(home: Path) -> None:
+    if is_served(home):
+        raise StoreBusy(f"Talaria is running for {home}; stop it first, or rehearse with --check")
+
+
+def _find_keys(backup: Path, identity: Path | None, environ: Mapping[str, str]) -> Keys:
+    """Read the key file, or ask for the passphrase if the backup needs one."""
+    if identity:
+        try:
+            return Keys(identities=(identity.expanduser().read_text(encoding="utf-8"),))
+        except (OSError, UnicodeDecodeError) as error:
+            raise Mistaken(f"The key file {identity} can't be read.") from error
+    with backup.open("rb") as source:
+        if find_sign(source) != KEY:
+            return Keys()
+    known = environ.get(_PASSPHRASE, "")
+    if known or not os.isatty(0):
+        return Keys(passphrase=known)
+    return Keys(passphrase=getpass.getpass("Passphrase of the backup (not shown): "))
+
+
+def _name_aside(home: Path) -> Path:
+    """Return a new folder for what is in the home now."""
+    name = f"before-restore-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    taken = sum(path.name.startswith(name) for path in (home / BACKUPS).glob("before-restore-*"))
+    return home / BACKUPS / (f"{name}-{taken + 1}" if taken else name)
+
+
+def _describe(restored: Restored) -> str:
+    """Say what a backup holds."""
+    made = datetime.fromtimestamp(restored.made_at / 1000, UTC)
+    lacks = "".join(f"\nIt lacks {path}, which could not be read." for path in restored.unreadable)
+    return (
+        f"The backup of {made:%Y-%m-%d %H:%M} UTC is complete: {restored.files:,} files,"
+        f" {restored.size / 1e6:,.1f} MB, schema {restored.schema}.{lacks}"
+    )

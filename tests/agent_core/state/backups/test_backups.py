@@ -1,0 +1,295 @@
+"""Backups hold a whole home, and one that was cut off, changed or made up is refused."""
+
+import gzip
+import io
+import json
+import os
+import random
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyrage
+import pytest
+
+from agent_core.errors import StoreDamaged, StoreError, StoreTooNew
+from agent_core.state.backups import making
+from agent_core.state.backups.contents import HEADER, MANIFEST, HomeContent, Manifest
+from agent_core.state.backups.encryption import Keys, Lock, read_recipient
+from agent_core.state.backups.making import list_complete, make_backup, read_backup
+from agent_core.state.backups.restoring import Place, rehearse, restore
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Database
+
+DATABASE, NOW = "state.db", 1_795_000_000_000
+KEPT = {"backups", "logs", "state.lock", ".restore", ".rehearsal"}
+IDENTITY = pyrage.x25519.Identity.generate()
+LOCKS = {
+    "plain": (Lock(), Keys()),
+    "passphrase": (Lock(passphrase="correct horse"), Keys(passphrase="correct horse")),
+    "key": (Lock(recipients=(str(IDENTITY.to_public()),)), Keys(identities=(str(IDENTITY),))),
+}
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> Path:
+    """A home with everything that a file system can hold, beside a copy of its database."""
+    home = tmp_path / "home"
+    database = await Database.open(home / DATABASE)
+    await database.write("fill", lambda c: meta.put(c, key="who", value="Ada"))
+    await database.back_up(tmp_path / "copy.db")
+    await database.close()
+    work = home / "workspaces" / "ada"
+    work.mkdir(parents=True)
+    (home / "SOUL.md").write_text("You are kind.\n")
+    (home / "empty").mkdir()
+    (work / "big.bin").write_bytes(random.Random(7).randbytes(3_000_000))
+    (work / "name with \udcff and\nline").write_text("odd")
+    (work / "link").symlink_to("/etc/passwd")
+    (work / "run").write_text("#!/bin/sh\n")
+    (work / "run").chmod(0o750)
+    (work / "closed").mkdir()
+    (work / "closed" / "note").write_text("read only")
+    (work / "closed").chmod(0o500)
+    os.mkfifo(work / "pipe")
+    (home / "logs").mkdir()
+    (home / "logs" / "talaria.log").write_text("not data")
+    return home
+
+
+def snapshot(home: Path) -> dict[str, tuple[int, bytes]]:
+    """Return mode and bytes of everything that is data."""
+    found = {}
+    for path in sorted(home.rglob("*")):
+        name = path.relative_to(home).as_posix()
+        if name.split("/")[0] in KEPT or path.is_fifo():
+            continue
+        content = os.fsencode(path.readlink()) if path.is_symlink() else b""
+        if path.is_file() and not path.is_symlink():
+            content = path.read_bytes()
+        found[name] = (path.lstat().st_mode, content)
+    return found
+
+
+def back_up(home: Path, target: Path, lock: Lock = LOCKS["plain"][0]) -> Manifest:
+    content = HomeContent(home=home, database=DATABASE, copy=home.parent / "copy.db", left_out=KEPT)
+    return make_backup(content, target, lock, NOW)
+
+
+def place_of(home: Path) -> Place:
+    return Place(home=home, database=DATABASE, kept=KEPT)
+
+
+@pytest.mark.parametrize("how", LOCKS)
+def test_a_restored_home_is_the_home_of_the_backup(home: Path, tmp_path: Path, how: str) -> None:
+    lock, keys = LOCKS[how]
+    target = tmp_path / "b"
+    before = snapshot(home) | {DATABASE: (0o100600, (tmp_path / "copy.db").read_bytes())}
+    written = back_up(home, target, lock)
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert written.files == sum(mode >> 12 == 0o10 for mode, _ in before.values())
+    assert (b"You are kind" in gzip.decompress(target.read_bytes())) if how == "plain" else True
+
+    (home / "SOUL.md").write_text("You are rude.\n")
+    (home / "new").write_text("made later")
+    after = snapshot(home)
+    rehearsed = rehearse(place_of(home), target, keys)
+    assert snapshot(home) == after
+    assert not (home / ".rehearsal").exists()
+    aside = home / "backups" / "aside"
+    assert restore(place_of(home), target, keys, aside) == rehearsed
+    assert snapshot(home) == before
+    assert snapshot(aside) == after
+    assert (home / "logs" / "talaria.log").read_text() == "not data"
+    assert not (home / ".restore").exists()
+
+
+@pytest.mark.parametrize("how", LOCKS)
+def test_a_backup_that_was_cut_off_anywhere_is_refused(
+    home: Path, tmp_path: Path, how: str
+) -> None:
+    lock, keys = LOCKS[how]
+    back_up(home, tmp_path / "b", lock)
+    whole, before = (tmp_path / "b").read_bytes(), snapshot(home)
+    places = {0, 1, 9, 30, 200, len(whole) - 1}
+    # Each passphrase takes a second by design.
+    draws = 1 if how == "passphrase" else 8
+    places |= {random.Random(how).randrange(len(whole)) for _ in range(draws)}
+    for at in places:
+        (tmp_path / "cut").write_bytes(whole[:at])
+        with pytest.raises(StoreError, match=r"cut off|not a backup of Talaria|damaged"):
+            restore(place_of(home), tmp_path / "cut", keys, home / "backups" / "aside")
+    assert snapshot(home) == before
+    assert not (home / ".restore").exists()
+
+
+@pytest.mark.parametrize("how", ["plain", "key"])
+def test_a_backup_with_a_changed_byte_is_refused(home: Path, tmp_path: Path, how: str) -> None:
+    lock, keys = LOCKS[how]
+    back_up(home, tmp_path / "b", lock)
+    whole = bytearray((tmp_path / "b").read_bytes())
+    draw = random.Random(how)
+    for at in [draw.randrange(600, len(whole)) for _ in range(8)]:
+        whole[at] ^= 0x10
+        (tmp_path / "changed").write_bytes(whole)
+        with pytest.raises(StoreError):
+            read_backup(tmp_path / "changed", keys)
+        whole[at] ^= 0x10
+
+
+def rewrite(source: Path, target: Path, change: Callable[[str, bytes], bytes]) -> None:
+    """Copy a plain backup, with other bytes in some members."""
+    with tarfile.open(source) as old, tarfile.open(target, "w:gz") as new:
+        for member in old:
+            file = old.extractfile(member) if member.isreg() else None
+            if file is None:
+                new.addfile(member)
+                continue
+            content = change(member.name, file.read())
+            member.size = len(content)
+            new.addfile(member, io.BytesIO(content))
+
+
+def test_a_newer_backup_is_refused_before_anything_is_unpacked(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "b")
+
+    def age(name: str, content: bytes) -> bytes:
+        if name != HEADER:
+            return content
+        return json.dumps(json.loads(content) | {"schema": 9000}).encode()
+
+    rewrite(tmp_path / "b", tmp_path / "newer", age)
+    with pytest.raises(StoreTooNew, match=r"newer Talaria \(schema 9000; .* upgrade Talaria first"):
+        rehearse(place_of(home), tmp_path / "newer", Keys())
+
+
+def test_content_that_differs_from_the_manifest_is_refused(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "b")
+    rewrite(
+        tmp_path / "b",
+        tmp_path / "other",
+        lambda name, content: b"You are mean.\n" if name == "home/SOUL.md" else content,
+    )
+    with pytest.raises(StoreDamaged, match="doesn't hold what was written"):
+        rehearse(place_of(home), tmp_path / "other", Keys())
+
+
+@pytest.mark.parametrize("name", ["home/../../evil", "home//evil", "evil", "home/SOUL.md"])
+def test_a_name_that_leaves_the_home_or_repeats_is_refused(
+    home: Path, tmp_path: Path, name: str
+) -> None:
+    back_up(home, tmp_path / "b")
+    with tarfile.open(tmp_path / "b") as old, tarfile.open(tmp_path / "e", "w:gz") as new:
+        for member in old:
+            if member.name == MANIFEST:
+                evil = tarfile.TarInfo(name)
+                evil.size = 4
+                new.addfile(evil, io.BytesIO(b"evil"))
+            new.addfile(member, old.extractfile(member) if member.isreg() else None)
+    with pytest.raises(StoreDamaged):
+        restore(place_of(home), tmp_path / "e", Keys(), home / "backups" / "aside")
+    assert not list(tmp_path.rglob("evil"))
+
+
+def test_a_backup_that_brings_a_kept_name_is_refused(home: Path, tmp_path: Path) -> None:
+    content = HomeContent(
+        home=home, database=DATABASE, copy=tmp_path / "copy.db", left_out={"backups"}
+    )
+    make_backup(content, tmp_path / "b", Lock(), NOW)
+    with pytest.raises(StoreDamaged, match="doesn't hold what a backup of Talaria holds"):
+        restore(place_of(home), tmp_path / "b", Keys(), home / "backups" / "aside")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"text", b"\x1f\x8b", gzip.compress(b"a text"), b"PK\x03\x04" * 99]
+)
+def test_a_foreign_file_is_refused(home: Path, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "foreign").write_bytes(content)
+    with pytest.raises(StoreError, match=r"not a backup of Talaria|cut off"):
+        rehearse(place_of(home), tmp_path / "foreign", Keys())
+
+
+def test_a_foreign_archive_is_refused(home: Path, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "foreign", "w:gz") as tar:
+        tar.add(home / "SOUL.md", "home/SOUL.md")
+    with pytest.raises(StoreError, match="not a backup of Talaria"):
+        rehearse(place_of(home), tmp_path / "foreign", Keys())
+
+
+@pytest.mark.parametrize(
+    ("how", "keys", "sentence"),
+    [
+        ("passphrase", Keys(passphrase="wrong"), "the passphrase doesn't open"),
+        ("passphrase", Keys(), "is encrypted; give its passphrase"),
+        (
+            "key",
+            Keys(identities=(str(pyrage.x25519.Identity.generate()),)),
+            "the given key doesn't open",
+        ),
+        ("key", Keys(identities=("no key",)), "holds no private key"),
+        ("key", Keys(), "is encrypted; name the file of its key with --identity"),
+    ],
+)
+def test_a_wrong_key_is_named(
+    home: Path, tmp_path: Path, how: str, keys: Keys, sentence: str
+) -> None:
+    back_up(home, tmp_path / "b", LOCKS[how][0])
+    with pytest.raises(StoreError, match=sentence):
+        restore(place_of(home), tmp_path / "b", keys, home / "backups" / "aside")
+
+
+def test_a_recipient_that_is_none_is_named() -> None:
+    with pytest.raises(StoreError, match="is not a public key of age or SSH"):
+        read_recipient("age1nonsense")
+
+
+def test_a_backup_for_a_key_is_an_ordinary_age_file(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "b", LOCKS["key"][0])
+    opened = pyrage.decrypt((tmp_path / "b").read_bytes(), [IDENTITY])
+    with tarfile.open(fileobj=io.BytesIO(opened)) as tar:
+        assert tar.getnames()[0] == HEADER
+
+
+def test_a_copy_of_the_database_alone_replaces_the_database_alone(
+    home: Path, tmp_path: Path
+) -> None:
+    before = snapshot(home)
+    (home / "SOUL.md").write_text("You are rude.\n")
+    (home / f"{DATABASE}-wal").write_bytes(b"")
+    found = restore(place_of(home), tmp_path / "copy.db", Keys(), home / "backups" / "aside")
+    assert found.files == 1
+    assert (home / DATABASE).read_bytes() == (tmp_path / "copy.db").read_bytes()
+    assert (home / "SOUL.md").read_text() == "You are rude.\n"
+    assert not (home / f"{DATABASE}-wal").exists()
+    assert set(snapshot(home / "backups" / "aside")) == {DATABASE, f"{DATABASE}-wal"}
+    assert set(snapshot(home)) == set(before)
+
+
+def test_a_damaged_database_is_refused(home: Path, tmp_path: Path) -> None:
+    whole = bytearray((tmp_path / "copy.db").read_bytes())
+    whole[8192:12288] = bytes(4096)
+    (tmp_path / "copy.db").write_bytes(whole)
+    with pytest.raises(StoreDamaged, match=r"the database in .* is damaged"):
+        rehearse(place_of(home), tmp_path / "copy.db", Keys())
+
+
+def test_a_backup_in_the_home_does_not_contain_itself(home: Path) -> None:
+    written = back_up(home, home / "mine.tar.gz")
+    assert not [entry for entry in written.entries if entry.path.startswith("mine")]
+
+
+def test_a_backup_replaces_no_file(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "b").write_text("mine")
+    with pytest.raises(StoreError):
+        back_up(home, tmp_path / "b")
+    assert (tmp_path / "b").read_text() == "mine"
+    assert not list(tmp_path.glob(f"*{making.PART}"))
+
+
+def test_only_complete_backups_are_listed(home: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    back_up(home, folder / "one.tar.gz")
+    for name in ("two.tar.gz.part", ".copy-1.db", "notes.txt"):
+        (folder / name).write_text("")
+    assert [path.name for path in list_complete(folder)] == ["one.tar.gz"]
