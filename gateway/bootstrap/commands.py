@@ -27,6 +27,7 @@ from gateway.commands import (
     PeopleCommands,
     PrivacyCommands,
     PrivateAnswers,
+    ProfileCommands,
     ProvenanceCommands,
     RoomCommands,
     SessionCommands,
@@ -64,16 +65,11 @@ class CommandDeps:
 
 def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, ...]:
     """Return every command of the catalog with its handler."""
-    database, lanes, model = deps.database, deps.lanes, extra.settings.model
+    database, lanes = deps.database, deps.lanes
     access = MemoryAccess(database, extra.memory.store)
     notes = ArchiveNotes(access, lanes)
-    report = StatusReport(
-        database=database,
-        lanes=lanes,
-        external=extra.external,
-        model=f"{model.provider}: {model.name}",
-        platforms=extra.adapters.keys(),
-    )
+    memory = MemoryCommands(access, notes)
+    report = _make_report(deps, extra)
     groups = (
         ConversationCommands(
             database=database, lanes=lanes, attachments=deps.attachments, report=report
@@ -88,9 +84,10 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
             linking=deps.linking,
             onboarding=deps.onboarding,
         ),
-        MemoryCommands(access, notes),
+        memory,
         ProvenanceCommands(access, notes),
         LearningCommands(access, deps.questions),
+        ProfileCommands(access, memory.forget),
         BlockCommands(access=access, shared=extra.memory, platforms=extra.adapters.keys()),
         JobCommands(database, extra.settings.http.hooks),
         PrivacyCommands(
@@ -122,6 +119,17 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
     )
     handlers = {name: run for group in groups for name, run in group.handlers().items()}
     return bind(handlers, PrivateAnswers(extra.adapters).wrap)
+
+
+def _make_report(deps: RouterDeps, extra: CommandDeps) -> StatusReport:
+    model = extra.settings.model
+    return StatusReport(
+        database=deps.database,
+        lanes=deps.lanes,
+        external=extra.external,
+        model=f"{model.provider}: {model.name}",
+        platforms=extra.adapters.keys(),
+    )
 
 
 def _list_models(settings: Settings) -> list[ModelLine]:

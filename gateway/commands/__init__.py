@@ -15,6 +15,7 @@ from gateway.commands.conversation import SessionCommands as SessionCommands
 from gateway.commands.conversation import StatusReport as StatusReport
 from gateway.commands.jobs import JobCommands as JobCommands
 from gateway.commands.learning import LearningCommands as LearningCommands
+from gateway.commands.learning import ProfileCommands as ProfileCommands
 from gateway.commands.learning import SkillCommands as SkillCommands
 from gateway.commands.memory import MemoryCommands as MemoryCommands
 from gateway.commands.memory_scope import MemoryAccess as MemoryAccess

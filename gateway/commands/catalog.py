@@ -54,6 +54,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(
         name="learned", summary="Show and control what I learn from chats", is_private=True
     ),
+    CommandSpec(name="profile", summary="Show, correct or delete your profile", is_private=True),
     CommandSpec(name="skills", summary="List skills; each one is also a command"),
     CommandSpec(name="block", summary="Manage memory that several people share"),
     CommandSpec(name="jobs", summary="Show or change scheduled jobs"),

@@ -55,7 +55,7 @@ class MemoryCommands:
         scope = scope_of(call)
         word, _, rest = call.argument.partition(" ")
         if word.casefold() == "forget" and rest.strip().isdecimal():
-            return await self._forget(call, scope, int(rest))
+            return await self.forget(call, scope, int(rest))
         if word.casefold() == "forget" and (named := parse_archive_ref(rest)):
             return await self._notes.delete(call, scope, named)
         if word.casefold() == "archive":
@@ -90,7 +90,7 @@ class MemoryCommands:
         ]
         return room_texts.list_memory(shown)
 
-    async def _forget(self, call: Call, scope: MemoryScope, number: int) -> Reply:
+    async def forget(self, call: Call, scope: MemoryScope, number: int) -> Reply:
         """Delete an entry; the ledger knows this call, so a repeated event deletes it once."""
         done = await self._access.database.read(
             lambda c: ledger.find_call(c, person_id=scope.person_id, call_key=call.call_key)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from agent_core.agent import AcceptedCall, AcceptedCalls
-from agent_core.agent.review import HeldClaim
+from agent_core.agent.review import HeldClaim, name_section
 from agent_core.ids import CallId, PersonId, QuestionId, TaskId
 from agent_core.state.conversations import messages, questions, sessions, turns
 from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
@@ -80,7 +80,7 @@ def ask_about_claim(
     proposal = Proposal(
         person_id=person_id,
         turn_id=held.turn_id,
-        call_id=CallId(f"review:{task_id}:{held.number}"),
+        call_id=CallId(name_section(f"review:{task_id}:{held.number}", claim.section)),
         tool="archive" if claim.target == "archive" else "memory",
         arguments=json.dumps(arguments, ensure_ascii=False),
         shown="",

@@ -4,7 +4,8 @@ It reads a copy of the conversation, and imports nothing that runs one.
 """
 
 from agent_core.agent.review.feed import LearnedEntry, list_learned, list_records
-from agent_core.agent.review.gate import LONGEST, Claim, Doubt, Fault, Verdict, judge
+from agent_core.agent.review.gate import LONGEST, Claim, Doubt, Fault, Section, Verdict, judge
+from agent_core.agent.review.profile import ProfileLine, list_profile, name_section
 from agent_core.agent.review.record import HeldClaim, ReviewRecord, dump_record, load_record
 from agent_core.agent.review.reviewer import PURPOSE, Reviewer
 from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due, is_correction
@@ -18,15 +19,19 @@ __all__ = [
     "Fault",
     "HeldClaim",
     "LearnedEntry",
+    "ProfileLine",
     "ReviewRecord",
     "ReviewRules",
     "Reviewer",
+    "Section",
     "Verdict",
     "dump_record",
     "enqueue_due",
     "is_correction",
     "judge",
     "list_learned",
+    "list_profile",
     "list_records",
     "load_record",
+    "name_section",
 ]

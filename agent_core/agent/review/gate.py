@@ -17,6 +17,17 @@ from agent_core.state.tokenizer import cut
 from agent_core.tools import find_secret
 
 Target = Literal["user", "memory", "archive"]
+Section = Literal["person", "answers", "work", "people"]
+"""The parts of a profile: who the person is, how they like answers, what they work on, and the
+people and projects that they name.
+"""
+SECTIONS: Mapping[Section, Target] = {
+    "person": "user",
+    "answers": "user",
+    "work": "memory",
+    "people": "memory",
+}
+"""The list that holds the lines of each section."""
 Doubt = Literal["source", "quote", "words", "sense", "question", "voice", "replace"]
 """Reasons to ask the person: no message of theirs is named; the quote is not in it, or it asks to
 work on a text; it does not state the claim in its own words; one of the two is negative; it is a
@@ -114,7 +125,8 @@ _QUESTION = re.compile(
 class Claim:
     """A fact to remember, its list, and the words of the person that it rests on.
 
-    `replaces` is a part of the entry that it corrects, "" for a new one.
+    `replaces` is a part of the entry that it corrects, "" for a new one. `section` is its place in
+    the profile, if it is part of that.
     """
 
     target: Target
@@ -122,6 +134,7 @@ class Claim:
     quote: str
     message_id: MessageId | None
     replaces: str = ""
+    section: Section | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

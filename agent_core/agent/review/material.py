@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from agent_core.agent.review.gate import Claim, Target
+from agent_core.agent.review.gate import SECTIONS, Claim, Section, Target
 from agent_core.ids import MessageId
 from agent_core.models import ModelRequest
 from agent_core.state.queues.reviews import Said
@@ -56,14 +56,16 @@ def _write_spec(
 _TOOLS = (
     _write_spec(
         "memory",
-        "Keep one short fact in sight. target `user`: who the person is, what they prefer;"
-        " `memory`: other lasting notes.",
+        "Keep one short fact in sight. section `person`: who they are; `answers`: how they like"
+        " answers; `work`: what they are working on; `people`: people and projects they name."
+        " Without one, target `memory`: other lasting notes.",
         {
             "action": {"enum": ["add", "replace"]},
+            "section": {"enum": list(SECTIONS)},
             "target": {"enum": ["user", "memory"]},
             "old": {"type": "string"},
         },
-        ["target"],
+        [],
     ),
     _write_spec("archive", "Keep a fact that is seldom needed out of sight.", {}, []),
 )
@@ -117,7 +119,11 @@ def _read_claim(call: ToolCallPart) -> Claim | None:
     if not isinstance(given, dict):
         return None
     target: Target = "archive"
-    if call.name == "memory" and given.get("target") in ("user", "memory"):
+    section: Section | None = None
+    if call.name == "memory" and given.get("section") in SECTIONS:
+        section = given["section"]
+        target = SECTIONS[given["section"]]
+    elif call.name == "memory" and given.get("target") in ("user", "memory"):
         target = given["target"]
     elif call.name != "archive":
         return None
@@ -131,4 +137,5 @@ def _read_claim(call: ToolCallPart) -> Claim | None:
         quote=" ".join(quoted.split()),
         message_id=MessageId(number) if type(number) is int else None,
         replaces=" ".join(old.split()) if target != "archive" else "",
+        section=section,
     )

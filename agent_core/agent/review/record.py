@@ -76,12 +76,12 @@ def _dump_held(held: HeldClaim) -> list[object]:
     claim = held.claim
     return [
         *(held.number, held.doubt, held.turn_id, claim.target, claim.text, claim.quote),
-        *(claim.message_id, claim.replaces),
+        *(claim.message_id, claim.replaces, claim.section),
     ]
 
 
 def _load_held(fields: list[object]) -> HeldClaim:
-    number, doubt, turn_id, target, text, quoted, message_id, replaces = fields
+    number, doubt, turn_id, target, text, quoted, message_id, replaces, *more = fields
     return HeldClaim(
         number=int(str(number)),
         doubt=str(doubt),
@@ -92,5 +92,6 @@ def _load_held(fields: list[object]) -> HeldClaim:
             quote=str(quoted),
             message_id=None if message_id is None else MessageId(int(str(message_id))),
             replaces=str(replaces),
+            section=more[0] if more else None,  # type: ignore[arg-type]
         ),
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from agent_core.agent.quotas.reservations import Quotas, call_in_background
 from agent_core.agent.review.gate import Claim, judge
 from agent_core.agent.review.material import MOST_MESSAGES, make_request, read_claims
+from agent_core.agent.review.profile import name_section
 from agent_core.agent.review.record import HeldClaim, ReviewRecord, dump_record, load_record
 from agent_core.ids import MessageId, PersonId
 from agent_core.memory import (
@@ -116,7 +117,7 @@ class Reviewer:
         kept: list[int] = []
         held: list[HeldClaim] = []
         for number, claim in enumerate(claims):
-            key = f"review:{person.id}:{record.until}:{number}"
+            key = name_section(f"review:{person.id}:{record.until}:{number}", claim.section)
             if await self._is_withdrawn(person, record):
                 break  # the person was erased or forgot these words meanwhile
             known = await self._read_known(person)

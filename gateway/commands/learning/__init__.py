@@ -1,4 +1,5 @@
 """Commands about what the assistant learns from finished turns, and about skills."""
 
 from gateway.commands.learning.feed import LearningCommands as LearningCommands
+from gateway.commands.learning.profile import ProfileCommands as ProfileCommands
 from gateway.commands.learning.skills import SkillCommands as SkillCommands

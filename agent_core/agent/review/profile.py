@@ -1,0 +1,83 @@
+"""The profile of a person: the lines of their two lists by section, each with its evidence.
+
+`USER.md` and `MEMORY.md` hold the lines, within their limits. The ledger knows the section of each:
+the key of the call that wrote it ends in the section's name.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from agent_core.agent.review.gate import SECTIONS, Section
+from agent_core.ids import PersonId
+from agent_core.memory import load_change_index
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import LedgerEntry
+
+_MARK = "@"
+"""Separates the key of a call from the section of its line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileLine:
+    """A line of a profile. `number` is for /why and /undo, `quote` the words that it rests on.
+
+    `section` is None for other notes. `at` is in milliseconds since the epoch, UTC.
+    """
+
+    number: int
+    section: Section | None
+    text: str
+    quote: str
+    at: int
+
+
+def name_section(call_key: str, section: Section | None) -> str:
+    """Return the key of a call that writes a line of a section."""
+    return f"{call_key}{_MARK}{section}" if section else call_key
+
+
+def list_profile(connection: Connection, *, person_id: PersonId) -> list[ProfileLine]:
+    """List a person's profile by section, then other notes. Raises `StoreDamaged`."""
+    index = load_change_index(connection, person_id=person_id)
+    found = [
+        ProfileLine(
+            number=index.find_number(tracked.made_by),
+            section=_find_section(connection, tracked.rows),
+            text=tracked.words,
+            quote=_find_quote(connection, tracked.made_by),
+            at=tracked.made_by.origin.now,
+        )
+        for history in index.histories.values()
+        for tracked in history.current
+        if tracked.words is not None and tracked.made_by
+    ]
+    order: list[Section | None] = [*SECTIONS, None]
+    return sorted(found, key=lambda one: order.index(one.section))
+
+
+def _find_section(connection: Connection, rows: Iterable[LedgerEntry]) -> Section | None:
+    """Find the section of an entry; of `USER.md`, every line is of one."""
+    rows = list(rows)
+    for row in reversed(rows):
+        for one in _trace(connection, row):
+            named = (one.origin.call_key or "").partition("#")[0].rpartition(_MARK)[2]
+            section = next((known for known in SECTIONS if known == named), None)
+            if section and SECTIONS[section] == row.target:
+                return section
+    return "person" if rows[0].target == "user" else None
+
+
+def _find_quote(connection: Connection, row: LedgerEntry) -> str:
+    return next((one.origin.evidence for one in _trace(connection, row) if one.origin.evidence), "")
+
+
+def _trace(connection: Connection, row: LedgerEntry) -> list[LedgerEntry]:
+    """Return a row and those of other ledgers that it repeats."""
+    found = [row]
+    while (source_id := found[-1].origin.source_id) is not None:
+        source = ledger.find_row(connection, entry_id=source_id)
+        if source is None or source[1] in found:
+            break
+        found.append(source[1])
+    return found

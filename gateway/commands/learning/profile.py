@@ -1,0 +1,114 @@
+"""The command `profile`: shows what is known of a person, with evidence, and corrects it."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from agent_core.agent.review import list_profile
+from agent_core.localization import format_date
+from agent_core.memory import Edit, Refusal, find_current
+from agent_core.state.memory import ledger
+from agent_core.tools import find_secret, local_time
+from gateway.commands.memory_scope import (
+    MemoryAccess,
+    MemoryScope,
+    origin_of,
+    own_scope,
+    refuse_unreadable,
+)
+from gateway.commands.registry import Call, Handler, Reply
+from gateway.outbound import stand_for
+from gateway.texts.learning import profile as texts
+from gateway.texts.memory import UNDO
+from gateway.texts.rooms import NUMBER_UNKNOWN, ONLY_IN_DIRECT
+
+_MOST_BUTTONS = 5
+"""Lines with buttons; each has two, and more would be a wall on a phone."""
+
+Forget = Callable[[Call, MemoryScope, int], Awaitable[Reply]]
+"""Deletes an entry of a memory by its number."""
+
+
+class ProfileCommands:
+    """Shows and corrects a person's profile, in their direct chat."""
+
+    def __init__(self, access: MemoryAccess, forget: Forget) -> None:
+        self._access = access
+        self._forget = forget
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the handlers by command name."""
+        return {"profile": self._profile}
+
+    async def _profile(self, call: Call) -> Reply:
+        if not call.message.address.is_direct:
+            return Reply(text=ONLY_IN_DIRECT())
+        word, _, rest = call.argument.partition(" ")
+        rest = rest.strip()
+        if not word:
+            return await self._show(call)
+        if word.isdecimal():
+            return await self._correct(call, int(word), rest)
+        if word.casefold() == "change" and rest.isdecimal():
+            return await self._correct(call, int(rest), "")
+        if word.casefold() == "forget" and rest.isdecimal():
+            return await self._forget(call, own_scope(call.person), int(rest))
+        return Reply(text=texts.USAGE())
+
+    async def _show(self, call: Call) -> Reply:
+        await self._access.open(call, own_scope(call.person))
+        lines = await self._access.database.read(
+            lambda c: list_profile(c, person_id=call.person.id)
+        )
+        if not lines:
+            return Reply(text=texts.EMPTY())
+        dates = [format_date(local_time(line.at, call.zone).date()) for line in lines]
+        buttons = [
+            button
+            for line in lines[:_MOST_BUTTONS]
+            for button in (
+                stand_for(f"profile change {line.number}", texts.CHANGE(number=line.number)),
+                stand_for(f"profile forget {line.number}", texts.FORGET(number=line.number)),
+            )
+        ]
+        return Reply(text=texts.list_profile(lines, dates), buttons=tuple(buttons))
+
+    async def _correct(self, call: Call, number: int, words: str) -> Reply:
+        """Put the person's own words in place of a line; without words, say how to send them."""
+        scope = own_scope(call.person)
+        done = await self._access.database.read(
+            lambda c: ledger.find_call(c, person_id=scope.person_id, call_key=call.call_key)
+        )
+        index = await self._access.open(call, scope)
+        if done:
+            return _describe_corrected(index.find_number(done[0]), done[0].change.after or "")
+        tracked = find_current(index, number)
+        if tracked is None or tracked.words is None:
+            return Reply(text=NUMBER_UNKNOWN(number=number))
+        if not words:
+            return Reply(text=texts.HOW(number=number, entry=texts.quote(tracked.words)))
+        if find_secret(words):
+            return Reply(text=texts.SECRET())
+        edit = Edit(action="replace", target=tracked.rows[0].target, text=words, old=tracked.words)
+        try:
+            outcome = await self._access.memory.change(
+                scope.person_id, scope.slug, edit, origin_of(call, scope)
+            )
+        except OSError as error:
+            return refuse_unreadable(error)
+        if isinstance(outcome, Refusal):
+            return Reply(text=_describe_refusal(outcome))
+        row = outcome.rows[-1]
+        index = await self._access.open(call, scope)
+        return _describe_corrected(index.find_number(row), row.change.after or "")
+
+
+def _describe_corrected(number: int, entry: str) -> Reply:
+    return Reply(
+        text=texts.CORRECTED(number=number, entry=texts.quote(entry)),
+        buttons=(stand_for(f"undo {number}", UNDO()),),
+    )
+
+
+def _describe_refusal(refusal: Refusal) -> str:
+    if refusal.fault == "full":
+        return texts.FULL()
+    return texts.HIDDEN() if refusal.fault == "flaw" else texts.SAME()

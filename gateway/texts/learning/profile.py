@@ -1,0 +1,60 @@
+"""Sentences about a person's profile."""
+
+from collections.abc import Mapping, Sequence
+
+from agent_core.agent.review import LONGEST, ProfileLine, Section
+from agent_core.localization import Text
+from agent_core.transcript import flatten
+
+_TITLES: Mapping[Section | None, Text] = {
+    "person": Text("**Who you are**"),
+    "answers": Text("**How you like answers**"),
+    "work": Text("**What you are working on**"),
+    "people": Text("**People and projects**"),
+    None: Text("**Other notes**"),
+}
+_LINE = Text("{number}. {entry}")
+_QUOTED_LINE = Text("{number}. {entry} (you wrote: {quote}, {date})")
+_HINT = Text(
+    "To correct line {number}, send `/profile {number}` and the right words. /profile forget"
+    " {number} deletes it, and /why {number} shows the whole message behind it."
+)
+EMPTY = Text(
+    "I have no profile of you yet. I add what you tell me about yourself, your work, and how you"
+    " like answers."
+)
+USAGE = Text(
+    "Send /profile to see your profile. `/profile 3` and the right words correct line 3, and"
+    " /profile forget 3 deletes it."
+)
+FORGET = Text("Delete {number}")
+CHANGE = Text("Correct {number}")
+HOW = Text("Send `/profile {number}` and the right words. Line {number} now says: {entry}")
+CORRECTED = Text("Line {number} now says: {entry}")
+SAME = Text("It says so already.")
+FULL = Text("There is no room for that many words. Shorten it, or delete another line first.")
+SECRET = Text("That looks like a password or a key, so I don't store it.")
+HIDDEN = Text("That contains characters that nobody can see. Type it again, without copying.")
+
+
+def list_profile(lines: Sequence[ProfileLine], dates: Sequence[str]) -> str:
+    """List a profile by section, each line with the words that it rests on."""
+    parts: list[str] = []
+    shown = None
+    for line, date in zip(lines, dates, strict=True):
+        if not parts or line.section != shown:
+            parts.append(("\n" if parts else "") + _TITLES[line.section]())
+            shown = line.section
+        entry, words = quote(line.text), flatten(line.quote, LONGEST)
+        if words:
+            parts.append(
+                _QUOTED_LINE(number=line.number, entry=entry, quote=quote(words), date=date)
+            )
+        else:
+            parts.append(_LINE(number=line.number, entry=entry))
+    return "\n".join([*parts, "", _HINT(number=lines[0].number)])
+
+
+def quote(words: str) -> str:
+    """Show words as they are, whatever signs they have."""
+    return f"`{flatten(words, LONGEST).replace(chr(96), chr(39))}`"

@@ -1,0 +1,106 @@
+"""Reviews that are killed at any point: files, ledger and counters agree afterwards."""
+
+import asyncio
+import json
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from agent_core.agent.review import load_record
+from agent_core.memory.changes import replay
+from agent_core.memory.files import parse
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import ledger
+from agent_core.state.people import people
+from agent_core.state.queues import reviews
+from tests.architecture.source import ROOT
+
+pytestmark = pytest.mark.process
+
+ENDLESS = 10**6
+
+
+async def run(home: Path, most: int, seconds: float) -> int:
+    """Run the process to its end or its death; return its exit code."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.agent_core.agent.review.killing"),
+        *(str(home), str(most), str(seconds)),
+        cwd=ROOT,
+    )
+    async with asyncio.timeout(120):
+        return await process.wait()
+
+
+async def kill_and_check(home: Path, kills: int) -> None:
+    chance = random.Random(kills)
+    began = time.monotonic()
+    assert await run(home, 3, 0) == 0  # also shows how long a run needs
+    whole = time.monotonic() - began
+    for _ in range(kills):
+        moment = whole * chance.uniform(0.5, 1.5)
+        assert await run(home, ENDLESS, moment) == -signal.SIGKILL
+    database = await Database.open(home / "state.db")
+    try:
+        done = await database.read(_count_done)
+    finally:
+        await database.close()
+    assert await run(home, done + 2, 0) == 0
+    await check(home, done + 2)
+
+
+async def check(home: Path, done: int) -> None:
+    """Compare what was said, the records, the ledger, the archive, the files and the costs."""
+    database = await Database.open(home / "state.db")
+    try:
+        said, entries, notes, kept, paid, actors = await database.read(_look)
+    finally:
+        await database.close()
+    expected = {f"Collects stamp {number}" for number in range(done)}
+    assert len(said) == done, "no turn was counted twice, and none was left out"
+    assert Counter(entries) == Counter(notes) == Counter(expected)
+    path = next(home.glob("memories/people/*/USER.md"))  # noqa: ASYNC240
+    assert parse(path.read_text()) == entries
+    assert paid == done, "each answer of the model was paid once"
+    assert len(kept) == len(set(kept)) == 2 * done, "each record names its own rows"
+    assert actors <= {"review"}, "no row was taken for an edit by hand"
+
+
+def _count_done(connection: Connection) -> int:
+    query = "SELECT COUNT(*) FROM tasks WHERE kind = 'review' AND state = 'done'"
+    return int(connection.execute(query).fetchone()[0])
+
+
+def _look(
+    connection: Connection,
+) -> tuple[list[str], tuple[str, ...], list[str], list[int], int, set[str]]:
+    person = people.list_all(connection)[0]
+    rows = ledger.find_entries(connection, person_id=person.id, target="user")
+    archived = connection.execute("SELECT content FROM archive").fetchall()
+    finished = reviews.list_finished(connection, person_id=person.id, limit=ENDLESS)
+    records = [load_record(payload) for _, payload in finished]
+    assert all(record.is_over for record in records)
+    calls = "SELECT COUNT(*) FROM usage WHERE purpose = 'review'"
+    return (
+        [row[0] for row in connection.execute("SELECT text FROM messages")],
+        replay(row.change for row in rows),
+        [json.loads(row[0])["text"] for row in archived],
+        [row_id for record in records for row_id in record.kept],
+        int(connection.execute(calls).fetchone()[0]),
+        {row.origin.actor.partition(":")[0] for row in rows},
+    )
+
+
+async def test_a_review_that_is_killed_loses_and_repeats_nothing(tmp_path: Path) -> None:
+    await kill_and_check(tmp_path, 6)
+
+
+@pytest.mark.long
+async def test_two_hundred_kills_leave_files_ledger_and_counters_in_agreement(
+    tmp_path: Path,
+) -> None:
+    await kill_and_check(tmp_path, 200)
