@@ -1,7 +1,8 @@
 """A process of its own that says things, reviews them, and is killed at a random moment.
 
 Run as `python -m tests.agent_core.agent.review.killing HOME REVIEWS SECONDS`: it stops once the
-home has that many finished reviews, or is killed after so many seconds (0: never).
+home has that many finished reviews, or is killed after so many seconds (0: never). It prints the
+seconds that it took.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ import os
 import re
 import signal
 import sys
+import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -43,10 +45,9 @@ class Collector(FakeModel):
         given = [
             (name, {"target": "user", "text": text, "message": int(number), "quote": quote})
             for number, stamp in said
-            for quote in (f"I collect stamp {stamp}",)
-            for name, text in (
-                ("memory", f"Collects stamp {stamp}"),
-                ("archive", f"Collects stamp {stamp}"),
+            for name, text, quote in (
+                ("memory", f"Collects stamp {stamp}", f"I collect stamp {stamp}"),
+                ("archive", f"Owns coin {stamp}", f"I own coin {stamp}"),
             )
         ]
         self.plays.append(
@@ -73,7 +74,7 @@ def say(connection: Connection, stamp: int) -> None:
     dialogue = add_dialogue(connection, person, key=name_direct(person.id))
     turn_id = add_turn(connection, dialogue)
     connection.execute("UPDATE turns SET account_id = 1 WHERE id = ?", (turn_id,))
-    said = (user_message(f"I collect stamp {stamp}."),)
+    said = (user_message(f"I collect stamp {stamp}. I own coin {stamp}."),)
     messages.append(connection, dialogue.shelf(turn_id), said, now=_START + stamp)
     turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=_START)
     ended = EndedTurn(id=turn_id, person_id=person.id, said="")
@@ -124,4 +125,6 @@ if __name__ == "__main__":
     if seconds := float(sys.argv[3]):
         signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
         signal.setitimer(signal.ITIMER_REAL, seconds)
+    began = time.monotonic()
     asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2])))
+    print(time.monotonic() - began)

@@ -272,6 +272,8 @@ def poison(kind: str, text: str) -> Sequence[Message]:
             return (user_message(asks, facts=facts(None, author=text)),)
         case "the assistant's own words":
             return user_message(asks), answer(text)
+        case "another person in the group":
+            return (user_message(text, facts=facts(None, author="Eve")),)
         case "quotation in the message":
             return (user_message(f"{asks} “{text}”"),)
         case "quoted lines in the message":
@@ -285,6 +287,7 @@ def poison(kind: str, text: str) -> Sequence[Message]:
 VECTORS = (
     *("web page", "MCP result", "calendar entry", "PDF", "file name", "forwarded message"),
     *("quoted message", "display name", "the assistant's own words"),
+    "another person in the group",
     *("quotation in the message", "quoted lines in the message", "pasted block in the message"),
     "nothing at all",
 )
@@ -306,11 +309,12 @@ class Obedient(FakeModel):
 @pytest.mark.slow
 @pytest.mark.parametrize("vector", VECTORS)
 async def test_no_words_of_others_become_memory(rig: Rig, vector: str) -> None:
-    """Try 30 instructions by each vector: 390 attempts, each also hidden and in other words."""
+    """Try 30 instructions by each vector: 420 attempts, each also hidden and in other words."""
     tried = 0
     for text in INSTRUCTIONS:
         said = poison(vector, text)
-        until = await rig.add(*said)
+        is_group = vector == "another person in the group"
+        until = await rig.add(*said, audience="room:9" if is_group else "private")
         own = text.replace("I always", "always").replace("ich möchte", "möchte")
         claims = (text, own.split(":")[-1].strip(), hide(text))
         ids = await rig.database.read(
