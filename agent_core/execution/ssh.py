@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent_core.errors import BackendUnavailable, WorkspaceError
-from agent_core.execution.contract import Command, FileContent
-from agent_core.execution.folders import check_name, shorten
-from agent_core.execution.hosted.file_programs import read_by_program, write_by_program
+from agent_core.errors import BackendUnavailable
+from agent_core.execution.contract import Command
+from agent_core.execution.hosted.remote import RemoteWorkspaces
 from agent_core.execution.running import RunningCommands
 from agent_core.execution.sandbox import (
     SandboxLimits,
@@ -65,14 +64,14 @@ class RemoteSettings:
     environ: Mapping[str, str] = field(default_factory=dict)
 
 
-class SshBackend:
+class SshBackend(RemoteWorkspaces):
     """Runs commands in a sandbox on another machine, which needs bash and bubblewrap."""
 
     name = "ssh"
     is_confined = True
 
     def __init__(self, limits: SandboxLimits, settings: RemoteSettings) -> None:
-        self._limits = limits
+        super().__init__(limits)
         self._settings = settings
         self._environ = {
             name: value for name, value in settings.environ.items() if name in _PASSED_ON
@@ -108,14 +107,7 @@ class SshBackend:
             self._has_abandoned = False
             return int(output)
 
-    async def start(self, command: Command) -> SupervisedProcess:
-        """Start a command in a sandbox there; see `Backend`."""
-        check_name(command.workspace)
-        if any("\0" in word for word in (*command.argv, command.folder)):
-            raise WorkspaceError("a command can't hold a NUL character")
-        folder = shorten(command.folder)
-        if folder.startswith("/"):
-            raise WorkspaceError(f"`{folder}` leads out of the workspace")
+    async def _start_in(self, command: Command, folder: str) -> SupervisedProcess:
         await self._end_abandoned()
         limits = self._limits
         setup = make_setup(
@@ -125,7 +117,7 @@ class SshBackend:
                 "processes": limits.processes,
                 "disk": limits.workspace,
                 "place": f"{self._settings.root}/{command.workspace}",
-                "folder": folder or ".",
+                "folder": folder,
                 **make_remote_values(),
             },
             {"argv": command.argv, **list_remote_words(limits, folder)},
@@ -134,14 +126,6 @@ class SshBackend:
         process = await start_supervised(argv, setup, self._environ, self._force)
         self._running.add(command.workspace, process)
         return process
-
-    async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
-        """Read the beginning of a file, in a sandbox; see `Backend`."""
-        return await read_by_program(self.start, workspace, path, most)
-
-    async def write_file(self, workspace: str, path: str, data: bytes) -> None:
-        """Replace a file at once, in a sandbox; see `Backend`."""
-        await write_by_program(self.start, workspace, path, data, self._limits.workspace)
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace; see `Backend`."""

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 MARK = "supervisor:"
 """The beginning of a line in which a supervisor says something."""
-MOST_SENT = 30_000
-"""Bytes of input in one line."""
+_MOST_SENT = 240_000
+"""Bytes of input that are sent at once."""
 
 # A place sets `launch`, the words before the command, and `extra`, the processes that are not the
 # command's. `kill_all` ends the command, and `sweep` what it left behind.
@@ -151,8 +151,13 @@ watch() {
         status=$?
         buffer+=$part
         if [ $status = 0 ]; then
-            [ "$buffer" != stop! ] || break
-            if [ "$buffer" = end ]; then exec 5>&-; else base64 -d <<< "$buffer" >&5; fi
+            case $buffer in
+                stop!) break ;;
+                end) exec 5>&- ;;
+                '') ;;
+                # So many characters of input follow. A shell itself would read them one by one.
+                *) head -c "$buffer" <&4 | { base64 -d >&5 || cat > /dev/null; } ;;
+            esac
             buffer= heard=$EPOCHSECONDS
         elif [ $status -le 128 ]; then
             break
@@ -208,5 +213,7 @@ def make_input(data: bytes) -> bytes:
     """Return the lines that send input to a command; b"" closes it."""
     if not data:
         return b"end\n"
-    pieces = [data[at : at + MOST_SENT] for at in range(0, len(data), MOST_SENT)]
-    return b"".join(b64encode(piece) + b"\n" for piece in pieces)
+    pieces = [
+        b64encode(data[at : at + _MOST_SENT]) + b"\n" for at in range(0, len(data), _MOST_SENT)
+    ]
+    return b"".join(b"%d\n%b" % (len(piece), piece) for piece in pieces)

@@ -34,6 +34,8 @@ SDK_FOLDERS: dict[str, tuple[str, ...]] = {
     "anthropic": ("agent_core/models/anthropic/",),
     "openai": ("agent_core/models/openai/",),
     "honcho": ("agent_core/memory/external/honcho/",),
+    "daytona": ("agent_core/execution/hosted/daytona.py",),
+    "modal": ("agent_core/execution/hosted/modal.py",),
     "mcp": ("agent_core/tools/mcp/", "gateway/interfaces/mcp_server/"),
 }
 ENVIRONMENT = {"os.environ", "os.environb", "os.getenv"}

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from agent_core.errors import BackendUnavailable, WorkspaceError
-from agent_core.execution.contract import Command, FileContent
-from agent_core.execution.folders import check_name, shorten
+from agent_core.errors import BackendUnavailable
+from agent_core.execution.contract import Command
 from agent_core.execution.hosted.channel import Channel, Line
-from agent_core.execution.hosted.file_programs import read_by_program, write_by_program
+from agent_core.execution.hosted.remote import RemoteWorkspaces
 from agent_core.execution.hosted.script import SCRIPT, Layout, make_hosted_setup
 from agent_core.execution.sandbox import SandboxLimits
 from agent_core.execution.supervised import SupervisedProcess
@@ -64,7 +63,7 @@ class _Place:
     timer: asyncio.TimerHandle | None = None
 
 
-class HostedBackend:
+class HostedBackend(RemoteWorkspaces):
     """Runs commands in sandboxes of a provider, and lets idle ones sleep."""
 
     is_confined = True
@@ -84,8 +83,8 @@ class HostedBackend:
         A sandbox sleeps after `idle_seconds`. A command ends after `patience` seconds in which its
         supervisor has heard nothing.
         """
+        super().__init__(limits)
         self.name = name
-        self._limits = limits
         self._load = load
         self._idle_seconds = idle_seconds
         self._patience = patience
@@ -113,14 +112,7 @@ class HostedBackend:
             self._has_abandoned = False
             return ended
 
-    async def start(self, command: Command) -> SupervisedProcess:
-        """Start a command in its person's sandbox; see `Backend`."""
-        check_name(command.workspace)
-        if any("\0" in word for word in (*command.argv, command.folder)):
-            raise WorkspaceError("a command can't hold a NUL character")
-        folder = shorten(command.folder)
-        if folder.startswith("/"):
-            raise WorkspaceError(f"`{folder}` leads out of the workspace")
+    async def _start_in(self, command: Command, folder: str) -> SupervisedProcess:
         await self._end_abandoned()
         place = self._places.setdefault(command.workspace, _Place())
         async with place.lock:
@@ -144,14 +136,6 @@ class HostedBackend:
         setup = make_hosted_setup(command, folder, self._limits, provider.layout, self._patience)
         await process.begin(setup)
         return process
-
-    async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
-        """Read the beginning of a file, in the sandbox; see `Backend`."""
-        return await read_by_program(self.start, workspace, path, most)
-
-    async def write_file(self, workspace: str, path: str, data: bytes) -> None:
-        """Replace a file at once, in the sandbox; see `Backend`."""
-        await write_by_program(self.start, workspace, path, data, self._limits.workspace)
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace; see `Backend`."""

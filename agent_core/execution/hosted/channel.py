@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from typing import Protocol
 
@@ -11,6 +11,8 @@ from agent_core.execution.supervision import BEAT, STOP
 
 _MOST_WAITING = 262_144
 """Bytes of output that wait for their reader; then the sandbox waits."""
+_MOST_SENT = 700_000
+"""Bytes of one request, which has two lines of input at least; SDKs want less than a megabyte."""
 _BEAT_SECONDS = 20.0
 """Less than a third of the supervisor's patience, so that two beats may be lost."""
 _GONE = 255
@@ -28,7 +30,7 @@ class Line(Protocol):
         """Pass on both outputs until the supervisor has ended."""
 
     async def send(self, data: bytes) -> None:
-        """Send whole lines to its standard input."""
+        """Send whole lines to its standard input, less than a megabyte."""
 
     async def stay(self) -> None:
         """Tell the provider that the sandbox is in use."""
@@ -117,7 +119,8 @@ class _Lifeline:
     async def send(self, data: bytes) -> None:
         """Send whole lines after those before. Raises `BackendUnavailable`."""
         async with self._sending:
-            await self._line.send(data)
+            for piece in _split(data):
+                await self._line.send(piece)
 
     def close(self) -> None:
         """Have the supervisor end its command, beside what is still being sent."""
@@ -135,6 +138,17 @@ class _Lifeline:
     async def _stop(self) -> None:
         with suppress(BackendUnavailable):  # then it is forced, or ends without a beat
             await self.send(STOP)
+
+
+def _split(data: bytes) -> Iterator[bytes]:
+    """Split lines into pieces that fit into requests."""
+    piece = b""
+    for line in data.splitlines(keepends=True):
+        if piece and len(piece) + len(line) > _MOST_SENT:
+            yield piece
+            piece = b""
+        piece += line
+    yield piece
 
 
 class _Buffer:

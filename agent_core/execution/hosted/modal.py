@@ -41,8 +41,6 @@ _LIFETIME = 24 * 3600
 """The longest that Modal lets a sandbox live, in seconds."""
 _IDLE_STOP = 900
 """The provider ends a sandbox without commands after this, should the gateway be gone."""
-_PIECE = 1 << 20
-"""Bytes of input in one request."""
 _HOME_TAG, _SETTINGS_TAG = "talaria-home", "talaria-settings"
 _FAULTS = Faults(
     (AuthError, PermissionDeniedError),
@@ -178,11 +176,9 @@ class ModalLine:
 
     async def send(self, data: bytes) -> None:
         """Send lines to the process; see `Line`."""
-        stdin = self._process.stdin
-        for at in range(0, len(data), _PIECE):
-            async with _FAULTS.of("the sandbox", _SECONDS):
-                stdin.write(data[at : at + _PIECE])
-                await stdin.drain.aio()
+        async with _FAULTS.of("the sandbox", _SECONDS):
+            self._process.stdin.write(data)
+            await self._process.stdin.drain.aio()
 
     async def stay(self) -> None:
         """Do nothing: a process keeps its sandbox."""

@@ -157,7 +157,7 @@ def make_hosted_setup(
             "largest": limits.file,
             "disk": limits.workspace,
             "place": layout.place,
-            "folder": folder or ".",
+            "folder": folder,
             "reaper": _REAPER,
         },
         {"argv": command.argv, "environment": environment},

@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from contextlib import suppress
+from hashlib import sha256
 
 import pytest
 
@@ -82,6 +84,35 @@ async def test_input_reaches_a_command_that_has_it(backend: Backend) -> None:
             await process.write(b"more\n")
     finally:
         await process.kill()
+
+
+async def test_much_input_arrives_whole_also_where_nobody_reads_it_all(backend: Backend) -> None:
+    given = bytes(range(256)) * 10_000
+    for text, most in [("sha256sum", given), ("head -c 100000 | sha256sum", given[:100_000])]:
+        command = Command(workspace="anna", argv=("/bin/bash", "-c", text), has_input=True)
+        process = await backend.start(command)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                with suppress(WorkspaceError):
+                    await process.write(given)
+                    await process.write(b"")
+                assert await process.read() == f"{sha256(most).hexdigest()}  -\n".encode()
+                assert (await process.wait()).status == 0
+        finally:
+            await process.kill()
+
+
+async def test_a_command_that_reads_nothing_still_ends(backend: Backend) -> None:
+    command = Command(workspace="anna", argv=("/bin/sleep", "600"), has_input=True)
+    process = await backend.start(command)
+    writing = asyncio.create_task(process.write(bytes(5_000_000)))
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.wait((writing,), timeout=0.5)  # it waits for room by then
+        await process.kill()
+        assert (await process.wait()).status in (137, 143)
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
+    assert (await run(backend, "echo well")).output == b"well\n"
 
 
 async def test_a_command_runs_in_the_workspace_or_a_folder_of_it(backend: Backend) -> None:

@@ -1,16 +1,17 @@
-"""Small programs that read and write a file of a workspace that is elsewhere.
+"""Workspaces that are elsewhere, with small programs that read and write a file there.
 
-They run as commands there, so that no link leads out of what commands see. `$WORKSPACE` is the
-place of the workspace, without links.
+They run as commands, so that no link leads out of what commands see. `$WORKSPACE` is the place of
+the workspace, without links.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution import files
 from agent_core.execution.contract import Command, FileContent, Process
-from agent_core.execution.folders import shorten
+from agent_core.execution.folders import check_name, shorten
+from agent_core.execution.sandbox import SandboxLimits
+from agent_core.execution.supervised import SupervisedProcess
 from agent_core.execution.supervision import MEASURE
 
 _SECONDS = 30.0
@@ -54,30 +55,48 @@ mv -fT -- "$draft" "$name" || { echo "can't be written"; exit 1; }
 """
 )
 
-Start = Callable[[Command], Awaitable[Process]]
-"""Starts a command in its workspace; see `Backend`."""
 
+class RemoteWorkspaces:
+    """The base of backends whose workspaces are elsewhere: they differ in how a command starts."""
 
-async def read_by_program(start: Start, workspace: str, path: str, most: int) -> FileContent:
-    """Read the beginning of a file; see `Backend`."""
-    path = shorten(path)
-    with files.errors_of(path):
-        words = ("/bin/bash", "-c", _READ, "read", path, str(most))
-        process = await start(Command(workspace=workspace, argv=words))
-    output = await _collect(process, path)
-    size, _, data = output.partition(b"\n")
-    return FileContent(data=data, size=int(size))
+    def __init__(self, limits: SandboxLimits) -> None:
+        self._limits = limits
 
+    async def start(self, command: Command) -> SupervisedProcess:
+        """Start a command there; see `Backend`."""
+        check_name(command.workspace)
+        if any("\0" in word for word in (*command.argv, command.folder)):
+            raise WorkspaceError("a command can't hold a NUL character")
+        folder = shorten(command.folder)
+        if folder.startswith("/"):
+            raise WorkspaceError(f"`{folder}` leads out of the workspace")
+        return await self._start_in(command, folder or ".")
 
-async def write_by_program(
-    start: Start, workspace: str, path: str, data: bytes, limit: int
-) -> None:
-    """Replace a file at once, in a workspace of at most so many bytes; see `Backend`."""
-    path = shorten(path)
-    with files.errors_of(path):
-        words = ("/bin/bash", "-c", _WRITE, "write", path, str(limit))
-        process = await start(Command(workspace=workspace, argv=words, has_input=True))
-    await _collect(process, path, data)
+    async def _start_in(self, command: Command, folder: str) -> SupervisedProcess:
+        """Start a command in a folder of its workspace, which may not exist."""
+        raise NotImplementedError
+
+    async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
+        """Read the beginning of a file, by a program there; see `Backend`."""
+        output = await self._run(workspace, path, _READ, str(most))
+        size, _, data = output.partition(b"\n")
+        return FileContent(data=data, size=int(size))
+
+    async def write_file(self, workspace: str, path: str, data: bytes) -> None:
+        """Replace a file at once, by a program there; see `Backend`."""
+        await self._run(workspace, path, _WRITE, str(self._limits.workspace), data)
+
+    async def _run(
+        self, workspace: str, path: str, program: str, number: str, data: bytes | None = None
+    ) -> bytes:
+        path = shorten(path)
+        with files.errors_of(path):
+            words = ("/bin/bash", "-c", program, "file", path, number)
+            has_input = data is not None
+            process = await self.start(
+                Command(workspace=workspace, argv=words, has_input=has_input)
+            )
+        return await _collect(process, path, data)
 
 
 async def _collect(process: Process, path: str, data: bytes | None = None) -> bytes:
