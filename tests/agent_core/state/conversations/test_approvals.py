@@ -61,7 +61,7 @@ def test_an_approval_counts_once_for_its_own_request_and_in_time(steps: list[Ste
 
 async def _play(path: Path, steps: list[Step]) -> None:
     database = await Database.open(path)
-    await database.write("people", _make_people)
+    await database.write("people", make_people)
     now, allowed, over = 1000, dict[str, int](), set[str]()
     for verb, number in steps:
         request = REQUESTS[number]
@@ -96,7 +96,7 @@ async def _play(path: Path, steps: list[Step]) -> None:
     await database.close()
 
 
-def _make_people(connection: Connection) -> None:
+def make_people(connection: Connection) -> None:
     for name, person_id in (("ana", ANA), ("ben", BEN)):
         person = people.insert(connection, slug=name, name=name, role="member", now=1)
         assert person.id == person_id
@@ -105,7 +105,7 @@ def _make_people(connection: Connection) -> None:
 async def test_a_session_and_a_shape_count_for_their_person_only(tmp_path: Path) -> None:
     database = await open_database(tmp_path / "state.db")
     try:
-        await database.write("people", _make_people)
+        await database.write("people", make_people)
         new = NewApproval(person_id=ANA, decided_by=ANA, scope="always", subject="[1]")
         await database.write("a", lambda c: approvals.insert(c, new, now=1))
         for person_id, found in ((ANA, {"[1]": False}), (BEN, {})):
