@@ -21,6 +21,7 @@ from gateway.config import (
     environment,
     list_left_out,
     make_lock,
+    make_place,
 )
 from gateway.jobs import Notifier, Outcomes
 from gateway.outbound import OutboxDispatcher
@@ -120,7 +121,7 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
     """Build the scheduler with everything that it starts."""
     settings, database, now = deps.settings, deps.database, deps.now
     enqueue, wake = deps.dispatcher.enqueue, deps.outcomes.wakeup.set
-    backups = Backups(database, _plan_backups(settings), now=now)
+    backups = Backups(database, plan_backups(settings), now=now)
     renew = partial(deps.data_removed.emit, None)
     skills = make_skill_services(SkillCatalog(*settings.skill_places), settings.skills, database)
     curator = Curator(skills, deps.notices, enqueue=enqueue, now=now)
@@ -231,7 +232,8 @@ def _make_event_sources(deps: SchedulingDeps, digest: DigestOptions) -> EventSou
     )
 
 
-def _plan_backups(settings: Settings) -> BackupPlan:
+def plan_backups(settings: Settings) -> BackupPlan:
+    """Return what the settings put into a backup, and where. Raises `SettingsError`."""
     lock = make_lock(settings.backup, settings.secrets)
     return BackupPlan(
         home=settings.home,
@@ -239,6 +241,7 @@ def _plan_backups(settings: Settings) -> BackupPlan:
         database=DATABASE,
         left_out=list_left_out(settings.backup, has_secrets=bool(lock)),
         lock=lock,
+        place=make_place(settings.backup, settings.secrets, settings.home / BACKUPS),
         keep=settings.jobs.backups,
     )
 

@@ -5,7 +5,9 @@ Import from here. Only `gateway.config.settings` reads the environment.
 
 from gateway.config.backups import BackupSettings as BackupSettings
 from gateway.config.backups import list_left_out as list_left_out
+from gateway.config.backups import make_bucket as make_bucket
 from gateway.config.backups import make_lock as make_lock
+from gateway.config.backups import make_place as make_place
 from gateway.config.credentials import Secrets as Secrets
 from gateway.config.files import change_config as change_config
 from gateway.config.files import change_env as change_env

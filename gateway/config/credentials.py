@@ -59,6 +59,8 @@ class Secrets(Table, title="Environment"):
     tavily_api_key: Credential | None = _credential(
         'The key for Tavily\'s search, with `tools.search = "tavily"`.'
     )
+    aws_access_key_id: Credential | None = _credential("The id of the key for `backup.s3`.")
+    aws_secret_access_key: Credential | None = _credential("The key for `backup.s3`.")
     backup_passphrase: str | None = _credential(
         "Encrypts every backup; a restore needs it. Keep it somewhere else, too."
     )

@@ -18,7 +18,7 @@ from agent_core.models import Prices, load_table, parse_price, split_name
 from agent_core.state.backups.switching import finish_switch
 from agent_core.tools.workspace import NamedSecret
 from gateway.config import sources
-from gateway.config.backups import BackupSettings
+from gateway.config.backups import BackupSettings, make_place
 from gateway.config.credentials import Secrets
 from gateway.config.files import read_env
 from gateway.config.learning_tables import LearningSettings, SkillSettings
@@ -190,6 +190,7 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     _check_memory(settings.memory, secrets)
     _check_search(settings.tools, secrets)
     _check_backend(settings.tools, secrets)
+    make_place(settings.backup, secrets, place)
     return settings.model_copy(
         update={
             "model": _resolve_model(settings, secrets),

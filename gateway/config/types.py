@@ -144,6 +144,14 @@ PublicAddress = Annotated[
     ),
     _shown_as("a URL"),
 ]
+BucketAddress = Annotated[
+    Text,
+    _check(
+        lambda value: re.fullmatch(r"(s3://[a-z0-9][a-z0-9.-]+(/[^\s?#]*)?)?", value) is not None,
+        'an address such as "s3://bucket/prefix", or ""',
+    ),
+    _shown_as("an address of S3"),
+]
 ServerAddress = Annotated[
     Text,
     _check(

@@ -26,6 +26,7 @@ from gateway.scheduler.system_jobs import MEMORY_SYNC as MEMORY_SYNC
 from gateway.scheduler.system_jobs import RETENTION as RETENTION
 from gateway.scheduler.system_jobs import BackupPlan as BackupPlan
 from gateway.scheduler.system_jobs import Backups as Backups
+from gateway.scheduler.system_jobs import deliver_backup as deliver_backup
 from gateway.scheduler.system_jobs import ensure_system_jobs as ensure_system_jobs
 from gateway.scheduler.system_jobs import make_triggers as make_triggers
 from gateway.scheduler.system_jobs import sync_memory as sync_memory

@@ -1,6 +1,7 @@
 """The system jobs: their schedules, the nightly backup and the sync of external memory."""
 
 import asyncio
+import shutil
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,9 +11,10 @@ from apscheduler.triggers.cron import CronTrigger
 
 from agent_core.memory import ExternalMemory
 from agent_core.schedule import dump_timing, find_zone, first_slot, read_cron
-from agent_core.state.backups.contents import HomeContent
+from agent_core.state.backups.contents import HomeContent, Manifest
 from agent_core.state.backups.encryption import Lock
-from agent_core.state.backups.making import ENDING, LOCKED_ENDING, PART, make_backup
+from agent_core.state.backups.making import ENDING, LOCKED_ENDING, make_backup
+from agent_core.state.backups.places import NIGHTLY, BackupPlace, FolderPlace, record_newest
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import NewJob, Options
@@ -30,9 +32,10 @@ SCHEDULES: Mapping[str, tuple[str, str]] = {
 """Name -> title and cron expression, in the deployment's time zone.
 
 A day of the week is a name: APScheduler counts days from Monday, and cron from Sunday."""
-_PREFIX = "nightly-"
 _COPY = ".nightly.db"
 """The copy of the database while the backup is made; the next one replaces it after a crash."""
+_OUTGOING = ".outgoing"
+"""The folder of a backup that goes elsewhere."""
 _PAUSE_AFTER = 1000
 """Failures in a row that pause a system job: in practice it is never paused."""
 
@@ -90,15 +93,16 @@ async def sync_memory(external_memory: ExternalMemory | None, now: Callable[[], 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupPlan:
-    """What the nightly backup contains, and where it goes."""
+    """What a backup contains, and where it goes."""
 
     home: Path
     folder: Path
-    """Where the backups are, in the home."""
+    """The folder in the home where backups are made."""
     database: str
     """The name of the database in the home."""
     left_out: Collection[str]
     lock: Lock
+    place: BackupPlace
     keep: int
     """Backups that stay; 0 turns the nightly backup off."""
 
@@ -112,32 +116,40 @@ class Backups:
         self._now = now
 
     async def make(self) -> str:
-        """Make one backup. Raises `StoreError`, and `OSError` if old ones can't be deleted."""
-        plan, now = self._plan, self._now()
+        """Make one backup. Raises `StoreError`, and `OSError` where the folder can't be used."""
+        plan = self._plan
         if not plan.keep:
             return "switched off"
         plan.folder.mkdir(mode=0o700, exist_ok=True)
-        moment = datetime.fromtimestamp(now / 1000, UTC)
-        ending = LOCKED_ENDING if plan.lock else ENDING
-        target = plan.folder / f"{_PREFIX}{moment:%Y%m%dT%H%M%SZ}{ending}"
         copy = plan.folder / _COPY
         try:
             await self._database.back_up(copy)
-            content = HomeContent(
-                home=plan.home, database=plan.database, copy=copy, left_out=plan.left_out
-            )
-            written = await asyncio.to_thread(make_backup, content, target, plan.lock, now)
+            where, written = await asyncio.to_thread(deliver_backup, plan, copy, self._now())
         finally:
             copy.unlink(missing_ok=True)
-        self._drop_old(target)
+        await asyncio.to_thread(plan.place.prune, plan.keep)
         missed = f"; {len(written.unreadable)} files can't be read" if written.unreadable else ""
-        return f"{target.name} made and read again{missed}"
+        return f"{where} made and read again{missed}"
 
-    def _drop_old(self, newest: Path) -> None:
-        """Delete all but the newest, and what an interrupted backup left."""
-        for part in self._plan.folder.glob(f"{_PREFIX}*{PART}"):
-            part.unlink()
-        made = sorted(self._plan.folder.glob(f"{_PREFIX}*"))
-        for old in made[: -self._plan.keep]:
-            if old != newest:
-                old.unlink()
+
+def deliver_backup(plan: BackupPlan, copy: Path, now: int) -> tuple[str, Manifest]:
+    """Make a backup with a copy of the database, and put it in its place. Blocks.
+
+    Return what it is called there, and what is in it. `now` is in milliseconds since the epoch,
+    UTC. Raises `StoreError`, and `OSError` where the folder in the home can't be written.
+    """
+    moment = datetime.fromtimestamp(now / 1000, UTC)
+    name = f"{NIGHTLY}{moment:%Y%m%dT%H%M%SZ}{LOCKED_ENDING if plan.lock else ENDING}"
+    outgoing = plan.folder / _OUTGOING
+    shutil.rmtree(outgoing, ignore_errors=True)
+    folder = plan.place.folder if isinstance(plan.place, FolderPlace) else outgoing
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    target = folder / name
+    content = HomeContent(home=plan.home, database=plan.database, copy=copy, left_out=plan.left_out)
+    try:
+        written = make_backup(content, target, plan.lock, now)
+        where = plan.place.store(target)
+    finally:
+        shutil.rmtree(outgoing, ignore_errors=True)
+    record_newest(plan.folder, where, now)
+    return where, written

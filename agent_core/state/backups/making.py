@@ -54,7 +54,7 @@ def make_backup(content: HomeContent, target: Path, lock: Lock, now: int) -> Man
                 os.fsync(descriptor)
             if read_backup(part, keys).manifest != written:
                 raise StoreDamaged(f"{part} doesn't hold what was written; is the disk failing?")
-            os.link(part, target)  # refuses to replace a file that has appeared meanwhile
+            _publish(part, target)
         finally:
             part.unlink(missing_ok=True)
         _sync_folder(target.parent)
@@ -105,6 +105,19 @@ def _write(
     opening = encrypting(sink, lock) if lock else nullcontext((sink, Keys()))
     with opening as (stream, keys):
         return write_archive(stream, content, header, own), keys
+
+
+def _publish(part: Path, target: Path) -> None:
+    """Give the backup its name, without replacing a file that has appeared meanwhile."""
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        # FAT and some network file systems have no hard links.
+        if target.exists():
+            raise
+        part.rename(target)
 
 
 def _sync_folder(folder: Path) -> None:

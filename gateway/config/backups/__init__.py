@@ -2,4 +2,6 @@
 
 from gateway.config.backups.table import BackupSettings as BackupSettings
 from gateway.config.backups.table import list_left_out as list_left_out
+from gateway.config.backups.table import make_bucket as make_bucket
 from gateway.config.backups.table import make_lock as make_lock
+from gateway.config.backups.table import make_place as make_place

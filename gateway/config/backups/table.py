@@ -1,12 +1,21 @@
 """The table `[backup]`: what is in a backup, and how it is encrypted."""
 
+from pathlib import Path
+
 from pydantic import Field
 
 from agent_core.state.backups.encryption import Lock
+from agent_core.state.backups.places import (
+    BackupPlace,
+    BucketPlace,
+    CommandPlace,
+    FolderPlace,
+)
 from gateway.config.credentials import Secrets
 from gateway.config.paths import RUNTIME_NAMES, SECRET_NAMES, WORKSPACES
 from gateway.config.tables import Table
-from gateway.config.types import Texts
+from gateway.config.types import BucketAddress, PublicAddress, Text, Texts
+from gateway.errors import SettingsError
 
 
 class BackupSettings(Table, title="Backups"):
@@ -16,6 +25,23 @@ class BackupSettings(Table, title="Backups"):
         (),
         description="Public keys that can open backups, of age (`age1...`) or SSH. Without one,"
         " and without `BACKUP_PASSPHRASE`, backups are not encrypted.",
+    )
+    folder: Text = Field(
+        "", description="A folder for the backups, on another disk; empty for `backups/`."
+    )
+    s3: BucketAddress = Field(
+        "",
+        description="A bucket for the backups instead, such as `s3://bucket/prefix`. It needs"
+        " `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and the extra `backup`.",
+    )
+    s3_endpoint: PublicAddress = Field(
+        "", description="The address of an S3-compatible server; empty for Amazon's."
+    )
+    s3_region: Text = Field("us-east-1", description="The region of the bucket.")
+    command: Texts = Field(
+        (),
+        description="A program that gets each backup on its input instead, with its arguments,"
+        ' such as `["rclone", "rcat", "box:talaria/{name}"]`. It deletes old ones itself.',
     )
     secrets: bool = Field(
         False,
@@ -30,6 +56,38 @@ class BackupSettings(Table, title="Backups"):
 def make_lock(settings: BackupSettings, secrets: Secrets) -> Lock:
     """Return how the settings encrypt a backup."""
     return Lock(recipients=settings.recipients, passphrase=secrets.backup_passphrase or "")
+
+
+def make_place(settings: BackupSettings, secrets: Secrets, usual: Path) -> BackupPlace:
+    """Return where backups go; `usual` is the folder in the home. Raises `SettingsError`."""
+    chosen = {"folder": settings.folder, "s3": settings.s3, "command": settings.command}
+    given = [f"backup.{name}" for name, value in chosen.items() if value]
+    if len(given) > 1:
+        raise SettingsError(f"{' and '.join(given)} exclude each other; keep one of them.")
+    if settings.command:
+        return CommandPlace(command=settings.command)
+    if not settings.s3:
+        folder = Path(settings.folder).expanduser() if settings.folder else usual
+        if not folder.is_absolute():
+            raise SettingsError(f"backup.folder must be an absolute path, but is {folder}.")
+        return FolderPlace(folder=folder)
+    return make_bucket(settings, secrets, settings.s3)
+
+
+def make_bucket(settings: BackupSettings, secrets: Secrets, address: str) -> BucketPlace:
+    """Return a bucket by its address. Raises `SettingsError` without its keys."""
+    if not (secrets.aws_access_key_id and secrets.aws_secret_access_key):
+        raise SettingsError(
+            f"{address} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, in `.env` or the"
+            " environment."
+        )
+    return BucketPlace(
+        address=address.rstrip("/"),
+        endpoint=settings.s3_endpoint,
+        region=settings.s3_region,
+        key_id=secrets.aws_access_key_id,
+        key=secrets.aws_secret_access_key,
+    )
 
 
 def list_left_out(settings: BackupSettings, *, has_secrets: bool) -> frozenset[str]:

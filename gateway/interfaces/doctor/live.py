@@ -10,7 +10,7 @@ import aiohttp
 
 from agent_core.errors import StoreError
 from agent_core.models import find_window
-from agent_core.state.backups.making import list_complete
+from agent_core.state.backups.places import find_newest
 from agent_core.state.lifecycle.inspect import find_damage
 from gateway.config import BACKUPS, DATABASE, Settings
 from gateway.errors import StartError
@@ -139,14 +139,14 @@ def _look_at_data(path: Path) -> Finding:
 
 
 def _look_at_backups(home: Path) -> Finding:
-    copies = list_complete(home / BACKUPS)
     if not (home / DATABASE).exists():
         return Finding(part="backups", state="ok", text="nothing to back up yet")
-    fix = "Leave Talaria running at night, or run `talaria backup FILE`."
-    if not copies:
+    fix = "Leave Talaria running at night, or run `talaria backup`."
+    newest = find_newest(home / BACKUPS)
+    if newest is None:
         return Finding(part="backups", state="note", text="there is none yet", fix=fix)
-    made = copies[-1].stat().st_mtime
-    text = f"the newest is of {datetime.fromtimestamp(made, UTC):%Y-%m-%d}, {copies[-1]}"
+    made, where = newest[0] / 1000, newest[1]
+    text = f"the newest is of {datetime.fromtimestamp(made, UTC):%Y-%m-%d}, {where}"
     is_old = time.time() - made > _OLDEST_BACKUP
     return Finding(
         part="backups", state="note" if is_old else "ok", text=text, fix=fix if is_old else ""

@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from agent_core.errors import StoreError
-from agent_core.state.backups.making import list_complete
+from agent_core.state.backups.places import find_newest
 from agent_core.state.conversations import usage
 from agent_core.state.conversations.usage import UsageLine
 from agent_core.state.engine.database import Connection
@@ -79,9 +79,9 @@ class Metrics:
     def _sizes(self) -> Iterable[Metric]:
         home = self._gateway.settings.home
         yield _gauge("database_bytes", "Size of state.db.", _size(home / DATABASE))
-        backups = list_complete(home / BACKUPS)
-        if backups:
-            age = time.time() - backups[-1].stat().st_mtime
+        newest = find_newest(home / BACKUPS)
+        if newest:
+            age = time.time() - newest[0] / 1000
             yield _gauge("backup_age_seconds", "Age of the newest backup.", age)
 
 

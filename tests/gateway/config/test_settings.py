@@ -80,13 +80,20 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "public_url": "https://talaria.example.org",
             "time_zone": "Asia/Tokyo",
             "folder": str(tmp_path),
+            "s3": "s3://box/prefix",
+            "s3_endpoint": "https://s3.example",
             "searxng_url": "https://search.example",
             "github_url": "https://github.example/api/v3",
             "backend": "local",
             "transcription": "",
             "provider": "scripted" if table == "model" else "honcho",
         }.get(key, text)
-        server = {"HONCHO_BASE_URL": "http://127.0.0.1:9", "TAVILY_API_KEY": "tvly-only-a-test"}
+        server = {
+            "HONCHO_BASE_URL": "http://127.0.0.1:9",
+            "TAVILY_API_KEY": "tvly-only-a-test",
+            "AWS_ACCESS_KEY_ID": "id",
+            "AWS_SECRET_ACCESS_KEY": "only-a-test",
+        }
         loaded = load({f"TALARIA_{table}__{key}".upper(): text, **server}, home=tmp_path)
         value = getattr(getattr(loaded, table), key)
         items = tuple(item.strip() for item in text.split(","))

@@ -13,6 +13,7 @@ from pathlib import Path
 from agent_core.state.backups.contents import HomeContent, Manifest
 from agent_core.state.backups.encryption import Lock, read_recipient
 from agent_core.state.backups.making import make_backup
+from gateway.bootstrap.scheduling import plan_backups
 from gateway.config import (
     BACKUPS,
     DATABASE,
@@ -26,6 +27,7 @@ from gateway.config import (
 from gateway.errors import Mistaken, StartError
 from gateway.interfaces.operations.runner import perform
 from gateway.interfaces.parser import Parser
+from gateway.scheduler import deliver_backup
 
 _PATIENCE = 3600.0
 """Seconds; a database of many gigabytes takes minutes to copy and check."""
@@ -34,11 +36,18 @@ _PATIENCE = 3600.0
 def configure(parser: Parser) -> None:
     """Add the file, and what is in it."""
     parser.examples = (
+        "talaria backup",
         "talaria backup ~/talaria-2026-11-26.tar.gz",
         "talaria backup ~/talaria.tar.gz.age --passphrase",
         "talaria backup ~/talaria.tar.gz.age --recipient age1...",
     )
-    parser.add_argument("file", metavar="FILE", type=Path, help="the backup; must not exist yet")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        nargs="?",
+        type=Path,
+        help="the backup, which must not exist yet; without it, where the nightly ones go",
+    )
     parser.add_argument(
         "--passphrase", action="store_true", help="ask for a passphrase, and encrypt with it"
     )
@@ -58,20 +67,26 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Write the backup and read it again. Raises `Mistaken` instead of overwriting a file."""
-    target = arguments.file.expanduser().absolute()
-    if target.exists():
+    target = arguments.file.expanduser().absolute() if arguments.file else None
+    if target and target.exists():
         raise Mistaken(f"{target} exists already; name a new file.")
     settings = load(environ)
     if not (settings.home / DATABASE).exists():
         raise StartError(f"{settings.home} has no database yet; `talaria run` creates it.")
     lock = _choose_lock(arguments, settings)
     print(f"Backing up {settings.home} ...", flush=True)
-    has_secrets = bool(lock) or arguments.secrets
-    left_out = list_left_out(settings.backup, has_secrets=has_secrets)
+    left_out = list_left_out(settings.backup, has_secrets=bool(lock) or arguments.secrets)
+    now = time.time_ns() // 1_000_000
     with _copied(settings.home) as copy:
-        content = HomeContent(home=settings.home, database=DATABASE, copy=copy, left_out=left_out)
-        written = make_backup(content, target, lock, now=time.time_ns() // 1_000_000)
-    print(_describe(target, written, has_secrets=not SECRET_NAMES & left_out))
+        if target:
+            content = HomeContent(
+                home=settings.home, database=DATABASE, copy=copy, left_out=left_out
+            )
+            where, written = str(target), make_backup(content, target, lock, now)
+        else:
+            plan = replace(plan_backups(settings), lock=lock, left_out=left_out)
+            where, written = deliver_backup(plan, copy, now)
+    print(_describe(where, written, has_secrets=not SECRET_NAMES & left_out))
     for path in written.unreadable:
         print(f"Not in it, because it can't be read: {path}", file=sys.stderr)
     return 0
@@ -108,11 +123,11 @@ def _copied(home: Path) -> Iterator[Path]:
         copy.unlink(missing_ok=True)
 
 
-def _describe(target: Path, written: Manifest, *, has_secrets: bool) -> str:
+def _describe(where: str, written: Manifest, *, has_secrets: bool) -> str:
     """Say what was written, and what is not in it."""
     about = (
-        f"{target} holds {written.files:,} files ({written.size / 1e6:,.1f} MB;"
-        f" {target.stat().st_size / 1e6:,.1f} MB packed). It was read again and is complete."
+        f"{where} holds {written.files:,} files ({written.size / 1e6:,.1f} MB before packing)."
+        " It was read again and is complete."
     )
     if has_secrets:
         return about

@@ -3,16 +3,26 @@
 import argparse
 import getpass
 import os
+import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from agent_core.errors import StoreBusy
 from agent_core.state.backups.encryption import KEY, Keys
 from agent_core.state.backups.making import find_sign
 from agent_core.state.backups.restoring import Place, Restored, rehearse, restore
 from agent_core.state.backups.switching import finish_switch
-from gateway.config import BACKUPS, DATABASE, RUNTIME_NAMES, add_saved, find_home, make_home
+from gateway.config import (
+    BACKUPS,
+    DATABASE,
+    RUNTIME_NAMES,
+    add_saved,
+    find_home,
+    load,
+    make_bucket,
+    make_home,
+)
 from gateway.errors import Mistaken
 from gateway.interfaces.operations.client import is_served
 from gateway.interfaces.parser import Parser
@@ -26,8 +36,9 @@ def configure(parser: Parser) -> None:
         "talaria restore ~/talaria-2026-11-26.tar.gz --check",
         "talaria restore ~/talaria-2026-11-26.tar.gz",
         "talaria restore ~/talaria.tar.gz.age --identity ~/key.txt",
+        "talaria restore s3://bucket/nightly-20261126T033000Z.tar.gz.age",
     )
-    parser.add_argument("file", metavar="FILE", type=Path, help="the backup")
+    parser.add_argument("file", metavar="FILE", help="the backup: a file, or s3://BUCKET/NAME")
     parser.add_argument(
         "--check", action="store_true", help="only rehearse it: unpack and check, change nothing"
     )
@@ -38,15 +49,37 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Rehearse or restore. Raises `Mistaken` and `StoreError`; the home is then as it was."""
-    backup = arguments.file.expanduser().absolute()
-    if not backup.is_file():
-        raise Mistaken(f"There is no file {backup}.")
     home = find_home(environ)
     if finish_switch(home, DATABASE):
         print("An interrupted restore is finished.")
-    place = Place(home=home, database=DATABASE, kept=RUNTIME_NAMES)
     if not arguments.check:
         _refuse_if_served(home)
+    if not arguments.file.startswith("s3://"):
+        backup = Path(arguments.file).expanduser().absolute()
+        if not backup.is_file():
+            raise Mistaken(f"There is no file {backup}.")
+        return _read(backup, arguments, home, environ)
+    if home.is_dir():
+        (home / BACKUPS).mkdir(mode=0o700, exist_ok=True)
+    beside = home / BACKUPS if home.is_dir() else None
+    with tempfile.TemporaryDirectory(dir=beside) as folder:
+        backup = Path(folder, PurePosixPath(arguments.file).name)
+        _fetch(arguments.file, backup, environ)
+        return _read(backup, arguments, home, environ)
+
+
+def _fetch(address: str, target: Path, environ: Mapping[str, str]) -> None:
+    """Download a backup. Raises `StoreError` and `SettingsError`."""
+    print(f"Downloading {address} ...", flush=True)
+    settings = load(dict(environ))
+    folder, _, name = address.rpartition("/")
+    make_bucket(settings.backup, settings.secrets, folder).fetch(name, target)
+
+
+def _read(
+    backup: Path, arguments: argparse.Namespace, home: Path, environ: Mapping[str, str]
+) -> int:
+    place = Place(home=home, database=DATABASE, kept=RUNTIME_NAMES)
     keys = _find_keys(backup, arguments.identity, add_saved(environ, home))
     print(f"Reading {backup} ...", flush=True)
     if arguments.check:
