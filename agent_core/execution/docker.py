@@ -55,6 +55,8 @@ _log = logging.getLogger(__name__)
 class ContainerSettings:
     """The image with bash and coreutils, the network, and the share of processors.
 
+    `mounts` are folders that every container sees: source, target, and whether they can be written.
+
     An idle container is paused after `idle_seconds`. `environ` is where the client looks for its
     engine. `program` is the client: docker or podman; "" for the first that is installed.
     """
@@ -62,6 +64,7 @@ class ContainerSettings:
     image: str
     network: str = _NONE
     cpus: float = 1.0
+    mounts: tuple[tuple[str, str, bool], ...] = ()
     idle_seconds: float = 300.0
     program: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -282,6 +285,8 @@ class DockerBackend:
         words += ["--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
         words += ["--pids-limit", str(limits.processes + _SPARE_PROCESSES)]
         words += ["--ulimit", "core=0", "--ulimit", "nofile=1024:1024"]
+        soft, hard = limits.cpu
+        words += ["--ulimit", f"cpu={soft}:{hard}"]
         words += ["--ulimit", f"fsize={limits.file}:{limits.file}", "--shm-size", str(shared)]
         words += ["--tmpfs", f"/tmp:rw,nosuid,nodev,size={shared},mode=1777"]  # noqa: S108 - its own
         is_podman = self._program == "podman"
@@ -291,6 +296,9 @@ class DockerBackend:
         for folder in _DEVICE_FOLDERS:
             words += ["--tmpfs", f"{folder}:ro,size=64k{empty}"]
         words += ["--mount", f"type=bind,source={place.resolve()},target={WORKSPACE}"]
+        for source, target, is_writable in settings.mounts:
+            mode = "" if is_writable else ",readonly"
+            words += ["--mount", f"type=bind,source={source},target={target}{mode}"]
         for name, value in ENVIRONMENT.items():
             words += ["--env", f"{name}={value}"]
         return [*words, "--entrypoint", "/bin/sleep", settings.image, "infinity"]

@@ -56,13 +56,14 @@ _KERNEL_REPORTS = (
 )
 """Files on the whole machine that root may read."""
 _LIMITS = (
-    '{ ulimit -c 0; ulimit -n 1024; ulimit -u "$1"; ulimit -d "$2"; ulimit -f "$3"; } 2>/dev/null;'
-    ' shift 3; exec "$@"'
+    '{ ulimit -c 0; ulimit -n 1024; ulimit -u "$1"; ulimit -d "$2"; ulimit -f "$3";'
+    ' ulimit -S -t "$4"; ulimit -H -t "$5"; } 2>/dev/null; shift 5; exec "$@"'
 )
 """Sets the limits inside of the sandbox: only there the kernel counts its processes alone.
 
 A limit that can't be set is lower already.
 """
+_CPU_GRACE = 1
 _NEW_NAMESPACE = 0x7E02_0000
 """`CLONE_NEW*`, but for time, which `clone` does not know (`linux/sched.h`)."""
 _ORDINARY_SOCKETS = (1, 2, 10, 16)
@@ -75,12 +76,21 @@ _TERMINAL_INPUT = (0x5412, 0x541C)
 class SandboxLimits:
     """Limits of one command with all its processes, and of a workspace; in bytes but for
     `processes`.
+
+    `cpu_seconds` is the processor time of each process; 0 for no limit.
     """
 
     memory: int
     processes: int
     file: int
     workspace: int
+    cpu_seconds: int = 0
+
+    @property
+    def cpu(self) -> tuple[int, int]:
+        """The seconds after which a process gets a signal, and after which it ends; -1 for none."""
+        seconds = self.cpu_seconds
+        return (seconds, seconds + _CPU_GRACE) if seconds else (-1, -1)
 
 
 @contextmanager
@@ -234,10 +244,11 @@ def _list_memory_folders(limits: SandboxLimits) -> Iterator[str]:
 
 
 def _list_limits(limits: SandboxLimits) -> Iterator[str]:
-    """List processes, and kilobytes of data and of a file, as `ulimit` of bash reads them."""
+    """List processes, kilobytes of data and of a file, and seconds, as `ulimit` reads them."""
     yield str(limits.processes)
     yield str(limits.memory // 1024)
     yield str(limits.file // 1024)
+    yield from ("unlimited" if seconds < 0 else str(seconds) for seconds in limits.cpu)
 
 
 def _list_denials() -> list[Denial]:

@@ -132,6 +132,7 @@ def _make_backend(name: str, settings: Settings) -> Backend:
         processes=table.processes,
         file=table.file_mb * _MEGABYTE,
         workspace=table.workspace_mb * _MEGABYTE,
+        cpu_seconds=table.cpu_minutes * 60,
     )
     root = settings.home.resolve() / WORKSPACES
     if name == "docker":
@@ -161,9 +162,15 @@ def _make_container_settings(table: ToolSettings) -> ContainerSettings:
         network=table.docker_network,
         program=table.docker_program,
         cpus=table.docker_cpus,
+        mounts=tuple(map(_read_mount, table.docker_mounts)),
         idle_seconds=table.docker_idle_minutes * 60.0,
         environ=environment(),
     )
+
+
+def _read_mount(text: str) -> tuple[str, str, bool]:
+    source, target, *mode = text.split(":")
+    return os.path.realpath(source), target, mode == ["rw"]
 
 
 def _make_remote_settings(table: ToolSettings, home: Path) -> RemoteSettings:

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.config.tool_rules import PersonBackends
-from gateway.config.types import HostPatterns, Text, Texts
+from gateway.config.types import HostPatterns, Mounts, Text, Texts
 
 
 class PlaceSettings(BaseModel):
@@ -38,6 +38,11 @@ class PlaceSettings(BaseModel):
     )
     docker_network: Text = Field(
         "none", description="The engine's network that containers are in; `none` for no network."
+    )
+    docker_mounts: Mounts = Field(
+        (),
+        description="Folders of this machine that every container sees: `/srv/data:/data` for"
+        " reading, `/srv/data:/data:rw` for writing, too. None may hold Talaria's own files.",
     )
     docker_cpus: float = Field(
         1.0, ge=0.1, le=256, description="Processors that a container may use."

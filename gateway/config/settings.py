@@ -191,6 +191,7 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     _check_search(settings.tools, secrets)
     _check_backend(settings.tools, secrets)
     make_place(settings.backup, secrets, place)
+    _check_mounts(settings)
     return settings.model_copy(
         update={
             "model": _resolve_model(settings, secrets),
@@ -347,6 +348,20 @@ def _check_backend(tools: ToolSettings, secrets: Secrets) -> None:
                 f"tools.network_people works only with the local backend, and {person} has"
                 f" {backend}; take it out."
             )
+
+
+def _check_mounts(settings: Settings) -> None:
+    """Refuse to show Talaria's own files, and what controls this machine, to commands."""
+    home = settings.home.resolve()
+    for mount in settings.tools.docker_mounts:
+        shown = Path(mount.partition(":")[0]).resolve()
+        if home.is_relative_to(shown) or shown.is_relative_to(home):
+            reason = "Talaria's own files are there"
+        elif any(shown.is_relative_to(place) for place in ("/proc", "/sys", "/dev", "/run")):
+            reason = "it controls this machine"
+        else:
+            continue
+        raise SettingsError(f"tools.docker_mounts can't show {shown} to commands: {reason}.")
 
 
 def _check_search(tools: ToolSettings, secrets: Secrets) -> None:

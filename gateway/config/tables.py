@@ -301,6 +301,12 @@ class ToolSettings(PlaceSettings, Table, title="Tools that act"):
     processes: int = Field(
         128, ge=8, le=10_000, description="Most processes of one command at the same time."
     )
+    cpu_minutes: int = Field(
+        240,
+        ge=1,
+        le=43_200,
+        description="Most processor time of each process of a command, in minutes.",
+    )
     file_mb: int = Field(
         1000,
         ge=1,

@@ -1,6 +1,7 @@
 """Types of single settings: each refuses a wrong value with a text that fits after "must be"."""
 
 import ipaddress
+import os
 import re
 import zoneinfo
 from collections.abc import Callable
@@ -33,6 +34,13 @@ def _shown_as(allowed: str, *, strict: bool | None = None) -> FieldInfo:
 def _list_shown_as(allowed: str) -> FieldInfo:
     """Do the same for a list. It is not strict: TOML gives a list, and a tuple is kept."""
     return _shown_as(allowed, strict=False)
+
+
+def _is_mount(value: str) -> bool:
+    found = re.fullmatch(r"(/[^:,]*):(/[^:,]+)(:r[ow])?", value)
+    if not found or ".." in value.split("/"):
+        return False
+    return not re.match(r"/(workspace|proc|sys|dev|tmp)(/|$)", os.path.normpath(found[2]))
 
 
 def check_account(value: str) -> str:
@@ -127,6 +135,20 @@ HostPatterns = Annotated[
         ...,
     ],
     _list_shown_as("hosts, `*.` in front for all below"),
+]
+Mounts = Annotated[
+    tuple[
+        Annotated[
+            Text,
+            _check(
+                _is_mount,
+                'a folder of this machine and its place in the container, such as "/srv/data:/data"'
+                ' or "/srv/data:/data:rw", and not below /workspace, /proc, /sys, /dev or /tmp',
+            ),
+        ],
+        ...,
+    ],
+    _list_shown_as("folders, as `/here:/there` or `/here:/there:rw`"),
 ]
 Language = Annotated[
     Text,

@@ -25,7 +25,7 @@ own=0
 for file in /proc/[0-9]*/task/[0-9]*; do [ ! -O "$file" ] || own=$((own + 1)); done
 ulimit -u $((own + 4 * processes)) 2>/dev/null || ulimit -S -u "$(ulimit -H -u)"
 launch=(env -i "${environment[@]}" "HOME=$top" "WORKSPACE=$top"
-    python3 -I -S -c "$reaper" "$memory" "$largest" --) extra=1
+    python3 -I -S -c "$reaper" "$memory" "$largest" "$soft" "$hard" --) extra=1
 kill_all() { kill -TERM $child; }
 sweep() {
     # A volume keeps what was written once `sync` runs. Nobody waits for a killed command.
@@ -47,7 +47,8 @@ fi
 """
 _REAPER = r"""
 import ctypes, os, resource, signal, sys
-memory, file, argv = int(sys.argv[1]), int(sys.argv[2]), sys.argv[4:]
+memory, file, *cpu = map(int, sys.argv[1:5])
+argv = sys.argv[6:]
 
 def list_below():
     parents = {}
@@ -87,6 +88,8 @@ def run():
         hard = resource.getrlimit(number)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(number, (most, most))
+    if resource.getrlimit(resource.RLIMIT_CPU)[1] == resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_CPU, tuple(cpu))
     for sign in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(sign, signal.SIG_DFL)
     os.setsid()
@@ -155,6 +158,8 @@ def make_hosted_setup(
             "memory": limits.memory,
             "processes": limits.processes,
             "largest": limits.file,
+            "soft": limits.cpu[0],
+            "hard": limits.cpu[1],
             "disk": limits.workspace,
             "place": layout.place,
             "folder": folder,

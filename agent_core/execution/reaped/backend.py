@@ -89,6 +89,7 @@ class _ReapedBackend:
             "memory": self._limits.memory,
             "file": self._limits.file,
             "processes": self._limits.processes,
+            "cpu": self._limits.cpu,
             "filter": make_landlock_filter().hex() if self.is_confined else "",
             "workspace": str(place),
             "folder": str(place / folder),

@@ -53,6 +53,7 @@ class _Setup:
     memory: int
     file: int
     processes: int
+    cpu: list[int]
     filter: str
     workspace: str
     folder: str
@@ -67,6 +68,7 @@ class _Setup:
             file=self.file,
             processes=self.processes,
             has_network=not self.filter,
+            cpu=(self.cpu[0], self.cpu[1]),
         )
 
 

@@ -69,13 +69,15 @@ class ReaderLimits:
 class ScriptLimits:
     """Limits of a script: bytes of memory and of one file, and processes, all at one time.
 
-    Without `has_network`, it can make no socket where the kernel has seccomp.
+    Without `has_network`, it can make no socket where the kernel has seccomp. `cpu` holds the
+    seconds of processor time after which a process gets a signal, and after which it ends.
     """
 
     memory: int
     file: int
     processes: int
     has_network: bool = True
+    cpu: tuple[int, int] = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
 
 
 def find_protection() -> Protection:
@@ -117,6 +119,8 @@ def confine_script(limits: ScriptLimits, guarded: Sequence[int], running: int) -
     """
     _limit(resource.RLIMIT_DATA, limits.memory)
     _limit(resource.RLIMIT_FSIZE, limits.file)
+    if resource.getrlimit(resource.RLIMIT_CPU)[1] == resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_CPU, limits.cpu)
     _limit(resource.RLIMIT_NOFILE, _OPEN_FILES)
     # A brake on the fastest of bombs: whoever counts the tree stops it, and says so, at half of it.
     _limit(resource.RLIMIT_NPROC, running + 2 * limits.processes)  # the kernel exempts root

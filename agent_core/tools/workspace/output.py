@@ -1,9 +1,12 @@
 """Shorten a command's output for the model."""
 
+import signal
 from collections.abc import Sequence
 
 from agent_core.transcript import strip_controls
 
+OUT_OF_TIME = 128 + signal.SIGXCPU
+"""The status of a command that used up its processor time."""
 HEAD, TAIL = 4_000, 6_000
 """Characters of a long output that the model sees; the end reports the outcome."""
 
@@ -26,6 +29,13 @@ def describe_binary(size: int) -> str:
 def describe_refusals(refusals: Sequence[str]) -> list[str]:
     """Return a line for each thing that the network of a command refused."""
     return [f"[Network: {sentence}.]" for sentence in refusals]
+
+
+def describe_status(status: int) -> list[str]:
+    """Return a line about the status of a command that failed."""
+    if status == OUT_OF_TIME:
+        return ["[It was stopped because it took too much processor time; do less at once.]"]
+    return [f"[Exit status {status}.]"] if status else []
 
 
 def is_long(text: str) -> bool:

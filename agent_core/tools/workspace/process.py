@@ -10,7 +10,13 @@ from agent_core.state.jobs.processes import ProcessRow
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy import Action, list_input_actions
 from agent_core.tools.workspace.background import KILLED, BackgroundCommands, name_log
-from agent_core.tools.workspace.output import describe_binary, is_long, read_output, shorten
+from agent_core.tools.workspace.output import (
+    OUT_OF_TIME,
+    describe_binary,
+    is_long,
+    read_output,
+    shorten,
+)
 from agent_core.tools.workspace.workspaces import (
     MOST_BYTES,
     Workspaces,
@@ -29,6 +35,7 @@ _REASONS = {
     "time": "was stopped because it took longer than allowed",
     "memory": "was stopped because it took too much memory",
     "processes": "was stopped because it had too many processes",
+    "cpu": "was stopped because it took too much processor time",
     "disk": "was stopped because the workspace or the disk is full",
     "backend": "was lost, because the place where it ran no longer exists",
     KILLED: "was killed",
@@ -50,8 +57,9 @@ def describe_process(row: ProcessRow, now: int) -> str:
         return f"{name} has run for {seconds:,} s."
     if row.state == "lost":
         return f"{name} was lost when Talaria restarted; it no longer runs."
-    if row.reason:
-        return f"{name} {_REASONS.get(row.reason, row.reason)}, after {seconds:,} s."
+    reason = "cpu" if row.status == OUT_OF_TIME else row.reason
+    if reason:
+        return f"{name} {_REASONS.get(reason, reason)}, after {seconds:,} s."
     return f"{name} ended with exit status {row.status}, after {seconds:,} s."
 
 

@@ -18,6 +18,7 @@ from agent_core.tools.workspace.named_secrets import (
 from agent_core.tools.workspace.output import (
     describe_binary,
     describe_refusals,
+    describe_status,
     is_long,
     read_output,
     shorten,
@@ -199,4 +200,4 @@ def _describe_limit(done: Completed, seconds: float) -> list[str]:
         ]
     if done.limit:
         return [f"[{_ENDS[done.limit]}]"]
-    return [f"[Exit status {done.status}.]"] if done.status else []
+    return describe_status(done.status)

@@ -19,7 +19,9 @@ from agent_core.execution import (
 from tests.emulators.daytona import KEY, DaytonaEmulator
 from tests.emulators.modal import TOKEN, ModalEmulator
 
-LIMITS = SandboxLimits(memory=300_000_000, processes=40, file=20_000_000, workspace=50_000_000)
+LIMITS = SandboxLimits(
+    memory=300_000_000, processes=40, file=20_000_000, workspace=50_000_000, cpu_seconds=3
+)
 
 
 class Account(Protocol):

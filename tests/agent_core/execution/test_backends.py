@@ -1,6 +1,7 @@
 """The behaviour that every execution backend has to show."""
 
 import asyncio
+import signal
 import time
 from contextlib import suppress
 from hashlib import sha256
@@ -178,6 +179,13 @@ async def test_a_command_that_takes_too_much_memory_ends(backend: Backend) -> No
     grow = "x=$(head -c 100M /dev/zero | tr '\\0' x); sleep 600"
     done = await run(backend, f"for i in 1 2 3 4 5; do ({grow}) & done; wait")
     assert done.limit == "memory" or b"allocate" in done.output
+
+
+async def test_a_process_gets_so_much_processor_time(backend: Backend) -> None:
+    done = await run(backend, "while :; do :; done", seconds=4 * PATIENCE)
+    assert (done.status, done.limit) == (128 + signal.SIGXCPU, "")
+    done = await run(backend, "trap '' XCPU; while :; do :; done", seconds=4 * PATIENCE)
+    assert (done.status, done.limit) == (137, "")
 
 
 async def test_a_command_can_fill_neither_a_file_nor_the_workspace(backend: Backend) -> None:

@@ -148,3 +148,23 @@ async def test_without_an_engine_nothing_runs_and_the_error_says_why(
         await backend.health()
     with pytest.raises(BackendUnavailable):
         await say(backend, "true")
+
+
+@needs_docker
+async def test_a_container_sees_the_listed_folders_and_writes_only_where_it_may(
+    folder: Path,
+) -> None:
+    shown, open_one = folder / "shown", folder / "open"
+    for place in (shown, open_one):
+        place.mkdir()
+        place.chmod(0o777)
+        (place / "note").write_text(place.name)
+    mounts = ((str(shown), "/data/shown", False), (str(open_one), "/data/open", True))
+    settings = ContainerSettings(image=IMAGE, environ=os.environ, mounts=mounts)
+    backend = DockerBackend(folder / "workspaces", LIMITS, settings)
+    assert await say(backend, "cat /data/*/note") == b"openshown"
+    said = await say(backend, "echo x > /data/shown/new; echo x > /data/open/new")
+    assert b"Read-only file system" in said
+    assert not (shown / "new").exists()
+    assert (open_one / "new").exists()
+    await backend.close()

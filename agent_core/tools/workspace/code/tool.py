@@ -18,6 +18,7 @@ from agent_core.tools.workspace.code.frames import CodeCall, CodeEnd, CodeOutput
 from agent_core.tools.workspace.output import (
     describe_binary,
     describe_refusals,
+    describe_status,
     is_long,
     read_output,
     shorten,
@@ -210,8 +211,8 @@ class _Run:
             lines.append(f"[The code was stopped after {seconds:g} s. Do less, or ask for more.]")
         elif limit:
             lines.append(f"[{_ENDS[limit]}]")
-        elif status:
-            lines.append(f"[Exit status {status}.]")
+        else:
+            lines += describe_status(status)
         lines += describe_refusals(ended.refusals)
         if self._calls:
             called = ", ".join(f"{name} {count}" for name, count in self._calls.items())

@@ -50,6 +50,7 @@ async def test_a_command_runs_in_the_workspace_and_reports_its_status(desk: Desk
         ("head -c 500 /dev/urandom; printf '\\0'", "or print it with xxd or strings.]"),
         ("for i in $(seq 99); do sleep 600 & done; wait", "it had too many processes"),
         ("for i in 1 2 3 4; do head -c 19M /dev/zero >f$i; done; sleep 9", "the disk is full"),
+        ("kill -XCPU $$", "it took too much processor time"),
         ("python3 -c 'input()'", "EOFError: EOF when reading a line"),
         ("curl http://127.0.0.1/ || wget http://127.0.0.1/", "[Exit status"),
     ],
