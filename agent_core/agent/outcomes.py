@@ -8,11 +8,13 @@ import re
 
 from agent_core.agent.active_turn import ActiveTurn
 from agent_core.agent.review import is_correction
+from agent_core.ids import TurnId
 from agent_core.state.conversations import messages
 from agent_core.state.conversations.turns import TurnState
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import skill_uses
 from agent_core.state.memory.skill_uses import Outcome
+from agent_core.state.queues import skill_tests
 
 _OWN_LIMITS = frozenset(("steps", "tokens", "time", "money", "no_progress"))
 """Limits that the work itself reached. The quota of a day, and a model that fails or refuses, say
@@ -40,34 +42,58 @@ def note_outcomes(
     """Give the turn's uses of skills their outcome, and revise those of the turn before."""
     outcome = _judge(state, reason)
     begun_at = skill_uses.end(connection, turn_id=turn.id, outcome=outcome, now=now)
-    if turn.job_turn or turn.parent:
-        return  # nobody speaks there
-    owner_id, person_id = turn.conversation.person_id, turn.person.id
+    revised = _revise(connection, turn, begun_at if outcome == "done" else None, now)
+    changed = [*([turn.id] if begun_at is not None else []), *revised]
+    for turn_id in dict.fromkeys(changed):
+        skill_tests.enqueue_checks(connection, turn_id=turn_id, person_id=turn.person.id, now=now)
     if begun_at is not None and outcome == "done":
+        skill_tests.enqueue_for_turn(connection, turn_id=turn.id, person_id=turn.person.id, now=now)
+
+
+def _revise(
+    connection: Connection, turn: ActiveTurn, begun_at: int | None, now: int
+) -> list[TurnId]:
+    """Revise outcomes after the person's words; return the turns whose outcomes changed.
+
+    `begun_at` is when the turn began to use skills, None without any that count as done.
+    """
+    if turn.job_turn or turn.parent:
+        return []  # nobody speaks there
+    owner_id, person_id = turn.conversation.person_id, turn.person.id
+    changed: list[TurnId] = []
+
+    def revise(turn_id: TurnId, outcome: Outcome) -> None:
+        if skill_uses.revise(
+            connection, turn_id=turn_id, person_id=person_id, outcome=outcome, now=now
+        ):
+            changed.append(turn_id)
+
+    if begun_at is not None:
         added = messages.list_said_since(
             connection, turn_id=turn.id, person_id=owner_id, since=begun_at
         )
         if any(is_correction(text) for text in added):
-            skill_uses.revise(
-                connection, turn_id=turn.id, person_id=person_id, outcome="corrected", now=now
-            )
+            revise(turn.id, "corrected")
     before = skill_uses.find_before(
         connection,
         conversation_id=turn.conversation.id,
         person_id=person_id,
         turn_id=turn.id,
     )
-    if before is None:
-        return
-    said = turn.evidence
-    verdict = read_thumb(said)
-    if verdict is None and is_correction(said):
-        verdict = "corrected"
-    if verdict is None:
+    if before is not None:
         asked = messages.request_of_turn(connection, turn_id=before, person_id=owner_id)
-        verdict = "retried" if _normalise(asked) == _normalise(said) != "" else None
-    if verdict:
-        skill_uses.revise(connection, turn_id=before, person_id=person_id, outcome=verdict, now=now)
+        if verdict := _read_verdict(turn.evidence, asked):
+            revise(before, verdict)
+    return changed
+
+
+def _read_verdict(said: str, asked: str) -> Outcome | None:
+    """Return what a message says about the answer to the request before it."""
+    if thumb := read_thumb(said):
+        return thumb
+    if is_correction(said):
+        return "corrected"
+    return "retried" if _normalise(asked) == _normalise(said) != "" else None
 
 
 def _judge(state: TurnState, reason: str) -> Outcome:

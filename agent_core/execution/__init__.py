@@ -9,6 +9,7 @@ from agent_core.execution.contract import (
 )
 from agent_core.execution.docker import ContainerSettings, DockerBackend
 from agent_core.execution.files import remove_workspace, walk_files
+from agent_core.execution.folders import find_own, name_scratch
 from agent_core.execution.hosted import (
     DaytonaSettings,
     HostedBackend,
@@ -61,9 +62,11 @@ __all__ = [
     "UnsandboxedBackend",
     "find_bubblewrap",
     "find_landlock_fault",
+    "find_own",
     "finish",
     "make_daytona",
     "make_modal",
+    "name_scratch",
     "remove_workspace",
     "run_command",
     "start_sandboxed",

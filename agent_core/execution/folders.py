@@ -55,6 +55,20 @@ class WorkspaceFolders:
         return place
 
 
+_SCRATCH = ".scratch"
+"""The ending of a workspace for trials; no slug contains its first character."""
+
+
+def name_scratch(workspace: str) -> str:
+    """Return the name of the workspace for trials beside a person's own one."""
+    return f"{workspace}{_SCRATCH}"
+
+
+def find_own(workspace: str) -> str:
+    """Return the person's own workspace beside one for trials; any other one as it is."""
+    return workspace.removesuffix(_SCRATCH)
+
+
 def check_name(workspace: str) -> None:
     """Raise `WorkspaceError` for a text that can't be the name of a workspace."""
     if workspace in ("", ".", "..") or "/" in workspace or "\0" in workspace:

@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from agent_core.errors import BackendUnavailable
 from agent_core.execution.contract import Backend, Command, FileContent, Process
+from agent_core.execution.folders import find_own
 
 
 class SelectedBackends:
@@ -39,7 +40,7 @@ class SelectedBackends:
 
     def has_network(self, workspace: str) -> bool:
         """Ask the backend of the workspace; see `Backend`."""
-        backend = self._chosen.get(workspace, self._default)
+        backend = self._chosen.get(find_own(workspace), self._default)
         return backend is not None and backend.has_network(workspace)
 
     async def end_abandoned(self) -> int:
@@ -92,7 +93,7 @@ class SelectedBackends:
         return faults
 
     def _find(self, workspace: str) -> Backend:
-        backend = self._chosen.get(workspace, self._default)
+        backend = self._chosen.get(find_own(workspace), self._default)
         if backend is None:
             raise BackendUnavailable(
                 "this person has no place for commands and files; the owner can choose one with"

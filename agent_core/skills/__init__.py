@@ -21,6 +21,7 @@ from agent_core.skills.curator import (
     hash_fault,
     plan_steps,
 )
+from agent_core.skills.decline import Decline, check_uses, judge_uses, roll_back
 from agent_core.skills.ledger_sync import (
     FOUND,
     archive_skill,
@@ -31,6 +32,7 @@ from agent_core.skills.ledger_sync import (
 )
 from agent_core.skills.parser import Skill, is_name
 from agent_core.skills.snapshots import is_whole
+from agent_core.skills.states import find_payer
 from agent_core.skills.undo import undo_skill_change
 from agent_core.skills.usage import SkillRecord, UsageFile, list_records
 
@@ -42,6 +44,7 @@ __all__ = [
     "CuratorReport",
     "CuratorRules",
     "CuratorView",
+    "Decline",
     "Skill",
     "SkillCatalog",
     "SkillRecord",
@@ -50,12 +53,15 @@ __all__ = [
     "UsageFile",
     "agree",
     "archive_skill",
+    "check_uses",
     "count_idle",
+    "find_payer",
     "has_written_all",
     "hash_fault",
     "inspect_skills",
     "is_name",
     "is_whole",
+    "judge_uses",
     "list_records",
     "list_skill_folders",
     "note_found",
@@ -63,6 +69,7 @@ __all__ = [
     "plan_steps",
     "read_skill_folder",
     "restore_skill",
+    "roll_back",
     "show_name",
     "undo_skill_change",
     "write_planned",

@@ -25,6 +25,7 @@ from agent_core.skills.ledger_sync import (
 )
 from agent_core.skills.parser import is_name, read_skill
 from agent_core.skills.snapshots import is_whole, read_snapshot
+from agent_core.skills.states import judge_text
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
@@ -134,6 +135,8 @@ def plan(
         ),
         origin=origin,
     )
+    if is_text:
+        judge_text(connection, name=change.name, entry=entry)
     intent = {
         "name": change.name,
         "path": change.path,

@@ -120,7 +120,7 @@ def _plan_present(
     if rules.archive_days and days >= rules.archive_days and not is_protected:
         yield Step(kind="archive", name=one.name, days=days)
     elif rules.stale_days and days >= rules.stale_days:
-        if row.state != "stale":
+        if row.state == "active":  # a draft and a trial wait for their proof
             yield Step(kind="stale", name=one.name, days=days)
     elif row.state == "stale":
         yield Step(kind="fresh", name=one.name)

@@ -16,6 +16,7 @@ from agent_core.memory import sync_folder
 from agent_core.skills.catalog import ARCHIVE, SkillCatalog, list_skill_folders, show_name
 from agent_core.skills.curator import CuratorView, Difference, Found, Step
 from agent_core.skills.snapshots import read_snapshot
+from agent_core.skills.states import judge_text
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import Change, LedgerEntry, Operation, Origin
@@ -221,7 +222,9 @@ def record_text(
     change = Change(
         operation=_name_operation(before, text), position=row.id, before=before, after=text
     )
-    return ledger.record(connection, person_id=team, target="skill", change=change, origin=origin)
+    entry = ledger.record(connection, person_id=team, target="skill", change=change, origin=origin)
+    judge_text(connection, name=name, entry=entry)
+    return entry
 
 
 def _compare(connection: Connection, folder: Path) -> dict[str, Difference]:

@@ -10,10 +10,11 @@ from agent_core.memory import ABSENT, write_file
 from agent_core.skills import ledger_sync
 from agent_core.skills.catalog import ARCHIVE, SKILL_FILE, list_skill_folders
 from agent_core.skills.snapshots import explain_omission, is_whole, read_snapshot, write_back
+from agent_core.skills.states import read_states
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
-from agent_core.state.memory.skills import SkillRow
+from agent_core.state.memory.skills import SkillRow, SkillState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,8 @@ def undo_skill_change(
     `OSError` and `StoreDamaged`.
     """
     team, row, skill = _find(connection, row_id)
+    if states := read_states(row):
+        return _undo_state(connection, row, skill, states, now)
     if row.change.before == row.change.after:
         raise SkillConflict(f"Row {row_id} only added a file; delete it in {folder / skill.name}.")
     later = skill_changes.list_later(connection, person_id=team, skill_id=skill.id, after=row_id)
@@ -71,6 +74,25 @@ def undo_skill_change(
         derived=tuple(later),
         is_text_only=is_text_only,
     )
+
+
+def _undo_state(
+    connection: Connection,
+    row: LedgerEntry,
+    skill: SkillRow,
+    states: tuple[SkillState, SkillState],
+    now: int,
+) -> UndoneSkillChange:
+    """Return a skill to the state before a row, if it still has the state that the row gave it."""
+    before, after = states
+    if skill.state != after:
+        raise SkillConflict(f"The skill {skill.name} is not {after} any more; it is {skill.state}.")
+    origin = Origin(actor="house", now=now, undoes=row.id)
+    made = skill_changes.set_state(
+        connection, name=skill.name, state=before, why=f"row {row.id} is undone", origin=origin
+    )
+    assert made is not None  # noqa: S101 - the states differ
+    return UndoneSkillChange(name=skill.name, undone=row, row=made, derived=())
 
 
 def _find(connection: Connection, row_id: int) -> tuple[PersonId, LedgerEntry, SkillRow]:

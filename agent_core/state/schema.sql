@@ -271,7 +271,7 @@ CREATE INDEX usage_by_turn ON usage (turn_id);
 
 -- The memory ledger: append-only. `target` is `memory`, `user`, `archive` (`position` is the archive
 -- row's id), `soul` (one entry, the whole text) or `skill` (`position` is the skill's id, the entry
--- its whole SKILL.md). `actor` is `turn:N`, `hand`, `person`, `house`, `curator`, `link:N` or
+-- its whole SKILL.md). `actor` is `turn:N`, `hand`, `person`, `house`, `curator`, `tests`, `link:N` or
 -- `unlink`. `position` is the entry's index at that moment, from 0, so that replaying the rows gives
 -- the list. `undoes` is the row that this row reverts. `message_ids` (JSON) are its evidence,
 -- `sources` (JSON) the files, quotes and pages that the model had read.

@@ -175,8 +175,12 @@ def _list_background(
         notices.enqueue_for_owners,
         core.now,
     )
-    reviews = maintenance.make_reviews(core, notices.dispatcher, data.questions, lanes)
-    runners = maintenance.make_task_runners(core, notices, proposals, spoken_answers, reviews)
+    slow = maintenance.SlowWork(
+        spoken_answers=spoken_answers,
+        learning=maintenance.make_reviews(core, notices.dispatcher, data.questions, lanes),
+        skill_tests=maintenance.make_skill_tests(core, notices, lanes),
+    )
+    runners = maintenance.make_task_runners(core, notices, proposals, slow)
     data.questions.answered.connect(lambda _: core.tasks_due.set())
     return [
         *(runner.run for runner in runners),

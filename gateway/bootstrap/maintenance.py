@@ -4,20 +4,32 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 
 from agent_core.agent import TitleGenerator
 from agent_core.agent.review import Reviewer
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
 from agent_core.memory import GROWTH_TASK, SOUL_TASK
+from agent_core.skills import UsageFile
+from agent_core.skills.evaluation import Sandbox
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
-from agent_core.state.queues import reviews, tasks
+from agent_core.state.queues import reviews, skill_tests, tasks
 from agent_core.state.queues.tasks import Task
+from agent_core.tools import Toolbox, make_workspace_tools
 from gateway.bootstrap.core import Core
 from gateway.outbound import OutboxDispatcher, Questions
 from gateway.people import Notices
-from gateway.scheduler import PersonBusy, ReviewDeps, Reviews
+from gateway.scheduler import (
+    PersonBusy,
+    ReviewDeps,
+    Reviews,
+    SkillTestDeps,
+    SkillTests,
+    TestUnfinished,
+)
+from gateway.texts.tools.skills import find_words
 from gateway.turns import PROPOSAL_TASK, SPEECH_TASK, AcceptedProposals, Lanes, SpokenAnswers
 
 _log = logging.getLogger(__name__)
@@ -26,8 +38,11 @@ _LONGEST = 300.0
 """Seconds that one task may take."""
 _MOST_ATTEMPTS = 3
 _PAUSE = 60_000
-_SLOW = frozenset((SPEECH_TASK, reviews.KIND))
+_SLOW = frozenset((SPEECH_TASK, reviews.KIND, skill_tests.KIND, skill_tests.CHECK))
 """Kinds of tasks whose runner runs nothing else."""
+
+_TEST_TOOLS = ("terminal", "read_file", "write_file", "patch", "search_files")
+"""The tools of the workspace that replays of skill tests have."""
 
 Handler = Callable[[Task], Awaitable[None]]
 
@@ -91,10 +106,10 @@ class TaskRunner:
         try:
             async with asyncio.timeout(_LONGEST):
                 await self._handlers[task.kind](task)
-        except PersonBusy:
-            due_at = now + round(2000 * self._poll)
+        except (PersonBusy, TestUnfinished) as error:
+            wait = error.wait if isinstance(error, TestUnfinished) else round(2000 * self._poll)
             await self._database.write(
-                "tasks.defer", lambda c: tasks.defer(c, task_id=task.id, due_at=due_at)
+                "tasks.defer", lambda c: tasks.defer(c, task_id=task.id, due_at=now + wait)
             )
         except Exception as error:  # the bulkhead: one task's error harms no other
             _log.warning("task %d (%s) failed: %r", task.id, task.kind, error)
@@ -139,14 +154,55 @@ def make_reviews(
     )
 
 
+def make_skill_tests(core: Core, notices: Notices, lanes: Lanes) -> SkillTests:
+    """Build what tests the agent's skills, and looks at how they go."""
+    settings, catalog = core.settings, core.skills.catalog
+    tools = (
+        make_workspace_tools(
+            core.backend, None, command_seconds=min(settings.tools.command_seconds, 60)
+        )
+        if core.backend
+        else ()
+    )
+    sandbox = Sandbox(
+        catalog=catalog,
+        model=settings.model.name,
+        judge_model=settings.model.cheap,
+        tools=Toolbox(
+            [one for one in tools if one.spec.name in _TEST_TOOLS], mask=core.secret_mask
+        ),
+        backend=core.backend,
+        find_words=find_words,
+        now=core.now,
+    )
+    return SkillTests(
+        SkillTestDeps(
+            database=core.database,
+            dispatcher=notices.dispatcher,
+            notices=notices,
+            usage=UsageFile(core.database, catalog.folder),
+            model=core.model,
+            quotas=core.quotas,
+            sandbox=sandbox,
+            is_running=lanes.is_running,
+            now=core.now,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowWork:
+    """The kinds of tasks that have a runner of their own."""
+
+    spoken_answers: SpokenAnswers
+    learning: Reviews
+    skill_tests: SkillTests
+
+
 def make_task_runners(
-    core: Core,
-    notices: Notices,
-    proposals: AcceptedProposals,
-    spoken_answers: SpokenAnswers,
-    learning: Reviews,
-) -> tuple[TaskRunner, TaskRunner, TaskRunner]:
-    """Build the runner of most kinds of tasks, that of speech and that of reviews."""
+    core: Core, notices: Notices, proposals: AcceptedProposals, slow: SlowWork
+) -> tuple[TaskRunner, ...]:
+    """Build the runner of most kinds of tasks, those of speech, of reviews and of skill tests."""
     database, memory, now = core.database, core.memory.store, core.now
     titles = TitleGenerator(
         database=database,
@@ -180,18 +236,23 @@ def make_task_runners(
     poll = core.extensions.timings.task_poll
     return (
         TaskRunner(database=database, handlers=handlers, now=now, wakeup=core.tasks_due, poll=poll),
-        TaskRunner(
-            database=database,
-            handlers={SPEECH_TASK: spoken_answers.apply},
-            now=now,
-            wakeup=core.speech_due,
-            poll=poll,
-        ),
-        TaskRunner(
-            database=database,
-            handlers={reviews.KIND: learning.apply},
-            now=now,
-            wakeup=asyncio.Event(),
-            poll=poll,
-        ),
+        *_make_slow_runners(core, slow, poll),
     )
+
+
+def _make_slow_runners(core: Core, slow: SlowWork, poll: float) -> list[TaskRunner]:
+    tests: dict[str, Handler] = {
+        skill_tests.KIND: slow.skill_tests.apply,
+        skill_tests.CHECK: slow.skill_tests.check,
+    }
+    kinds: list[tuple[dict[str, Handler], asyncio.Event]] = [
+        ({SPEECH_TASK: slow.spoken_answers.apply}, core.speech_due),
+        ({reviews.KIND: slow.learning.apply}, asyncio.Event()),
+        (tests, asyncio.Event()),
+    ]
+    return [
+        TaskRunner(
+            database=core.database, handlers=handlers, now=core.now, wakeup=wakeup, poll=poll
+        )
+        for handlers, wakeup in kinds
+    ]

@@ -19,6 +19,9 @@ from gateway.scheduler.skill_curator import make_skill_services as make_skill_se
 from gateway.scheduler.skill_curator import plan_round as plan_round
 from gateway.scheduler.skill_curator import record_manual_changes as record_manual_changes
 from gateway.scheduler.skill_curator import sync_at_start as sync_at_start
+from gateway.scheduler.skill_tests import SkillTestDeps as SkillTestDeps
+from gateway.scheduler.skill_tests import SkillTests as SkillTests
+from gateway.scheduler.skill_tests import TestUnfinished as TestUnfinished
 from gateway.scheduler.system_jobs import BACKUP as BACKUP
 from gateway.scheduler.system_jobs import CALENDARS as CALENDARS
 from gateway.scheduler.system_jobs import CURATOR as CURATOR

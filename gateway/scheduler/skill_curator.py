@@ -22,7 +22,7 @@ from agent_core.skills import (
     write_planned,
 )
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.memory import skills
+from agent_core.state.memory import skill_changes, skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.config import SkillSettings
@@ -134,7 +134,7 @@ class Curator:
             note_found(connection, view, found.steps, hand)
             done = self._archive(connection, found, now)
             for step in done.steps:
-                _record_marks(connection, step)
+                _record_marks(connection, step, now)
             faults = [step.fault for step in done.steps if step.kind == "tell"]
             if not faults:
                 return done, []
@@ -167,7 +167,7 @@ class Curator:
         return replace(found, steps=steps, stuck=failed)
 
 
-def _record_marks(connection: Connection, step: Step) -> None:
+def _record_marks(connection: Connection, step: Step, now: int) -> None:
     """Record a review's marks; changes found and moves are recorded already."""
     match step.kind:
         case "tell":
@@ -175,6 +175,14 @@ def _record_marks(connection: Connection, step: Step) -> None:
         case "repaired":
             skills.note_fault_reported(connection, name=step.name, fault="")
         case "stale":
-            skills.set_state(connection, name=step.name, state="stale")
+            why = f"not used for {step.days} days"
+            origin = Origin(actor="curator", now=now)
+            skill_changes.set_state(
+                connection, name=step.name, state="stale", why=why, origin=origin
+            )
         case "fresh":
-            skills.set_state(connection, name=step.name, state="active")
+            why = "it is used, or a person has changed the limits"
+            origin = Origin(actor="curator", now=now)
+            skill_changes.set_state(
+                connection, name=step.name, state="active", why=why, origin=origin
+            )

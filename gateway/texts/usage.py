@@ -87,6 +87,7 @@ _PURPOSES = {
     "title": Text("Titles"),
     "compaction": Text("Summaries"),
     "review": Text("Learning"),
+    "skill_test": Text("Testing skills"),
     "broken": Text("Interrupted"),
 }
 _SETTINGS = {

@@ -1,12 +1,18 @@
 """Daily quotas: check and reserve the cost of each model call before it is made."""
 
 from agent_core.agent.quotas.balance import DailyLimit, day_of
-from agent_core.agent.quotas.reservations import QuotaRules, Quotas, QuotaStatus
+from agent_core.agent.quotas.reservations import (
+    QuotaRules,
+    Quotas,
+    QuotaStatus,
+    call_in_background,
+)
 
 __all__ = [
     "DailyLimit",
     "QuotaRules",
     "QuotaStatus",
     "Quotas",
+    "call_in_background",
     "day_of",
 ]

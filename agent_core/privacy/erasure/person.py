@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from agent_core.errors import LastOwner, WorkInProgress
-from agent_core.execution import remove_workspace
+from agent_core.execution import name_scratch, remove_workspace
 from agent_core.ids import InboxId, MessageId, PersonId, PromptHash, SessionId
 from agent_core.memory import MemoryStore
 from agent_core.privacy.erasure import scrub
@@ -269,8 +269,9 @@ class PersonErasure:
     async def _remove_folders(self, mark: ErasureRecord) -> None:
         for name in mark.folders:
             if name.startswith(_PEOPLE):
-                workspace = self._workspaces / name.removeprefix(_PEOPLE)
-                await asyncio.to_thread(remove_workspace, workspace)
+                slug = name.removeprefix(_PEOPLE)
+                for workspace in (slug, name_scratch(slug)):
+                    await asyncio.to_thread(remove_workspace, self._workspaces / workspace)
             for folder in self._folders:
                 await asyncio.to_thread(_remove, folder / name)
 

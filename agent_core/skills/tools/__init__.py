@@ -5,11 +5,13 @@ from agent_core.skills.tools.manage import SkillManageTool
 from agent_core.skills.tools.search import SkillsSearchTool
 from agent_core.skills.tools.toolset import make_skill_tools
 from agent_core.skills.tools.view import SkillViewTool
+from agent_core.skills.tools.workspace_copy import copy_files
 
 __all__ = [
     "SkillDirectory",
     "SkillManageTool",
     "SkillViewTool",
     "SkillsSearchTool",
+    "copy_files",
     "make_skill_tools",
 ]

@@ -28,7 +28,7 @@ _MORE = (
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The skills as last read. `offered` are those that the model may choose itself."""
+    """The skills as last read. `offered` are those that the model may choose itself: no drafts."""
 
     entries: Mapping[str, CatalogEntry]
     offered: tuple[Skill, ...]
@@ -44,15 +44,20 @@ class SkillDirectory:
         self.catalog = catalog
         self._database = database
         self._letters = budget * _LETTERS_PER_TOKEN
-        self._known = _index([])
+        self._drafts: frozenset[str] = frozenset()
+        self._known = _index([], self._drafts)
         self._entries: Sequence[CatalogEntry] = []
         self._is_cut = True
 
     async def refresh(self) -> None:
-        """Read what has changed. Raises `SkillBroken` if the home's folder is unreadable."""
+        """Read what has changed.
+
+        Raises `SkillBroken` if the home's folder is unreadable, and `StoreError`.
+        """
         entries = await asyncio.to_thread(self.catalog.list_all)
-        if entries != self._entries:
-            self._known, self._entries = _index(entries), entries
+        drafts = await self._database.read(skills.list_drafts)
+        if entries != self._entries or drafts != self._drafts:
+            self._known, self._entries, self._drafts = _index(entries, drafts), entries, drafts
 
     async def describe(self) -> str:
         """List the skills for a new prompt: all that the budget holds, else the most used ones.
@@ -126,8 +131,12 @@ class SkillDirectory:
         return described, named
 
 
-def _index(entries: Sequence[CatalogEntry]) -> _Known:
-    good = [(one, one.skill) for one in entries if one.skill and one.skill.is_for_model]
+def _index(entries: Sequence[CatalogEntry], drafts: frozenset[str]) -> _Known:
+    good = [
+        (one, one.skill)
+        for one in entries
+        if one.skill and one.skill.is_for_model and not _is_draft(one, drafts)
+    ]
     offered = tuple(skill for one, skill in good if one.is_trusted)
     waiting = tuple(skill for one, skill in good if not one.is_trusted)
     texts = [(skill.name, skill.description) for skill in (*offered, *waiting)]
@@ -137,6 +146,11 @@ def _index(entries: Sequence[CatalogEntry]) -> _Known:
         waiting=waiting,
         index=WordIndex(texts),
     )
+
+
+def _is_draft(entry: CatalogEntry, drafts: frozenset[str]) -> bool:
+    """Return whether no test has proved a skill yet: then only people start it, by its name."""
+    return entry.origin == "home" and entry.name in drafts
 
 
 def _show(skill: Skill) -> str:

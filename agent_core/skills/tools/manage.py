@@ -24,6 +24,7 @@ from agent_core.skills.changes import (
     write_planned,
 )
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.tools import Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
@@ -31,6 +32,11 @@ from agent_core.transcript import ToolSpec
 _EVIDENCE = 2_000
 _ACTIONS = ("create", "patch", "add_file", "archive", "restore")
 _NEEDED = {"create": ("text",), "patch": ("old", "text"), "add_file": ("file", "text")}
+_STATES = {
+    "draft": "It is a draft: `/{name}` starts it, and new sessions list it once its test passes.",
+    "trial": "The new text is on trial, and tested in the background.",
+    "active": "New sessions list it.",
+}
 _WISH = Text("{name} wants to change a skill that everyone here uses:")
 
 
@@ -155,7 +161,10 @@ class SkillManageTool:
             raise SkillConflict("It is recorded, but can't be written yet; Talaria tries again.")
         if str(arguments["action"]) in ("archive", "restore"):
             return ToolResult(text=f"Done: {arguments['action']} {name}.")
-        return ToolResult(text=f"Done: {name} is at version {version}. New sessions list it.")
+        row = await self._database.read(lambda c: skills.find(c, name=name))
+        note = _STATES.get(row.state, "") if row else ""
+        text = f"Done: {name} is at version {version}. {note.format(name=name)}"
+        return ToolResult(text=text.strip())
 
 
 def _write_and_check(connection: Connection, *, folder: Path) -> bool:

@@ -13,8 +13,9 @@ from agent_core.skills.changes import write_planned
 from agent_core.skills.ledger_sync import note_loaded
 from agent_core.skills.tools.workspace_copy import copy_files
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.memory import skill_uses
+from agent_core.state.memory import skill_uses, skills
 from agent_core.state.memory.ledger import Origin
+from agent_core.state.memory.skills import SkillState
 from agent_core.tools import SKILL_TOOL, Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec, make_source
 
@@ -75,7 +76,11 @@ class SkillViewTool:
         if end < len(whole):
             text += f"\n[cut here: `offset` {end} of {len(whole):,} reads on]"
         if not file and not start:
-            await self._database.write("skills.use", lambda c: self._note(c, entry, context))
+            state = await self._database.write(
+                "skills.use", lambda c: self._note(c, entry, context)
+            )
+            if state == "draft":
+                text = f"[A draft: no test has proved it yet. Check what you do.]\n{text}"
             if self._backend and (
                 copied := await copy_files(self._backend, self._catalog, entry, context)
             ):
@@ -83,13 +88,17 @@ class SkillViewTool:
         sources = () if entry.is_trusted else (make_source("skill", name),)
         return ToolResult(text=text, sources=sources)
 
-    def _note(self, connection: Connection, entry: CatalogEntry, context: ToolContext) -> None:
-        """Record the use, after a text that somebody changed by hand."""
+    def _note(
+        self, connection: Connection, entry: CatalogEntry, context: ToolContext
+    ) -> SkillState:
+        """Record the use, after a text that somebody changed by hand; return the skill's state."""
         if entry.origin == "home":
             origin = Origin(actor="hand", now=context.now, evidence="found when it was read")
             write_planned(connection, self._catalog.folder)
             note_loaded(connection, self._catalog.folder, entry.name, origin)
         skill_uses.note(connection, name=entry.name, turn_id=context.turn_id, now=context.now)
+        row = skills.find(connection, name=entry.name)
+        return row.state if row and entry.origin == "home" else "active"
 
 
 def _describe(entry: CatalogEntry) -> str:

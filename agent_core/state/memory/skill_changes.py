@@ -2,7 +2,9 @@
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
-from agent_core.state.memory.ledger import ROW, LedgerEntry, read_row
+from agent_core.state.memory import blocks, ledger, skills
+from agent_core.state.memory.ledger import ROW, Change, LedgerEntry, Origin, read_row
+from agent_core.state.memory.skills import SkillState
 
 
 def find_newest(
@@ -69,3 +71,31 @@ def list_recent(connection: Connection, *, person_id: PersonId, limit: int) -> l
         {"person_id": person_id, "limit": limit},
     ).fetchall()
     return [read_row(row) for row in rows]
+
+
+def set_state(
+    connection: Connection, *, name: str, state: SkillState, why: str, origin: Origin
+) -> LedgerEntry | None:
+    """Change a skill's state, with a row of the ledger; None if it has that state, or is gone.
+
+    Raises `StoreDamaged` on a damaged row.
+    """
+    row = skills.find(connection, name=name)
+    if row is None or row.state == state:
+        return None
+    team = blocks.make_team(connection, now=origin.now)
+    newest = find_newest(connection, person_id=team, skill_id=row.id)
+    text = newest.change.after if newest else None
+    skills.set_state(connection, name=name, state=state)
+    return ledger.record(
+        connection,
+        person_id=team,
+        target="skill",
+        change=Change(operation="replace", position=row.id, before=text, after=text),
+        origin=Origin(
+            actor=origin.actor,
+            now=origin.now,
+            evidence=f"state {row.state} -> {state}: {why}",
+            undoes=origin.undoes,
+        ),
+    )

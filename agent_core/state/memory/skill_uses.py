@@ -6,6 +6,7 @@ from typing import Literal
 from agent_core.ids import ConversationId, PersonId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, skill_changes, skills
+from agent_core.state.memory.ledger import Origin
 
 Outcome = Literal["done", "corrected", "retried", "stopped", "failed", "liked", "disliked", "void"]
 """What became of a use. `void` says nothing about the skill: for instance, no model answered."""
@@ -34,6 +35,14 @@ def note(connection: Connection, *, name: str, turn_id: TurnId, now: int) -> Non
     skills.note_seen(connection, name=name, now=now)
     row = skills.find(connection, name=name)
     assert row is not None  # noqa: S101 - it was noted just now
+    if row.state == "stale":
+        skill_changes.set_state(
+            connection,
+            name=name,
+            state="active",
+            why="it is used again",
+            origin=Origin(actor=f"turn:{turn_id}", now=now),
+        )
     team = blocks.find_team(connection)
     text_row = team and skill_changes.find_text_row(connection, person_id=team, skill_id=row.id)
     made = connection.execute(
@@ -105,3 +114,29 @@ def count(connection: Connection) -> dict[int, Tally]:
         f" COUNT(*) FILTER (WHERE outcome IN {_BAD}) FROM skill_uses GROUP BY skill_id"
     ).fetchall()
     return {row[0]: Tally(successes=row[1], failures=row[2]) for row in rows}
+
+
+def list_judged(
+    connection: Connection, *, skill_id: int, text_row: int, since: int, limit: int = 500
+) -> list[bool]:
+    """List whether the newest uses of a text since a moment went well, oldest first."""
+    rows = connection.execute(
+        f"SELECT outcome IN {_GOOD} FROM skill_uses WHERE skill_id = :skill_id"
+        f" AND text_row = :text_row AND created_at > :since AND (outcome IN {_GOOD}"
+        f" OR outcome IN {_BAD}) ORDER BY id DESC LIMIT :limit",
+        {"skill_id": skill_id, "text_row": text_row, "since": since, "limit": limit},
+    ).fetchall()
+    return [bool(row[0]) for row in reversed(rows)]
+
+
+def list_good_turns(
+    connection: Connection, *, skill_id: int, person_id: PersonId, limit: int = 20
+) -> list[TurnId]:
+    """List the newest turns of a person in which a skill did well, newest first."""
+    rows = connection.execute(
+        "SELECT skill_uses.turn_id FROM skill_uses JOIN turns ON turns.id = skill_uses.turn_id"
+        f" AND turns.person_id = :person_id WHERE skill_uses.skill_id = :skill_id"
+        f" AND skill_uses.outcome IN {_GOOD} ORDER BY skill_uses.id DESC LIMIT :limit",
+        {"skill_id": skill_id, "person_id": person_id, "limit": limit},
+    ).fetchall()
+    return [TurnId(row[0]) for row in rows]

@@ -69,6 +69,19 @@ def set_state(connection: Connection, *, name: str, state: SkillState) -> None:
     )
 
 
+def set_good_row(connection: Connection, *, name: str, row_id: int | None) -> None:
+    """Record the ledger row of the last text of a skill that is proved."""
+    connection.execute(
+        "UPDATE skills SET good_row = :row_id WHERE name = :name", {"name": name, "row_id": row_id}
+    )
+
+
+def list_drafts(connection: Connection) -> frozenset[str]:
+    """Return the names of the skills that no test has proved yet."""
+    rows = connection.execute("SELECT name FROM skills WHERE state = 'draft'").fetchall()
+    return frozenset(row[0] for row in rows)
+
+
 def pin(connection: Connection, *, name: str, is_pinned: bool) -> None:
     """Pin or unpin a known skill."""
     connection.execute(
@@ -88,7 +101,7 @@ def forget(connection: Connection, *, name: str) -> None:
     """Mark a skill as gone; its id stays."""
     connection.execute(
         "UPDATE skills SET uses = 0, last_used_at = NULL, state = 'gone', is_pinned = 0,"
-        " told_fault = '' WHERE name = :name",
+        " told_fault = '', good_row = NULL WHERE name = :name",
         {"name": name},
     )
 

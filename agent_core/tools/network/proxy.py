@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlunsplit
 
+from agent_core.execution import find_own
 from agent_core.tools.network.addresses import ForbiddenAddress, check_url
 from agent_core.tools.network.lookup import HostLookup
 
@@ -88,7 +89,7 @@ class SandboxProxy:
 
     def is_open(self, workspace: str) -> bool:
         """Return whether the commands of a workspace may use it."""
-        return bool(self._people & {workspace, "*"})
+        return find_own(workspace) == workspace and bool(self._people & {workspace, "*"})
 
     async def serve(self, listener: socket.socket) -> "ProxySession":
         """Serve one command; see `SandboxNetwork`."""

@@ -1,6 +1,7 @@
 """Operations on skills: list and show them, and archive, restore, undo or pin them."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ from agent_core.skills import (
     SkillRecord,
     archive_skill,
     count_idle,
+    find_payer,
     has_written_all,
     is_name,
     list_records,
@@ -23,6 +25,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
+from agent_core.state.queues import skill_tests
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import (
     Answer,
@@ -203,6 +206,40 @@ async def unpin(context: OperationContext, asked: Answer) -> Answer:
     return await _pin(context, asked, is_pinned=False)
 
 
+async def test(context: OperationContext, asked: Answer) -> Answer:
+    """Queue a test of a skill, or show how far the one of this `cause` is. Raises `Declined`."""
+    name, now, cause = read_text(asked, "name"), context.now(), asked.get("cause")
+    entry = await _read_files(lambda: context.skills.catalog.find(name))
+    if entry.skill is None:
+        raise Declined(entry.fault)
+
+    def work(connection: Connection) -> Answer:
+        record_manual_changes(connection, context.skills, now, _FOUND)
+        skills.note_seen(connection, name=name, now=now)
+        row, team = skills.find(connection, name=name), blocks.find_team(connection)
+        assert row is not None  # noqa: S101 - it was noted just now
+        text_row = team and skill_changes.find_text_row(connection, person_id=team, skill_id=row.id)
+        payer = find_payer(connection, row.id)
+        if payer is None:
+            raise Declined("Nobody can pay for the test: there is no owner yet.")
+        chosen = str(cause or f"asked-{now}")
+        if cause is None:
+            skill_tests.enqueue(
+                connection,
+                skill=(row.id, name, text_row or 0),
+                person_id=payer,
+                cause=chosen,
+                now=now,
+                is_asked=True,
+            )
+        found = skill_tests.find(connection, skill_id=row.id, text_row=text_row or 0, cause=chosen)
+        if found is None:
+            raise Declined(f"The skill {name} has changed; test it again.")
+        return {"cause": chosen, "state": found[0], "why": found[1], **json.loads(found[2])}
+
+    return await _do(context, work)
+
+
 async def curate(context: OperationContext, asked: Answer) -> Answer:
     """Run the curator now, or show its plan. Raises `Declined`."""
     now = context.now()
@@ -238,6 +275,7 @@ SKILL_OPERATIONS: Mapping[str, Operation] = {
     "skills.pin": pin,
     "skills.unpin": unpin,
     "skills.curate": curate,
+    "skills.eval": test,
     "skills.install": install,
     "skills.versions": list_versions_of,
     "skills.rollback": rollback,
@@ -338,6 +376,7 @@ def _outline(one: CatalogEntry, known: SkillRecord | None, now: int) -> dict[str
         "description": skill.description if skill else "",
         "unknown": list(skill.unknown) if skill else [],
         "fault": one.fault,
+        "state": row.state if row and one.origin == "home" else "active",
         "uses": row.uses if row else 0,
         "successes": known.tally.successes if known else 0,
         "failures": known.tally.failures if known else 0,

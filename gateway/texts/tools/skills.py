@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent_core.localization import Plural, Text
+from agent_core.localization import LANGUAGES, Plural, Text, use_language
 from agent_core.transcript import flatten
 
 _LONGEST = 120
@@ -18,6 +18,17 @@ NO_HIT = Text("I found no skill for that. Send `/skills` to see all of them.")
 BROKEN = Text("I can't read the skills now. An owner can run `talaria skills check`.")
 FOLLOW = Text("Do this with the skill {name}; read it first with `skill_view`: {words}")
 FOLLOW_ALONE = Text("Start the skill {name}; read it first with `skill_view`.")
+
+
+def find_words(request: str) -> str:
+    """Return what a person wrote beside the name of a skill; any other request as it is."""
+    for language in LANGUAGES:
+        with use_language(language):
+            for sentence in (FOLLOW, FOLLOW_ALONE):
+                before, _, after = sentence(name="\0", words="").partition("\0")
+                if request.startswith(before) and after in request:
+                    return request.partition(after)[2].strip()
+    return request
 
 
 def describe_skill(name: str, text: str, uses: tuple[int, int, int]) -> str:

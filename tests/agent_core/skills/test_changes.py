@@ -170,7 +170,13 @@ async def test_an_edit_by_hand_is_never_overwritten(tmp_path: Path) -> None:
         await home.start()
         assert home.catalog.load("tidy").body == "Still mine."
         assert await home.database.read(has_written_all)
-        assert [row.origin.actor for row in await home.rows()] == ["hand", "turn:1", "hand"]
+        rows = await home.rows()
+        texts = [row for row in rows if row.change.before != row.change.after]
+        assert [row.origin.actor for row in texts] == ["hand", "turn:1", "hand"]
+        assert [row.origin.evidence.partition(":")[0] for row in rows if row not in texts] == [
+            "state active -> trial",
+            "state trial -> active",
+        ]
 
 
 async def test_a_link_is_not_followed(tmp_path: Path) -> None:
@@ -218,5 +224,5 @@ async def test_a_kill_between_row_and_file_is_repaired_at_the_start(
     async with opened(tmp_path) as home:
         await home.start()
         assert (place / SKILL_FILE).read_text() == compose("tidy", "Do it well.")
-        assert [row.origin.actor for row in await home.rows()] == ["hand", "turn:1"]
+        assert [row.origin.actor for row in await home.rows()] == ["hand", "turn:1", "turn:1"]
         assert await home.database.read(has_written_all)

@@ -235,7 +235,12 @@ async def test_unused_skills_are_archived_unless_needed_or_pinned(
         assert run.reason == "4 skills checked; archived: digest, old as old~2"
         assert names_in(folder) == [".archive", ".usage.json", "pinned", "wanted"]
         assert names_in(folder / ".archive") == ["digest", "old", "old~2"]
-        assert (await harness.read(changes))[4:] == [
+        stale = "state active -> stale: not used for 9 days"
+        rows = (await harness.read(changes))[4:]
+        assert sorted(rows[:4]) == [
+            (name, "replace", "curator", stale) for name in ("digest", "old", "pinned", "wanted")
+        ]
+        assert rows[4:] == [
             ("digest", "remove", "curator", "not used for 16 days; archived as digest"),
             ("old", "remove", "curator", "not used for 16 days; archived as old~2"),
         ]

@@ -25,7 +25,7 @@ from agent_core.skills import (
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.config import Settings, load
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.cli.skills import install
+from gateway.interfaces.cli.skills import evaluate, install
 from gateway.interfaces.operations.runner import perform
 from gateway.interfaces.parser import Parser
 
@@ -96,6 +96,7 @@ def configure(parser: Parser) -> None:
     for one in (versions, rollback):
         one.add_argument("name", metavar="NAME", help="name from `talaria skills list`")
     rollback.add_argument("--to", metavar="N", type=int, help="number from `versions`")
+    evaluate.configure(verbs)
     install.configure(verbs)
 
 
@@ -269,6 +270,8 @@ def _describe_row(row: Mapping[str, Any], zone: ZoneInfo) -> str:
 
 
 def _describe_change(before: str | None, after: str | None) -> str:
+    if before == after:
+        return "no new text"
     if before is None:
         return f"added ({_measure(after or '')})"
     if after is None:
@@ -291,7 +294,7 @@ _LINES: Mapping[str, Callable[[Mapping[str, Any], ZoneInfo], list[str]]] = {
     "versions": _versions,
     "rollback": _rollback,
 }
-_LOCAL = {"install": install.install, "scan": install.scan}
+_LOCAL = {"eval": evaluate.evaluate, "install": install.install, "scan": install.scan}
 
 
 def _origin(one: Mapping[str, Any]) -> str:
@@ -308,7 +311,7 @@ def _describe_use(one: Mapping[str, Any], zone: ZoneInfo) -> str:
 
 
 def _describe_state(one: Mapping[str, Any], wanted: list[str]) -> str:
-    reported = ""
+    reported = {"draft": ", a draft", "trial": ", on trial"}.get(one["state"], "")
     if one["name"] in wanted:
         reported += ", used by a job"
     if one["is_pinned"]:

@@ -115,6 +115,7 @@ from agent_core.state.queues import (
     inbox,
     outbox,
     reviews,
+    skill_tests,
     tasks,
     unreachable_chats,
 )
@@ -211,6 +212,7 @@ ROOMS = (
     agent_bindings,
     tool_switches,
     reviews,
+    skill_tests,
     tasks,
     person_data,
     transcripts,
@@ -442,6 +444,12 @@ VALUES: dict[str, Any] = {
     "plan": [PlanItem(text="t")],
     "session_ids": [SessionId(1)],
     "since": 0,
+    "text_row": 1,
+    "row_id": 1,
+    "why": "w",
+    "skill": (1, "n", 1),
+    "cause": "0",
+    "is_asked": False,
     "slug": "s",
     "call": ModelCall(
         purpose="p",

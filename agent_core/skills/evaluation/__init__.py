@@ -1,0 +1,30 @@
+"""Tests of skills: cases from recorded turns, replayed in a scratch workspace, with and without."""
+
+from agent_core.skills.evaluation.cases import (
+    LEAST_CASES,
+    EvalCase,
+    add_cases,
+    read_cases,
+)
+from agent_core.skills.evaluation.draw import Recorded, draw_cases, load_recorded
+from agent_core.skills.evaluation.record import EvalRecord, Run, dump_record, load_record
+from agent_core.skills.evaluation.replay import Replayer, Sandbox
+from agent_core.skills.evaluation.verdict import Verdict, judge_runs
+
+__all__ = [
+    "LEAST_CASES",
+    "EvalCase",
+    "EvalRecord",
+    "Recorded",
+    "Replayer",
+    "Run",
+    "Sandbox",
+    "Verdict",
+    "add_cases",
+    "draw_cases",
+    "dump_record",
+    "judge_runs",
+    "load_record",
+    "load_recorded",
+    "read_cases",
+]

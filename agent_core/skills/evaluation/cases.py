@@ -1,0 +1,138 @@
+"""The cases that test a skill: `evals/evals.json` beside its SKILL.md, as Agent Skills have it.
+
+A case that was drawn from a turn names that turn only. Its words stay in the transcript, where
+`/forget` finds them, and where no other reader of the skill sees them.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from agent_core.errors import SkillBroken, SkillConflict
+from agent_core.ids import TurnId
+from agent_core.memory import read_file, write_file
+
+EVALS = "evals/evals.json"
+LEAST_CASES = 3
+"""Fewer cases prove nothing about a skill."""
+_MOST_CASES = 50
+_MOST_BYTES = 1_000_000
+_LONGEST_PATTERN = 500
+
+CheckKind = Literal[
+    "exact", "contains", "lacks", "matches", "calls", "does_not_call", "exit_status"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A property of an answer that code can judge.
+
+    The answer is exactly `value`, contains or lacks it, or matches it; it calls a tool of that
+    name, or does not; or its last command ends with that status.
+    """
+
+    kind: CheckKind
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalCase:
+    """A request, and what its answer should be; one that was drawn has the number of its turn.
+
+    A model judges `expected` and `assertions`, only where there are no `checks`.
+    """
+
+    id: str
+    prompt: str = ""
+    turn_id: TurnId | None = None
+    expected: str = ""
+    checks: tuple[Check, ...] = ()
+    assertions: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    """Files of the skill that are in the workspace at the beginning, under their own names."""
+
+
+def read_cases(place: Path) -> list[EvalCase]:
+    """Read the cases of a skill's folder; none without a file. Blocks. Raises `SkillBroken`."""
+    return [_read_case(one, place) for one in _read_evals(place)["evals"]][:_MOST_CASES]
+
+
+def add_cases(place: Path, name: str, turn_ids: Sequence[TurnId]) -> None:
+    """Add cases that were drawn from turns, unless they are there; keeps the others as they are.
+
+    Blocks. Raises `SkillBroken`, `SkillConflict` if somebody edits the file now, and `OSError`.
+    """
+    path = place / EVALS
+    seen = read_file(path).hash
+    found = _read_evals(place)
+    known = {one.get("turn") for one in found["evals"] if isinstance(one, dict)}
+    new = [{"id": f"turn-{one}", "turn": one} for one in turn_ids if one not in known]
+    if not new:
+        return
+    found = {"skill_name": name, **found, "evals": [*found["evals"], *new]}
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    if not write_file(path, text, seen):
+        raise SkillConflict(f"{path} was changed meanwhile; try again.")
+
+
+def _read_evals(place: Path) -> dict[str, Any]:
+    path = place / EVALS
+    try:
+        if path.is_symlink() or (path.exists() and path.stat().st_size > _MOST_BYTES):
+            raise SkillBroken(f"{path} is a link, or larger than {_MOST_BYTES:,} bytes")
+        found = json.loads(path.read_text()) if path.exists() else {"evals": []}
+    except (OSError, ValueError, RecursionError) as error:
+        raise SkillBroken(f"{path} can't be read as JSON: {error}") from error
+    if not isinstance(found, dict) or not isinstance(found.get("evals"), list):
+        raise SkillBroken(f'{path} must be an object with a list "evals"')
+    return found
+
+
+def _read_case(given: object, place: Path) -> EvalCase:
+    """Parse a case. Raises `SkillBroken`."""
+    where = place / EVALS
+    if not isinstance(given, dict) or not isinstance(given.get("id"), int | str):
+        raise SkillBroken(f'each case in {where} must be an object with an "id"')
+    turn, prompt = given.get("turn"), given.get("prompt", "")
+    if not isinstance(prompt, str) or (not prompt.strip() and type(turn) is not int):
+        raise SkillBroken(f'case {given["id"]} in {where} needs a "prompt" or a "turn"')
+    lists = [given.get(key, []) for key in ("checks", "assertions", "files")]
+    if not all(isinstance(one, list) for one in lists):
+        raise SkillBroken(
+            f'"checks", "assertions" and "files" of case {given["id"]} in {where} must be lists'
+        )
+    checks, assertions, files = lists
+    return EvalCase(
+        id=str(given["id"]),
+        prompt=prompt,
+        turn_id=TurnId(turn) if type(turn) is int else None,
+        expected=str(given.get("expected_output", "")),
+        checks=tuple(_read_check(one, where) for one in checks),
+        assertions=tuple(str(one) for one in assertions),
+        files=tuple(str(one) for one in files),
+    )
+
+
+def _read_check(given: object, where: Path) -> Check:
+    """Parse a check, such as {"kind": "contains", "value": "42"}. Raises `SkillBroken`."""
+    kinds: tuple[CheckKind, ...] = get_args(CheckKind)
+    found = given if isinstance(given, Mapping) else {}
+    kind = next((one for one in kinds if one == found.get("kind")), None)
+    if kind is None or "value" not in found:
+        raise SkillBroken(
+            f'each check in {where} needs a "value" and a "kind": one of {", ".join(kinds)}'
+        )
+    value = str(found["value"])
+    if kind == "matches":
+        try:
+            re.compile(value)
+        except re.error as error:
+            raise SkillBroken(f"{where} has an invalid pattern {value[:60]!r}: {error}") from error
+        if len(value) > _LONGEST_PATTERN:
+            raise SkillBroken(f"{where} has a pattern over {_LONGEST_PATTERN} characters")
+    return Check(kind=kind, value=value)

@@ -1,0 +1,129 @@
+"""The states of skills, within a transaction: each change is a row of the ledger with its reason.
+
+A text that the agent wrote is a draft until its tests pass. If the skill had a proved text before,
+the new one is on trial instead. What a person wrote is active at once.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import get_args
+
+from agent_core.ids import PersonId, TurnId
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import blocks, skill_changes, skills
+from agent_core.state.memory.ledger import LedgerEntry, Origin
+from agent_core.state.memory.skills import SkillRow, SkillState
+from agent_core.state.people import people
+from agent_core.state.queues import skill_tests
+
+_AGENT = re.compile(r"turn:(\d+)|review:\d+:(\d+)")
+_STATE = re.compile(r"state (\w+) -> (\w+): .*", re.DOTALL)
+_MOST_ROWS = 1_000
+
+
+def judge_text(connection: Connection, *, name: str, entry: LedgerEntry) -> None:
+    """Give a skill the state that its new text allows, and queue a test of the agent's own."""
+    row, text = skills.find(connection, name=name), entry.change.after
+    if row is None or text is None or row.state in ("archived", "gone"):
+        return
+    if _is_proved(connection, row, text, entry):
+        skills.set_good_row(connection, name=name, row_id=entry.id)
+        if row.state in ("draft", "trial"):
+            _change(connection, row, "active", entry, "this text is proved")
+        return
+    good_row = row.good_row
+    if good_row is None and entry.change.before is not None and row.state in ("active", "stale"):
+        good_row = _find_text_before(connection, row, entry)
+        skills.set_good_row(connection, name=name, row_id=good_row)
+    state: SkillState = "trial" if good_row is not None else "draft"
+    if state != row.state:
+        _change(connection, row, state, entry, "the agent wrote this text, and no test has passed")
+    author = find_author(connection, entry.origin)
+    if author:
+        skill_tests.enqueue(
+            connection,
+            skill=(row.id, name, entry.id),
+            person_id=author,
+            cause="0",
+            now=entry.origin.now,
+        )
+
+
+def read_states(row: LedgerEntry) -> tuple[SkillState, SkillState] | None:
+    """Return the states before and after a row that changes the state only."""
+    found = _STATE.fullmatch(row.origin.evidence)
+    if found is None or row.change.before != row.change.after:
+        return None
+    known: dict[str, SkillState] = {one: one for one in get_args(SkillState)}
+    before, after = known.get(found[1]), known.get(found[2])
+    return (before, after) if before and after else None
+
+
+def is_agents(origin: Origin) -> bool:
+    """Return whether the agent itself made a change."""
+    return _AGENT.fullmatch(origin.actor) is not None
+
+
+def is_by_agent(rows: Sequence[LedgerEntry], text_row: int) -> bool:
+    """Return whether the agent wrote a text first; `rows` are those of the skill, newest first."""
+    text = next((one.change.after for one in rows if one.id == text_row), None)
+    first = next((one for one in reversed(rows) if one.change.after == text), None)
+    return first is not None and is_agents(first.origin)
+
+
+def find_author(connection: Connection, origin: Origin) -> PersonId | None:
+    """Return the person in whose turn the agent made a change."""
+    found = _AGENT.fullmatch(origin.actor)
+    if found is None:
+        return None
+    turn = turns.find(connection, turn_id=TurnId(int(found[1] or found[2])))
+    return turn.person_id if turn else None
+
+
+def find_payer(connection: Connection, skill_id: int) -> PersonId | None:
+    """Return who pays for the test of a skill: the person whose turn wrote it, or an owner."""
+    team = blocks.find_team(connection)
+    rows = (
+        skill_changes.list_of_skill(connection, person_id=team, skill_id=skill_id, limit=_MOST_ROWS)
+        if team
+        else []
+    )
+    authors = (find_author(connection, row.origin) for row in rows)
+    author = next((one for one in authors if one), None)
+    owner = people.find_owner(connection)
+    return author or (owner.id if owner else None)
+
+
+def _change(
+    connection: Connection, row: SkillRow, state: SkillState, entry: LedgerEntry, why: str
+) -> None:
+    """Change the state that a text brings; a new or restored one needs no row besides its own."""
+    if entry.change.before is None:
+        skills.set_state(connection, name=row.name, state=state)
+        return
+    skill_changes.set_state(connection, name=row.name, state=state, why=why, origin=entry.origin)
+
+
+def _is_proved(connection: Connection, row: SkillRow, text: str, entry: LedgerEntry) -> bool:
+    """Return whether a person wrote this text first, or it was proved before."""
+    rows = _list_rows(connection, row)
+    if any(one.id == row.good_row and one.change.after == text for one in rows):
+        return True
+    first = next((one for one in reversed(rows) if one.change.after == text), entry)
+    return not is_agents(first.origin)
+
+
+def _find_text_before(connection: Connection, row: SkillRow, entry: LedgerEntry) -> int | None:
+    """Return the newest row before another one that changed the text."""
+    rows = (one for one in _list_rows(connection, row) if one.id < entry.id)
+    return next((one.id for one in rows if one.change.before != one.change.after), None)
+
+
+def _list_rows(connection: Connection, row: SkillRow) -> list[LedgerEntry]:
+    """List the rows of a skill, newest first."""
+    team = blocks.find_team(connection)
+    assert team is not None  # noqa: S101 - the skill has a row, which is the team's
+    return skill_changes.list_of_skill(
+        connection, person_id=team, skill_id=row.id, limit=_MOST_ROWS
+    )

@@ -1,0 +1,79 @@
+"""`talaria skills eval`: test a skill now, and show its cases with and without it."""
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gateway.config import Settings
+from gateway.errors import Declined
+from gateway.interfaces.operations.client import NoGateway, ask
+from gateway.interfaces.parser import Parser
+
+_LOOK = 1.0
+"""Seconds between two looks at a test."""
+_RESULTS = {
+    "passed": "passed",
+    "failed": "failed",
+    "few": "not tested",
+    "void": "not tested",
+}
+
+
+def configure(verbs: Any) -> None:
+    """Add the verb `eval`."""
+    parser: Parser = verbs.add_parser(
+        "eval",
+        help="test a skill with its cases; 1 if it fails",
+        examples=["talaria skills eval research"],
+    )
+    parser.add_argument("name", metavar="NAME", help="name from `talaria skills list`")
+
+
+def evaluate(arguments: argparse.Namespace, settings: Settings, _: Mapping[str, str]) -> int:
+    """Test a skill in the running gateway, and print a table. Raises `Declined`."""
+    asked: dict[str, Any] = {"name": arguments.name}
+    shown = 0
+    while True:
+        try:
+            answer = ask(settings.home, "skills.eval", asked)
+        except NoGateway:
+            raise Declined("A test calls the model: start Talaria with `talaria run`.") from None
+        asked["cause"] = answer["cause"]
+        for run in answer["runs"][shown:]:
+            print(f"  {run['case']}, {run['arm']} the skill: {_describe_run(run)}", flush=True)
+        shown = len(answer["runs"])
+        if answer["state"] == "dead":
+            raise Declined(f"The test failed: {answer['why']}")
+        if answer["result"]:
+            print("\n".join(describe_test(answer)))
+            return 0 if answer["result"] == "passed" else 1
+        time.sleep(_LOOK)
+
+
+def describe_test(answer: Mapping[str, Any]) -> list[str]:
+    """Format a finished test: a line for each case, and the verdict."""
+    runs = {(run["case"], run["arm"]): run for run in answer["runs"]}
+    cases = list(dict.fromkeys(run["case"] for run in answer["runs"]))
+    table = [("CASE", "WITHOUT", "WITH")]
+    for case in cases:
+        cells = (runs.get((case, arm)) for arm in ("without", "with"))
+        without, having = (_describe_run(run) if run else "" for run in cells)
+        table.append((case, without, having))
+    verdict = f"{answer['name']}: {_RESULTS[answer['result']]}: {answer['reason']}."
+    return [*(_align(table) if cases else []), verdict]
+
+
+def _describe_run(run: Mapping[str, Any]) -> str:
+    if run["passed"] is None:
+        return f"left out: {run['why']}"
+    word = "good" if run["passed"] else f"bad ({run['why']})"
+    return f"{word}, {run['steps']} steps, {run['tokens']:,} tokens"
+
+
+def _align(table: Sequence[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in table
+    ]

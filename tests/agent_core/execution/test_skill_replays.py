@@ -1,0 +1,144 @@
+"""A replay of a skill's test works in a scratch workspace of every backend, and leaves nothing."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from agent_core.execution import Backend, Command, name_scratch, run_command
+from agent_core.ids import CallId, PersonId, TurnId
+from agent_core.models.contract import ModelAnswer, ModelRequest
+from agent_core.skills import SkillCatalog
+from agent_core.skills.evaluation import EvalCase, Recorded, Replayer, Run, Sandbox
+from agent_core.skills.evaluation.cases import Check
+from agent_core.skills.evaluation.record import Arm
+from agent_core.tools import Toolbox, make_workspace_tools
+from agent_core.transcript import ToolResultPart
+from tests.agent_core.execution.backends import MEGABYTE
+from tests.agent_core.skills.test_catalog import write_skill
+from tests.fakes.model import FakeModel, Play, ask, call, say
+
+pytestmark = pytest.mark.process
+
+READ = Check(kind="contains", value="swept")
+RUN = "cat rooms.csv; python3 .skills/tidy/sweep.py; touch left; ls -a"
+
+
+def do(command: str) -> Play:
+    return ask(call("terminal", json.dumps({"command": command})))
+
+
+class Trial:
+    """One skill with a script and a file for its cases, and a model that plays its part."""
+
+    def __init__(self, home: Path, backend: Backend | None, *plays: Play) -> None:
+        place = write_skill(home / "skills", "tidy", "Run sweep.py.")
+        (place / "sweep.py").write_text("print('swept')\n")
+        (place / "evals/files").mkdir(parents=True)
+        (place / "evals/files/rooms.csv").write_text("attic\n")
+        self.model = FakeModel(*plays)
+        self.catalog = SkillCatalog(home / "skills")
+        tools = make_workspace_tools(backend, None, command_seconds=30) if backend else ()
+        self.sandbox = Sandbox(
+            catalog=self.catalog,
+            model="big",
+            judge_model="cheap",
+            tools=Toolbox([one for one in tools if one.spec.name == "terminal"]),
+            backend=backend,
+            find_words=lambda request: request,
+            now=lambda: 1,
+        )
+
+    async def ask(self, request: ModelRequest) -> tuple[ModelAnswer, int]:
+        async for piece in self.model.stream(request):
+            if isinstance(piece, ModelAnswer):
+                return piece, 7
+        raise AssertionError
+
+    async def run(self, case: EvalCase, arm: Arm, recorded: Recorded | None = None) -> Run:
+        replayer = Replayer(self.sandbox, self.ask, PersonId(1), "ada")
+        return await replayer.run(case, recorded, arm, self.catalog.find("tidy"))
+
+    def results(self) -> Sequence[str]:
+        parts = [part for message in self.model.requests[-1].messages for part in message.parts]
+        return [part.text for part in parts if isinstance(part, ToolResultPart)]
+
+
+async def list_files(backend: Backend, workspace: str) -> set[str]:
+    command = Command(workspace=workspace, argv=("ls", "-A"))
+    done = await run_command(backend, command, seconds=45, most_bytes=MEGABYTE)
+    return set(done.output.decode().split())
+
+
+async def test_a_replay_has_its_files_and_touches_nothing_of_the_person(
+    backend: Backend, tmp_path: Path
+) -> None:
+    await backend.write_file("ada", "diary.txt", b"mine")
+    trial = Trial(tmp_path, backend, do(RUN), say("It is swept."))
+    case = EvalCase(
+        id="1",
+        prompt="sweep",
+        checks=(READ, Check(kind="exit_status", value="0"), Check(kind="calls", value="terminal")),
+        files=("evals/files/rooms.csv",),
+    )
+    run = await trial.run(case, "with")
+    if backend.has_network("ada"):  # it can't be closed for one workspace, so nothing runs there
+        assert (run.passed, trial.results()) == (False, ["`terminal` can't be used here."])
+        return
+    assert (run.passed, run.why, run.steps, run.micro_dollars) == (True, "", 2, 14)
+    shown = trial.results()[0]
+    assert "attic" in shown
+    assert "swept" in shown
+    assert "diary.txt" not in shown
+    left = await list_files(backend, name_scratch("ada"))
+    assert left <= {".tmp"}, "some backends make it for each command"
+    assert "left" not in await list_files(backend, "ada")
+    assert "Run sweep.py." in trial.model.requests[0].system
+
+
+async def test_without_the_skill_neither_its_text_nor_its_files_are_there(
+    backend: Backend, tmp_path: Path
+) -> None:
+    await backend.write_file(name_scratch("ada"), "of-a-killed-replay", b"x")
+    trial = Trial(tmp_path, backend, do(RUN), say("No."))
+    run = await trial.run(EvalCase(id="1", prompt="sweep", checks=(READ,)), "without")
+    assert (run.passed, run.why) == (False, "contains 'swept'")
+    assert "swept" not in trial.results()[0]
+    assert "of-a-killed-replay" not in trial.results()[0]
+    assert "sweep.py" not in trial.model.requests[0].system
+
+
+async def test_other_tools_repeat_what_was_recorded_and_do_nothing(tmp_path: Path) -> None:
+    fetch = '{"url": "https://example.com"}'
+    other = '{"url": "https://example.com/other"}'
+    known = ToolResultPart(call_id=CallId("c1"), name="web_fetch", text="42 visitors")
+    plays = (
+        ask(call("web_fetch", fetch), call("web_fetch", other, "c2"), call("memory", "{}", "c3")),
+        say("There were 42."),
+    )
+    trial = Trial(tmp_path, None, *plays)
+    recorded = Recorded(
+        context=(), request="how many?", answer="42", results={("web_fetch", fetch): known}
+    )
+    run = await trial.run(EvalCase(id="1", turn_id=TurnId(3)), "with", recorded)
+    assert run.passed
+    refused = "can't be used here."
+    assert trial.results() == ["42 visitors", f"`web_fetch` {refused}", f"`memory` {refused}"]
+    assert [spec.name for spec in trial.model.requests[0].tools] == ["web_fetch"]
+
+
+async def test_a_model_judges_only_what_code_cannot(tmp_path: Path) -> None:
+    recorded = Recorded(context=(), request="a poem?", answer="Roses.", results={})
+    verdicts = {"yes.": True, "No": False, "perhaps": None}
+    for said, expected in verdicts.items():
+        trial = Trial(tmp_path / said, None, say("Violets."), say(said))
+        run = await trial.run(EvalCase(id="1", turn_id=TurnId(3)), "with", recorded)
+        assert (run.passed, run.steps) == (expected, 1)
+        assert [request.model for request in trial.model.requests] == ["big", "cheap"]
+
+
+async def test_a_case_whose_turn_was_forgotten_is_left_out(tmp_path: Path) -> None:
+    trial = Trial(tmp_path, None)
+    run = await trial.run(EvalCase(id="1", turn_id=TurnId(3)), "with", None)
+    assert (run.passed, run.why) == (None, "its turn is gone")
