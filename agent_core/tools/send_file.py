@@ -83,8 +83,10 @@ class SendFileTool:
         path, `BackendUnavailable` and `StoreError`.
         """
         if self._backend and "path" in arguments:
-            name, data = await _read_path(self._backend, arguments, context)
-            media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
+            if len(arguments) > 1:
+                raise ToolArgumentError("give `path` alone, or `name` and `text`")
+            path = str(arguments["path"])
+            name, data, media_type = await read_workspace_file(self._backend, path, context)
         else:
             name, data = _read_name(arguments.get("name")), _read_text(arguments.get("text"))
             media_type = _MEDIA_TYPES.get(name.rpartition(".")[2].lower(), "text/plain")
@@ -112,19 +114,21 @@ class SendFileTool:
         return ToolResult(text=f"{name} ({len(data):,} bytes) goes out with your answer.")
 
 
-async def _read_path(
-    backend: Backend, arguments: Mapping[str, object], context: ToolContext
-) -> tuple[str, bytes]:
-    """Read a file of the workspace. Raises `ToolArgumentError` and `WorkspaceError`."""
-    if len(arguments) > 1:
-        raise ToolArgumentError("give `path` alone, or `name` and `text`")
-    path = str(arguments["path"]).replace("\0", "")
+async def read_workspace_file(
+    backend: Backend, path: str, context: ToolContext
+) -> tuple[str, bytes, str]:
+    """Return name, bytes and media type of a file that can be sent.
+
+    Raises `ToolArgumentError`, `WorkspaceError` and `BackendUnavailable`.
+    """
+    path = path.replace("\0", "")
     found = await backend.read_file(find_slug(context), path, MOST_WORKSPACE_BYTES)
     if not 0 < found.size <= MOST_WORKSPACE_BYTES:
         raise ToolArgumentError(
             f"`{path}` has {found.size:,} bytes; 1 to {MOST_WORKSPACE_BYTES:,} can be sent"
         )
-    return _read_name(path.rpartition("/")[2]), found.data
+    name = _read_name(path.rpartition("/")[2])
+    return name, found.data, mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
 def _read_name(given: object) -> str:

@@ -204,7 +204,7 @@ def _make_private(
             on_quiet_times=make_rescheduler(deps.zone),
             follower=JobMover(database, deps.user_prompts, deps.zone, deps.wake_jobs),
         ),
-        SendMessageTool(database, deps.messenger),
+        SendMessageTool(database, deps.messenger, deps.backend),
         ProposeSoulTool(SoulFile(database, deps.settings.home), approval, SOUL_LIMIT),
         SkillManageTool(deps.skills.catalog, database, approval),
         *(deps.external_memory.tools if deps.external_memory else ()),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from adapters.abilities import CanSendFiles
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import delivery_targets, rooms
@@ -14,7 +15,8 @@ from agent_core.transcript import flatten
 from gateway import conversion
 from gateway.jobs.conversations import ChatRef
 from gateway.jobs.recipients import Recipients
-from gateway.outbound import OutboxDispatcher
+from gateway.outbound import OutboxDispatcher, caption_of
+from gateway.texts.general import describe_unsent_files
 
 _ME = "me"
 _LONGEST_TITLE = 60
@@ -81,19 +83,27 @@ class ChatMessenger:
         *,
         person_id: PersonId,
         now: int,
+        file: tuple[str, str] | None = None,
     ) -> Sequence[OutboxRow]:
         """Put a message into the outbox, in as many parts as it needs; see `Messenger`."""
         adapter = self._dispatcher.adapters[destination.platform]
+        bodies: list[tuple[str, tuple[str, str] | None]]
+        bodies = [(part, None) for part in adapter.split(text)]
+        if file:
+            can_send = isinstance(adapter, CanSendFiles)
+            body = caption_of(file[1]) if can_send else describe_unsent_files([file[1]])
+            bodies.append((body, file if can_send else None))
         rows = []
-        for number, part in enumerate(adapter.split(text)):
+        for number, (body, carried) in enumerate(bodies):
             # Without the turn: these are no parts of its answer.
             outgoing = NewOutboxMessage(
                 platform=destination.platform,
                 chat=destination.chat,
-                body=part,
+                body=body,
                 person_id=person_id,
                 part=number,
                 is_silent=number > 0,
+                file=carried,
             )
             rows.append(outbox.enqueue(connection, outgoing, now=now))
         return rows

@@ -2,14 +2,19 @@
 
 import pytest
 
+from tests.agent_core.execution.backends import needs_bubblewrap
+from tests.emulators.streaming import Reply
 from tests.emulators.telegram_cast import ANNA, SUPERGROUP
 from tests.journeys.stage import Stage, call, calls, results
 
 pytestmark = [pytest.mark.process]
 
 
-def send(to: str, text: str = "The cake is ready.") -> object:
-    return calls(call("send_message", to=to, text=text))
+TEXT = "The cake is ready."
+
+
+def send(to: str, **more: str) -> Reply:
+    return calls(call("send_message", to=to, text=TEXT, **more))
 
 
 async def test_a_message_to_the_person_s_own_chat_goes_out_at_once(stage: Stage) -> None:
@@ -32,3 +37,29 @@ async def test_a_message_to_a_group_says_who_asked_and_waits_for_a_yes(stage: St
         await harness.sees(ANNA, "Sent.")
     (said,) = stage.telegram.messages(SUPERGROUP)[before:]
     assert said.text == "Anna asked me to post this:\n\nThe cake is ready."
+
+
+@needs_bubblewrap
+async def test_a_file_of_the_workspace_goes_to_another_chat_once(stage: Stage) -> None:
+    async with stage.open(TALARIA_TOOLS__BACKEND="local") as harness:
+        await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
+        before = len(stage.telegram.messages(SUPERGROUP))
+        stage.plan(
+            calls(call("write_file", path="out/recipe.md", content="# Cake\n")),
+            send("me", path="out/recipe.md"),
+            send("#kitchen", path="out/recipe.md"),
+            send("me", path="../../state.db"),
+            "Sent.",
+        )
+        await harness.notes(stage.telegram.says(ANNA, "send me and the kitchen the recipe"))
+        await harness.sees(ANNA, "out/recipe.md")
+        await harness.sees(ANNA, TEXT)
+        assert len(stage.telegram.messages(SUPERGROUP)) == before, "others get nothing unasked"
+        await harness.press(stage.account("telegram", ANNA), "Once")
+        await harness.sees(ANNA, "Sent.")
+        await harness.at_rest()
+    anna = stage.account("telegram", ANNA)
+    for seen in (anna.seen(), anna.seen(str(SUPERGROUP))):
+        assert [one.file for one in seen if one.file] == [("recipe.md", b"# Cake\n")]
+    assert results(stage.turns[-2]) == ["Sent to #Kitchen."]
+    assert "leads out of the workspace" in results(stage.turns[-1])[0]

@@ -1,4 +1,4 @@
-"""The `send_message` tool: sends a text to another chat of the person."""
+"""The `send_message` tool: sends a text, or a file with one, to another chat of the person."""
 
 import json
 import re
@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agent_core.errors import ToolArgumentError
+from agent_core.execution import Backend
 from agent_core.ids import PersonId
 from agent_core.localization import Text
-from agent_core.state.conversations import turns
+from agent_core.state.conversations import files, turns
 from agent_core.state.conversations.turns import Step
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy.contract import Action
+from agent_core.tools.send_file import read_workspace_file
 from agent_core.transcript import ToolSpec, flatten
 
 MOST_MESSAGES = 5
@@ -29,6 +31,10 @@ ROOM_SIGN = "#"
 _NAMED = 100
 _PLACE = "chat"
 _FOR_OTHERS = Text("{name} asked me to post this:")
+_PROPERTIES = {
+    "to": {"type": "string", "minLength": 1, "maxLength": _NAMED},
+    "text": {"type": "string", "minLength": 1, "maxLength": LONGEST_MESSAGE},
+}
 _SPEC = ToolSpec(
     name="send_message",
     description=(
@@ -39,10 +45,22 @@ _SPEC = ToolSpec(
     schema=json.dumps(
         {
             "type": "object",
-            "properties": {
-                "to": {"type": "string", "minLength": 1, "maxLength": _NAMED},
-                "text": {"type": "string", "minLength": 1, "maxLength": LONGEST_MESSAGE},
-            },
+            "properties": _PROPERTIES,
+            "required": ["to", "text"],
+            "additionalProperties": False,
+        },
+        separators=(",", ":"),
+    ),
+)
+
+
+_WITH_FILE = ToolSpec(
+    name=_SPEC.name,
+    description=f"{_SPEC.description} `path` is a file of the workspace that goes with it.",
+    schema=json.dumps(
+        {
+            "type": "object",
+            "properties": {**_PROPERTIES, "path": {"type": "string", "minLength": 1}},
             "required": ["to", "text"],
             "additionalProperties": False,
         },
@@ -84,8 +102,12 @@ class Messenger(Protocol):
         *,
         person_id: PersonId,
         now: int,
+        file: tuple[str, str] | None = None,
     ) -> Sequence[OutboxRow]:
-        """Put a message into the outbox, within the caller's transaction."""
+        """Put a message into the outbox, within the caller's transaction.
+
+        `file` is the (key, name) of a stored file that follows the text.
+        """
 
     def deliver(self, rows: Sequence[OutboxRow]) -> None:
         """Deliver messages whose transaction is on disk."""
@@ -107,9 +129,15 @@ class SendMessageTool:
     effect: Effect = "idempotent"
     declaration = Declaration(cost="free")
 
-    def __init__(self, database: Database, messenger: Messenger) -> None:
+    def __init__(
+        self, database: Database, messenger: Messenger, backend: Backend | None = None
+    ) -> None:
+        """Send files of the person's workspace, too, if there is a `backend`."""
         self._database = database
         self._messenger = messenger
+        self._backend = backend
+        if backend:
+            self.spec = _WITH_FILE
 
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
@@ -126,10 +154,17 @@ class SendMessageTool:
         return (Action(kind="send", target=name, place=_PLACE, is_outward=is_for_others(name)),)
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Put the message into the outbox. Raises `ToolArgumentError` and `StoreError`."""
+        """Put the message into the outbox.
+
+        Raises `ToolArgumentError`, `StoreError`, and for a file `WorkspaceError` and
+        `BackendUnavailable`.
+        """
         name, text = _read_name(arguments), str(arguments["text"]).strip()
         if not text:
             raise ToolArgumentError("`text` is empty")
+        given: tuple[str, bytes, str] | None = None
+        if self._backend and "path" in arguments:
+            given = await read_workspace_file(self._backend, str(arguments["path"]), context)
 
         def work(connection: Connection) -> tuple[ToolResult, Sequence[OutboxRow]]:
             turn_id, call_id = context.turn_id, context.call_id
@@ -144,12 +179,18 @@ class SendMessageTool:
                     " your answer"
                 )
             destination = self._find(connection, name, context)
+            file = None
+            if given:
+                title, data, media_type = given
+                key = files.store(connection, data=data, media_type=media_type, now=context.now)
+                file = (key, title)
             rows = self._messenger.enqueue(
                 connection,
                 destination,
                 _sign(connection, text, context) if destination.has_others else text,
                 person_id=context.person_id,
                 now=context.now,
+                file=file,
             )
             outcome = f"Sent to {destination.name}."
             effect = self.effect

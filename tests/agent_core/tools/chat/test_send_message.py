@@ -40,6 +40,7 @@ class Shelf:
         *,
         person_id: PersonId,
         now: int,
+        file: tuple[str, str] | None = None,
     ) -> Sequence[OutboxRow]:
         outgoing = NewOutboxMessage(
             platform=destination.platform, chat=destination.chat, body=text, person_id=person_id
