@@ -1,0 +1,42 @@
+"""`talaria agents`: creates, lists, shows and checks named agents."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.integration.processes import talaria
+
+pytestmark = pytest.mark.process
+
+
+def test_an_agent_is_created_listed_and_shown(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    assert "There are no agents in" in talaria(home, "agents", "list").out
+    added = talaria(home, "agents", "add", "coder")
+    assert added.code == 0, added.err
+    place = home / "agents" / "coder"
+    assert f"Created {place}." in added.out
+    (place / "agent.toml").write_text(
+        'description = "Writes code"\ntags = ["work"]\ntools = ["terminal"]\n'
+    )
+    listed = talaria(home, "agents", "list").out
+    assert listed == "coder: Writes code, tags work\n"
+    shown = talaria(home, "agents", "show", "coder").out.splitlines()
+    assert shown[:2] == ["coder: Writes code, tags work", "Tools: terminal"]
+    assert talaria(home, "agents", "check").out == "1 agent is good.\n"
+
+
+def test_what_is_wrong_with_an_agent_is_one_sentence(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    assert talaria(home, "agents", "add", "coder").code == 0
+    again = talaria(home, "agents", "add", "coder")
+    assert (again.code, again.out.count("\n")) == (1, 1)
+    assert "coder" in again.out
+    unknown = talaria(home, "agents", "show", "codr")
+    assert unknown.code == 1
+    assert "coder" in unknown.out
+    (home / "agents" / "coder" / "agent.toml").write_text("tags = 5\n")
+    checked = talaria(home, "agents", "check")
+    assert (checked.code, checked.out.count("\n")) == (1, 1)
+    assert "tags" in checked.out
+    assert "tags" in talaria(home, "agents", "list").out, "a broken one is listed with its fault"
