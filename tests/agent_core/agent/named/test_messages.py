@@ -92,6 +92,20 @@ async def test_an_agent_that_answers_too_late_is_stopped_and_the_turn_goes_on(
     assert {turn.state for turn in found} == {"exhausted", "answered"}
 
 
+async def test_a_broadcast_asks_the_agents_of_a_tag_at_the_same_time(bench: Bench) -> None:
+    for name, tag in (("coder", "work"), ("writer", "work"), ("cook", "home")):
+        write(bench.home, name, f'tags = ["{tag}"]\ntools = ["look"]')
+    barrier = asyncio.Barrier(2)
+    hire(bench, helper=(FakeTool("look"),))
+    asked = [barrier.wait, *say("I looked.")]
+    broadcast = message("broadcast", tags=["work"], text="Look")
+    ended = await bench.ask("go", broadcast, asked, list(asked), say("Good."))
+    assert ended.text == "Good."
+    assert await results(bench) == [
+        "## coder, answered\nI looked.\n\n## writer, answered\nI looked."
+    ]
+
+
 async def test_what_an_asked_agent_spends_counts_against_the_turn(bench: Bench, home: Path) -> None:
     bench.limits = Limits(steps=9, tokens=15, micro_dollars=0, seconds=0)
     hire(bench, helper=(FakeTool("look"),))
