@@ -18,7 +18,7 @@ from agent_core.agent.prompt.prompt_cache import FrozenPrompt, SkillSource, stor
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import AgentBroken
 from agent_core.ids import CallId, InboxId, SessionId, TurnId
-from agent_core.memory import ExternalMemory, Inventory
+from agent_core.memory import ExternalMemory, Inventory, LocalUserModel
 from agent_core.models import ModelPolicy
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import sessions, turns
@@ -158,6 +158,8 @@ class AgentConfig:
     context: ContextFolder | None
     external_memory: ExternalMemory | None = None
     """The external memory provider, if one is configured."""
+    user_model: LocalUserModel | None = None
+    """Conclusions about people, unless an external memory knows them."""
     skills: SkillSource | None = None
     """The skills that conversations may use."""
     agents: AgentFolder

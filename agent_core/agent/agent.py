@@ -110,12 +110,10 @@ class Agent:
             platform=platform,
             agent=await load_agent(self._config.agents, conversation, job_turn),
         )
-        # The external memory knows private things; a room or a job must not show them.
-        external_memory = (
-            self._external_memory if conversation.is_private and not job_turn else None
-        )
-        if external_memory:
-            external_memory.prefetch(person.id)
+        # The user model knows private things; a room or a job must not show them.
+        is_own = conversation.is_private and not job_turn
+        if is_own and self._external_memory:
+            self._external_memory.prefetch(person.id)
         toolbox = self.toolboxes.open(context, job_turn)
         session, history = state.session, state.transcript
         compaction = (
@@ -128,11 +126,9 @@ class Agent:
         lost = await self._prompts.find_lost_sources(session, given.prompt)
         view = _view(history, compaction)
         searchable = await describe_searchable(self.toolboxes.inventory, context, view, self._now())
-        recalled = (
-            await external_memory.recall(person.id, apply_compaction(history, compaction))
-            if external_memory
-            else ()
-        )
+        user_model = (self._external_memory or self._config.user_model) if is_own else None
+        visible = apply_compaction(history, compaction) if user_model else ()
+        recalled = await user_model.recall(person.id, visible) if user_model else ()
         return PreparedTurn(
             context=context,
             session=session,
@@ -378,6 +374,8 @@ class Agent:
         self._sessions.forget()
         self._compactor.forget()
         self.toolboxes.inventory.forget()
+        if self._config.user_model:
+            self._config.user_model.forget()
 
     def _journal(
         self, shelf: TranscriptPlace, toolbox: Toolbox, prompt: FrozenPrompt, payer_id: PersonId

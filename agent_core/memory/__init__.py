@@ -4,6 +4,16 @@ The ledger in the database is the source of truth; two Markdown files per person
 """
 
 from agent_core.memory.approval import PATIENCE, Approval, fence, show_difference
+from agent_core.memory.archive.conclusions import (
+    MOST_STANDING,
+    Conclusion,
+    LocalUserModel,
+    Premise,
+    insert_conclusion,
+    list_conclusions,
+    list_premises,
+    withdraw_fallen,
+)
 from agent_core.memory.archive.entries import Content as ArchiveContent
 from agent_core.memory.archive.entries import format_archive_id
 from agent_core.memory.archive.entries import format_entry as format_archive_entry
@@ -104,6 +114,7 @@ __all__ = [
     "ABSENT",
     "GROWTH_TASK",
     "MOST_COUNTED",
+    "MOST_STANDING",
     "PATIENCE",
     "SOUL_TASK",
     "Approval",
@@ -116,6 +127,7 @@ __all__ = [
     "ChangeIndex",
     "ChangeName",
     "ChangeStep",
+    "Conclusion",
     "Edit",
     "EntryDigest",
     "Exchange",
@@ -127,6 +139,7 @@ __all__ = [
     "ExternalPersonId",
     "ExternalSessionId",
     "Inventory",
+    "LocalUserModel",
     "MemoryLimits",
     "MemoryList",
     "MemoryProvider",
@@ -135,6 +148,7 @@ __all__ = [
     "MemoryTool",
     "NumberedEntry",
     "Oversize",
+    "Premise",
     "ProposeSoulTool",
     "ProviderConnection",
     "ProviderHealth",
@@ -170,9 +184,12 @@ __all__ = [
     "format_archive_entry",
     "format_archive_id",
     "hash_text",
+    "insert_conclusion",
     "insert_entry",
     "list_archive_changes",
+    "list_conclusions",
     "list_entries",
+    "list_premises",
     "list_rows_up_to",
     "list_unmerged",
     "load_archive_history",
@@ -190,5 +207,6 @@ __all__ = [
     "split_memory",
     "sync_folder",
     "undo_archive_change",
+    "withdraw_fallen",
     "write_file",
 ]

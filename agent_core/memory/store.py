@@ -44,6 +44,8 @@ _ATTEMPTS = 5
 """The number of rewrites of a file that someone else keeps changing."""
 
 Write = Callable[[Path, str, str], bool]
+Withdraw = Callable[[Connection, PersonId, int], None]
+"""Runs in the transaction of a change: the owner of the memory, and the time."""
 Stamp = tuple[int, int, int, int] | None
 """The result of `MemoryStore.stamp`; None if the file can't be read."""
 T = TypeVar("T")
@@ -93,11 +95,14 @@ class MemoryStore:
         limits: MemoryLimits | None = None,
         *,
         write: Write = files.write_file,
+        withdraw: Withdraw | None = None,
     ) -> None:
+        """`withdraw` deletes what rests on entries that no longer stand; see `conclusions`."""
         self._database = database
         self.folder = folder
         self._limits = limits or MemoryLimits()
         self._write = write
+        self._withdraw = withdraw
         self._locks: WeakValueDictionary[PersonId, asyncio.Lock] = WeakValueDictionary()
         self._stamped: dict[tuple[Kind, str], Path] = {}
         """The paths of files that every turn checks."""
@@ -274,7 +279,7 @@ class MemoryStore:
         for target in _FILES:
             seen = files.read_file(self.locate("human", slug, target))
             memory_list = self._list(person_id, target)
-            sync_lists(connection, [(memory_list, seen)], no_change, now)
+            self._sync_lists(connection, [(memory_list, seen)], no_change, now)
 
     def _lock(self, person_id: PersonId) -> asyncio.Lock:
         """Return the lock of one memory; it exists only while someone holds or awaits it."""
@@ -354,8 +359,22 @@ class MemoryStore:
         self, seen: Sequence[tuple[MemoryList, FileText]], work: Work[T], now: int
     ) -> SyncResult[T]:
         return await self._database.write(
-            "memory.settle", lambda connection: sync_lists(connection, seen, work, now)
+            "memory.settle", lambda connection: self._sync_lists(connection, seen, work, now)
         )
+
+    def _sync_lists(
+        self,
+        connection: Connection,
+        seen: Sequence[tuple[MemoryList, FileText]],
+        work: Work[T],
+        now: int,
+    ) -> SyncResult[T]:
+        """Synchronise lists, and withdraw what rested on their former entries."""
+        result = sync_lists(connection, seen, work, now)
+        if self._withdraw:
+            for person_id in {memory_list.person_id for memory_list, _ in seen}:
+                self._withdraw(connection, person_id, now)
+        return result
 
 
 async def _read(path: Path) -> FileText:

@@ -1,4 +1,5 @@
-"""The composition root: builds the application from its settings, top to bottom.
+"""The composition root: builds the application from dataclasses import replace
+from its settings, top to bottom.
 
 `run` opens what has to be closed again. `_build` constructs every service with what it needs; no
 service is changed afterwards. `lifecycle` starts and ends them.
@@ -8,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from functools import partial
 
 from agent_core.agent import AcceptedCalls, Agent, Toolboxes
@@ -286,13 +288,16 @@ def _make_dispatcher(group: asyncio.TaskGroup, core: Core) -> tuple[Notifier, Ou
 
 def _make_agent(core: Core, toolboxes: Toolboxes) -> Agent:
     return Agent(
-        config=factories.make_agent_config(
-            core.settings,
-            core.sessions,
-            core.quotas,
-            core.compactor,
-            core.external_memory,
-            (core.agents, core.agent_mail, core.skills),
+        config=replace(
+            factories.make_agent_config(
+                core.settings,
+                core.sessions,
+                core.quotas,
+                core.compactor,
+                core.external_memory,
+                (core.agents, core.agent_mail, core.skills),
+            ),
+            user_model=core.user_model,
         ),
         database=core.database,
         model=core.model,

@@ -14,7 +14,7 @@ from agent_core.agent.named import AgentFolder, AgentMail
 from agent_core.agent.quotas import Quotas
 from agent_core.execution import Backend, SelectedBackends
 from agent_core.ids import InboxId
-from agent_core.memory import ExternalMemory, SharedMemory
+from agent_core.memory import ExternalMemory, LocalUserModel, SharedMemory
 from agent_core.models import Model
 from agent_core.skills import SkillCatalog
 from agent_core.skills.tools import SkillDirectory
@@ -79,6 +79,7 @@ class Core:
     database: Database
     model: Model
     external_memory: ExternalMemory | None
+    user_model: LocalUserModel | None
     memory: SharedMemory
     platforms: Platforms
     identity: Identity
@@ -130,6 +131,7 @@ def make_core(
         database=database,
         model=model,
         external_memory=external_memory,
+        user_model=factories.make_user_model(settings, database),
         memory=factories.make_memory(settings, database),
         platforms=Platforms(adapters),
         identity=Identity(database, Access(settings.access.allow), extra.now, zone=zone),

@@ -23,12 +23,14 @@ from agent_core.errors import ModelDenied, ModelError, ModelUnknown
 from agent_core.memory import (
     ExternalMemory,
     ExternalMemoryOptions,
+    LocalUserModel,
     MemoryLimits,
     MemoryStore,
     ProviderConnection,
     ProviderHealth,
     Pseudonyms,
     SharedMemory,
+    withdraw_fallen,
 )
 from agent_core.models import Model, ModelPolicy, ModelRouter
 from agent_core.skills import SkillCatalog
@@ -226,6 +228,12 @@ async def load_external_memory(
     )
 
 
+def make_user_model(settings: Settings, database: Database) -> LocalUserModel | None:
+    """Build what draws on conclusions, unless it is off or an external memory does the same."""
+    is_on = settings.learning.conclusions and not settings.memory.provider
+    return LocalUserModel(database) if is_on else None
+
+
 NamedServices = tuple[AgentFolder, AgentMail, SkillDirectory]
 """The named agents, the messages between them, and the skills."""
 
@@ -273,7 +281,8 @@ def make_agent_config(
 def make_memory(settings: Settings, database: Database) -> SharedMemory:
     """Build the memory of all people. Call it once per process: it keeps changes in order."""
     limits = MemoryLimits(memory=settings.memory.memory_limit, user=settings.memory.user_limit)
-    return SharedMemory(database, MemoryStore(database, settings.home / "memories", limits))
+    folder = settings.home / "memories"
+    return SharedMemory(database, MemoryStore(database, folder, limits, withdraw=withdraw_fallen))
 
 
 def make_prompt_cache(settings: Settings, database: Database, memory: SharedMemory) -> PromptCache:

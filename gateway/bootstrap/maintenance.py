@@ -150,6 +150,7 @@ def make_reviews(
             reviewer=reviewer,
             is_running=lanes.is_running,
             now=core.now,
+            user_model=core.user_model,
         )
     )
 

@@ -22,6 +22,11 @@ class LearningSettings(Table, title="Learning"):
         le=1000,
         description="Tool calls for a person after which their words are reviewed. 0 for never.",
     )
+    conclusions: bool = Field(
+        True,
+        description="A review that keeps something also draws guesses from what is remembered, in a"
+        " second call of the cheap model. With `memory.provider`, that does so instead.",
+    )
 
 
 class SkillSettings(Table, title="Skills"):

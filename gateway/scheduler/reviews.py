@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from agent_core.agent.review import Reviewer, ReviewRecord, dump_record, list_learned
 from agent_core.ids import ConversationId, PersonId
+from agent_core.memory import LocalUserModel
 from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -29,7 +30,10 @@ class PersonBusy(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewDeps:
-    """The services of reviews. `is_running` tells whether a conversation has a turn under way."""
+    """The services of reviews. `is_running` tells whether a conversation has a turn under way.
+
+    With a `user_model`, reviews draw conclusions.
+    """
 
     database: Database
     dispatcher: OutboxDispatcher
@@ -37,6 +41,7 @@ class ReviewDeps:
     reviewer: Reviewer
     is_running: Callable[[ConversationId], bool]
     now: Callable[[], int]
+    user_model: LocalUserModel | None = None
 
 
 class Reviews:
@@ -54,7 +59,9 @@ class Reviews:
         person = await deps.database.read(lambda c: self._find_idle(c, task.person_id))
         if person is None or person.learning == "off":
             return
-        found = await deps.reviewer.review(task, asks_first=person.learning == "ask")
+        found = await deps.reviewer.review(
+            task, asks_first=person.learning == "ask", user_model=deps.user_model
+        )
         if found is None:
             return
         record = found[1]

@@ -152,6 +152,15 @@ def judge(claim: Claim, said: Mapping[MessageId, str], entries: Iterable[str]) -
     return Verdict(doubt=_find_doubt(claim, said))
 
 
+def find_flaw_of_guess(text: str, entries: Iterable[str]) -> Fault | Doubt | None:
+    """Return why a conclusion can't be stored: it is of no use, dangerous, or speaks as the person.
+
+    Whether it is true, nobody can check; so it is never more than a guess.
+    """
+    guess = Claim(target="archive", text=text, quote="", message_id=None)
+    return _find_fault(guess, entries) or ("voice" if _VOICE.search(text) else None)
+
+
 def keep_own_words(text: str) -> str:
     """Return a message without what it quotes: quoted lines, quotations, code and a copied mail."""
     if head := _LETTER_HEAD.search(text):

@@ -30,6 +30,8 @@ class ReviewRecord:
     after: TurnId
     until: TurnId
     calls: tuple[ToolCallPart, ...] | None = None
+    drawn: tuple[ToolCallPart, ...] | None = None
+    """The answer to the request for conclusions, likewise."""
     kept: tuple[int, ...] = ()
     held: tuple[HeldClaim, ...] = ()
     refused: Mapping[str, int] = field(default_factory=dict)
@@ -38,12 +40,12 @@ class ReviewRecord:
 
 def dump_record(record: ReviewRecord) -> str:
     """Encode a record as JSON text. What the model answered is dropped once the review is over."""
-    calls = None if record.is_over else record.calls
     return json.dumps(
         {
             "after": record.after,
             "until": record.until,
-            "calls": calls and [[call.name, call.arguments] for call in calls],
+            "calls": None if record.is_over else _dump_calls(record.calls),
+            "drawn": None if record.is_over else _dump_calls(record.drawn),
             "kept": record.kept,
             "held": [_dump_held(one) for one in record.held],
             "refused": record.refused,
@@ -56,16 +58,24 @@ def dump_record(record: ReviewRecord) -> str:
 def load_record(text: str) -> ReviewRecord:
     """Decode a record. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
     found = json.loads(text)
-    calls: Sequence[tuple[str, str]] | None = found["calls"]
     return ReviewRecord(
         after=TurnId(found["after"]),
         until=TurnId(found["until"]),
-        calls=None if calls is None else tuple(_load_call(*one) for one in calls),
+        calls=_load_calls(found["calls"]),
+        drawn=_load_calls(found.get("drawn")),
         kept=tuple(found["kept"]),
         held=tuple(_load_held(one) for one in found["held"]),
         refused=dict(found["refused"]),
         is_over=found["is_over"],
     )
+
+
+def _dump_calls(calls: Sequence[ToolCallPart] | None) -> list[list[str]] | None:
+    return None if calls is None else [[call.name, call.arguments] for call in calls]
+
+
+def _load_calls(calls: Sequence[tuple[str, str]] | None) -> tuple[ToolCallPart, ...] | None:
+    return None if calls is None else tuple(_load_call(*one) for one in calls)
 
 
 def _load_call(name: str, arguments: str) -> ToolCallPart:

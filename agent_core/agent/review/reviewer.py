@@ -5,19 +5,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from agent_core.agent.quotas.reservations import Quotas, call_in_background
+from agent_core.agent.review.conclusions import (
+    choose_premises,
+    make_conclusion_request,
+    read_guesses,
+)
 from agent_core.agent.review.gate import Claim, judge
 from agent_core.agent.review.material import MOST_MESSAGES, make_request, read_claims
 from agent_core.agent.review.profile import name_section
 from agent_core.agent.review.record import HeldClaim, ReviewRecord, dump_record, load_record
 from agent_core.ids import MessageId, PersonId
 from agent_core.memory import (
+    MOST_STANDING,
     ArchiveContent,
     Edit,
+    LocalUserModel,
     MemoryStore,
     Refusal,
+    insert_conclusion,
     insert_entry,
+    list_conclusions,
+    list_premises,
 )
-from agent_core.models import Model, bill
+from agent_core.models import Model, ModelRequest, bill
 from agent_core.state.conversations import usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
@@ -27,6 +37,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import reviews
 from agent_core.state.queues.reviews import Said
 from agent_core.state.queues.tasks import Task
+from agent_core.transcript import ToolCallPart
 
 PURPOSE = "review"
 """The purpose of a review's model call in `usage`."""
@@ -57,10 +68,13 @@ class Reviewer:
         self._quotas = quotas
         self._now = now
 
-    async def review(self, task: Task, *, asks_first: bool) -> tuple[Person, ReviewRecord] | None:
+    async def review(
+        self, task: Task, *, asks_first: bool, user_model: LocalUserModel | None = None
+    ) -> tuple[Person, ReviewRecord] | None:
         """Run a review up to its last write, which the caller makes with its notice.
 
         Returns None if nothing is left to do. With `asks_first`, everything waits for the person.
+        With a `user_model`, a review that kept something also draws conclusions.
         Raises `ModelError`, `QuotaExceeded` and `StoreError`, and `OSError` for an unreadable file.
         """
         record = load_record(task.payload)
@@ -73,7 +87,11 @@ class Reviewer:
             return person, record
         # Read afresh: the person may have deleted messages while the model answered.
         said = await self._read_said(task, record)
-        return person, await self._keep(record, said, person, asks_first=asks_first)
+        kept = await self._keep(record, said, person, asks_first=asks_first)
+        if user_model and kept.kept and not await self._is_withdrawn(person, record):
+            await self._conclude(task, record, person)
+            user_model.forget(person.id)
+        return person, kept
 
     async def _read_said(self, task: Task, record: ReviewRecord) -> list[Said]:
         return await self._database.read(
@@ -89,14 +107,23 @@ class Reviewer:
     async def _ask(
         self, task: Task, record: ReviewRecord, said: Sequence[Said], person: Person
     ) -> ReviewRecord:
-        """Ask the model, and store its answer together with its cost."""
+        """Ask the model what to keep."""
         if not any(one.is_own for one in said):
             return replace(record, calls=(), is_over=True)
         known = await self._read_known(person)
         request = make_request(self._name, said, known)
+        return await self._call(task, person, request, lambda calls: replace(record, calls=calls))
+
+    async def _call(
+        self,
+        task: Task,
+        person: Person,
+        request: ModelRequest,
+        note: Callable[[tuple[ToolCallPart, ...]], ReviewRecord],
+    ) -> ReviewRecord:
+        """Call the model, and store its answer together with its cost."""
         answer = await call_in_background(self._model, self._quotas, person.id, request)
-        calls = answer.message.calls if answer.stop == "tools" else ()
-        asked = replace(record, calls=tuple(calls))
+        asked = note(tuple(answer.message.calls) if answer.stop == "tools" else ())
         spent = bill(answer.model, answer.usage, PURPOSE, self._quotas.prices.cost)
 
         def work(connection: Connection) -> None:
@@ -105,6 +132,35 @@ class Reviewer:
 
         await self._database.write("reviews.answer", work)
         return asked
+
+    async def _conclude(self, task: Task, record: ReviewRecord, person: Person) -> None:
+        """Ask what follows from the entries, and store it as guesses."""
+        entries = await self._database.read(lambda c: list_premises(c, person_id=person.id))
+        standing = await self._database.read(lambda c: list_conclusions(c, person_id=person.id))
+        premises = choose_premises(entries)
+        drawn = [one.text for one in standing]
+        if record.drawn is None:
+            request = make_conclusion_request(self._name, premises, drawn)
+            record = await self._call(
+                task, person, request, lambda calls: replace(record, drawn=calls)
+            )
+        known = [*drawn, *(one.text for one in entries)]
+        origin = Origin(actor=f"review:{person.id}:{record.until}", now=self._now())
+        for number, guess in enumerate(read_guesses(record.drawn or (), premises, known)):
+            if len(standing) + number >= MOST_STANDING:
+                break
+            key = f"{origin.actor}:c{number}"
+            await self._database.write(
+                "reviews.conclude",
+                lambda c, guess=guess, key=key: insert_conclusion(  # type: ignore[misc]
+                    c,
+                    person_id=person.id,
+                    text=guess.text,
+                    confidence=guess.confidence,
+                    premises=guess.premises,
+                    origin=replace(origin, call_key=key),
+                ),
+            )
 
     async def _keep(
         self, record: ReviewRecord, said: Sequence[Said], person: Person, *, asks_first: bool

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from agent_core.agent.review import list_profile
 from agent_core.localization import format_date
-from agent_core.memory import Edit, Refusal, find_current
+from agent_core.memory import Edit, Refusal, find_current, list_conclusions
 from agent_core.state.memory import ledger
 from agent_core.tools import find_secret, local_time
 from gateway.commands.memory_scope import (
@@ -58,6 +58,9 @@ class ProfileCommands:
         lines = await self._access.database.read(
             lambda c: list_profile(c, person_id=call.person.id)
         )
+        guesses = await self._access.database.read(
+            lambda c: list_conclusions(c, person_id=call.person.id)
+        )
         if not lines:
             return Reply(text=texts.EMPTY())
         dates = [format_date(local_time(line.at, call.zone).date()) for line in lines]
@@ -69,7 +72,7 @@ class ProfileCommands:
                 stand_for(f"profile forget {line.number}", texts.FORGET(number=line.number)),
             )
         ]
-        return Reply(text=texts.list_profile(lines, dates), buttons=tuple(buttons))
+        return Reply(text=texts.list_profile(lines, dates, guesses), buttons=tuple(buttons))
 
     async def _correct(self, call: Call, number: int, words: str) -> Reply:
         """Put the person's own words in place of a line; without words, say how to send them."""

@@ -9,7 +9,7 @@ import tzlocal
 
 from agent_core.digest import DigestOptions
 from agent_core.errors import StoreError
-from agent_core.memory import MemoryStore
+from agent_core.memory import MemoryStore, withdraw_fallen
 from agent_core.skills import SkillCatalog
 from agent_core.state.engine.database import Database, now
 from agent_core.state.queues.outbox import OutboxRow
@@ -50,7 +50,7 @@ async def _perform_here(
 ) -> Answer:
     make_home(home)
     database = await Database.open(home / DATABASE)
-    memory = MemoryStore(database, home / MEMORIES)
+    memory = MemoryStore(database, home / MEMORIES, withdraw=withdraw_fallen)
     context = OperationContext(
         database=database,
         now=now,

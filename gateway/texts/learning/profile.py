@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from agent_core.agent.review import LONGEST, ProfileLine, Section
 from agent_core.localization import Text
+from agent_core.memory import Conclusion
 from agent_core.transcript import flatten
 
 _TITLES: Mapping[Section | None, Text] = {
@@ -19,6 +20,8 @@ _HINT = Text(
     "To correct line {number}, send `/profile {number}` and the right words. /profile forget"
     " {number} deletes it, and /why {number} shows the whole message behind it."
 )
+_GUESSES = Text("**What I only guess**")
+_GUESS = Text("{guess} ({percent} %, from: {premises}). To delete it: /memory forget {name}")
 EMPTY = Text(
     "I have no profile of you yet. I add what you tell me about yourself, your work, and how you"
     " like answers."
@@ -37,8 +40,10 @@ SECRET = Text("That looks like a password or a key, so I don't store it.")
 HIDDEN = Text("That contains characters that nobody can see. Type it again, without copying.")
 
 
-def list_profile(lines: Sequence[ProfileLine], dates: Sequence[str]) -> str:
-    """List a profile by section, each line with the words that it rests on."""
+def list_profile(
+    lines: Sequence[ProfileLine], dates: Sequence[str], guesses: Sequence[Conclusion] = ()
+) -> str:
+    """List a profile by section, each line with the words that it rests on, and the guesses."""
     parts: list[str] = []
     shown = None
     for line, date in zip(lines, dates, strict=True):
@@ -52,7 +57,20 @@ def list_profile(lines: Sequence[ProfileLine], dates: Sequence[str]) -> str:
             )
         else:
             parts.append(_LINE(number=line.number, entry=entry))
-    return "\n".join([*parts, "", _HINT(number=lines[0].number)])
+    parts += ["", _HINT(number=lines[0].number)]
+    if guesses:
+        parts += ["", _GUESSES()]
+    for guess in guesses:
+        premises = ", ".join(quote(one) for one in guess.premises)
+        parts.append(
+            _GUESS(
+                guess=quote(guess.text),
+                percent=guess.confidence,
+                premises=premises,
+                name=guess.name,
+            )
+        )
+    return "\n".join(parts)
 
 
 def quote(words: str) -> str:

@@ -41,11 +41,19 @@ def is_review(request: ModelRequest) -> bool:
 
 @asynccontextmanager
 async def learning(
-    home: Path, *plays: list[object], turns: int = 1, chat: FakeChat | None = None
+    home: Path,
+    *plays: list[object],
+    turns: int = 1,
+    chat: FakeChat | None = None,
+    concludes: bool = False,
 ) -> AsyncIterator[Harness]:
     """Run a gateway that reviews after each answer; the plays of answers and reviews alternate."""
     model = FakeModel(*plays)
-    environ = {"TALARIA_LEARNING__TURNS": str(turns), "TALARIA_LEARNING__STEPS": "0"}
+    environ = {
+        "TALARIA_LEARNING__TURNS": str(turns),
+        "TALARIA_LEARNING__STEPS": "0",
+        "TALARIA_LEARNING__CONCLUSIONS": str(concludes).lower(),
+    }
     async with running(home, model, timings=SOON, chat=chat, **environ) as harness:
         yield harness
 
