@@ -223,7 +223,7 @@ def _states(sentence: str, claim: str) -> bool:
     wanted = list_words(claim)
     while wanted and wanted[-1] in _MARKS:
         wanted.pop()
-    if not wanted:
+    if not wanted or wanted[0] in _BEFORE_SUBJECT or not _SUBJECTS.isdisjoint(wanted):
         return False
     for start in range(len(words) - len(wanted) + 1):
         run = words[start : start + len(wanted)]
@@ -233,6 +233,8 @@ def _states(sentence: str, claim: str) -> bool:
         if after and after[0] not in _MARKS and after[0] not in _AFTER:
             continue
         before = words[:start]
+        if before[-1:] == ["that"] and before[-2:-1] not in (["remember"], ["note"]):
+            continue  # "that" is the subject then: "Thanks, that helps"
         if not before or set(before) <= _BEFORE_SUBJECT | {","}:
             return True
         if before[-1] in ("'m", "am", "bin"):
@@ -243,7 +245,12 @@ def _states(sentence: str, claim: str) -> bool:
 
 
 def _is_same(said: str, claimed: str) -> bool:
-    """Return whether two verbs differ by the person only: "I prefer", "prefers"."""
+    """Return whether two verbs differ by the person only: "I prefer", "prefers".
+
+    Of other words no form is made: "Mys mother" would pass for what "My mother" does.
+    """
+    if said in _SUBJECTS or _VOICE.match(said.capitalize()):
+        return said == claimed
     forms = (said, f"{said}s", f"{said}es", f"{said[:-1]}ies", f"{said[:-1]}t", f"{said[:-1]}et")
     return claimed in forms or said in _FORMS.get(claimed, ())
 
