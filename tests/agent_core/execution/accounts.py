@@ -33,7 +33,7 @@ class Account(Protocol):
     """What is said about it."""
     is_down: bool
 
-    def make(self, **changes: Any) -> HostedBackend:
+    def make(self, limits: SandboxLimits = LIMITS, **changes: Any) -> HostedBackend:
         """Make the backend, with other settings."""
 
     def list_workspaces(self) -> list[Path]:
@@ -71,8 +71,8 @@ class DaytonaAccount:
     def is_down(self, value: bool) -> None:
         self.emulator.is_down = value
 
-    def make(self, **changes: Any) -> HostedBackend:
-        return make_daytona(LIMITS, replace(self._settings, **changes))
+    def make(self, limits: SandboxLimits = LIMITS, **changes: Any) -> HostedBackend:
+        return make_daytona(limits, replace(self._settings, **changes))
 
     def list_workspaces(self) -> list[Path]:
         return [each.folder / "workspace" for each in self.emulator.sandboxes.values()]
@@ -112,8 +112,8 @@ class ModalAccount:
     def is_down(self, value: bool) -> None:
         self.emulator.is_down = value
 
-    def make(self, **changes: Any) -> HostedBackend:
-        return make_modal(LIMITS, replace(self._settings, **changes))
+    def make(self, limits: SandboxLimits = LIMITS, **changes: Any) -> HostedBackend:
+        return make_modal(limits, replace(self._settings, **changes))
 
     def list_workspaces(self) -> list[Path]:
         return [each.workspace for each in self.emulator.sandboxes.values()]

@@ -17,6 +17,7 @@ from agent_core.execution import (
     LandlockBackend,
     LocalBackend,
     RemoteSettings,
+    SandboxLimits,
     SshBackend,
     UnsandboxedBackend,
     find_bubblewrap,
@@ -42,17 +43,19 @@ def _has_sandbox() -> bool:
 needs_bubblewrap = pytest.mark.skipif(not _has_sandbox(), reason="no bubblewrap works here")
 
 
-def make_local(folder: Path, *hosts: str) -> LocalBackend:
+def make_local(folder: Path, *hosts: str, limits: SandboxLimits = LIMITS) -> LocalBackend:
     """Make the local backend; everybody may reach these hosts."""
     network = SandboxProxy(("*",), AllowedHosts(hosts)) if hosts else None
     program = find_bubblewrap()
     assert program is not None
-    return LocalBackend(folder / "workspaces", LIMITS, program=program, network=network)
+    return LocalBackend(folder / "workspaces", limits, program=program, network=network)
 
 
-def make_docker(folder: Path, program: str = "docker") -> DockerBackend:
+def make_docker(
+    folder: Path, program: str = "docker", limits: SandboxLimits = LIMITS
+) -> DockerBackend:
     settings = ContainerSettings(image=IMAGE, environ=os.environ, program=program)
-    return DockerBackend(folder / "workspaces", LIMITS, settings)
+    return DockerBackend(folder / "workspaces", limits, settings)
 
 
 needs_docker = pytest.mark.skipif(not has_engine(), reason="no engine of containers answers here")
@@ -87,29 +90,31 @@ CONFINED = [*BACKENDS, pytest.param("network", marks=[needs_bubblewrap, pytest.m
 
 
 @asynccontextmanager
-async def open_backend(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[Backend]:
+async def open_backend(
+    request: pytest.FixtureRequest, folder: Path, limits: SandboxLimits = LIMITS
+) -> AsyncIterator[Backend]:
     """Make the backend that a fixture is asked for, with its workspaces below a folder."""
     if request.param in PROVIDERS:
         request.getfixturevalue("plain_user")
         async with open_account(request.param, folder / "sandboxes") as account:
-            hosted = account.make()
+            hosted = account.make(limits)
             yield hosted
             await hosted.close()
         return
-    backend: Backend = make_local(folder)
+    backend: Backend = make_local(folder, limits=limits)
     if request.param == "network":
-        backend = make_local(folder, "*")
+        backend = make_local(folder, "*", limits=limits)
     elif request.param in ("docker", "podman"):
-        backend = make_docker(folder, request.param)
+        backend = make_docker(folder, request.param, limits)
     elif request.param == "landlock":
         request.getfixturevalue("plain_user")
-        backend = LandlockBackend(folder / "workspaces", LIMITS, home=folder)
+        backend = LandlockBackend(folder / "workspaces", limits, home=folder)
     elif request.param == "unsandboxed":
         request.getfixturevalue("plain_user")
-        backend = UnsandboxedBackend(folder / "workspaces", LIMITS, {"PATH": os.environ["PATH"]})
+        backend = UnsandboxedBackend(folder / "workspaces", limits, {"PATH": os.environ["PATH"]})
     elif request.param == "ssh":
         server: RemoteSettings = request.getfixturevalue("sshd")
-        backend = SshBackend(LIMITS, replace(server, root=str(open_folder(folder / "workspaces"))))
+        backend = SshBackend(limits, replace(server, root=str(open_folder(folder / "workspaces"))))
     yield backend
     await backend.close()
     if request.param in ("docker", "podman"):

@@ -3,18 +3,22 @@
 import asyncio
 import signal
 import time
+from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
 from agent_core.errors import WorkspaceError
 from agent_core.execution import Backend, Command, Completed, run_command
-from tests.agent_core.execution.backends import LIMITS, MEGABYTE
+from tests.agent_core.execution.backends import EVERY, LIMITS, MEGABYTE, open_backend
 
 pytestmark = pytest.mark.process
 
 PATIENCE = 45.0
+GIGABYTE = 1024**3
 
 
 def shell(text: str, folder: str = "", workspace: str = "anna") -> Command:
@@ -234,6 +238,44 @@ async def test_files_are_written_whole_and_read_in_part(backend: Backend) -> Non
     found = await backend.read_file("anna", "a/b/text.txt", 5)
     assert (found.data, found.size) == (b"hello", 11)
     assert (await run(backend, "cat a/b/text.txt; ls -A a/b")).output == b"hello worldtext.txt\n"
+
+
+@pytest.fixture(params=EVERY)
+async def roomy(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Backend]:
+    """A backend in which a file may be very large."""
+    async with open_backend(request, tmp_path, replace(LIMITS, file=6 * GIGABYTE)) as backend:
+        yield backend
+
+
+async def test_a_file_of_five_gigabytes_is_read_in_part_and_replaced(roomy: Backend) -> None:
+    assert (await run(roomy, "truncate -s 5G giant")).status == 0
+    found = await roomy.read_file("anna", "giant", 10)
+    assert (found.data, found.size) == (bytes(10), 5 * GIGABYTE)
+    done = await run(roomy, "cat giant")
+    assert (len(done.output), done.limit) == (MEGABYTE, "output")
+    await roomy.write_file("anna", "giant", b"small")
+    assert (await run(roomy, "cat giant")).output == b"small"
+
+
+async def test_an_idle_workspace_sleeps_and_wakes_with_its_files(backend: Backend) -> None:
+    await run(backend, "echo kept > note")
+    await backend.sleep("anna")
+    await backend.sleep("nobody")
+    assert (await run(backend, "cat note")).output == b"kept\n"
+    await backend.sleep("anna")
+    assert (await backend.read_file("anna", "note", 10)).data == b"kept\n"
+
+
+async def test_no_workspace_sleeps_while_a_command_runs(backend: Backend) -> None:
+    command = Command(workspace="anna", argv=("/bin/cat",), has_input=True)
+    process = await backend.start(command)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await backend.sleep("anna")
+            await process.write(b"awake\n")
+            assert await process.read() == b"awake\n"
+    finally:
+        await process.kill()
 
 
 async def test_a_path_may_begin_with_the_place_that_commands_see(backend: Backend) -> None:
