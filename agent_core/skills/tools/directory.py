@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from agent_core.skills.catalog import CatalogEntry, SkillCatalog
 from agent_core.skills.parser import Skill
+from agent_core.skills.tools.ranking import SkillIndex
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.skills import SkillRow
-from agent_core.tools import SKILL_TOOL, WordIndex
+from agent_core.tools import SKILL_TOOL
 from agent_core.transcript import escape, flatten
 
 FIND_TOOL = "skills_search"
@@ -17,6 +18,8 @@ LONGEST_LINE = 120
 """Characters of a description in the prompt and in search results."""
 _LETTERS_PER_TOKEN = 4
 _MOST_SUGGESTED = 3
+_LEAST = 0.8
+"""The score of a single word in the text of a skill, where it is too weak to be suggested."""
 _INTRODUCTION = f"Read one that fits the work with `{SKILL_TOOL}` first, and follow it."
 _SEPARATOR = ", "
 _NAMED = "Others: {names}."
@@ -33,7 +36,7 @@ class _Known:
     entries: Mapping[str, CatalogEntry]
     offered: tuple[Skill, ...]
     waiting: tuple[Skill, ...]
-    index: WordIndex
+    index: SkillIndex
 
 
 class SkillDirectory:
@@ -82,14 +85,17 @@ class SkillDirectory:
         """Name the skills that fit a request best, unless a new prompt describes all of them."""
         if not self._is_cut:
             return ()
-        found = self.search(request)[:_MOST_SUGGESTED]
+        found = self.search(request, _LEAST)[:_MOST_SUGGESTED]
         return tuple(skill.name for skill in found)
 
-    def search(self, request: str) -> list[Skill]:
-        """Find skills by a request, best first: those that may be used, then those that wait."""
+    def search(self, request: str, least: float = 0.0) -> list[Skill]:
+        """Find skills by a request, best first: those that may be used, then those that wait.
+
+        Those whose score is not above `least` are left out.
+        """
         known = self._known
         everything = (*known.offered, *known.waiting)
-        found = [everything[number] for number in known.index.rank(request)]
+        found = [everything[number] for number in known.index.rank(request, least)]
         return sorted(found, key=lambda skill: skill in known.waiting)
 
     def is_trusted(self, name: str) -> bool:
@@ -139,12 +145,12 @@ def _index(entries: Sequence[CatalogEntry], drafts: frozenset[str]) -> _Known:
     ]
     offered = tuple(skill for one, skill in good if one.is_trusted)
     waiting = tuple(skill for one, skill in good if not one.is_trusted)
-    texts = [(skill.name, skill.description) for skill in (*offered, *waiting)]
+    texts = [(skill.name, skill.description, skill.body) for skill in (*offered, *waiting)]
     return _Known(
         entries={one.name: one for one in entries},
         offered=offered,
         waiting=waiting,
-        index=WordIndex(texts),
+        index=SkillIndex(texts),
     )
 
 
