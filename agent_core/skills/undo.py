@@ -1,7 +1,7 @@
 """Undo of a skill change within a transaction: on disk, and as a ledger row."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_core.errors import SkillConflict
@@ -32,9 +32,9 @@ class UndoneSkillChange:
 
 
 def undo_skill_change(
-    connection: Connection, folder: Path, row_id: int, now: int
+    connection: Connection, folder: Path, row_id: int, origin: Origin
 ) -> UndoneSkillChange:
-    """Undo a ledger row of a skill; files and ledger must be in sync.
+    """Undo a ledger row of a skill, for an `origin`; files and ledger must be in sync.
 
     A new text is undone only while the file still has it. An added skill is archived whatever its
     text is now, and a removed one returns. Raises `SkillConflict`, the errors of moving a folder,
@@ -42,14 +42,14 @@ def undo_skill_change(
     """
     team, row, skill = _find(connection, row_id)
     if states := read_states(row):
-        return _undo_state(connection, row, skill, states, now)
+        return _undo_state(connection, row, skill, states, origin)
     if row.change.before == row.change.after:
         raise SkillConflict(f"Row {row_id} only added a file; delete it in {folder / skill.name}.")
     later = skill_changes.list_later(connection, person_id=team, skill_id=skill.id, after=row_id)
     if undo_row := _find_undo_row(row_id, later):
         raise SkillConflict(f"Row {row_id} is already undone, by row {undo_row}.")
     newest = later[-1] if later else row
-    origin = Origin(actor="house", now=now, undoes=row_id)
+    origin = replace(origin, undoes=row_id)
     is_text_only = False
     match row.change.operation:
         case "replace":
@@ -81,13 +81,13 @@ def _undo_state(
     row: LedgerEntry,
     skill: SkillRow,
     states: tuple[SkillState, SkillState],
-    now: int,
+    origin: Origin,
 ) -> UndoneSkillChange:
     """Return a skill to the state before a row, if it still has the state that the row gave it."""
     before, after = states
     if skill.state != after:
         raise SkillConflict(f"The skill {skill.name} is not {after} any more; it is {skill.state}.")
-    origin = Origin(actor="house", now=now, undoes=row.id)
+    origin = replace(origin, undoes=row.id)
     made = skill_changes.set_state(
         connection, name=skill.name, state=before, why=f"row {row.id} is undone", origin=origin
     )

@@ -17,6 +17,7 @@ from gateway.commands.jobs import JobCommands as JobCommands
 from gateway.commands.learning import LearningCommands as LearningCommands
 from gateway.commands.learning import ProfileCommands as ProfileCommands
 from gateway.commands.learning import SkillCommands as SkillCommands
+from gateway.commands.learning import SkillUndo as SkillUndo
 from gateway.commands.memory import MemoryCommands as MemoryCommands
 from gateway.commands.memory_scope import MemoryAccess as MemoryAccess
 from gateway.commands.people import PeopleCommands as PeopleCommands

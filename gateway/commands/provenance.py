@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from agent_core.ids import PersonId
 from agent_core.memory import (
     ChangeIndex,
     UndoneChange,
@@ -16,6 +17,7 @@ from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import audit
 from gateway.commands.archive import ArchiveNotes
+from gateway.commands.learning import SkillUndo
 from gateway.commands.memory_scope import (
     MemoryAccess,
     MemoryScope,
@@ -32,9 +34,10 @@ from gateway.texts.memory import Undone
 class ProvenanceCommands:
     """Explains and undoes changes of a person's or a room's memory."""
 
-    def __init__(self, access: MemoryAccess, notes: ArchiveNotes) -> None:
+    def __init__(self, access: MemoryAccess, notes: ArchiveNotes, skills: SkillUndo) -> None:
         self._access = access
         self._notes = notes
+        self._skills = skills
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -61,6 +64,8 @@ class ProvenanceCommands:
     async def _undo(self, call: Call) -> Reply:
         """Undo a change; the ledger knows this call, so a repeated event undoes it once."""
         scope = scope_of(call)
+        if reply := await self._skills.undo_named(call):
+            return reply
         if named := parse_archive_ref(call.argument):
             return await self._notes.undo_named(call, scope, named)
         number = _read_number(call.argument)
@@ -70,6 +75,8 @@ class ProvenanceCommands:
         row = None if number is None else change_index.find(number)
         if number is not None and row is None:
             return Reply(text=memory.NUMBER_UNKNOWN(number=number))
+        if number is None and (name := await self._find_newest_skill(call, scope, change_index)):
+            return await self._skills.undo(call, name)
         if number is None and await self._is_newest_forget(call, scope, change_index):
             return Reply(text=memory.FORGET_STANDS())
         if number is None and (note := await self._find_newest_note(call, scope, change_index)):
@@ -102,13 +109,22 @@ class ProvenanceCommands:
             forgot_at = audit.find_newest(connection, person_id=person_id, action="forget")
             if forgot_at is None:
                 return False
-            newest = find_newest_archive_change(connection, person_id=person_id)
-            number = find_newest_change(connection, person_id, change_index.histories)
-            number = max(number, newest.id if newest else 0)
+            number = _find_newest_id(connection, person_id, change_index)
             found = ledger.find_row(connection, entry_id=number)
             return found is None or found[1].origin.now <= forgot_at
 
         return await self._access.database.read(look)
+
+    async def _find_newest_skill(
+        self, call: Call, scope: MemoryScope, change_index: ChangeIndex
+    ) -> str | None:
+        """Return the skill whose change is newer than every other one that can be undone."""
+        if scope.is_room:
+            return None
+        newest = await self._access.database.read(
+            lambda c: _find_newest_id(c, scope.person_id, change_index)
+        )
+        return await self._skills.find_newest(call, newest)
 
     async def _find_newest_note(
         self, call: Call, scope: MemoryScope, change_index: ChangeIndex
@@ -155,6 +171,13 @@ def _number(one: UndoneChange, change_index: ChangeIndex) -> Undone:
         went=list_numbered(one.derived),
         came=list_numbered(one.revived),
     )
+
+
+def _find_newest_id(connection: Connection, person_id: PersonId, change_index: ChangeIndex) -> int:
+    """Return the newest row of a memory or its archive that can be undone; 0 if there is none."""
+    newest = find_newest_archive_change(connection, person_id=person_id)
+    number = find_newest_change(connection, person_id, change_index.histories)
+    return max(number, newest.id if newest else 0)
 
 
 def _read_number(argument: str) -> int | None:

@@ -2,4 +2,5 @@
 
 from gateway.commands.learning.feed import LearningCommands as LearningCommands
 from gateway.commands.learning.profile import ProfileCommands as ProfileCommands
+from gateway.commands.learning.skill_undo import SkillUndo as SkillUndo
 from gateway.commands.learning.skills import SkillCommands as SkillCommands

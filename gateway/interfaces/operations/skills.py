@@ -129,7 +129,8 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     # Changes made by hand are recorded even if the undo is refused.
     await _do(context, lambda c: record_manual_changes(c, context.skills, now, _FOUND))
     folder = context.skills.catalog.folder
-    done = await _do(context, lambda c: undo_skill_change(c, folder, row_id, now))
+    origin = Origin(actor="house", now=now)
+    done = await _do(context, lambda c: undo_skill_change(c, folder, row_id, origin))
     await _write_usage(context)
     names = {done.undone.change.position: done.name}
     return {

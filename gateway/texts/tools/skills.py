@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agent_core.localization import LANGUAGES, Plural, Text, use_language
+from agent_core.state.memory.ledger import Change
 from agent_core.transcript import flatten
 
 _LONGEST = 120
@@ -13,6 +14,13 @@ _MORE = Plural(
 )
 _USED = Plural("(used once)", "(used {n:,} times)")
 _JUDGED = Plural("({done} of {n} use went well)", "({done:,} of {n:,} uses went well)")
+UNKNOWN = Text("There's no change to a skill {name}. `/skills` lists the skills.")
+_UNDONE = {
+    "add": Text("The skill {name} is back."),
+    "remove": Text("I've removed the skill {name}. It's in the archive."),
+    "replace": Text("I've undone the newest change to the skill {name}."),
+}
+_KEPT = Text("I can't undo that. Details in English: “{reason}.”")
 NONE = Text("There are no skills yet.")
 NO_HIT = Text("I found no skill for that. Send `/skills` to see all of them.")
 BROKEN = Text("I can't read the skills now. An owner can run `talaria skills check`.")
@@ -29,6 +37,16 @@ def find_words(request: str) -> str:
                 if request.startswith(before) and after in request:
                     return request.partition(after)[2].strip()
     return request
+
+
+def describe_undone(name: str, change: Change) -> str:
+    """Say what the undo of a change did to a skill."""
+    return _UNDONE[change.operation](name=name)
+
+
+def describe_kept(reason: str) -> str:
+    """Say why a change was not undone."""
+    return _KEPT(reason=reason.rstrip("."))
 
 
 def describe_skill(name: str, text: str, uses: tuple[int, int, int]) -> str:

@@ -98,13 +98,19 @@ async def test_each_change_is_a_row_with_its_version_and_can_be_undone(tmp_path:
         ]
         with pytest.raises(SkillConflict, match="only added a file"):
             await home.database.write(
-                "undo", lambda c: undo_skill_change(c, home.folder, rows[2].id, 300)
+                "undo",
+                lambda c: undo_skill_change(
+                    c, home.folder, rows[2].id, Origin(actor="house", now=300)
+                ),
             )
         (home.folder / "tidy/scripts/run.py").unlink()
         last = check_patch(home.catalog, "tidy", "well", "better")
         await home.make(last)
         newest = (await home.rows())[-1].id
-        await home.database.write("undo", lambda c: undo_skill_change(c, home.folder, newest, 300))
+        await home.database.write(
+            "undo",
+            lambda c: undo_skill_change(c, home.folder, newest, Origin(actor="house", now=300)),
+        )
         assert home.catalog.load("tidy").body == "Do it well."
 
 

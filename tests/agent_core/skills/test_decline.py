@@ -151,7 +151,9 @@ async def test_a_bad_patch_is_rolled_back_and_its_undo_puts_it_on_trial_afresh(
         assert (place / SKILL_FILE).read_text() == compose("tidy")
         assert await state(home) == "active"
         row = done.row.id
-        await home.database.write("u", lambda c: undo_skill_change(c, home.folder, row, 1_000))
+        await home.database.write(
+            "u", lambda c: undo_skill_change(c, home.folder, row, Origin(actor="house", now=1_000))
+        )
         assert "Do it badly." in (place / SKILL_FILE).read_text()
         assert await state(home) == "trial"
         assert await check(home) is None, "the earlier uses are not counted again"
@@ -170,7 +172,7 @@ async def test_a_skill_without_a_good_text_is_a_draft_again_and_this_can_be_undo
         row = done.row.id
 
         def undo(connection: Connection) -> None:
-            undo_skill_change(connection, home.folder, row, 2_000)
+            undo_skill_change(connection, home.folder, row, Origin(actor="house", now=2_000))
 
         await home.database.write("u", undo)
         assert await state(home) == "trial"

@@ -219,10 +219,10 @@ def test_what_was_not_kept_is_not_taken_back_and_what_was_is(
     (place / SKILL_FILE).write_bytes(b"\xff\xff")
     compare(store, folder)
     broken = rows_of(store, "tidy")[-1]
-    done = undo.undo_skill_change(store, folder, broken.id, NOW)
+    done = undo.undo_skill_change(store, folder, broken.id, Origin(actor="house", now=NOW))
     assert read_snapshot(place) == text
     with pytest.raises(SkillConflict, match="was not kept: not in UTF-8"):
-        undo.undo_skill_change(store, folder, done.row.id, NOW)
+        undo.undo_skill_change(store, folder, done.row.id, Origin(actor="house", now=NOW))
     assert read_snapshot(place) == text
 
 
@@ -253,8 +253,8 @@ def test_one_that_was_reworded_since_is_named_with_what_came_of_it(
         compare(store, folder)
     _, reworded, third, again = rows_of(store, "tidy")
     with pytest.raises(SkillConflict, match=f"undo row {again.id} first"):
-        undo.undo_skill_change(store, folder, third.id, NOW)
-    done = undo.undo_skill_change(store, folder, reworded.id, NOW)
+        undo.undo_skill_change(store, folder, third.id, Origin(actor="house", now=NOW))
+    done = undo.undo_skill_change(store, folder, reworded.id, Origin(actor="house", now=NOW))
     assert [row.id for row in done.derived] == [third.id, again.id]
     assert newest(store, "tidy") == read_snapshot(place) == reworded.change.before
 
@@ -287,7 +287,7 @@ def act(store: Connection, folder: Path, kind: str, name: str, word: str) -> Non
             ledger_sync.restore_skill(store, folder, name, replace(CURATOR, actor="house"))
         case "undo":
             compare(store, folder)
-            undo.undo_skill_change(store, folder, int(word), NOW)
+            undo.undo_skill_change(store, folder, int(word), Origin(actor="house", now=NOW))
 
 
 def agree(store: Connection, folder: Path) -> None:

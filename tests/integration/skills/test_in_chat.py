@@ -6,8 +6,8 @@ from pathlib import Path
 from agent_core.tools.gate import PROPOSED
 from tests.agent_core.skills.test_catalog import write_skill, write_text
 from tests.fakes.model import Play, ask, call, say
-from tests.integration.harness import running
-from tests.integration.jobs.test_skills import make_owner
+from tests.integration.harness import Harness, running
+from tests.integration.jobs.test_skills import changes, make_owner
 from tests.integration.jobs_support import greet, greeted
 
 
@@ -98,3 +98,62 @@ async def test_after_words_of_others_a_skill_is_only_proposed(tmp_path: Path) ->
         await harness.chat.sees_text("Shall I?")
         assert PROPOSED in str(model.requests[-1].messages[-1])
         assert not (tmp_path / "skills" / "tidy").exists()
+
+
+async def sees_undone(harness: Harness, count: int) -> None:
+    """Return once so many answers say that a change was undone."""
+    text = "I've undone the newest change to the skill tidy."
+    await harness.chat.until(lambda: sum(one.text == text for one in harness.chat.shown) == count)
+
+
+async def test_the_agents_changes_of_skills_are_undone_in_chat(tmp_path: Path) -> None:
+    text = "---\nname: tidy\ndescription: Tidies lists.\n---\nSort them.\n"
+    create = manage(action="create", name="tidy", text=text)
+    patch = manage(action="patch", name="tidy", old="Sort them.", text="Sort them well.")
+    model = greeted(create, say("Made."), patch, say("Changed."))
+    place = tmp_path / "skills" / "tidy" / "SKILL.md"
+    async with running(tmp_path, model) as harness:
+        await greet(harness)
+        await harness.chat.says("/undo skill tidy")
+        await harness.chat.sees_text("Only an owner can do that.")
+        await harness.gateway.database.write("owner", make_owner)
+        harness.gateway.identity.forget_known()
+        await harness.chat.says("/undo skill tidy")
+        await harness.chat.sees_text("There's no change to a skill tidy.")
+        await harness.chat.says("keep that")
+        await harness.chat.sees_text("Made.")
+        await harness.chat.says("and change it")
+        await harness.chat.sees_text("Changed.")
+        assert "Sort them well." in place.read_text()
+        await harness.chat.says("/undo")
+        await sees_undone(harness, 1)
+        assert place.read_text() == text
+        await harness.chat.says("/undo skill tidy")
+        await sees_undone(harness, 2)
+        assert "Sort them well." in place.read_text()
+        place.write_text(f"{text}Mine.\n")
+        await harness.chat.says("/undo skill Tidy")
+        await harness.chat.sees_text("There's no change to a skill Tidy.")
+        await harness.chat.says("/undo skill tidy")
+        await sees_undone(harness, 3)
+        assert "Sort them well." in place.read_text()
+        actors = [row[2].split(":")[0] for row in await harness.read(changes)]
+        assert (actors[-1], {*actors}) == ("person", {"turn", "hand", "person"})
+
+
+async def test_a_created_skill_is_archived_by_its_undo_and_comes_back(tmp_path: Path) -> None:
+    text = "---\nname: tidy\ndescription: Tidies lists.\n---\nSort them.\n"
+    model = greeted(manage(action="create", name="tidy", text=text), say("Made."))
+    place = tmp_path / "skills" / "tidy" / "SKILL.md"
+    async with running(tmp_path, model) as harness:
+        await greet(harness)
+        await harness.gateway.database.write("owner", make_owner)
+        harness.gateway.identity.forget_known()
+        await harness.chat.says("keep that")
+        await harness.chat.sees_text("Made.")
+        await harness.chat.says("/undo")
+        await harness.chat.sees_text("I've removed the skill tidy. It's in the archive.")
+        assert not place.exists()
+        await harness.chat.says("/undo skill tidy")
+        await harness.chat.sees_text("The skill tidy is back.")
+        assert place.read_text() == text

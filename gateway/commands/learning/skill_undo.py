@@ -1,0 +1,115 @@
+"""Undo of skill changes in a conversation: `/undo skill NAME`, and `/undo` for the newest one."""
+
+import os
+from functools import partial
+from pathlib import Path
+
+from agent_core.errors import SkillConflict
+from agent_core.ids import TurnId
+from agent_core.skills import note_loaded, undo_skill_change, write_planned
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import blocks, ledger, skill_changes, skills
+from agent_core.state.memory.ledger import LedgerEntry, Origin
+from gateway.commands.memory_scope import PERSON
+from gateway.commands.registry import Call, Reply
+from gateway.outbound import stand_for
+from gateway.texts import memory
+from gateway.texts.general import OWNER_ONLY
+from gateway.texts.tools import skills as texts
+
+_WORD = "skill"
+_TURN = "turn:"
+_MOST_SEEN = 20
+"""Rows that are looked at for the newest change of a text."""
+
+
+class SkillUndo:
+    """Undoes changes of the home's skills, for owners. Every method raises `StoreError`."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        """`folder` holds the home's skills."""
+        self._database = database
+        self._folder = folder
+
+    async def undo_named(self, call: Call) -> Reply | None:
+        """Undo the newest change of the skill that a call names; None if it names none."""
+        word, _, name = call.argument.partition(" ")
+        if word.casefold() != _WORD:
+            return None
+        if not call.person.is_owner:
+            return Reply(text=OWNER_ONLY())
+        return await self.undo(call, name.strip().removeprefix("/").replace("_", "-"))
+
+    async def undo(self, call: Call, name: str) -> Reply:
+        """Undo the newest change of a skill; a repeated event undoes it once."""
+        work = partial(_undo, call=call, folder=self._folder, name=name)
+        try:
+            made = await self._database.write("skills.undo", work)
+        except (SkillConflict, FileExistsError) as error:
+            return Reply(text=texts.describe_kept(str(error)))
+        except OSError as error:
+            return Reply(text=texts.describe_kept(error.strerror or str(error)))
+        if made is None:
+            return Reply(text=texts.UNKNOWN(name=name))
+        again = stand_for(f"undo {_WORD} {name}", memory.UNDO_AGAIN())
+        return Reply(text=texts.describe_undone(name, made.change), buttons=(again,))
+
+    async def find_newest(self, call: Call, newest: int) -> str | None:
+        """Return the skill that the newest change of all is about, if an owner's turn made it.
+
+        `newest` is the newest other change that could be undone. A call that has undone a change
+        before a crash gets the same skill again.
+        """
+        if not call.person.is_owner:
+            return None
+        return await self._database.read(partial(_find_newest, call=call, newest=newest))
+
+
+def _undo(connection: Connection, *, call: Call, folder: Path, name: str) -> LedgerEntry | None:
+    """Undo the newest change of a skill; None if there is none. Raises as `undo_skill_change`."""
+    team = blocks.find_team(connection)
+    row = skills.find(connection, name=name)
+    if team is None or row is None:
+        return None
+    if made := ledger.find_call(connection, person_id=team, call_key=call.call_key):
+        return made[0]  # by an earlier process
+    write_planned(connection, folder)
+    if os.path.lexists(folder / name):
+        hand = Origin(actor="hand", now=call.now, evidence="found before a change was undone")
+        note_loaded(connection, folder, name, hand)
+    newest = skill_changes.find_text_row(connection, person_id=team, skill_id=row.id)
+    if newest is None:
+        return None
+    origin = Origin(
+        actor=f"{PERSON}{call.person.id}",
+        now=call.now,
+        evidence=call.message.text,
+        call_key=call.call_key,
+    )
+    return undo_skill_change(connection, folder, newest, origin).row
+
+
+def _find_newest(connection: Connection, *, call: Call, newest: int) -> str | None:
+    team = blocks.find_team(connection)
+    if team is None:
+        return None
+    made = ledger.find_call(connection, person_id=team, call_key=call.call_key)
+    recent = made or skill_changes.list_recent(connection, person_id=team, limit=_MOST_SEEN)
+    # Rows that keep the text are about the state of a skill, or its other files.
+    found = next((row for row in recent if row.change.before != row.change.after), None)
+    if found is None or found.target != "skill":
+        return None
+    if not made and (found.id <= newest or not _is_mine(connection, call, found)):
+        return None
+    names = {one.id: one.name for one in skills.list_all(connection)}
+    return names.get(found.change.position)
+
+
+def _is_mine(connection: Connection, call: Call, row: LedgerEntry) -> bool:
+    """True for a change that the agent made in a turn of the caller."""
+    actor = row.origin.actor
+    if not actor.startswith(_TURN):
+        return False
+    turn = turns.find(connection, turn_id=TurnId(int(actor.removeprefix(_TURN))))
+    return turn is not None and turn.person_id == call.person.id
