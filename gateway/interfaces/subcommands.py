@@ -31,10 +31,15 @@ SUBCOMMANDS: Mapping[str, str] = {
     "logins": "Show and end the logins of browsers to the console page",
     "backup": "Back up the home, even while it is in use",
     "restore": "Restore a home from a backup, or rehearse it",
+    "import": "Import memory, skills and jobs of Hermes Agent or OpenClaw",
     "completion": "Print a script that completes `talaria` in your shell",
     "version": "Show the version of Talaria and of Python",
 }
 """In the order of `talaria --help`; `gateway.interfaces.cli` has a module for each."""
+
+
+_MODULES = {"import": "imports"}
+"""Modules with other names than their subcommands, because the name is a word of Python."""
 
 
 class Subcommand(Protocol):
@@ -47,6 +52,11 @@ class Subcommand(Protocol):
         """Run the subcommand and return its exit code: 0 done, 1 failed, 2 usage error."""
 
 
+def name_module(name: str) -> str:
+    """Return the full name of the module of a subcommand."""
+    return f"gateway.interfaces.cli.{_MODULES.get(name, name)}"
+
+
 def load(name: str) -> Subcommand:
     """Import the module of a subcommand. Raises `KeyError` for a name that is none."""
     SUBCOMMANDS[name]
@@ -54,6 +64,6 @@ def load(name: str) -> Subcommand:
     # takes an eighth of the time.
     gc.disable()
     try:
-        return cast(Subcommand, importlib.import_module(f"gateway.interfaces.cli.{name}"))
+        return cast(Subcommand, importlib.import_module(name_module(name)))
     finally:
         gc.enable()

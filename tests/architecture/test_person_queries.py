@@ -48,6 +48,7 @@ IN_SESSION = "within one session, which was found by its talk, and that by its p
 OWED = "by its number, which `external_sync.list_queued` has just given with its person"
 QUESTIONS = "by its number, which only a button with its secret or the gateway itself knows"
 EXCEPTIONS = {
+    "foreign_sessions.read_hermes_sessions": "reads the database of another program, of one person",
     "archive._index": "writes the index; every word in it has its person in front",
     "archive._unindex": "writes the index; every word in it has its person in front",
     "archive._is_taken": "says whether a number is free; numbers tell a time only",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.__main__ import main
-from gateway.interfaces.subcommands import SUBCOMMANDS
+from gateway.interfaces.subcommands import SUBCOMMANDS, name_module
 from tests.architecture.source import ROOT
 
 PATIENCE = 45.0
@@ -42,12 +42,7 @@ def environ(home: Path, **variables: str) -> dict[str, str]:
 
 FORKS = multiprocessing.get_context("forkserver")
 # Importing takes a command a second or more of CPU, and a fork of who imported it none.
-FORKS.set_forkserver_preload(
-    [
-        *(f"gateway.interfaces.cli.{word}" for word in SUBCOMMANDS),
-        "tests.forking",
-    ]
-)
+FORKS.set_forkserver_preload([*map(name_module, SUBCOMMANDS), "tests.forking"])
 
 
 def talaria(home: Path, *words: str, given: str = "", **variables: str) -> Done:

@@ -6,6 +6,7 @@ from pathlib import Path
 from gateway.errors import Declined
 from gateway.interfaces.operations.approvals import APPROVAL_OPERATIONS
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
+from gateway.interfaces.operations.imports import IMPORT_OPERATIONS
 from gateway.interfaces.operations.job_previews import preview
 from gateway.interfaces.operations.jobs import JOB_OPERATIONS
 from gateway.interfaces.operations.logins import LOGIN_OPERATIONS
@@ -39,6 +40,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "jobs.preview": preview,
     **SKILL_OPERATIONS,
     **MCP_OPERATIONS,
+    **IMPORT_OPERATIONS,
     **APPROVAL_OPERATIONS,
     **TOKEN_OPERATIONS,
 }

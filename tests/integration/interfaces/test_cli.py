@@ -42,7 +42,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_word_has_a_module_and_every_module_a_word() -> None:
     modules = {found.name for found in pkgutil.iter_modules(cli.__path__)}
-    assert modules == SUBCOMMANDS.keys()
+    assert modules == {subcommands.name_module(word).rpartition(".")[2] for word in SUBCOMMANDS}
 
 
 def test_no_module_is_imported_for_a_word_that_is_none() -> None:
@@ -98,7 +98,7 @@ def test_the_version_is_that_of_the_package(home: Path, word: str) -> None:
     [
         (("rnu",), "There is no `talaria rnu`; did you mean run?\n"),
         (("run", "--fast"), "Unrecognized arguments: --fast. See `talaria run --help`.\n"),
-        (("backup",), "The following arguments are required: FILE. See `talaria backup --help`.\n"),
+        (("restore",), "The following arguments are required: FILE. See `talaria restore --help`"),
         (("turns", "show", "x"), "Argument ID: invalid int value: 'x'. See `talaria turns show"),
         (
             ("turns", "lsit"),

@@ -1,0 +1,48 @@
+"""Read the conversations in the database of another assistant, without changing it."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_core.errors import StoreError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignSession:
+    """A conversation of another assistant, with what was said by whom, in order."""
+
+    id: str
+    title: str
+    started_at: float
+    """Seconds since the epoch."""
+    messages: tuple[tuple[str, str], ...]
+    """`user` or `assistant`, and the text."""
+
+
+def read_hermes_sessions(path: Path) -> list[ForeignSession]:
+    """Read the sessions of Hermes Agent that have a message, oldest first. Blocks.
+
+    Raises `StoreError` if the file is not its database.
+    """
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as found:
+            said: dict[str, list[tuple[str, str]]] = {}
+            for session, role, content in found.execute(
+                "SELECT session_id, role, content FROM messages"
+                " WHERE role IN ('user', 'assistant') AND content > '' AND active = 1 ORDER BY id"
+            ):
+                said.setdefault(session, []).append((role, str(content)))
+            rows = found.execute("SELECT id, title, started_at FROM sessions ORDER BY started_at")
+            return [
+                ForeignSession(
+                    id=str(row[0]),
+                    title=str(row[1] or ""),
+                    started_at=float(row[2]),
+                    messages=tuple(said[row[0]]),
+                )
+                for row in rows
+                if row[0] in said
+            ]
+    except sqlite3.Error as error:
+        raise StoreError(f"{path} is not a database of Hermes Agent, or it is damaged") from error

@@ -1,0 +1,145 @@
+"""The operation that imports what another assistant knows."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from agent_core.agent.prompt import SOUL_LIMIT
+from agent_core.errors import ToolArgumentError
+from agent_core.ids import PersonId
+from agent_core.memory import (
+    ArchiveContent,
+    Edit,
+    Refusal,
+    SoulFile,
+    find_flaw,
+    insert_entry,
+)
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from agent_core.tools import find_secret
+from agent_core.transcript import make_source
+from gateway.errors import Declined, Mistaken
+from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
+from gateway.interfaces.operations.jobs import JOB_OPERATIONS
+
+_TAG = "imported"
+
+
+async def find_person(context: OperationContext, asked: Answer) -> Answer:
+    """Return whom an import is for: the person asked for, or the owner. Raises `Declined`."""
+    return {"person": (await _find(context, asked)).slug}
+
+
+async def import_line(context: OperationContext, asked: Answer) -> Answer:
+    """Import one entry, once: `new`, `known`, or `left` with the reason. Raises `Declined`.
+
+    What MEMORY.md or USER.md has no room for goes to the archive.
+    """
+    person, text = await _find(context, asked), read_text(asked, "text")
+    target, source = str(asked.get("target")), read_text(asked, "origin")
+    if flaw := find_flaw(text):
+        return _leave(flaw)
+    if secret := find_secret(text):
+        return _leave(f"it contains {secret}")
+    origin = Origin(
+        actor="house",
+        now=context.now(),
+        evidence=f"imported from {source}",
+        call_key=_make_key(person, target, text),
+        sources=(make_source("file", source),),
+    )
+    if target == "soul":
+        return await _import_soul(context, text, origin)
+    if target in ("memory", "user"):
+        outcome = await context.memory.change(
+            person.id,
+            person.slug,
+            Edit(action="add", target="memory" if target == "memory" else "user", text=text),
+            origin,
+        )
+        context.forget_known()
+        if not isinstance(outcome, Refusal):
+            is_new = all(row.origin.now == origin.now for row in outcome.rows)
+            return {"state": "new" if is_new else "known"}
+        if outcome.fault != "full":
+            return {"state": "known"} if outcome.fault == "known" else _leave(outcome.detail)
+    return await _archive(context, person.id, text, origin)
+
+
+async def _import_soul(context: OperationContext, text: str, origin: Origin) -> Answer:
+    if len(text) > SOUL_LIMIT:
+        return _leave(f"it has more than {SOUL_LIMIT:,} characters")
+    soul = SoulFile(context.database, context.erasing.home)
+    base = await soul.read()
+    if base.text == text or await soul.is_made(origin.call_key or ""):
+        return {"state": "known"}
+    if not await soul.change(base, text, origin):
+        return _leave("SOUL.md has just changed; import again")
+    return {"state": "new"}
+
+
+async def _archive(
+    context: OperationContext, person_id: PersonId, text: str, origin: Origin
+) -> Answer:
+    content = ArchiveContent(text=text, tags=(_TAG,))
+
+    def work(connection: Any) -> bool:
+        before = connection.total_changes
+        insert_entry(connection, person_id=person_id, content=content, origin=origin)
+        return bool(connection.total_changes > before)
+
+    try:
+        is_new = await context.database.write("imports.archive", work)
+    except ToolArgumentError as error:
+        return _leave(str(error))
+    return {"state": "new" if is_new else "known", "place": "archive"}
+
+
+async def import_job(context: OperationContext, asked: Answer) -> Answer:
+    """Import one job, once. Raises `Declined`."""
+    person = await _find(context, asked)
+    options = asked.get("options")
+    if not isinstance(options, dict):
+        raise Mistaken("The options of the job are missing.")
+    key = _make_key(person, "job", read_text(asked, "origin"))
+    listed = await JOB_OPERATIONS["jobs.list"](context, {"person": person.slug})
+    before = {job["id"] for job in listed["jobs"]}
+    try:
+        made = await JOB_OPERATIONS["jobs.add"](
+            context, {**options, "person": person.slug, "key": key}
+        )
+    except Declined as error:
+        return _leave(str(error))
+    return {"state": "known" if made["id"] in before else "new"}
+
+
+def _leave(reason: str) -> Answer:
+    return {"state": "left", "reason": reason}
+
+
+def _make_key(person: Person, target: str, text: str) -> str:
+    digest = hashlib.sha256(f"{target}\0{text}".encode()).hexdigest()
+    return f"import:{person.id}:{digest[:32]}"
+
+
+async def _find(context: OperationContext, asked: Answer) -> Person:
+    slug = asked.get("person")
+    known = await context.database.read(people.list_all)
+    if slug:
+        found = next((person for person in known if person.slug == slug), None)
+        if found is None:
+            raise Declined(f"There is no person {slug}; `talaria people list` shows them.")
+        return found
+    owner = next((person for person in known if person.is_owner), None)
+    if owner is None:
+        raise Declined("Nobody owns this home yet; say hello to Talaria first, or run setup.")
+    return owner
+
+
+IMPORT_OPERATIONS: Mapping[str, Operation] = {
+    "imports.person": find_person,
+    "imports.line": import_line,
+    "imports.job": import_job,
+}
