@@ -23,6 +23,7 @@ from agent_core.tools.delegation import DelegateTool, check_answer, read_tasks, 
 from agent_core.tools.gate import PROPOSED
 from agent_core.tools.policy import (
     USE_WITHIN,
+    Action,
     ActionKind,
     ApprovalRequest,
     Decision,
@@ -71,7 +72,7 @@ from agent_core.tools.user_questions import (
     UserPrompter,
     describe_no_answer,
 )
-from agent_core.tools.workspace import WORKSPACE_TOOLS, make_workspace_tools
+from agent_core.tools.workspace import WORKSPACE_TOOLS, make_terminal, make_workspace_tools
 
 __all__ = [
     "DAYS_OFF",
@@ -86,6 +87,7 @@ __all__ = [
     "USE_WITHIN",
     "WORDS",
     "WORKSPACE_TOOLS",
+    "Action",
     "ActionKind",
     "Answer",
     "ApprovalRequest",
@@ -135,6 +137,7 @@ __all__ = [
     "list_reach",
     "list_settings",
     "local_time",
+    "make_terminal",
     "make_workspace_tools",
     "name_city",
     "name_zone",

@@ -19,7 +19,13 @@ from agent_core.memory import (
 )
 from agent_core.memory.recall import RecallTool
 from agent_core.schedule import JobMover, ScheduleServices, ScheduleTool
-from agent_core.skills.tools import SkillDirectory, SkillManageTool, make_skill_tools
+from agent_core.skills.tools import (
+    SkillDirectory,
+    SkillManageTool,
+    SkillScripts,
+    make_skill_tools,
+    offers_scripts,
+)
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools import (
     PROMPT_TOOLS,
@@ -86,13 +92,22 @@ def build_toolboxes(
     core: Core, mcp: McpServers, prompts: UserPrompts, dispatcher: OutboxDispatcher
 ) -> Toolboxes:
     """Build the toolboxes. Raises `StartError` if a plug-in's tool has the name of another."""
-    deps, sources = make_tool_deps(core, prompts, dispatcher), list_sources(core.settings, mcp)
+    deps = make_tool_deps(core, prompts, dispatcher)
+    sources = [*list_sources(core.settings, mcp), *_list_scripts(core)]
     try:
         return make_toolboxes(deps, core.extensions.tools, sources)
     except ValueError as error:
         raise StartError(
             f"The tools of a plug-in can't be used: {error}. Take it out of plugins.enabled."
         ) from error
+
+
+def _list_scripts(core: Core) -> Sequence[ToolSource]:
+    """Return the source of skills' scripts, if any skill offers one now."""
+    if core.backend is None or not offers_scripts(core.skills.catalog):
+        return ()
+    seconds = core.settings.tools.command_seconds
+    return (SkillScripts(core.skills, core.database, core.backend, seconds),)
 
 
 def make_client_calls(

@@ -3,6 +3,7 @@
 from agent_core.skills.install.contract import Finding, ScanReport, SkillSource, StagedSkill
 from agent_core.skills.install.installs import (
     SkillVersion,
+    is_installed,
     list_versions,
     plan_install,
     plan_rollback,
@@ -19,6 +20,7 @@ __all__ = [
     "StagedSkill",
     "clear_incoming",
     "find_staged",
+    "is_installed",
     "list_versions",
     "open_source",
     "plan_install",

@@ -162,6 +162,11 @@ def _record(connection: Connection, name: str, text: str, origin: Origin) -> Non
         ledger.record(connection, person_id=team, target="skill", change=change, origin=origin)
 
 
+def is_installed(connection: Connection, name: str) -> bool:
+    """Return whether a skill of the home came from elsewhere."""
+    return _find_address(connection, name) != ""
+
+
 def _find_address(connection: Connection, name: str) -> str:
     """Return the place that a skill was last installed from, unless it was removed since."""
     for row in _list_rows(connection, name):

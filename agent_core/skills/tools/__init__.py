@@ -2,16 +2,20 @@
 
 from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.skills.tools.manage import SkillManageTool
+from agent_core.skills.tools.scripts import TOOLS, SkillScripts, offers_scripts
 from agent_core.skills.tools.search import SkillsSearchTool
 from agent_core.skills.tools.toolset import make_skill_tools
 from agent_core.skills.tools.view import SkillViewTool
 from agent_core.skills.tools.workspace_copy import copy_files
 
 __all__ = [
+    "TOOLS",
     "SkillDirectory",
     "SkillManageTool",
+    "SkillScripts",
     "SkillViewTool",
     "SkillsSearchTool",
     "copy_files",
     "make_skill_tools",
+    "offers_scripts",
 ]

@@ -103,6 +103,11 @@ class SkillDirectory:
         entry = self._known.entries.get(name)
         return entry is not None and entry.is_trusted
 
+    def list_offered(self) -> list[CatalogEntry]:
+        """List the skills that the model may choose itself, by name, as last read."""
+        offered = {skill.name for skill in self._known.offered}
+        return [one for one in self._entries if one.name in offered]
+
     def list_commands(self) -> list[Skill]:
         """List the skills that a person can start with a command, by name."""
         return [

@@ -7,7 +7,11 @@ from agent_core.tools.workspace.background import (
     BackgroundLimits,
     name_log,
 )
-from agent_core.tools.workspace.catalog import WORKSPACE_TOOLS, make_workspace_tools
+from agent_core.tools.workspace.catalog import (
+    WORKSPACE_TOOLS,
+    make_terminal,
+    make_workspace_tools,
+)
 from agent_core.tools.workspace.named_secrets import NamedSecret, NamedSecrets
 from agent_core.tools.workspace.output import read_output
 from agent_core.tools.workspace.process import describe_process
@@ -24,6 +28,7 @@ __all__ = [
     "Workspaces",
     "describe_process",
     "find_slug",
+    "make_terminal",
     "make_workspace_tools",
     "name_log",
     "read_output",

@@ -18,6 +18,11 @@ WORKSPACE_TOOLS = (
 )
 
 
+def make_terminal(backend: Backend, seconds: int) -> TerminalTool:
+    """Return what runs commands in the foreground, for tools that are commands themselves."""
+    return TerminalTool(Workspaces(backend), None, NamedSecrets(), seconds)
+
+
 def make_workspace_tools(
     backend: Backend,
     background: BackgroundCommands | None,

@@ -22,6 +22,7 @@ from agent_core.skills import (
     read_skill_folder,
     show_name,
 )
+from agent_core.skills.tools import TOOLS
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.config import Settings, load
 from gateway.errors import Declined, Mistaken
@@ -59,7 +60,7 @@ def configure(parser: Parser) -> None:
     ]
     agreeing = verbs.add_parser(
         "agree",
-        help="use a skill of the working folder as it is now",
+        help="use a skill of the working folder, or an installed one's scripts, as it is now",
         examples=["talaria skills agree review"],
     )
     for one in (show, *changes, agreeing):
@@ -129,8 +130,12 @@ def _agree(catalog: SkillCatalog, name: str) -> int:
         entry = catalog.find(name)
         if entry.skill is None or entry.place is None:
             raise Declined(entry.fault)
-        if entry.origin != "project":
-            raise Declined(f"The skill {name} needs no agreement: it isn't in the working folder.")
+        offers = entry.origin == "home" and entry.skill.metadata.get(TOOLS)
+        if entry.origin != "project" and not offers:
+            raise Declined(
+                f"The skill {name} needs no agreement: it isn't in the working folder, and offers"
+                " no script as a tool."
+            )
         agree(catalog.folder, entry.place)
     except (SkillMissing, SkillBroken, SkillConflict) as error:
         raise Declined(str(error)) from error

@@ -1,0 +1,86 @@
+"""A skill's script as a tool of its own runs in the workspace of its person, with every backend."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent_core.execution import Backend
+from agent_core.ids import PersonId
+from agent_core.skills import SkillCatalog
+from agent_core.skills.tools import SkillDirectory, SkillScripts
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import skill_uses, skills
+from agent_core.tools import Tool
+from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
+from tests.agent_core.tools.test_toolbox import CONTEXT
+from tests.databases import open_database
+
+TALLY = '''"""Adds up."""
+import os
+
+def main(prices: list[float], currency: str = "EUR", *, rounds: bool = False):
+    """Add up prices.
+
+    More words.
+    """
+    total = sum(prices)
+    return {"total": round(total) if rounds else total, "currency": currency,
+            "secret": os.environ.get("TALARIA_SECRET_PROBE")}
+'''
+
+
+def write(home: Path, scripts: Mapping[str, str], metadata: str) -> Path:
+    place = home / "skills" / "tally"
+    (place / "scripts").mkdir(parents=True)
+    front = f"---\nname: tally\ndescription: Adds up.\nmetadata:\n{metadata}---\nDo it.\n"
+    (place / "SKILL.md").write_text(front)
+    for name, text in scripts.items():
+        (place / "scripts" / name).write_text(text)
+    return place
+
+
+async def opened(home: Path, backend: Backend) -> tuple[SkillScripts, Database, SkillDirectory]:
+    database = await open_database(home / "state.db")
+    directory = SkillDirectory(SkillCatalog(home / "skills"), database, 800)
+    await directory.refresh()
+    return SkillScripts(directory, database, backend, 30), database, directory
+
+
+async def list_by_name(scripts: SkillScripts) -> dict[str, Tool]:
+    return {tool.spec.name: tool for tool in await scripts.list_tools(PersonId(1))}
+
+
+@pytest.mark.process
+async def test_a_script_runs_with_its_arguments_and_counts_as_a_use(
+    backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TALARIA_SECRET_PROBE", "leaked")
+    write(tmp_path, {"add.py": TALLY}, "  tools: add\n")
+    scripts, database, _ = await opened(tmp_path, backend)
+    try:
+
+        def begin(connection: Connection) -> int:
+            return add_turn(connection, add_dialogue(connection, add_person(connection)))
+
+        turn_id = await database.write("turn", begin)
+        context = replace(CONTEXT, turn_id=turn_id)  # type: ignore[arg-type]
+        tool = (await list_by_name(scripts))["skill__tally__add"]
+        done = await tool.run({"prices": [1.5, 2], "currency": "it's '$(id)'"}, context)
+        assert not done.is_error, done.text
+        found = json.loads(done.text)
+        assert found == {"total": 3.5, "currency": "it's '$(id)'", "secret": None}
+        assert done.sources, "the output is that of a command"
+        failed = await tool.run({"prices": ["x"]}, context)
+        assert failed.is_error
+        assert "Exit status 1" in failed.text
+        row = await database.read(lambda c: skills.find(c, name="tally"))
+        assert row
+        assert row.uses == 1
+        assert await database.read(
+            lambda c: skill_uses.is_used(c, skill_id=row.id, turn_id=context.turn_id)
+        )
+    finally:
+        await database.close()
