@@ -29,6 +29,15 @@ _READS_ONLY = (
     " makes one that changes data."
 )
 _BEARER = HTTPBearer(auto_error=False, description="A token of the scope api or manage.")
+_EVENT = {
+    "type": "object",
+    "properties": {"event": {"type": "string"}, "data": {"type": "string"}},
+    "required": ["data"],
+}
+STREAM: dict[int | str, dict[str, Any]] = {
+    "200": {"content": {"text/event-stream": {"schema": _EVENT}}}
+}
+"""What the description says of an answer that may come as server-sent events."""
 ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": ErrorBody, "description": "The request is refused."},
     "503": {"model": ErrorBody, "description": "Talaria is stopping, or its database is busy."},

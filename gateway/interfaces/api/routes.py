@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api import chat_completions, model_responses
-from gateway.interfaces.api.clients import ERRORS, FindClient
+from gateway.interfaces.api.clients import ERRORS, STREAM, FindClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.models import (
     LONGEST_TEXT,
@@ -53,7 +53,9 @@ def add_api(
         return JSONResponse(_describe_model())
 
     @application.post(
-        "/v1/chat/completions", summary="Ask, and get a chat completion", responses=ERRORS
+        "/v1/chat/completions",
+        summary="Ask, and get a chat completion",
+        responses=ERRORS | STREAM,
     )
     async def complete(
         asked: ChatRequest, client: Asker, key: Key = "", conversation: Name = ""
@@ -68,7 +70,7 @@ def add_api(
         lines = chat_completions.stream(requests, question, gateway.now(), wants_usage=wants_usage)
         return StreamingResponse(end_with_error(lines), media_type=_EVENTS)
 
-    @application.post("/v1/responses", summary="Ask for a response", responses=ERRORS)
+    @application.post("/v1/responses", summary="Ask for a response", responses=ERRORS | STREAM)
     async def respond(
         asked: ResponseRequest, client: Asker, key: Key = "", conversation: Name = ""
     ) -> Response:

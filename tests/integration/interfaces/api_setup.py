@@ -64,3 +64,12 @@ async def read(setup: Setup, key: str, path: str, **headers: str) -> tuple[int, 
     head = {"Authorization": f"Bearer {key}", **headers}
     async with aiohttp.ClientSession() as session, session.get(url, headers=head) as answer:
         return answer.status, await answer.text(), answer.headers.get("ETag", "")
+
+
+async def read_spec(running: Served) -> dict[str, Any]:
+    """The description of the API."""
+    url = f"{running.address.origin()}/api/openapi.json"
+    head = {"Authorization": f"Bearer {running.token}"}
+    async with aiohttp.ClientSession() as session, session.get(url, headers=head) as answer:
+        spec: dict[str, Any] = json.loads(await answer.text())
+        return spec

@@ -12,7 +12,7 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import history, inbox
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.api.clients import FindClient
+from gateway.interfaces.api.clients import STREAM, FindClient
 from gateway.interfaces.api.models import LONGEST_TEXT
 from gateway.interfaces.api.requests import Question, Requests, make_name
 from gateway.interfaces.api.resources import models
@@ -43,7 +43,12 @@ def make_messages(gateway: Gateway, find_client: FindClient, requests: Requests)
     async def read(client: Client, name: str) -> models.SentMessage:
         return await gateway.database.read(lambda c: _read(c, client, name))
 
-    @router.post("/messages", summary="Send a message", response_model=models.SentMessage)
+    @router.post(
+        "/messages",
+        summary="Send a message",
+        response_model=models.SentMessage,
+        responses={**STREAM, "202": {"model": models.SentMessage}},
+    )
     async def send(asked: NewMessage, client: Asker, key: Key = "") -> Response:
         question = Question(
             client=client,

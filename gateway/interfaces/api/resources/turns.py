@@ -71,7 +71,12 @@ def make_turns(gateway: Gateway, find_client: FindClient) -> APIRouter:
             raise ApiError(HTTPStatus.CONFLICT, str(error), code="no_requests") from error
         return reply(request, models.RequestsModel(**found))
 
-    @router.get("/turns/{turn}/files/{number}", summary="Get a file of a turn")
+    @router.get(
+        "/turns/{turn}/files/{number}",
+        summary="Get a file of a turn",
+        response_class=Response,
+        responses={"200": {"content": {"*/*": {}}}},
+    )
     async def get_file(turn: Id, number: Id, client: Asker) -> Response:
         return await database.read(lambda c: _read_file(c, turn, number, client.person_id))
 

@@ -1,0 +1,20 @@
+"""The API against 20,000 requests that nobody would write."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.integration.interfaces.test_api_fuzz import fuzz
+from tests.integration.interfaces.test_people_operations import fill
+
+
+@pytest.mark.long
+async def test_20000_fuzzed_requests_get_no_500_and_nothing_of_another_person(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    await fill(home)
+    done = await fuzz(home, tokens=300, examples=800, is_fixed=False)
+    print(sorted(done.statuses.items()))
+    assert done.statuses.total() >= 20_000
+    assert done.statuses[429] == 0

@@ -1,0 +1,108 @@
+"""Requests by schemathesis to every operation of the API, with tokens of two people in turn."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import cycle
+from typing import Any
+
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import api_tokens
+from gateway.interfaces.operations.tokens import hash_token
+
+_CHECKS = [
+    not_a_server_error,
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+]
+_NUMBERED = ("turn", "job", "change", "question", "approval", "conversation", "entry", "number")
+
+
+@dataclass
+class Side:
+    """A person with many tokens, each of which may ask 120 times a minute, and their canary."""
+
+    person_id: PersonId
+    canary: str
+    tokens: Sequence[str]
+    turns: Iterator[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.turns = cycle(self.tokens)
+
+    def store_tokens(self, connection: Connection) -> None:
+        """Store the tokens, half of which may change data."""
+        for number, secret in enumerate(self.tokens):
+            api_tokens.insert(
+                connection,
+                person_id=self.person_id,
+                name=f"fuzz {number}",
+                scope="manage" if number % 2 else "api",
+                secret_hash=hash_token(secret),
+                now=1,
+            )
+
+
+@dataclass
+class Fuzz:
+    """Fuzzes a server, and counts the answers by status."""
+
+    address: str
+    sides: tuple[Side, Side]
+    newest: int
+    """The highest id worth a try: of turns, jobs and all that."""
+    statuses: Counter[int] = field(default_factory=Counter)
+
+    def run(self, spec: dict[str, Any], *, examples: int, seed: bool) -> None:
+        """Make `examples` requests to each operation. Raises what a check finds."""
+        # A stream of events has no end.
+        schema = schemathesis.openapi.from_dict(spec).exclude(path="/api/events")
+        for found in schema.get_all_operations():
+            self._try(found.ok(), examples, is_fixed=seed)
+
+    def _try(self, operation: Any, examples: int, *, is_fixed: bool) -> None:
+        numbers = st.integers(1, self.newest)
+        sides = st.sampled_from((0, 1))
+        headers = st.sampled_from(("", "one", "two"))
+
+        @settings(
+            max_examples=examples,
+            deadline=None,
+            database=None,
+            derandomize=is_fixed,
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(operation.as_strategy(), st.booleans(), numbers, sides, headers)
+        def ask(case: Any, is_real: bool, number: int, side: int, key: str) -> None:
+            if is_real:
+                for name in _NUMBERED:
+                    if case.path_parameters and name in case.path_parameters:
+                        case.path_parameters[name] = number
+            self._ask(case, side, key)
+
+        ask()
+
+    def _ask(self, case: Any, side: int, key: str) -> None:
+        own, other = self.sides[side], self.sides[1 - side]
+        headers = {"Authorization": f"Bearer {next(own.turns)}"}
+        if key:
+            headers["Idempotency-Key"] = key
+        response = case.call(base_url=self.address, headers=headers, timeout=60)
+        self.statuses[response.status_code] += 1
+        case.validate_response(response, checks=_CHECKS)
+        text = json.dumps(response.text)
+        is_named = case.operation.path == "/api/people"  # an owner sees who there is
+        assert is_named or other.canary not in text, (case.as_curl_command(), text)

@@ -1,0 +1,41 @@
+"""The API against requests that nobody would write, in few examples."""
+
+import asyncio
+import secrets
+from pathlib import Path
+
+import pytest
+
+from agent_core.state.people import people
+from tests.fakes.chat import FakeChat
+from tests.integration.canaries import Planter
+from tests.integration.interfaces.api_fuzz import Fuzz, Side
+from tests.integration.interfaces.api_setup import read_spec
+from tests.integration.served import served
+
+
+async def fuzz(home: Path, *, tokens: int, examples: int, is_fixed: bool) -> Fuzz:
+    """Fuzz a gateway in which two people have talked; return the counts."""
+    async with served(home, adapters={"fake": FakeChat()}, model=Planter()) as running:
+        database = running.gateway.database
+        everybody = await database.read(people.list_all)
+        canaries = {"olga": "redkite", "zebrana": "bluefish"}
+        olga, zebrana = (
+            Side(one.id, canaries[one.slug], [secrets.token_hex() for _ in range(tokens)])
+            for one in everybody
+        )
+        for side in (olga, zebrana):
+            await database.write("test", side.store_tokens)
+        spec = await read_spec(running)
+        done = Fuzz(str(running.address.origin()), (olga, zebrana), newest=40)
+        await asyncio.to_thread(done.run, spec, examples=examples, seed=is_fixed)
+    return done
+
+
+@pytest.mark.slow
+@pytest.mark.process
+async def test_fuzzed_requests_get_no_500_and_nothing_of_another_person(home: Path) -> None:
+    done = await fuzz(home, tokens=20, examples=6, is_fixed=True)
+    assert done.statuses.total() > 100
+    assert done.statuses[200] > 20
+    assert {404, 400} <= set(done.statuses)
