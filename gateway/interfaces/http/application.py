@@ -13,6 +13,7 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.clients import make_finder
 from gateway.interfaces.api.errors import HANDLERS
+from gateway.interfaces.api.events import make_events
 from gateway.interfaces.api.requests import Requests
 from gateway.interfaces.api.resources import make_resources
 from gateway.interfaces.api.responses import STORE, refuse
@@ -61,6 +62,7 @@ def make_application(
     requests = Requests(gateway)
     add_api(application, gateway, make_finder(access), requests)
     application.include_router(make_resources(gateway, access, requests))
+    application.include_router(make_events(gateway, access))
     application.add_route("/api/openapi.json", lambda _: JSONResponse(application.openapi()))
     return application
 

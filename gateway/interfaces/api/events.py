@@ -1,0 +1,77 @@
+"""`/api/events`: what happens to a person, as server-sent events."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+
+from agent_core.ids import PersonId
+from gateway.bootstrap.lifecycle import Gateway
+from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.clients import ERRORS, STREAM, make_finder
+from gateway.interfaces.api.errors import ApiError
+from gateway.interfaces.api.event_feed import EventFeed, read_cursor
+from gateway.interfaces.api.streams import ALIVE, end_with_error, write_event
+from gateway.turns import Client
+
+_LOOK = 1.0
+"""Seconds between two looks. Any process may write, so nothing can signal all changes."""
+_QUIET = 15
+"""Looks without an event until a comment keeps the connection open."""
+_MOST_OF_PERSON, _MOST = 4, 32
+"""Streams at one time; the port has 100 places."""
+_CROWDED = "Too many event streams are open. Close some of them."
+
+
+def make_events(gateway: Gateway, access: Access) -> APIRouter:
+    """Make the route of events."""
+    router = APIRouter(prefix="/api", responses=ERRORS)
+    open_streams: Counter[PersonId] = Counter()
+    Asker = Annotated[Client, Depends(make_finder(access))]  # noqa: N806 - FastAPI reads a type
+
+    async def stream(request: Request, feed: EventFeed, person_id: PersonId) -> AsyncIterator[str]:
+        open_streams[person_id] += 1
+        try:
+            yield ALIVE
+            quiet = 0
+            while await access.find(request.headers, "api"):
+                events = await gateway.database.read(feed.read)
+                for number, (name, fields) in enumerate(events, start=1):
+                    # Only behind the last one may a client continue without losing any.
+                    is_last = number == len(events)
+                    head = f"id: {feed.cursor.write()}\n" if is_last and feed.cursor else ""
+                    yield head + write_event(fields, name)
+                quiet = 0 if events else quiet + 1
+                if quiet == _QUIET:
+                    quiet = 0
+                    yield ALIVE
+                await asyncio.sleep(_LOOK)
+        finally:
+            open_streams[person_id] -= 1
+
+    @router.get(
+        "/events",
+        summary="Follow what happens",
+        response_class=StreamingResponse,
+        responses=STREAM,
+    )
+    async def follow(
+        request: Request,
+        client: Asker,
+        last: Annotated[str, Header(alias="Last-Event-ID", max_length=100)] = "",
+    ) -> StreamingResponse:
+        person_id = client.person_id
+        if open_streams[person_id] >= _MOST_OF_PERSON or open_streams.total() >= _MOST:
+            wait = {"Retry-After": "5"}
+            raise ApiError(
+                HTTPStatus.TOO_MANY_REQUESTS, _CROWDED, code="too_many_waiting", headers=wait
+            )
+        lines = stream(request, EventFeed(person_id, read_cursor(last)), person_id)
+        return StreamingResponse(end_with_error(lines), media_type="text/event-stream")
+
+    return router
