@@ -29,6 +29,7 @@ _TEXTS: Mapping[str, Text] = {
     "loggedOut": Text("You're logged out. Open the address that talaria run printed."),
     "logOut": Text("Log out"),
     "message": Text("Write a message"),
+    "pages": Text("Pages"),
     "remove": Text("Remove {name}"),
     "send": Text("Send (Enter)"),
     "stop": Text("Stop the answer (Escape)"),

@@ -30,6 +30,28 @@ class ShownMessage:
     created_at: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedStep:
+    """A tool call with its times in milliseconds UTC; `ended_at` is None while it runs."""
+
+    name: str
+    is_error: bool
+    started_at: int
+    ended_at: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedCall:
+    """A model call with the moment of its end, in milliseconds UTC. `read` includes `cached`."""
+
+    model: str
+    read: int
+    cached: int
+    written: int
+    micro_dollars: int | None
+    at: int
+
+
 def list_conversations(
     connection: Connection, *, person_id: PersonId, before: int, limit: int
 ) -> list[ListedConversation]:
@@ -117,7 +139,7 @@ def list_states(
     ).fetchall()
 
 
-def find_place(connection: Connection, *, person_id: PersonId) -> tuple[int, int | None]:
+def find_place(connection: Connection, *, person_id: PersonId) -> tuple[int, TurnId | None]:
     """Return the ids of a person's newest turn, and of their oldest one that runs."""
     newest = connection.execute(
         "SELECT MAX(id) FROM turns WHERE person_id = :person_id", {"person_id": person_id}
@@ -127,3 +149,36 @@ def find_place(connection: Connection, *, person_id: PersonId) -> tuple[int, int
         {"person_id": person_id},
     ).fetchone()
     return newest[0] or 0, running[0]
+
+
+def list_timed_steps(connection: Connection, *, turn_id: TurnId) -> list[TimedStep]:
+    """List the tool calls of a turn in the order in which they started."""
+    rows = connection.execute(
+        "SELECT name, is_error, started_at, ended_at FROM steps WHERE turn_id = :turn_id"
+        " ORDER BY id",
+        {"turn_id": turn_id},
+    ).fetchall()
+    return [
+        TimedStep(name=row[0], is_error=bool(row[1]), started_at=row[2], ended_at=row[3])
+        for row in rows
+    ]
+
+
+def list_timed_calls(connection: Connection, *, turn_id: TurnId) -> list[TimedCall]:
+    """List the model calls of a turn in the order in which they ended."""
+    rows = connection.execute(
+        "SELECT model, input_tokens + cache_read_tokens + cache_write_tokens, cache_read_tokens,"
+        " output_tokens, micro_dollars, created_at FROM usage WHERE turn_id = :turn_id ORDER BY id",
+        {"turn_id": turn_id},
+    ).fetchall()
+    return [
+        TimedCall(
+            model=row[0],
+            read=row[1],
+            cached=row[2],
+            written=row[3],
+            micro_dollars=row[4],
+            at=row[5],
+        )
+        for row in rows
+    ]

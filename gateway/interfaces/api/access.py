@@ -39,7 +39,7 @@ class Access:
         if not secret:
             return None
         if scope != "mcp" and self._is_printed(secret):
-            owner = await self._database.read(self._find_owner)
+            owner = await self._database.read(find_owner)
             return Client(person_id=owner.id, name=_OWNER) if owner else None
         secret_hash, now = hash_token(secret), self._now()
         token = await self._database.read(
@@ -72,8 +72,8 @@ class Access:
         """Count a request; False if there were too many in the last minute."""
         return self._rate.admit(client, self._now())
 
-    @staticmethod
-    def _find_owner(connection: Connection) -> Person | None:
-        """Return the person of the console, else the first owner."""
-        console = people.find_by_account(connection, platform=LOCAL_PLATFORM, user_id=_LOCAL)
-        return console or people.find_owner(connection)
+
+def find_owner(connection: Connection) -> Person | None:
+    """Return the person of the console, else the first owner."""
+    console = people.find_by_account(connection, platform=LOCAL_PLATFORM, user_id=_LOCAL)
+    return console or people.find_owner(connection)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from http import HTTPStatus
 from typing import Annotated
 
@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from agent_core.ids import PersonId
+from agent_core.state.engine.database import Database
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.clients import ERRORS, STREAM, make_finder
@@ -28,6 +29,26 @@ _MOST_OF_PERSON, _MOST = 4, 32
 _CROWDED = "Too many event streams are open. Close some of them."
 
 
+async def follow_feed(
+    database: Database, feed: EventFeed, is_open: Callable[[], Awaitable[bool]]
+) -> AsyncIterator[str]:
+    """Give the events of a feed as text while `is_open`. Raises `StoreError`."""
+    yield ALIVE
+    quiet = 0
+    while await is_open():
+        events = await database.read(feed.read)
+        for number, (name, fields) in enumerate(events, start=1):
+            # Only behind the last one may a client continue without losing any.
+            is_last = number == len(events)
+            head = f"id: {feed.cursor.write()}\n" if is_last and feed.cursor else ""
+            yield head + write_event(fields, name)
+        quiet = 0 if events else quiet + 1
+        if quiet == _QUIET:
+            quiet = 0
+            yield ALIVE
+        await asyncio.sleep(_LOOK)
+
+
 def make_events(gateway: Gateway, access: Access) -> APIRouter:
     """Make the route of events."""
     router = APIRouter(prefix="/api", responses=ERRORS)
@@ -35,22 +56,13 @@ def make_events(gateway: Gateway, access: Access) -> APIRouter:
     Asker = Annotated[Client, Depends(make_finder(access))]  # noqa: N806 - FastAPI reads a type
 
     async def stream(request: Request, feed: EventFeed, person_id: PersonId) -> AsyncIterator[str]:
+        async def is_open() -> bool:
+            return await access.find(request.headers, "api") is not None
+
         open_streams[person_id] += 1
         try:
-            yield ALIVE
-            quiet = 0
-            while await access.find(request.headers, "api"):
-                events = await gateway.database.read(feed.read)
-                for number, (name, fields) in enumerate(events, start=1):
-                    # Only behind the last one may a client continue without losing any.
-                    is_last = number == len(events)
-                    head = f"id: {feed.cursor.write()}\n" if is_last and feed.cursor else ""
-                    yield head + write_event(fields, name)
-                quiet = 0 if events else quiet + 1
-                if quiet == _QUIET:
-                    quiet = 0
-                    yield ALIVE
-                await asyncio.sleep(_LOOK)
+            async for line in follow_feed(gateway.database, feed, is_open):
+                yield line
         finally:
             open_streams[person_id] -= 1
 

@@ -1,12 +1,13 @@
 """The application behind the port: its routes, and the answer while the store fails."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from importlib.metadata import version
 
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Route
 
 from agent_core.errors import StoreError
 from gateway.bootstrap.lifecycle import Gateway
@@ -18,19 +19,20 @@ from gateway.interfaces.api.requests import Requests
 from gateway.interfaces.api.resources import make_resources
 from gateway.interfaces.api.responses import STORE, refuse
 from gateway.interfaces.api.routes import add_api
-from gateway.interfaces.http.console import Bridge, Pages
 from gateway.interfaces.http.gate import HOOKS, MCP_PATH
 from gateway.interfaces.http.health import examine
 from gateway.interfaces.http.mcp_route import McpRoute
 from gateway.interfaces.http.metrics import CONTENT_TYPE, Metrics
-from gateway.interfaces.http.page_data import PageData
 from gateway.interfaces.http.webhooks import Webhooks
 
 
 def make_application(
-    gateway: Gateway, page_data: PageData, bridge: Bridge, mcp: McpRoute, access: Access
+    gateway: Gateway, console: Sequence[BaseRoute], mcp: McpRoute, access: Access
 ) -> FastAPI:
-    """Make the application of a gateway. The `Guard` in front of it checks who asks."""
+    """Make the application of a gateway. The `Guard` in front of it checks who asks.
+
+    `console` are the routes of the console's pages.
+    """
 
     async def report_health(_: Request) -> Response:
         is_well, report = await examine(gateway)
@@ -47,9 +49,7 @@ def make_application(
         Route("/metrics", report_metrics),
         Route(f"{HOOKS}{{secret}}", Webhooks(gateway).receive, methods=["POST"]),
         Route(MCP_PATH, mcp, methods=["POST"]),
-        WebSocketRoute("/console", bridge.join),
-        *Pages().list_routes(),
-        *page_data.list_routes(),
+        *console,
     ]
     application = FastAPI(
         title="Talaria",

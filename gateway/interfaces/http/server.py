@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, cast
 
 import uvicorn
+from starlette.requests import Request
+from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -17,11 +19,12 @@ from gateway.config import CONSOLE_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.errors import StartError
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.http.application import make_application
-from gateway.interfaces.http.console import LONGEST_LINE, Bridge
+from gateway.interfaces.http.console import LONGEST_LINE, Bridge, Pages
 from gateway.interfaces.http.gate import Gate, Guard, load_token
 from gateway.interfaces.http.logins import Logins
 from gateway.interfaces.http.mcp_route import McpRoute
 from gateway.interfaces.http.page_data import PageData
+from gateway.interfaces.pages import make_pages
 
 _HEARTBEAT = 30.0
 _LAST_ANSWERS = 2
@@ -54,8 +57,19 @@ async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
     page_data = PageData(gateway)
     bridge = Bridge(home / CONSOLE_SOCKET, gate.cookie, logins, page_data)
     access = Access(gateway, token)
+
+    async def is_logged_in(request: Request) -> bool:
+        secret = request.cookies.get(gate.cookie)
+        return secret is None or await logins.is_open(secret)  # the token of a header never ends
+
+    console = [
+        WebSocketRoute("/console", bridge.join),
+        *Pages().list_routes(),
+        *page_data.list_routes(),
+        *make_pages(gateway, is_logged_in),
+    ]
     async with McpRoute(gateway, access).opened() as mcp:
-        application = make_application(gateway, page_data, bridge, mcp, access)
+        application = make_application(gateway, console, mcp, access)
         async with _running(Guard(application, gate, logins, access), _bind(http.bind, http.port)):
             yield f"http://{_name_host(http.bind)}:{http.port}/?token={token}"
 

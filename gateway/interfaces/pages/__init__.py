@@ -1,0 +1,5 @@
+"""The console's pages, rendered on the server: Today, Turns, Memory, Jobs and Usage."""
+
+from gateway.interfaces.pages.routes import make_pages
+
+__all__ = ["make_pages"]

@@ -1,0 +1,111 @@
+"""Renders the pages: templates, the person who looks, and the headers of each answer."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from http import HTTPStatus
+from importlib import resources
+
+import jinja2
+from starlette.requests import Request
+from starlette.responses import Response
+
+from agent_core.localization import find_language, format_date, format_number, use_language
+from agent_core.state.people.people import Person
+from agent_core.tools import local_time
+from gateway.texts.console import pages as texts
+
+_DOLLAR = 1_000_000
+"""Micro-dollars."""
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
+    " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+PLACES: Mapping[str, Callable[[], str]] = {
+    "/": texts.CHAT,
+    "/today": texts.TODAY,
+    "/turns": texts.TURNS,
+    "/memory": texts.MEMORY,
+    "/jobs": texts.JOBS,
+    "/usage": texts.USAGE,
+}
+"""The pages by their addresses, in the order of the menu."""
+FILES: Mapping[str, tuple[str, str]] = {
+    "/pages/pages.css": ("pages.css", "text/css"),
+    "/pages/pages.js": ("pages.js", "text/javascript"),
+    "/pages/htmx.js": ("htmx.min.js", "text/javascript"),
+}
+"""The static files by their addresses: name and media type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewer:
+    """Who looks at a page: their person, None before the first message, and their time zone."""
+
+    person: Person | None
+    zone: str
+
+    def show_time(self, moment: int) -> str:
+        """Return a moment in the viewer's time zone; milliseconds UTC."""
+        local = local_time(moment, self.zone)
+        return f"{format_date(local.date())} {local:%H:%M}"
+
+    def write_time(self, moment: int) -> str:
+        """Return a moment for machines, as `<time datetime>` has it."""
+        local: datetime = local_time(moment, self.zone)
+        return local.isoformat(timespec="seconds")
+
+
+def show_dollars(micro_dollars: int) -> str:
+    """Return an amount of money."""
+    return f"${format_number(micro_dollars / _DOLLAR, ',.4f')}"
+
+
+def render(
+    request: Request,
+    viewer: Viewer,
+    template: str,
+    *,
+    status: HTTPStatus = HTTPStatus.OK,
+    **fields: object,
+) -> Response:
+    """Render a page in the language of its viewer."""
+    tags = [tag.partition(";")[0].strip() for tag in _list_tags(request)]
+    with use_language(viewer.person.language if viewer.person else None, *tags):
+        body = (
+            _load()
+            .get_template(template)
+            .render(
+                t=texts,
+                language=find_language(),
+                places={address: name() for address, name in PLACES.items()},
+                here=request.url.path,
+                viewer=viewer,
+                dollars=show_dollars,
+                number=format_number,
+                **fields,
+            )
+        )
+    headers = {"Content-Security-Policy": _POLICY}
+    return Response(body, status, headers, media_type="text/html; charset=utf-8")
+
+
+def read_file(name: str) -> bytes:
+    """Return a static file."""
+    return (resources.files("gateway.interfaces.pages") / "static" / name).read_bytes()
+
+
+def _list_tags(request: Request) -> list[str]:
+    return request.headers.get("accept-language", "").split(",")
+
+
+@cache
+def _load() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("gateway.interfaces.pages"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,40 @@
+"""Today: what runs, what waits for the person, what was done, and what it cost."""
+
+from typing import Any
+
+from agent_core.state.conversations import messages, questions, transcripts, turns, usage
+from agent_core.state.conversations.turns import Turn
+from agent_core.state.engine.database import Connection
+from gateway.interfaces.pages.views import Fields, Look
+
+_DAY = 86_400_000
+_MOST = 12
+_NEWEST = 2**62
+
+
+async def show(look: Look) -> Fields:
+    """Read what the page Today shows."""
+    person_id, since = look.person.id, look.gateway.now() - _DAY
+
+    def work(connection: Connection) -> dict[str, Any]:
+        recent = turns.list_of_person(connection, person_id=person_id, before=_NEWEST, limit=_MOST)
+        _, oldest = transcripts.find_place(connection, person_id=person_id)
+        running = [turn for turn in recent if turn.state == "running"]
+        if oldest is not None and oldest not in [turn.id for turn in running]:
+            found = turns.find_of_person(connection, turn_id=oldest, person_id=person_id)
+            running += [found] if found else []
+
+        def describe(turn: Turn) -> tuple[Turn, str]:
+            asked = messages.request_of_turn(connection, turn_id=turn.id, person_id=person_id)
+            return turn, asked
+
+        done = [turn for turn in recent if turn.ended_at and turn.ended_at >= since]
+        total = usage.total_since(connection, person_id=person_id, since=since)
+        return {
+            "running": [describe(turn) for turn in running],
+            "done": [describe(turn) for turn in done],
+            "waiting": questions.find_open(connection, person_id=person_id),
+            "cost": total.micro_dollars,
+        }
+
+    return await look.gateway.database.read(work)

@@ -1,0 +1,113 @@
+"""Turns: the list, and one turn as a timeline with its prompt."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from agent_core.agent.replay import read_record
+from agent_core.ids import TurnId
+from agent_core.state.conversations import messages, transcripts, turns, usage
+from agent_core.state.engine.database import Connection
+from gateway.interfaces.pages.views import Fields, Look, Missing
+
+_PAGE = 30
+_NEWEST = 2**62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A step of a turn. `place` is its start and its width in thousandths of the turn's time."""
+
+    kind: str
+    name: str
+    place: tuple[int, int]
+    seconds: float | None
+    is_error: bool = False
+    read: int = 0
+    cached: int = 0
+    written: int = 0
+    micro_dollars: int | None = None
+
+
+async def show_list(look: Look) -> Fields:
+    """Read a page of the person's turns, newest first."""
+    person_id = look.person.id
+    asked = look.request.query_params.get("before", "")
+    before = int(asked[:18]) if asked.isascii() and asked.isdecimal() else _NEWEST
+
+    def work(connection: Connection) -> dict[str, Any]:
+        found = turns.list_of_person(connection, person_id=person_id, before=before, limit=_PAGE)
+        listed = [
+            (turn, messages.request_of_turn(connection, turn_id=turn.id, person_id=person_id))
+            for turn in found
+        ]
+        return {"turns": listed, "next": found[-1].id if len(found) == _PAGE else None}
+
+    return await look.gateway.database.read(work)
+
+
+async def show(look: Look) -> Fields:
+    """Read one turn of the person. Raises `Missing`."""
+    person_id, turn_id = look.person.id, TurnId(min(look.request.path_params["turn"], _NEWEST))
+
+    def work(connection: Connection) -> dict[str, Any]:
+        turn = turns.find_of_person(connection, turn_id=turn_id, person_id=person_id)
+        if turn is None:
+            raise Missing
+        is_own = transcripts.is_of_person(
+            connection, conversation_id=turn.conversation_id, person_id=person_id
+        )
+        record = read_record(connection, turn_id) if is_own else None
+        end = turn.ended_at or look.gateway.now()
+        return {
+            "turn": turn,
+            "asked": messages.request_of_turn(connection, turn_id=turn_id, person_id=person_id),
+            "answer": messages.answer_of_turn(connection, turn_id=turn_id, person_id=person_id),
+            "seconds": (end - turn.started_at) / 1000,
+            "bars": _list_bars(connection, turn_id, (turn.started_at, end)),
+            "total": usage.total_of_turn(connection, turn_id=turn_id),
+            "prompt": record.prompt if record else None,
+            "is_own": is_own,
+        }
+
+    return await look.gateway.database.read(work)
+
+
+def _list_bars(connection: Connection, turn_id: TurnId, span: tuple[int, int]) -> list[Bar]:
+    """List the model calls and the tool calls of a turn in the order of their ends.
+
+    A model call is recorded when it ends, so it begins where the step before it ended.
+    """
+    begin, end = span
+    whole = max(end - begin, 1)
+    found: list[tuple[int, int, Bar]] = []
+
+    def place(start: int, stop: int) -> tuple[int, int]:
+        left = min(max((start - begin) * 1000 // whole, 0), 990)
+        return left, max(min((stop - start) * 1000 // whole, 1000 - left), 10)
+
+    for step in transcripts.list_timed_steps(connection, turn_id=turn_id):
+        stop = step.ended_at or end
+        bar = Bar(
+            kind="tool",
+            name=step.name,
+            place=place(step.started_at, stop),
+            seconds=(stop - step.started_at) / 1000 if step.ended_at else None,
+            is_error=step.is_error,
+        )
+        found.append((step.started_at, stop, bar))
+    ends = sorted(stop for _, stop, _ in found)
+    for call in transcripts.list_timed_calls(connection, turn_id=turn_id):
+        start = max((one for one in (begin, *ends) if one <= call.at), default=begin)
+        ends = sorted([*ends, call.at])
+        bar = Bar(
+            kind="model",
+            name=call.model,
+            place=place(start, call.at),
+            seconds=(call.at - start) / 1000,
+            read=call.read,
+            cached=call.cached,
+            written=call.written,
+            micro_dollars=call.micro_dollars,
+        )
+        found.append((start, call.at, bar))
+    return [bar for _, _, bar in sorted(found, key=lambda one: one[:2])]

@@ -1,0 +1,172 @@
+"""The console's pages over HTTP: who sees what, what they weigh, and what their buttons do."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import ledger
+from agent_core.state.people import people
+from agent_core.state.people.people import NewAccount
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.interfaces.api_setup import Setup, chat_of, make_token
+from tests.integration.served import Served, served
+
+PAGES = ("/today", "/turns", "/memory", "/jobs", "/usage")
+MOST_BYTES = 150_000
+"""A page with all its files, as the issue asks."""
+
+
+@asynccontextmanager
+async def browse(running: Served, **headers: str) -> AsyncIterator[aiohttp.ClientSession]:
+    """A session that is logged in by the printed address, as a browser is."""
+    jar = aiohttp.CookieJar(unsafe=True)
+    origin = running.address.origin()
+    async with aiohttp.ClientSession(origin, cookie_jar=jar, headers=headers) as session:
+        async with session.get(running.page.relative()) as page:
+            assert page.status == 200
+        yield session
+
+
+async def test_each_page_is_for_the_owner_alone_and_small(setup: Setup) -> None:
+    setup.model.plays = [say("A heron.")]
+    await setup.post("chat/completions", setup.olga, chat_of("Which <b>bird</b> is grey?"))
+    async with aiohttp.ClientSession(setup.served.address.origin()) as stranger:
+        for path in (*PAGES, "/turns/1", "/pages/pages.js", "/pages/events"):
+            async with stranger.get(path) as answer:
+                assert answer.status == 401, path
+    async with browse(setup.served) as session:
+        weight = 0
+        for path in ("/pages/pages.css", "/pages/pages.js", "/pages/htmx.js", "/icon.svg"):
+            async with session.get(path) as answer:
+                weight += len(await answer.read())
+        for path in PAGES:
+            async with session.get(path) as answer:
+                text = await answer.text()
+            assert answer.status == 200, (path, text)
+            assert len(text.encode()) + weight < MOST_BYTES
+            policy = answer.headers["Content-Security-Policy"]
+            assert "default-src 'none'; script-src 'self'" in policy
+            assert "unsafe" not in policy
+            assert 'aria-current="page"' in text
+            assert "bluefish" not in text
+        async with session.get("/today") as answer:
+            assert "Which &lt;b&gt;bird&lt;/b&gt; is grey?" in await answer.text()
+
+
+async def test_a_turn_shows_its_steps_and_its_prompt(setup: Setup) -> None:
+    setup.model.plays = [ask(call("recall", '{"query": "heron"}')), say("A heron.")]
+    await setup.post("chat/completions", setup.olga, chat_of("Which bird is grey?"))
+    newest = await setup.served.gateway.database.read(turns.find_newest)
+    async with browse(setup.served) as session, session.get(f"/turns/{newest}") as answer:
+        text = await answer.text()
+    assert answer.status == 200, text
+    assert text.count("Model: ") == 2
+    assert text.count("Tool: recall") == 1
+    assert "A heron." in text
+    assert "<details>" in text
+
+
+async def test_nothing_of_another_person_is_shown_or_changed(setup: Setup) -> None:
+    database = setup.served.gateway.database
+    everybody = await database.read(people.list_all)
+    zebrana = next(one for one in everybody if one.slug == "zebrana")
+    found = await database.read(
+        lambda c: turns.list_of_person(c, person_id=zebrana.id, before=2**62, limit=50)
+    )
+    rows = await database.read(lambda c: ledger.list_recent_of(c, person_id=zebrana.id, limit=50))
+    assert found
+    assert rows
+    async with browse(setup.served) as session:
+        for turn in found:
+            async with session.get(f"/turns/{turn.id}") as answer:
+                assert answer.status == 404
+                assert "bluefish" not in await answer.text()
+        for row in rows:
+            async with session.post(f"/memory/{row.id}/undo") as answer:
+                assert answer.status == 404
+        for path in ("/turns/99999999999999999999", "/turns/0"):
+            async with session.get(path) as answer:
+                assert answer.status == 404
+
+
+async def test_a_change_of_memory_is_undone_with_a_button(home: Path) -> None:
+    def adopt(connection: Connection) -> None:
+        """Give Zebrana's memory to whoever sits at the console."""
+        zebrana = next(one for one in people.list_all(connection) if one.slug == "zebrana")
+        local = NewAccount(
+            platform="console", user_id="local", display_name="Z", admitted_by="local"
+        )
+        people.attach_account(connection, local, person_id=zebrana.id, now=1)
+
+    async with served(home, adapters={"fake": FakeChat()}, model=FakeModel()) as running:
+        await running.gateway.database.write("test", adopt)
+        async with browse(running) as session:
+            async with session.get("/memory") as answer:
+                text = await answer.text()
+            assert "bluefishmemory" in text
+            number = text.partition('action="/memory/')[2].partition("/")[0]
+            async with session.post(f"/memory/{number}/undo", allow_redirects=False) as answer:
+                assert (answer.status, answer.headers["Location"]) == (303, "/memory")
+            async with session.get("/memory") as answer:
+                assert f"undid change {number}" in await answer.text()
+            async with session.post(f"/memory/{number}/undo") as answer:
+                assert answer.status == 409
+                assert "undone already" in await answer.text()
+            evil = {"Origin": "http://evil.example"}
+            async with session.post(f"/memory/{number}/undo", headers=evil) as answer:
+                assert answer.status == 403
+
+
+async def test_a_job_is_paused_run_and_deleted_with_buttons(setup: Setup) -> None:
+    manager = await make_token(setup.home, "olga", "manage")
+    body = {"kind": "message", "text": "Water the plants", "cron": "0 9 * * *"}
+    url = f"{setup.served.address.origin()}/api/jobs"
+    head = {"Authorization": f"Bearer {manager}"}
+    async with (
+        aiohttp.ClientSession() as api,
+        api.post(url, json=body, headers=head) as answer,
+    ):
+        job = json.loads(await answer.text())["id"]
+    async with browse(setup.served) as session:
+        for verb, words in (
+            ("pause", "paused"),
+            ("resume", "Pause: Water the plants"),
+            ("run", "Last runs"),
+        ):
+            async with session.post(f"/jobs/{job}/{verb}") as answer:
+                assert answer.status == 200
+                assert words in await answer.text()
+        async with session.post(f"/jobs/{job}/explode") as answer:
+            assert answer.status == 404
+        async with session.post(f"/jobs/{job}/delete") as answer:
+            assert "No jobs yet" in await answer.text()
+
+
+async def test_an_empty_home_says_what_to_do_in_the_readers_language(tmp_path: Path) -> None:
+    async with served(tmp_path / "home", model=FakeModel()) as running:
+        async with browse(running) as session, session.get("/today") as answer:
+            assert "Nobody has talked to Talaria yet" in await answer.text()
+        german = {"Accept-Language": "de-AT,de;q=0.9"}
+        async with browse(running, **german) as session, session.get("/today") as answer:
+            text = await answer.text()
+            assert '<html lang="de">' in text
+            assert "Noch hat niemand mit Talaria gesprochen" in text
+
+
+async def test_an_open_page_learns_what_happens(setup: Setup) -> None:
+    setup.model.plays = [say("A heron.")]
+    async with browse(setup.served) as session, session.get("/pages/events") as stream:
+        assert (await stream.content.readline()).startswith(b":")
+        await setup.post("chat/completions", setup.olga, chat_of("Which bird is grey?"))
+        told = []
+        while "turn.ended" not in told:
+            line = (await stream.content.readline()).decode()
+            if line.startswith("event: "):
+                told.append(line.removeprefix("event: ").strip())
+        assert told == ["turn.started", "turn.ended"]
