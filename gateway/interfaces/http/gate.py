@@ -177,12 +177,17 @@ _CLOSE = (b"connection", b"close")
 def _harden(send: Send) -> Send:
     """Add security headers to a response: no type guessing, no referrer, no caching.
 
+    A page may have a referrer policy of its own.
+
     It also ends the connection, so that `Places` sees each request begin.
     """
 
     async def forward(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message["headers"] = [*message.get("headers", ()), *_HARDENED, _CLOSE]
+            own = list(message.get("headers", ()))
+            named = {name.lower() for name, _ in own}
+            added = [one for one in _HARDENED if one[0] not in named]
+            message["headers"] = [*own, *added, _CLOSE]
         elif message["type"] == "websocket.http.response.start":
             message["headers"] = [*message.get("headers", ()), *_HARDENED]
         await send(message)

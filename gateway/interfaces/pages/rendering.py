@@ -87,7 +87,8 @@ def render(
                 **fields,
             )
         )
-    headers = {"Content-Security-Policy": _POLICY}
+    # Without a referrer, a browser names no origin in the request of a form.
+    headers = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "same-origin"}
     return Response(body, status, headers, media_type="text/html; charset=utf-8")
 
 

@@ -65,6 +65,8 @@ class Fuzz:
     newest: int
     """The highest id worth a try: of turns, jobs and all that."""
     statuses: Counter[int] = field(default_factory=Counter)
+    shown: Counter[str] = field(default_factory=Counter)
+    """How often an answer held a canary of its own person."""
 
     def run(self, spec: dict[str, Any], *, examples: int, seed: bool) -> None:
         """Make `examples` requests to each operation. Raises what a check finds."""
@@ -105,4 +107,5 @@ class Fuzz:
         case.validate_response(response, checks=_CHECKS)
         text = json.dumps(response.text)
         is_named = case.operation.path == "/api/people"  # an owner sees who there is
+        self.shown[own.canary] += own.canary in text
         assert is_named or other.canary not in text, (case.as_curl_command(), text)

@@ -1,0 +1,134 @@
+"""The console's pages in a real browser: journeys, accessibility, dark, and narrow."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import NewAccount
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.canaries import Planter
+from tests.integration.interfaces.api_setup import Setup, chat_of, make_token
+from tests.integration.served import Served, served
+
+CHROMIUM = shutil.which("chromium")
+SHOTS = os.environ.get("TALARIA_SCREENSHOTS", "")
+"""A folder that keeps what the browser showed."""
+
+playwright = pytest.importorskip("playwright.async_api")
+axe = pytest.importorskip("axe_playwright_python.async_playwright")
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.slow,
+    pytest.mark.skipif(not CHROMIUM, reason="chromium shows the pages"),
+]
+
+PAGES = ("today", "turns", "memory", "jobs", "usage")
+
+
+def adopt(connection: Connection) -> None:
+    """Let Zebrana, who has a memory, sit at the console."""
+    zebrana = next(one for one in people.list_all(connection) if one.slug == "zebrana")
+    local = NewAccount(platform="console", user_id="local", display_name="Z", admitted_by="local")
+    people.attach_account(connection, local, person_id=zebrana.id, now=1)
+
+
+@asynccontextmanager
+async def opened(home: Path) -> AsyncIterator[tuple[Served, FakeModel, str]]:
+    """A gateway whose console belongs to a person with a memory, a job and a turn with a tool."""
+    model = Planter()
+    async with served(home, adapters={"fake": FakeChat()}, model=model) as running:
+        await running.gateway.database.write("test", adopt)
+        token = await make_token(home, "zebrana", "manage")
+        setup = Setup(running, FakeChat(), model, home, token, token)
+        model.plays = [ask(call("recall", '{"query": "heron"}')), say("A grey heron.")]
+        await setup.post("chat/completions", token, chat_of("Which bird is grey?"))
+        body = {"kind": "message", "text": "Water the plants", "cron": "0 9 * * *"}
+        head = {"Authorization": f"Bearer {token}"}
+        url = f"{running.address.origin()}/api/jobs"
+        async with aiohttp.ClientSession() as api, api.post(url, json=body, headers=head) as made:
+            assert made.status == 201
+        yield running, model, token
+
+
+@asynccontextmanager
+async def looking(running: Served, **options: Any) -> AsyncIterator[Any]:
+    """A page of a browser that is logged in; it fails for any error in the browser's console."""
+    errors: list[str] = []
+    async with playwright.async_playwright() as tool:
+        browser = await tool.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        context = await browser.new_context(**options)
+        page = await context.new_page()
+        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        await page.goto(str(running.page))
+        yield page
+        await browser.close()
+    assert errors == []
+
+
+async def keep(page: Any, name: str) -> None:
+    """Keep a picture of the page, if somebody wants it."""
+    if SHOTS:
+        await page.screenshot(path=f"{SHOTS}/{name}.png", full_page=True)
+
+
+async def test_the_owner_walks_through_the_pages_and_undoes_a_change(home: Path) -> None:
+    async with opened(home) as (running, _, __), looking(running) as page:
+        await page.get_by_role("link", name="Pages").click()
+        await page.get_by_role("heading", name="Today", exact=True).wait_for()
+        await page.get_by_role("link", name="Turns", exact=True).click()
+        await page.locator("tbody a").first.click()
+        await page.get_by_role("heading", name="Timeline").wait_for()
+        assert await page.locator("tbody tr").count() == 3
+        await page.get_by_role("link", name="Memory", exact=True).click()
+        undo = page.get_by_role("button", name="Undo change").first
+        name = await undo.get_attribute("aria-label")
+        await undo.focus()
+        await page.keyboard.press("Enter")
+        number = str(name).rsplit(" ", 1)[-1]
+        await page.get_by_text(f"undid change {number}").wait_for()
+        await page.get_by_role("link", name="Jobs", exact=True).click()
+        await page.get_by_role("button", name="Pause: Water the plants").click()
+        await page.get_by_role("button", name="Resume: Water the plants").wait_for()
+
+
+async def test_an_open_page_shows_a_new_turn_by_itself(home: Path) -> None:
+    async with opened(home) as (running, model, token), looking(running) as page:
+        async with page.expect_response(lambda one: "/pages/events" in one.url):
+            await page.goto(str(running.address.with_path("/turns")))
+        before = await page.locator("tbody tr").count()
+        model.plays = [say("Yes.")]
+        setup = Setup(running, FakeChat(), model, home, token, token)
+        await setup.post("chat/completions", token, chat_of("Do owls sing?"))
+        await page.get_by_text("Do owls sing?").wait_for()
+        assert await page.locator("tbody tr").count() == before + 1
+        assert await page.locator("header").count() == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_no_violation_and_a_phone_needs_no_sideways_scrolling(
+    home: Path, scheme: str
+) -> None:
+    async with opened(home) as (running, _, __):
+        newest = await running.gateway.database.read(turns.find_newest)
+        size = {"width": 390, "height": 844}
+        async with looking(running, color_scheme=scheme, viewport=size) as page:
+            for name in (*PAGES, f"turns/{newest}"):
+                # The stream of events stays open, so the network is never idle.
+                await page.goto(str(running.address.with_path(f"/{name}")))
+                found = await axe.Axe().run(page)
+                assert found.violations_count == 0, found.generate_report()
+                width = await page.evaluate("document.documentElement.scrollWidth")
+                assert width <= size["width"], name
+                await keep(page, f"{name.replace('/', '-')}-{scheme}")
