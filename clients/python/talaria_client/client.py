@@ -1,0 +1,262 @@
+"""Asks Talaria over HTTP, with nothing but the standard library."""
+
+import http.client
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Literal, cast
+from urllib.parse import quote, urlencode, urlsplit
+
+from talaria_client import types
+
+_PAGE = 100
+_PATIENCE = 600.0
+"""Seconds for an answer: a turn may wait ten minutes for an approval."""
+
+
+class TalariaError(Exception):
+    """A refused request. `code` is for programs, the message for people."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+class Talaria:
+    """One person's access to one Talaria. Each method raises `TalariaError` and `OSError`."""
+
+    def __init__(self, address: str, token: str, *, timeout: float = _PATIENCE) -> None:
+        """Ask at `address`, such as http://127.0.0.1:8765; `timeout` is in seconds."""
+        parts = urlsplit(address)
+        self._kind = (
+            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        )
+        self._host, self._prefix = parts.netloc, parts.path.rstrip("/")
+        self._token, self._timeout = token, timeout
+
+    def ask(self, text: str, *, conversation: str = "", key: str = "") -> str:
+        """Send a message, wait, and return the answer."""
+        return self.send(text, conversation=conversation, key=key)["answer"] or ""
+
+    def send(
+        self,
+        text: str,
+        *,
+        conversation: str = "",
+        reply: Literal["wait", "later"] = "wait",
+        key: str = "",
+    ) -> types.SentMessage:
+        """Send a message; with `later`, `message` tells its answer afterwards."""
+        body = {"text": text, "conversation": conversation, "reply": reply}
+        return cast(types.SentMessage, self._post("/messages", body, key))
+
+    def stream(self, text: str, *, conversation: str = "", key: str = "") -> Iterator[str]:
+        """Send a message, and give the pieces of the answer as they are written."""
+        body = {"text": text, "conversation": conversation, "reply": "stream"}
+        for _, name, fields in self._listen("POST", "/messages", body, _name(key)):
+            if name == "delta":
+                yield fields["text"]
+            elif "error" in fields:
+                raise TalariaError(200, fields["error"]["code"], fields["error"]["message"])
+
+    def message(self, message_id: str) -> types.SentMessage:
+        """Show what became of a message."""
+        return cast(types.SentMessage, self._get(f"/messages/{quote(message_id)}"))
+
+    def me(self) -> types.PersonModel:
+        """Show the person of the token."""
+        return cast(types.PersonModel, self._get("/me"))
+
+    def people(self) -> list[types.PersonModel]:
+        """List everybody; for owners."""
+        return cast(types.PersonList, self._get("/people"))["people"]
+
+    def conversations(self) -> Iterator[types.ConversationModel]:
+        """List all conversations, newest first."""
+        return self._walk("/conversations", "conversations")
+
+    def messages(self, conversation: int) -> Iterator[types.MessageModel]:
+        """List all messages of a conversation, newest first."""
+        return self._walk(f"/conversations/{conversation}/messages", "messages")
+
+    def recall(self, query: str, *, limit: int = 10) -> list[types.HitModel]:
+        """Search everything that was said."""
+        found = self._get("/recall", query=query, limit=limit)
+        return cast(types.RecallModel, found)["hits"]
+
+    def turns(self) -> Iterator[types.TurnModel]:
+        """List all turns, newest first."""
+        return self._walk("/turns", "turns")
+
+    def turn(self, turn: int) -> types.TurnDetail:
+        """Show a turn with its steps and its cost."""
+        return cast(types.TurnDetail, self._get(f"/turns/{turn}"))
+
+    def requests(self, turn: int) -> types.RequestsModel:
+        """Show what the model read in a turn."""
+        return cast(types.RequestsModel, self._get(f"/turns/{turn}/requests"))
+
+    def file(self, turn: int, number: int) -> bytes:
+        """Return a file that a turn made."""
+        return self._ask("GET", f"/turns/{turn}/files/{number}")
+
+    def memory(self) -> types.MemoryModel:
+        """Show what is remembered."""
+        return cast(types.MemoryModel, self._get("/memory"))
+
+    def changes(self) -> Iterator[types.ChangeModel]:
+        """List all changes of memory, newest first."""
+        return self._walk("/memory/ledger", "changes")
+
+    def undo(self, change: int) -> int:
+        """Undo a change of memory; return the id of the change that does so."""
+        return cast(types.UndoneModel, self._post(f"/memory/ledger/{change}/undo"))["id"]
+
+    def archive(self, query: str = "") -> Iterator[types.ArchiveModel]:
+        """List all notes, newest first, or the best for a query."""
+        return self._walk("/archive", "entries", step="offset", query=query)
+
+    def note(self, entry: int) -> types.ArchiveModel:
+        """Show a note."""
+        return cast(types.ArchiveModel, self._get(f"/archive/{entry}"))
+
+    def blocks(self) -> list[types.BlockModel]:
+        """List the shared lists that the person sees."""
+        return cast(types.BlockList, self._get("/blocks"))["blocks"]
+
+    def questions(self) -> list[types.QuestionModel]:
+        """List what waits for the person."""
+        return cast(types.QuestionList, self._get("/questions"))["questions"]
+
+    def answer(self, question: int, choice: str) -> None:
+        """Answer a question with the key of a choice."""
+        self._post(f"/questions/{question}/answer", {"choice": choice})
+
+    def approvals(self) -> list[types.ApprovalModel]:
+        """List what is allowed in advance."""
+        return cast(types.ApprovalList, self._get("/approvals"))["approvals"]
+
+    def revoke(self, approval: int) -> None:
+        """Revoke an approval."""
+        self._ask("DELETE", f"/approvals/{approval}")
+
+    def jobs(self) -> list[types.JobModel]:
+        """List the jobs."""
+        return cast(types.JobList, self._get("/jobs"))["jobs"]
+
+    def job(self, job: int) -> types.JobDetail:
+        """Show a job with its words."""
+        return cast(types.JobDetail, self._get(f"/jobs/{job}"))
+
+    def runs(self, job: int) -> list[types.RunModel]:
+        """List the newest runs of a job."""
+        return cast(types.RunList, self._get(f"/jobs/{job}/runs", limit=_PAGE))["runs"]
+
+    def create_job(self, new: types.NewJob, *, key: str = "") -> types.JobDetail:
+        """Create a job."""
+        return cast(types.JobDetail, self._post("/jobs", new, key))
+
+    def change_job(self, job: int, change: types.JobChange) -> types.JobDetail:
+        """Change a job."""
+        return cast(types.JobDetail, json.loads(self._ask("PATCH", f"/jobs/{job}", change)))
+
+    def act_on_job(
+        self, job: int, verb: Literal["run", "pause", "resume"], *, key: str = ""
+    ) -> types.JobDetail:
+        """Run, pause or resume a job."""
+        return cast(types.JobDetail, self._post(f"/jobs/{job}/{verb}", None, key))
+
+    def delete_job(self, job: int) -> None:
+        """Delete a job."""
+        self._ask("DELETE", f"/jobs/{job}")
+
+    def skills(self) -> list[types.SkillModel]:
+        """List the skills."""
+        return cast(types.SkillList, self._get("/skills"))["skills"]
+
+    def skill(self, name: str) -> types.SkillDetail:
+        """Show a skill with its text."""
+        return cast(types.SkillDetail, self._get(f"/skills/{quote(name)}"))
+
+    def agents(self) -> list[types.AgentModel]:
+        """List the named agents."""
+        return cast(types.AgentList, self._get("/agents"))["agents"]
+
+    def usage(self, *, days: int = 30) -> types.UsageModel:
+        """Show the usage of the last days."""
+        return cast(types.UsageModel, self._get("/usage", days=days))
+
+    def events(self, last: str = "") -> Iterator[tuple[str, str, dict[str, Any]]]:
+        """Follow what happens, as (id, name, fields); an id is where `last` continues."""
+        return self._listen("GET", "/events", None, {"Last-Event-ID": last} if last else {})
+
+    def _walk(self, path: str, name: str, *, step: str = "before", **query: Any) -> Iterator[Any]:
+        """Give the items of all pages."""
+        while True:
+            page = self._get(path, limit=_PAGE, **query)
+            yield from page[name]
+            if page["next"] is None:
+                return
+            query[step] = page["next"]
+
+    def _get(self, path: str, **query: Any) -> Any:
+        return json.loads(self._ask("GET", f"{path}?{urlencode(query)}" if query else path))
+
+    def _post(self, path: str, body: object = None, key: str = "") -> Any:
+        answer = self._ask("POST", path, body, _name(key))
+        return json.loads(answer) if answer else None
+
+    def _ask(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
+    ) -> bytes:
+        with self._open(method, path, body, headers or {}) as answer:
+            return answer.read()
+
+    @contextmanager
+    def _open(
+        self, method: str, path: str, body: object, headers: Mapping[str, str]
+    ) -> Iterator[http.client.HTTPResponse]:
+        """Send a request; the connection ends with the block. Raises `TalariaError`."""
+        sent = {"Authorization": f"Bearer {self._token}", **headers}
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        connection = self._kind(self._host, timeout=self._timeout)
+        try:
+            data = None if body is None else json.dumps(body)
+            connection.request(method, f"{self._prefix}/api{path}", data, sent)
+            answer = connection.getresponse()
+            if answer.status >= http.HTTPStatus.BAD_REQUEST:
+                raise _read_error(answer)
+            yield answer
+        finally:
+            connection.close()
+
+    def _listen(
+        self, method: str, path: str, body: object, headers: Mapping[str, str]
+    ) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        """Give the events of a stream as (id, name, fields)."""
+        with self._open(method, path, body, headers) as answer:
+            fields: dict[str, str] = {}
+            for raw in answer:
+                name, _, value = raw.decode().rstrip("\n").partition(": ")
+                if name in ("id", "event", "data"):
+                    fields[name] = value
+                elif not name and "data" in fields:
+                    yield fields.get("id", ""), fields.get("event", ""), json.loads(fields["data"])
+                    fields = {}
+
+
+def _name(key: str) -> dict[str, str]:
+    """Return the head that names a request, so that a repeat of it happens once."""
+    return {"Idempotency-Key": key or uuid.uuid4().hex}
+
+
+def _read_error(answer: http.client.HTTPResponse) -> TalariaError:
+    text = answer.read().decode(errors="replace")
+    try:
+        error = json.loads(text)["error"]
+        return TalariaError(answer.status, error["code"], error["message"])
+    except (ValueError, KeyError, TypeError):
+        return TalariaError(answer.status, "unknown", text.strip() or answer.reason)

@@ -1,0 +1,113 @@
+"""The Python client against a real server: its types, and each address of the API."""
+
+import asyncio
+import re
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+from agent_core.state.conversations import turns
+from tests.architecture.source import ROOT
+from tests.fakes.model import say
+from tests.integration.interfaces.api_setup import Setup, make_token, read_spec
+from tools.generate_client_types import TARGET, render_types
+
+sys.path.insert(0, str(ROOT / "clients" / "python"))
+from talaria_client import Talaria, TalariaError
+
+
+class Recorder(Talaria):
+    """A client that notes what it asked."""
+
+    def __init__(self, address: str, token: str) -> None:
+        super().__init__(address, token, timeout=60)
+        self.asked: set[tuple[str, str]] = set()
+
+    def _open(self, method: str, path: str, *rest: Any) -> Any:
+        self.asked.add((method, f"/api{path.partition('?')[0]}"))
+        return super()._open(method, path, *rest)
+
+
+async def test_the_types_are_those_of_the_description(setup: Setup) -> None:
+    spec = await read_spec(setup.served)
+    assert TARGET.read_text() == render_types(spec), (
+        "run tools/generate_client_types.py on /api/openapi.json"
+    )
+
+
+async def test_the_client_reaches_each_address(setup: Setup) -> None:
+    setup.model.plays = [say("A heron."), say("Still ", "grey."), say("Done.")]
+    token = await make_token(setup.home, "olga", "manage")
+    talaria = Recorder(str(setup.served.address.origin()), token)
+    await asyncio.to_thread(use, talaria)
+    spec = await read_spec(setup.served)
+    wanted = {
+        (method.upper(), path)
+        for path, methods in spec["paths"].items()
+        if path.startswith("/api/")
+        for method in methods
+    }
+    reached = {
+        (method, path)
+        for method, path in wanted
+        for asked, address in talaria.asked
+        if asked == method and re.fullmatch(re.sub("{[a-z]+}", "[^/]+", path), address)
+    }
+    assert wanted == reached
+    assert await setup.served.gateway.database.read(turns.find_newest)
+
+
+def use(talaria: Recorder) -> None:
+    """Ask everything once."""
+    assert talaria.me()["slug"] == "olga"
+    assert [one["slug"] for one in talaria.people()] == ["olga", "zebrana"]
+    told: list[str] = []
+    listening = threading.Event()
+
+    def listen() -> None:
+        for _, name, _ in talaria.events("0-0-0-0"):
+            told.append(name)
+            listening.set()
+            if name == "turn.ended":
+                return
+
+    listener = threading.Thread(target=listen)
+    listener.start()
+    sent = talaria.send("Which bird is grey?", key="bird")
+    assert sent["answer"] == "A heron."
+    assert talaria.ask("Which bird is grey?", key="bird") == "A heron."
+    assert talaria.message(sent["id"]) == sent
+    assert "".join(talaria.stream("Sure?")) == "Still grey."
+    listener.join(timeout=60)
+    assert "turn.ended" in told
+    assert any(hit["text"] == "A heron." for hit in talaria.recall("heron"))
+    conversation = next(talaria.conversations())
+    assert next(talaria.messages(conversation["id"]))["text"] == "Still grey."
+    newest = next(talaria.turns())
+    assert talaria.turn(newest["id"])["answer"] == "Still grey."
+    assert talaria.requests(newest["id"])["calls"]
+    talaria.memory(), talaria.blocks(), talaria.usage(), talaria.agents()
+    assert [one["name"] for one in talaria.skills()]
+    assert talaria.skill(talaria.skills()[0]["name"])["body"]
+    assert talaria.questions() == talaria.approvals() == []
+    list(talaria.changes()), list(talaria.archive()), list(talaria.archive("heron"))
+    job = talaria.create_job({"kind": "prompt", "text": "Water", "cron": "0 9 * * *"}, key="w")
+    assert talaria.jobs()[0]["id"] == talaria.job(job["id"])["id"] == job["id"]
+    assert talaria.change_job(job["id"], {"title": "Plants"})["title"] == "Plants"
+    assert talaria.act_on_job(job["id"], "run")["state"] == "active"
+    assert talaria.runs(job["id"])
+    talaria.delete_job(job["id"])
+    for missing in (
+        lambda: talaria.undo(2**40),
+        lambda: talaria.note(2**40),
+        lambda: talaria.file(newest["id"], 9),
+        lambda: talaria.answer(2**40, "yes"),
+        lambda: talaria.revoke(2**40),
+    ):
+        with pytest.raises(TalariaError) as caught:
+            missing()
+        assert (caught.value.status, caught.value.code) == (404, "not_found")
+    with pytest.raises(TalariaError, match="token is missing or wrong"):
+        Talaria(f"http://{talaria._host}", "talaria_wrong").me()
