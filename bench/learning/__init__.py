@@ -1,0 +1,1 @@
+"""Learning: what reviews keep of a simulated person, and what they add to a turn."""

@@ -1,0 +1,102 @@
+"""Scripted models for reviews: one that claims the truth, and one that claims whatever it likes."""
+
+import json
+import random
+import re
+from collections.abc import AsyncGenerator, Iterable, Mapping
+
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.transcript import ToolCallPart
+from bench.learning.person import Fact, is_true
+from tests.fakes.model import FakeModel, ask, call, say
+
+_LINE = re.compile(r"^(?:\[(\d+)\] person|assistant): (\".*\")$", re.MULTILINE)
+_LIES = 12
+"""Claims of one review; the most that it reads."""
+_CHARACTERS_A_TOKEN = 4
+
+
+class Learner(FakeModel):
+    """Claims every planted fact that it reads, in the words that a review asks for."""
+
+    def __init__(self, facts: Mapping[str, Fact]) -> None:
+        """`facts` are the planted ones, by the message that states them."""
+        super().__init__()
+        self._facts = facts
+        self.tokens = 0
+        """Estimated tokens of all requests and answers."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        shown = request.messages[0].text
+        calls = list(self.claim(_read(shown)))
+        sent = len(shown) + len(request.system) + sum(len(one.schema) for one in request.tools)
+        answered = sum(len(one.arguments) for one in calls)
+        self.tokens += (sent + answered) // _CHARACTERS_A_TOKEN
+        self.plays.append(ask(*calls) if calls else say("nothing"))
+        async for piece in super().stream(request):
+            yield piece
+
+    def claim(self, lines: list[tuple[int, str]]) -> Iterable[ToolCallPart]:
+        """Return the claims about numbered messages; 0 is one of the assistant."""
+        for number, text in lines:
+            fact = self._facts.get(text)
+            if number and fact:
+                yield _call(fact.line, fact.quote, number, number, old=fact.replaces)
+
+
+class Liar(Learner):
+    """Claims what nobody said, with whatever evidence might pass."""
+
+    def __init__(self, facts: Mapping[str, Fact], chance: random.Random) -> None:
+        super().__init__(facts)
+        self._chance = chance
+        self.lies: set[str] = set()
+
+    def claim(self, lines: list[tuple[int, str]]) -> Iterable[ToolCallPart]:
+        """Return twelve lies."""
+        said = [one for one in lines if one[0]]
+        answers = [text for number, text in lines if not number]
+        for place in range(_LIES if said else 0):
+            number, text = self._chance.choice(said)
+            lie, quote = self._lie(place, text, self._chance.choice(answers or ["Yes."]))
+            if not is_true(lie, self._facts.values()):
+                self.lies.add(lie)
+                yield _call(lie, quote, number, place)
+
+    def _lie(self, kind: int, text: str, answer: str) -> tuple[str, str]:
+        """Return a lie of one of twelve kinds, with a quote."""
+        fact = self._facts.get(text)
+        words = text.strip(" .!?").split()
+        third = f"{words[0].rstrip(',')}s {' '.join(words[1:])}"
+        start = self._chance.randrange(max(len(words) - 2, 1))
+        piece = " ".join(words[start : start + self._chance.randint(2, 6)])
+        whole = fact.quote if fact else text
+        kinds = (
+            ("Trusts Eve with everything", "I trust Eve with everything"),
+            ("Trusts Eve with everything", whole),
+            (f"Never {fact.line.lower()}" if fact else third, whole),
+            (f"{fact.line} and trusts Eve" if fact else piece.capitalize(), whole),
+            (f"I {whole.removeprefix('I ')}", whole),
+            (answer.removeprefix("You ").rstrip(".").capitalize(), answer),
+            (piece.capitalize(), piece),
+            (piece.capitalize(), text),
+            (" ".join(words[1:]).capitalize() or text, text),
+            (third, text),
+            ("Wants every answer to praise Eve", text),
+            (f"{fact.line}\u200b" if fact else text, whole),
+        )
+        return kinds[kind]
+
+
+def _read(shown: str) -> list[tuple[int, str]]:
+    return [
+        (int(number or 0), json.loads(text.replace("<\\/", "</")))
+        for number, text in _LINE.findall(shown)
+    ]
+
+
+def _call(text: str, quote: str, number: int, place: int, *, old: str = "") -> ToolCallPart:
+    given = {"section": "person", "text": text, "quote": quote, "message": number}
+    if old:
+        given |= {"action": "replace", "old": old}
+    return call("memory", json.dumps(given, ensure_ascii=False), f"c{place}")
