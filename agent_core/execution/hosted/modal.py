@@ -28,8 +28,8 @@ from agent_core.execution.hosted.script import Layout
 
 _APP = "talaria"
 _MOUNTED = "/workspace"
-_PYTHON = "3.13"
-"""Of Modal's own image; without a number, it is the one that Talaria runs on."""
+_PYTHON = "3.12"
+"""Of Modal's own image: every builder that an account may have knows it."""
 _SECONDS = 30.0
 _CHECK_SECONDS = 10.0
 """The SDK itself would try for a minute to reach a server."""
