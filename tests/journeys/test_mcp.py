@@ -8,7 +8,9 @@ import httpx2
 import pytest
 
 from agent_core.execution import find_bubblewrap
+from gateway.bootstrap.timings import Timings
 from gateway.config import add_mcp_server
+from gateway.turns.presenter import PresenterTimings
 from tests.agent_core.tools.mcp import oauth_server
 from tests.agent_core.tools.mcp.conftest import HERE, PREFIXES
 from tests.emulators.telegram_cast import ANNA, BEN
@@ -21,6 +23,7 @@ pytestmark = [
     pytest.mark.skipif(not find_bubblewrap(), reason="bubblewrap is not installed"),
 ]
 READABLE = [word for path in (*PREFIXES, HERE) for word in ("--readable", str(path))]
+SHOWN = Timings(display=PresenterTimings(first_status=0.05))
 SERVER = (sys.executable, str(HERE / "sdk_server.py"))
 
 
@@ -75,6 +78,25 @@ async def test_the_assistant_finds_and_uses_an_accepted_tool(stage: Stage) -> No
     found, used = results(stage.turns[1]), results(stage.turns[2])
     assert "python__add" in found[0]
     assert used == ["5"]
+
+
+async def test_the_status_line_shows_how_far_a_server_is(stage: Stage) -> None:
+    async with stage.open():
+        pass  # creates the database
+    added = await run(stage.home, "add", "python", "--yes", "--local", *READABLE, "--", *SERVER)
+    assert added.code == 0, added.err
+    async with stage.open(timings=SHOWN) as harness:
+        anna = stage.account("telegram", ANNA)
+        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
+        while "python: connected" not in await harness.ask(ANNA, "/mcp"):
+            await asyncio.sleep(0.1)
+        use = {"name": "python__graze", "arguments": {}}
+        stage.plan(calls({"type": "tool_use", "name": "use_tool", "input": use}))
+        await harness.notes(stage.telegram.says(ANNA, "let the sheep graze"))
+        await harness.asks(anna, "Once")
+        await harness.notes(anna.holds("Once")())
+        await harness.sees(ANNA, "python: 1/2 sheep")
+        await harness.ask(ANNA, "/stop")
 
 
 async def test_a_server_asks_the_person_who_uses_it(stage: Stage) -> None:

@@ -36,7 +36,7 @@ class ReadFileTool:
         name="read_file",
         description=(
             "Read a text file of the workspace from line `offset` (1) on, at most `limit`"
-            f" ({_LINES}) lines, or see a picture or a PDF file."
+            f" ({_LINES}) lines, or see a picture or PDF."
         ),
         schema=make_schema(("path",), path=_TEXT, offset=_LINE, limit=_LINE),
     )

@@ -1,5 +1,6 @@
 """A server written with the official SDK; the first word chooses the transport."""
 
+import asyncio
 import io
 import os
 import sys
@@ -133,6 +134,14 @@ async def count(context: Context, to: int) -> str:
     """Count, and say how far it is."""
     for number in range(1, to + 1):
         await context.report_progress(number, to, "sheep")
+    return "done"
+
+
+@server.tool()
+async def graze(context: Context) -> str:
+    """Say how far it is, and never end."""
+    await context.report_progress(1, 2, "sheep")
+    await asyncio.Event().wait()
     return "done"
 
 
