@@ -21,7 +21,7 @@ from tests.integration.interfaces.api_setup import Setup, chat_of, make_token
 from tests.integration.served import Served, served
 
 CHROMIUM = shutil.which("chromium")
-SHOTS = os.environ.get("TALARIA_SCREENSHOTS", "")
+SHOTS = os.environ.get("CONSOLE_SCREENSHOTS", "")
 """A folder that keeps what the browser showed."""
 
 playwright = pytest.importorskip("playwright.async_api")
