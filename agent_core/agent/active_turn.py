@@ -51,6 +51,8 @@ class PreparedTurn:
     """The compaction that the next calls see the history under."""
     news: tuple[str, ...] = ()
     """Lines for the facts of the turn's first message; see `prompt.facts`."""
+    has_searchable: bool = False
+    """Whether the person said anything before that the prompt does not show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

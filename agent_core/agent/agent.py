@@ -27,7 +27,7 @@ from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.outcomes import note_outcomes
 from agent_core.agent.prompt.context import PromptContext
-from agent_core.agent.prompt.facts import describe_recalled, describe_searchable
+from agent_core.agent.prompt.facts import count_searchable, describe_counts, describe_recalled
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache, PromptConfig
 from agent_core.events import Ending, Event, Host
 from agent_core.ids import PersonId, RoomId
@@ -125,7 +125,8 @@ class Agent:
         )
         lost = await self._prompts.find_lost_sources(session, given.prompt)
         view = _view(history, compaction)
-        searchable = await describe_searchable(self.toolboxes.inventory, context, view, self._now())
+        counts = await count_searchable(self.toolboxes.inventory, context, view, self._now())
+        searchable = describe_counts(counts, context.person.time_zone or "UTC")
         user_model = (self._external_memory or self._config.user_model) if is_own else None
         visible = apply_compaction(history, compaction) if user_model else ()
         recalled = await user_model.recall(person.id, visible) if user_model else ()
@@ -137,6 +138,7 @@ class Agent:
             toolbox=toolbox,
             compaction=compaction,
             news=(*given.news, *lost, *searchable, *recalled),
+            has_searchable=bool(counts.messages),
         )
 
     def suggest_skills(self, prepared: PreparedTurn, request: str) -> tuple[str, ...]:
@@ -146,9 +148,10 @@ class Agent:
     async def recall_past(self, prepared: PreparedTurn, request: str) -> tuple[str, ...]:
         """Return the lines for the facts on past messages that a request refers to.
 
-        None where the turn has no tool to search them. Raises `StoreError`.
+        None if the prompt shows all messages, or has no tool to search. Raises `StoreError`.
         """
-        if all(spec.name != RecallTool.spec.name for spec in prepared.prompt.tools):
+        tools = {spec.name for spec in prepared.prompt.tools}
+        if not prepared.has_searchable or RecallTool.spec.name not in tools:
             return ()
         view = _view(prepared.history, prepared.compaction)
         return await describe_recalled(self._recall, prepared.context, view, request)

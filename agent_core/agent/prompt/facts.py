@@ -220,17 +220,16 @@ def _write(what: str, shared: SharedList, texts: Sequence[str]) -> str:
 _MAX_TAGS = 12
 
 
-async def describe_searchable(
+async def count_searchable(
     inventory: Inventory, context: PromptContext, view: VisibleMessages, now: int
-) -> tuple[str, ...]:
-    """The line about searchable messages and archive entries. Raises `StoreError`."""
+) -> SearchableCounts:
+    """Count the messages and archive entries that a turn can search. Raises `StoreError`."""
     reach = SearchScope(
         owner_id=context.conversation.person_id,
         scope=context.conversation.scope,
         memory_owner_id=context.memory_owner.person_id if context.memory_owner else None,
     )
-    counts = await inventory.look_up(reach, view, now=now)
-    return describe_counts(counts, context.person.time_zone or "UTC")
+    return await inventory.look_up(reach, view, now=now)
 
 
 def describe_counts(counts: SearchableCounts, zone: str) -> tuple[str, ...]:
