@@ -1,7 +1,7 @@
 """The agent: prepares, runs, resumes and finalizes turns."""
 
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from functools import partial
 
 from agent_core.agent.active_turn import (
@@ -27,16 +27,20 @@ from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.outcomes import note_outcomes
 from agent_core.agent.prompt.context import PromptContext
-from agent_core.agent.prompt.facts import count_searchable, describe_counts, describe_recalled
+from agent_core.agent.prompt.facts import (
+    count_searchable,
+    describe_counts,
+    describe_recalled,
+    find_visible,
+)
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache, PromptConfig
 from agent_core.events import Ending, Event, Host
 from agent_core.ids import PersonId, RoomId
-from agent_core.memory import SharedMemory, VisibleMessages
+from agent_core.memory import SharedMemory
 from agent_core.memory.recall import RecallTool, TurnRecall
 from agent_core.models import Fingerprints, Model
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import delegated_turns, messages, sessions, turns, usage
-from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START, StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn, TurnState
@@ -124,9 +128,8 @@ class Agent:
             context, warm, toolbox.specs, history, toolbox.still_offers
         )
         lost = await self._prompts.find_lost_sources(session, given.prompt)
-        view = _view(history, compaction)
+        view = find_visible(history, compaction)
         counts = await count_searchable(self.toolboxes.inventory, context, view, self._now())
-        searchable = describe_counts(counts, context.person.time_zone or "UTC")
         user_model = (self._external_memory or self._config.user_model) if is_own else None
         visible = apply_compaction(history, compaction) if user_model else ()
         recalled = await user_model.recall(person.id, visible) if user_model else ()
@@ -137,7 +140,12 @@ class Agent:
             history=history,
             toolbox=toolbox,
             compaction=compaction,
-            news=(*given.news, *lost, *searchable, *recalled),
+            news=(
+                *given.news,
+                *lost,
+                *describe_counts(counts, person.time_zone or "UTC"),
+                *recalled,
+            ),
             has_searchable=bool(counts.messages),
         )
 
@@ -153,7 +161,7 @@ class Agent:
         tools = {spec.name for spec in prepared.prompt.tools}
         if not prepared.has_searchable or RecallTool.spec.name not in tools:
             return ()
-        view = _view(prepared.history, prepared.compaction)
+        view = find_visible(prepared.history, prepared.compaction)
         return await describe_recalled(self._recall, prepared.context, view, request)
 
     def create_turn(
@@ -326,15 +334,15 @@ class Agent:
         else:
             delegated_turns.stop_all(connection, turn_id=turn.id, now=now)
             sessions.touch(connection, session_id=session_id, prompt_hash=prompt_hash, now=now)
-        turns.end(
+        if turns.end(
             connection,
             turn_id=turn.id,
             state=ended,
             reason=reason,
             model=turn.journal.model,
             now=now,
-        )
-        note_outcomes(connection, turn, ended, reason, now)
+        ):
+            note_outcomes(connection, turn, ended, reason, now)
         if detail:
             turns.note_error(connection, turn_id=turn.id, detail=detail)
         if (
@@ -393,9 +401,3 @@ class Agent:
         )
         journal.inherit_sources(prompt.sources)
         return journal
-
-
-def _view(history: Sequence[StoredMessage], compaction: Compaction | None) -> VisibleMessages:
-    return VisibleMessages(
-        messages=history, summarized_to=compaction.summarized_to if compaction else START
-    )

@@ -20,6 +20,8 @@ from agent_core.memory import (
     VisibleMessages,
 )
 from agent_core.memory.recall import TurnRecall, View
+from agent_core.state.conversations.compactions import Compaction
+from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.search.search import SearchFilter
 from agent_core.tools import local_time
 from agent_core.transcript import (
@@ -218,6 +220,14 @@ def _write(what: str, shared: SharedList, texts: Sequence[str]) -> str:
 
 
 _MAX_TAGS = 12
+
+
+def find_visible(
+    history: Sequence[StoredMessage], compaction: Compaction | None
+) -> VisibleMessages:
+    """Return the messages that a conversation's prompt shows. Pure."""
+    start = compaction.summarized_to if compaction else START
+    return VisibleMessages(messages=history, summarized_to=start)
 
 
 async def count_searchable(

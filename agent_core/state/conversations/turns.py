@@ -299,13 +299,17 @@ def end(
     reason: str,
     model: str,
     now: int,
-) -> None:
-    """End a turn with its final state."""
-    connection.execute(
+) -> bool:
+    """End a turn; return whether it, or its person's turn before it there, used a skill."""
+    row = connection.execute(
         "UPDATE turns SET state = :state, reason = :reason, model = :model, ended_at = :now,"
-        " waiting_since = NULL WHERE id = :turn_id",
+        " waiting_since = NULL WHERE id = :turn_id RETURNING EXISTS (SELECT 1 FROM skill_uses"
+        " WHERE turn_id IN (:turn_id, (SELECT MAX(id) FROM turns AS earlier WHERE id < :turn_id"
+        " AND earlier.conversation_id = turns.conversation_id"
+        " AND earlier.person_id = turns.person_id)))",
         {"turn_id": turn_id, "state": state, "reason": reason, "model": model, "now": now},
-    )
+    ).fetchone()
+    return bool(row and row[0])
 
 
 def note_error(connection: Connection, *, turn_id: TurnId, detail: str) -> None:
