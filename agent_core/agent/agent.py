@@ -128,7 +128,7 @@ class Agent:
             context, warm, toolbox.specs, history, toolbox.still_offers
         )
         lost = await self._prompts.find_lost_sources(session, given.prompt)
-        view = find_visible(history, compaction)
+        view, zone = find_visible(history, compaction), person.time_zone or "UTC"
         counts = await count_searchable(self.toolboxes.inventory, context, view, self._now())
         user_model = (self._external_memory or self._config.user_model) if is_own else None
         visible = apply_compaction(history, compaction) if user_model else ()
@@ -140,12 +140,7 @@ class Agent:
             history=history,
             toolbox=toolbox,
             compaction=compaction,
-            news=(
-                *given.news,
-                *lost,
-                *describe_counts(counts, person.time_zone or "UTC"),
-                *recalled,
-            ),
+            news=(*given.news, *lost, *describe_counts(counts, zone), *recalled),
             has_searchable=bool(counts.messages),
         )
 

@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from agent_core.skills.tools.ranking import SkillIndex
+from agent_core.skills.tools.directory import SkillIndex
 
 TEXTS = [
     ("plant-doctor", "Finds out why a plant suffers.", "Look at pests, water and light."),
