@@ -17,6 +17,7 @@ from agent_core.state.jobs import jobs
 from agent_core.state.memory import skills
 from gateway.config import load
 from gateway.errors import Declined
+from gateway.interfaces.cli.skills.evaluate import describe_test
 from gateway.interfaces.operations.runner import perform
 from tests.agent_core.skills.test_catalog import write_skill, write_text
 from tests.integration.interfaces.test_job_operations import add_people, find, write
@@ -420,3 +421,35 @@ async def test_a_skill_is_installed_after_its_scan_and_rolled_back(home: Path) -
     several = said(home, "install", str(home / "from"), "--yes")
     assert "add --skill NAME: other, tidy" in several.err
     assert list((home / "skills/.incoming").iterdir()) == []
+
+
+@HOW
+async def test_a_test_of_a_skill_is_queued_once_for_each_wish(home: Path, how: str) -> None:
+    write_skill(home / "skills", "tidy")
+    write_skill(home / "skills", "broken", described="")
+    async with cli(home, how) as at:
+        begun = await at.ask("eval", "tidy")
+        assert begun["cause"].startswith("asked-")
+        assert begun["is_asked"] is True
+        again = await at.ask("eval", "tidy", cause=begun["cause"])
+        assert again["cause"] == begun["cause"]
+        assert again["state"] in ("owed", "running", "done")
+        assert "needs a `description`" in await refused(at.ask("eval", "broken"))
+        assert "there is no skill none" in await refused(at.ask("eval", "none"))
+        assert "has changed" in await refused(at.ask("eval", "tidy", cause="asked-1"))
+
+
+def test_a_finished_test_is_a_table_with_a_verdict() -> None:
+    arms = (("without", False, 4, "lacks 1 of 2 numbers"), ("with", True, 2, ""))
+    runs = [
+        {"case": "turn-7", "arm": arm, "passed": passed, "steps": steps, "tokens": 1200, "why": why}
+        for arm, passed, steps, why in arms
+    ]
+    runs.append({"case": "9", "arm": "without", "passed": None, "why": "its turn is gone"})
+    answer = {"name": "tidy", "runs": runs, "result": "few", "reason": "1 of 3 cases"}
+    assert describe_test(answer) == [
+        "CASE    WITHOUT                                            WITH",
+        "turn-7  bad (lacks 1 of 2 numbers), 4 steps, 1,200 tokens  good, 2 steps, 1,200 tokens",
+        "9       left out: its turn is gone",
+        "tidy: not tested: 1 of 3 cases.",
+    ]
