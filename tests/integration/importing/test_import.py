@@ -52,6 +52,17 @@ def openclaw(tmp_path: Path) -> Path:
     return place
 
 
+@pytest.fixture
+def untouched(tmp_path: Path) -> Path:
+    """A home that OpenClaw 2026.9.6 made itself: `openclaw setup --baseline`, and
+    `openclaw config set channels.telegram.botToken`.
+    """
+    place = tmp_path / "untouched"
+    with tarfile.open(Path(__file__).with_name("openclaw_home.tar.gz")) as tar:
+        tar.extractall(place, filter="data")
+    return place
+
+
 def rows(home: Path) -> list[tuple[str, str, str, str]]:
     """Return target, text, actor and evidence of what was imported."""
     with closing(sqlite3.connect(f"{(home / 'state.db').as_uri()}?mode=ro", uri=True)) as found:
@@ -225,17 +236,38 @@ def test_a_home_of_openclaw_is_imported(home: Path, openclaw: Path) -> None:
         ("memory", "Bins go out\n  on Tuesdays.", f"{origin}MEMORY.md, line 4"),
         ("memory", "Ada sails.", f"{origin}MEMORY.md, line 7"),
         ("user", "Name: Ada", f"{origin}USER.md, line 3"),
-        ("soul", "You are Claw.\n", f"{origin}SOUL.md"),
         (
             "archive",
             "[imported] Notes of OpenClaw, 2026-11-01\nBought a kettle.",
             f"{origin}memory/2026-11-01.md, from character 0",
         ),
+        ("soul", "You are Claw.\n", f"{origin}SOUL.md"),
     ]
     assert (home / "skills" / "kettle").is_dir()
     assert (home / ".env").read_text() == f"TELEGRAM_BOT_TOKEN={TOKEN}\n"
     again = talaria(home, "import", "openclaw", str(openclaw))
     assert "imported, 0 known already" not in again.out
+
+
+def test_the_texts_that_openclaw_brings_are_not_imported(home: Path, untouched: Path) -> None:
+    done = talaria(home, "import", "openclaw", str(untouched), "--tokens")
+    assert (done.code, done.err) == (0, "")
+    assert "SOUL.md, which is the text that OpenClaw brings, so yours stays." in done.out
+    assert rows(home) == []
+    assert (home / ".env").read_text() == f"TELEGRAM_BOT_TOKEN={TOKEN}\n"
+
+
+def test_what_a_person_wrote_into_openclaws_files_is_imported(home: Path, untouched: Path) -> None:
+    user, soul = untouched / "workspace" / "USER.md", untouched / "workspace" / "SOUL.md"
+    directives = (
+        "<!-- observed: 2026-10-01 | status: superseded -->\n\n- Prefer long answers.\n\n"
+        "<!-- observed: 2026-11-01 | status: active -->\n\n- Prefer short answers.\n"
+    )
+    user.write_text(user.read_text().replace("- Prefer ...\n\n##", f"{directives}\n##"))
+    soul.write_text(soul.read_text() + "\nYou rhyme.\n")
+    assert talaria(home, "import", "openclaw", str(untouched)).code == 0
+    found = [(target, text) for target, text, _, _ in rows(home)]
+    assert found == [("user", "Prefer short answers."), ("soul", soul.read_text().strip() + "\n")]
 
 
 def test_comments_in_openclaws_settings_cost_only_the_tokens(home: Path, openclaw: Path) -> None:

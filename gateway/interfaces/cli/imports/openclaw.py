@@ -1,5 +1,6 @@
 """The home of OpenClaw (`~/.openclaw`): its workspace, and the tokens of its channels."""
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,6 +16,13 @@ _PLACES = {
     "SLACK_APP_TOKEN": ("slack", "appToken"),
 }
 """The variables, and where `openclaw.json` has them under `channels`."""
+_OWN_SOUL = "48d7e911d1addb62dee28ff995698d8f214f15d457998bb27cd38156c4f8c498"
+"""The SHA-256 of the SOUL.md that OpenClaw 2026.9 brings."""
+_USER_MODEL, _DIRECTIVES = "# USER.md - User Model", "## Directives"
+"""The heading of the USER.md that OpenClaw brings, and of the part of it that a person fills."""
+_COMMENT = re.compile(r"^\s*<!--.*-->\s*$")
+_SUPERSEDED = "status: superseded"
+_PLACEHOLDERS = ("Replace the example below", "Prefer ...")
 _BULLET = re.compile(r"^\s*[-*] +", re.MULTILINE)
 _NOTE = 7000
 
@@ -35,7 +43,7 @@ def read_openclaw(folder: Path) -> FoundHome:
     channels = settings.get("channels", {}) if isinstance(settings, dict) else {}
     return FoundHome(
         name="OpenClaw",
-        lines=list(_read_lines(workspace)),
+        lines=[*_read_lines(workspace), *_read_soul(workspace, left)],
         skills=sorted(
             path.parent
             for place in (workspace / "skills", folder / "skills")
@@ -50,9 +58,6 @@ def _read_lines(workspace: Path) -> Iterator[FoundLine]:
     for target, name in (("memory", "MEMORY.md"), ("user", "USER.md")):
         for number, text in _split(read_text(workspace / name)):
             yield FoundLine(target=target, text=text, origin=f"workspace/{name}, line {number}")
-    soul = read_text(workspace / "SOUL.md").strip()
-    if soul:
-        yield FoundLine(target="soul", text=soul + "\n", origin="workspace/SOUL.md")
     for path in sorted((workspace / "memory").glob("*.md")):
         text = read_text(path).strip()
         for at in range(0, len(text), _NOTE):
@@ -63,16 +68,35 @@ def _read_lines(workspace: Path) -> Iterator[FoundLine]:
             )
 
 
+def _read_soul(workspace: Path, left: list[str]) -> Iterator[FoundLine]:
+    text = read_text(workspace / "SOUL.md").strip()
+    if hashlib.sha256(text.encode()).hexdigest() == _OWN_SOUL:
+        left.append("SOUL.md, which is the text that OpenClaw brings, so yours stays.")
+    elif text:
+        yield FoundLine(target="soul", text=text + "\n", origin="workspace/SOUL.md")
+
+
 def _split(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the bullets and paragraphs of a Markdown text, without headings, by their lines."""
+    """Yield the bullets and paragraphs of a Markdown text by their lines.
+
+    Headings, comments, and the instructions and placeholders of OpenClaw's own USER.md are left
+    out, and so is what a comment calls superseded.
+    """
     block: list[str] = []
     first = 0
+    is_read, is_superseded = not text.startswith(_USER_MODEL), False
     for number, line in enumerate([*text.splitlines(), ""], 1):
-        ends = not line.strip() or line.lstrip().startswith("#") or _BULLET.match(line)
-        if ends and block:
-            yield first, _BULLET.sub("", "\n".join(block)).strip()
-            block = []
-        if line.strip() and not line.lstrip().startswith("#"):
+        is_heading, is_comment = line.startswith("#"), bool(_COMMENT.match(line))
+        if block and (not line.strip() or is_heading or is_comment or _BULLET.match(line)):
+            entry = _BULLET.sub("", "\n".join(block)).strip()
+            if is_read and not is_superseded and not entry.startswith(_PLACEHOLDERS):
+                yield first, entry
+            block, is_superseded = [], False
+        if is_comment:
+            is_superseded = _SUPERSEDED in line
+        elif is_heading and text.startswith(_USER_MODEL):
+            is_read = line.strip() == _DIRECTIVES
+        elif line.strip() and not is_heading:
             first = number if not block else first
             block.append(line)
 
