@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_core.skills.evaluation.cases import LEAST_CASES, Check
+from agent_core.skills.evaluation.cases import LEAST_CASES, Check, find_pattern
 from agent_core.skills.evaluation.record import Run
 
 _SAVED = 0.95
@@ -98,7 +98,7 @@ def _passes(check: Check, found: Found) -> bool:
         case "lacks":
             return check.value.casefold() not in answer.casefold()
         case "matches":
-            return re.search(check.value, answer) is not None
+            return find_pattern(check.value, answer)
         case "calls":
             return check.value in found.calls
         case "does_not_call":

@@ -51,6 +51,12 @@ def test_a_verdict_needs_cases_and_a_gain_without_a_loss(
     assert (verdict.result, reason in verdict.reason) == (result, True), verdict.reason
 
 
+def test_no_pattern_of_a_skill_keeps_the_gateway_busy() -> None:
+    """Python's own search would take longer than the universe exists."""
+    found = Found(answer="a" * 5_000 + "b")
+    assert find_failure([Check(kind="matches", value="(a+)+$")], found)
+
+
 @pytest.mark.parametrize(
     ("kind", "value", "passes"),
     [
