@@ -11,7 +11,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.web import ReaderCommand, ReaderFailed, ReaderPool
+from agent_core.tools.readers import ReaderCommand, ReaderFailed, ReaderPool
 from agent_core.transcript import ToolSpec, flatten
 
 MOST_POINTS = 120

@@ -21,7 +21,7 @@ from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, local_time
-from agent_core.tools.web import SourceFailed
+from agent_core.tools.readers import SourceFailed
 from agent_core.transcript import ToolSpec, UntrustedSource, make_source, quote
 
 SOURCE_SECONDS = 30.0

@@ -14,7 +14,8 @@ from agent_core.digest.web_sources import (
     read_text,
 )
 from agent_core.schedule import Gate, passes
-from agent_core.tools.web import FetchRequest, Page, SourceFailed
+from agent_core.tools.readers import SourceFailed
+from agent_core.tools.web import FetchRequest, Page
 
 _DIGEST = 8
 """Characters of a digest; a wrong match only keeps one entry from opening a gate."""

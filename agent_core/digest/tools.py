@@ -10,7 +10,8 @@ from agent_core.digest.github import GitHubAccess
 from agent_core.digest.web_sources import WebAccess
 from agent_core.state.engine.database import Database
 from agent_core.tools import Tool
-from agent_core.tools.web import Fetcher, ReaderPool
+from agent_core.tools.readers import ReaderPool
+from agent_core.tools.web import Fetcher
 
 _FONTS = Path("cache") / "fonts"
 

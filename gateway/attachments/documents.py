@@ -13,7 +13,7 @@ from gateway.texts.attachments import FAULTS, Fault, describe_extent
 
 _log = logging.getLogger(__name__)
 
-_PDF_READER = "agent_core.tools.web.readers.pdf_reader"
+_PDF_READER = "agent_core.tools.readers.pdf_reader"
 _PACKAGE_READER = "gateway.attachments.package_reader"
 _SECONDS = 20.0
 _ESCAPED = 12

@@ -31,7 +31,7 @@ from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people, rooms
 from agent_core.tools import local_time
-from agent_core.tools.web import SourceFailed
+from agent_core.tools.readers import SourceFailed
 from gateway.scheduler.system_jobs import CALENDARS, ensure_system_jobs
 from gateway.texts.system_jobs import describe_calendars
 

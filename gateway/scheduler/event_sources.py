@@ -26,7 +26,7 @@ from agent_core.state.jobs import job_marks, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people, rooms
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools.web import SourceFailed
+from agent_core.tools.readers import SourceFailed
 from agent_core.transcript import flatten
 from gateway.jobs import JobEvent, Outcomes
 from gateway.texts import job_results

@@ -20,7 +20,7 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
 from agent_core.tools import local_time
-from agent_core.tools.web import SourceFailed
+from agent_core.tools.readers import SourceFailed
 from gateway.scheduler.scripts import run_script
 from gateway.texts.job_results import describe_gate_fault
 

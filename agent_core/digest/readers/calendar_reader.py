@@ -11,7 +11,7 @@ import recurring_ical_events
 from icalendar.cal.component import Component
 
 from agent_core.execution.subprocesses.confinement import confine_reader
-from agent_core.tools.web.readers.limits import LIMITS
+from agent_core.tools.readers.limits import LIMITS
 
 _LONGEST = 300
 """Characters of a title or a place."""

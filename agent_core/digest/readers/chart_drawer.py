@@ -15,7 +15,7 @@ from matplotlib.font_manager import fontManager, get_font
 from matplotlib.text import Text
 
 from agent_core.execution.subprocesses.confinement import confine_reader
-from agent_core.tools.web.readers.limits import LIMITS
+from agent_core.tools.readers.limits import LIMITS
 
 _WIDTH, _HEIGHT, _DPI = 1000, 560, 100
 _PAPER, _INK, _SOFT, _MARK, _BELOW = "#fbfbf9", "#1f2328", "#c9ccd1", "#2f6feb", "#c4432b"

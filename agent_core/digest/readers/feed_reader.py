@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import feedparser
 
 from agent_core.execution.subprocesses.confinement import confine_reader
-from agent_core.tools.web.readers.limits import LIMITS
-from agent_core.tools.web.readers.markup import strip
+from agent_core.tools.readers.limits import LIMITS
+from agent_core.tools.readers.markup import strip
 
 _LONGEST_TITLE = 300
 _LONGEST_TEXT = 600

@@ -31,7 +31,7 @@ from agent_core.tools.mcp.pins import (
 from agent_core.tools.mcp.sign_in import SignInUnavailable
 from agent_core.tools.mcp.supervisor import McpConnection, Timings
 from agent_core.tools.mcp.tool import FormAsker, McpTool
-from agent_core.tools.web import ReaderPool
+from agent_core.tools.readers import ReaderPool
 
 _LOOK = 3.0
 """Seconds between two looks at the configuration."""

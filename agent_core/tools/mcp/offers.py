@@ -11,8 +11,8 @@ from agent_core.tools.mcp.listing import name_tool
 from agent_core.tools.mcp.supervisor import McpConnection
 from agent_core.tools.mcp.tool import PATIENCE, FormAsker, make_hooks, make_result
 from agent_core.tools.policy import Action
+from agent_core.tools.readers import ReaderPool
 from agent_core.tools.secret_scan import SecretMask
-from agent_core.tools.web import ReaderPool
 from agent_core.transcript import ToolSpec
 
 Kind = Literal["resource", "prompt"]

@@ -13,9 +13,9 @@ from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
 from agent_core.tools.mcp.listing import name_tool
 from agent_core.tools.mcp.supervisor import McpConnection
 from agent_core.tools.policy import Action
+from agent_core.tools.readers import ReaderPool, SourceFailed, read_pdf
 from agent_core.tools.results import add_image, add_pdf, bound, describe_pdf, hide_secrets
 from agent_core.tools.secret_scan import SecretMask
-from agent_core.tools.web import ReaderPool, SourceFailed, read_pdf
 from agent_core.transcript import ToolSpec, make_source
 
 PATIENCE = 7200.0

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.tools.contract import Tool
+from agent_core.tools.readers import ReaderPool
 from agent_core.tools.web.fetch_tool import WebFetchTool
 from agent_core.tools.web.fetching import Fetcher
-from agent_core.tools.web.reader_process import ReaderPool
 from agent_core.tools.web.search import (
     BraveSearch,
     DdgsSearch,

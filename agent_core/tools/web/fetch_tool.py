@@ -9,11 +9,10 @@ from agent_core.state.conversations.images import find_fault, find_pdf_fault, fi
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.network import ForbiddenAddress, check_url, show_link
 from agent_core.tools.policy import Action
+from agent_core.tools.readers import Extract, ReaderPool, SourceFailed
 from agent_core.tools.results import add_image, add_pdf, describe_image, describe_pdf
-from agent_core.tools.web.documents import Extract, read_document
-from agent_core.tools.web.faults import SourceFailed
+from agent_core.tools.web.documents import read_document
 from agent_core.tools.web.fetching import Fetcher, FetchRequest, Page
-from agent_core.tools.web.reader_process import ReaderPool
 from agent_core.transcript import ToolSpec, make_source, quote
 
 PIECE = 16_000

@@ -12,7 +12,7 @@ from aiohappyeyeballs import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from agent_core.tools.network import ForbiddenAddress, HostLookup, Resolve, check_url, resolve
-from agent_core.tools.web.faults import FetchFailed
+from agent_core.tools.readers import FetchFailed
 
 MOST_BYTES = 3_000_000
 """Bytes of a response, after decompression."""

@@ -7,7 +7,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.network import show_link
 from agent_core.tools.policy import Action
-from agent_core.tools.web.faults import SourceFailed
+from agent_core.tools.readers import SourceFailed
 from agent_core.tools.web.search import SearchEngine, SearchResult
 from agent_core.transcript import ToolSpec, make_source, quote
 

@@ -2,7 +2,7 @@
 
 from agent_core.execution import Backend
 from agent_core.tools.contract import Tool
-from agent_core.tools.web import ReaderPool
+from agent_core.tools.readers import ReaderPool
 from agent_core.tools.workspace.background import BackgroundCommands
 from agent_core.tools.workspace.code import EXECUTE_CODE, ExecuteCodeTool
 from agent_core.tools.workspace.files import PatchTool, ReadFileTool, WriteFileTool

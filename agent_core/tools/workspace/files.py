@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from agent_core.errors import ToolArgumentError, WorkspaceError
 from agent_core.state.conversations.images import find_fault, find_pdf_fault, find_type, is_pdf
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.readers import ReaderPool, SourceFailed, read_pdf
 from agent_core.tools.results import add_image, add_pdf, describe_image, describe_pdf
-from agent_core.tools.web import ReaderPool, SourceFailed, read_pdf
 from agent_core.tools.workspace.folder_notes import FolderNotes
 from agent_core.tools.workspace.workspaces import (
     Workspaces,

@@ -4,8 +4,7 @@ import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from agent_core.tools.web.faults import ReaderFailed
-from agent_core.tools.web.reader_process import ReaderCommand, ReaderPool
+from agent_core.tools.readers import ReaderCommand, ReaderFailed, ReaderPool
 from agent_core.tools.web.search.answers import read_results
 from agent_core.tools.web.search.contract import SearchFailed, SearchResult
 

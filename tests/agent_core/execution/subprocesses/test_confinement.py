@@ -180,11 +180,11 @@ async def test_without_seccomp_a_reader_still_opens_no_file() -> None:
 
 
 PROGRAMS = (
-    ("agent_core.tools.web.readers.pdf_reader", ("1000",)),
+    ("agent_core.tools.readers.pdf_reader", ("1000",)),
     ("agent_core.digest.readers.calendar_reader", ("Europe/Berlin", "2026-01-01", "1")),
     ("agent_core.digest.readers.feed_reader", ("10",)),
-    ("agent_core.tools.web.readers.page_reader", ("10",)),
-    ("agent_core.tools.web.readers.markdown_reader", ("https://example.org/", "", "0", "10")),
+    ("agent_core.tools.readers.page_reader", ("10",)),
+    ("agent_core.tools.readers.markdown_reader", ("https://example.org/", "", "0", "10")),
     ("agent_core.tools.web.search.ddgs_program", ()),
     ("agent_core.digest.readers.chart_drawer", ()),
 )

@@ -8,9 +8,9 @@ from mcp import types
 from agent_core.tools.mcp.contract import McpServer
 from agent_core.tools.mcp.results import read_result
 from agent_core.tools.mcp.tool import make_result
+from agent_core.tools.readers import ReaderPool
 from agent_core.tools.results import describe_image
 from agent_core.tools.secret_scan import SecretMask
-from agent_core.tools.web import ReaderPool
 from agent_core.transcript import PdfPart
 from tests.emulators.pictures import make_png
 from tests.gateway.attachments.documents import make_pdf

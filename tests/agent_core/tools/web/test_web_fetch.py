@@ -11,10 +11,10 @@ from agent_core.execution.subprocesses.program import make_command
 from agent_core.state.conversations.images import MOST_PAGES
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.policy import Action, DeclaresActions
+from agent_core.tools.readers import ReaderPool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.web.fetch_tool import PIECE, WebFetchTool
 from agent_core.tools.web.fetching import Fetcher
-from agent_core.tools.web.reader_process import ReaderPool
 from agent_core.transcript import PdfPart, split_source
 from tests.agent_core.tools.conftest import Listener
 from tests.agent_core.tools.network.forms import FORMS, resolve
@@ -73,7 +73,7 @@ async def test_a_page_of_links_is_not_lost(web: Sources) -> None:
 
 
 async def test_without_trafilatura_a_page_is_plain_text() -> None:
-    program = "agent_core.tools.web.readers.markdown_reader"
+    program = "agent_core.tools.readers.markdown_reader"
     arguments = "https://a.example/", "", "0", "1000"
     process = await asyncio.create_subprocess_exec(
         *make_command(program, *arguments, has_packages=False),

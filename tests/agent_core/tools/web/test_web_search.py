@@ -13,10 +13,10 @@ from ddgs.engines import ENGINES as LIBRARY
 
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.policy import Action
+from agent_core.tools.readers import ReaderPool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.web.catalog import WebOptions, make_web_tools
 from agent_core.tools.web.fetching import Fetcher
-from agent_core.tools.web.reader_process import ReaderPool
 from agent_core.tools.web.search import (
     BraveSearch,
     DdgsSearch,

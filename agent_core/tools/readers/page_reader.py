@@ -4,9 +4,9 @@ import json
 import sys
 
 from agent_core.execution.subprocesses.confinement import confine_reader
-from agent_core.tools.web.readers.decoding import decode
-from agent_core.tools.web.readers.limits import LIMITS
-from agent_core.tools.web.readers.markup import read_page
+from agent_core.tools.readers.decoding import decode
+from agent_core.tools.readers.limits import LIMITS
+from agent_core.tools.readers.markup import read_page
 
 
 def read(data: bytes, media_type: str, most: int) -> dict[str, str]:

@@ -6,9 +6,9 @@ import sys
 from types import FrameType
 
 from agent_core.execution.subprocesses.confinement import confine_reader
-from agent_core.tools.web.readers.decoding import decode
-from agent_core.tools.web.readers.limits import LIMITS
-from agent_core.tools.web.readers.markup import read_page
+from agent_core.tools.readers.decoding import decode
+from agent_core.tools.readers.limits import LIMITS
+from agent_core.tools.readers.markup import read_page
 
 try:
     from trafilatura import extract

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from agent_core.execution.subprocesses.program import make_command
 from agent_core.execution.subprocesses.spawning import spawn
-from agent_core.tools.web.faults import ReaderFailed
+from agent_core.tools.readers.faults import ReaderFailed
 
 _REAP_SECONDS = 5.0
 _PIECE = 65_536
 _MOST_COMPLAINT = 2000
 
-PAGE_READER = "agent_core.tools.web.readers.page_reader"
+PAGE_READER = "agent_core.tools.readers.page_reader"
 """The program that reads the text of a page; its arguments are media type and characters."""
 AT_ONCE = 3
 """The number of concurrent reader processes; others wait."""

@@ -1,0 +1,62 @@
+"""Documents as text, read by a program of their own: PDF files, and whatever a reader reports."""
+
+import json
+from dataclasses import dataclass
+
+from agent_core.tools.readers.faults import SourceFailed
+from agent_core.tools.readers.pool import ReaderCommand, ReaderPool
+from agent_core.transcript import strip_controls
+
+_PDF_READER = "agent_core.tools.readers.pdf_reader"
+_SECONDS = 20.0
+_ESCAPED = 12
+"""Most bytes that one character takes in JSON."""
+_MOST_PDF = 1_000_000
+"""Characters of a PDF file that can be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extract:
+    """A part of a document's text. `length` is that of the whole text, in characters.
+
+    `note` is a sentence about what was left out, or "". `pages` are those of a PDF file.
+    """
+
+    text: str
+    length: int
+    title: str = ""
+    note: str = ""
+    pages: int = 0
+
+
+async def read_pdf(data: bytes, readers: ReaderPool, begin: int, most: int) -> Extract:
+    """Read a part of a PDF file's text, which is "" for a scan. Raises `SourceFailed`."""
+    # Reading stops one character after the wanted part, which tells that there is more.
+    end = min(begin + most + 1, _MOST_PDF)
+    found = await run_reader(readers, _PDF_READER, data, (str(end),), end)
+    if found.get("fault") == "encrypted":
+        raise SourceFailed("it is a PDF file with a password")
+    text, count, pages = found.get("text"), found.get("read"), found.get("pages")
+    if not isinstance(text, str) or not isinstance(pages, int) or not pages:
+        raise SourceFailed("it is a PDF file without pages")
+    shown = text[begin : begin + most] if text.strip() else ""
+    note = f"Read up to page {count} of {pages}." if shown and count != pages else ""
+    length = len(text) if shown else 0
+    return Extract(text=strip_controls(shown), length=length, note=note, pages=pages)
+
+
+async def run_reader(
+    readers: ReaderPool, program: str, data: bytes, arguments: tuple[str, ...], most: int
+) -> dict[str, object]:
+    """Run a reader and return what it reports. Raises `SourceFailed`."""
+    said = await readers.run(
+        ReaderCommand(
+            program=program,
+            arguments=arguments,
+            data=data,
+            seconds=_SECONDS,
+            most_bytes=most * _ESCAPED + 10_000,
+        )
+    )
+    found = json.loads(said)
+    return found if isinstance(found, dict) else {}

@@ -1,1 +1,0 @@
-"""Reader programs of web pages and PDF files, and what all reader programs share."""
