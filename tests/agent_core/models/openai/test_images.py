@@ -129,6 +129,6 @@ async def test_a_pdf_file_that_a_tool_returned_goes_to_a_model_that_reads_it(
     assert said["text"] == "[The PDF file that `read_file` returned:]"
     url = f"data:application/pdf;base64,{base64.b64encode(pdf).decode()}"
     assert shown == {"type": "file", "file": {"filename": "document.pdf", "file_data": url}}
-    await complete(model, ask(*messages, images={"f1": pdf}, model="qwen3:8b"))
+    await complete(model, ask(*messages, images={"f1": pdf}, model="llama3:latest"))
     assert UNSEEN_PDF in api.requests[1]["messages"][-1]["content"], "an unlisted model gets text"
     assert len(api.requests) == 2
