@@ -11,15 +11,12 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from aiohttp import web
-from aiohttp.typedefs import Handler
 
 from gateway.config import MEMORIES
-from tests.agent_core.tools.mcp.test_npm_servers import FOLDER
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel
 from tests.integration.interfaces.test_people_operations import fill
-from tests.integration.processes import ROOT, free_port, talaria_beside
+from tests.integration.processes import ROOT, talaria_beside
 from tests.integration.served import Served, served
 
 pytest.importorskip("mcp")
@@ -28,23 +25,8 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-NODE = FOLDER / "node_modules" / "node" / "bin" / "node"
-SUITE = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 TOOLS = {"recall", "memory", "archive", "jobs", "send_message", "read_memory"}
 OLGA, ZEBRANA = "4711001", "4711002"
-
-
-@asynccontextmanager
-async def serving(handler: Handler) -> AsyncIterator[str]:
-    """Serve every request on a free port; give the address."""
-    application = web.Application()
-    application.router.add_route("*", "/mcp", handler)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    port = free_port()
-    await web.TCPSite(runner, "127.0.0.1", port).start()
-    yield f"http://127.0.0.1:{port}/mcp"
-    await runner.cleanup()
 
 
 @dataclass
@@ -221,40 +203,3 @@ async def test_without_a_gateway_it_says_what_to_do(tmp_path: Path) -> None:
     done = await talaria_beside(tmp_path / "home", "mcp", "serve", "--person", "ada")
     assert done.code == 2
     assert "Start one with `talaria run`." in done.err
-
-
-@pytest.mark.process
-@pytest.mark.slow
-@pytest.mark.skipif(not SUITE.exists(), reason=f"{FOLDER} has no conformance suite from npm")
-@pytest.mark.skipif(not NODE.exists(), reason=f"{FOLDER} has no Node 22 from npm")
-@pytest.mark.parametrize(
-    "scenario", ["server-initialize", "ping", "tools-list", "dns-rebinding-protection"]
-)
-async def test_the_conformance_suite_passes(setup: Setup, scenario: str) -> None:
-    """Its other scenarios need tools, prompts and resources that only a test server has."""
-
-    async def forward(request: web.Request) -> web.StreamResponse:
-        assert request.transport
-        mine = str(request.transport.get_extra_info("sockname")[1])
-        headers = {
-            name: value.replace(mine, str(setup.served.address.port))
-            for name, value in request.headers.items()
-        }
-        headers["Authorization"] = f"Bearer {setup.olga}"
-        async with (
-            aiohttp.ClientSession() as session,
-            session.request(
-                request.method, setup.url, data=await request.read(), headers=headers
-            ) as answer,
-        ):
-            kind = {"Content-Type": answer.headers.get("Content-Type", "text/plain")}
-            return web.Response(status=answer.status, body=await answer.read(), headers=kind)
-
-    async with serving(forward) as address:
-        process = await asyncio.create_subprocess_exec(
-            *(str(NODE), str(SUITE), "server", "--url", address, "--scenario", scenario),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        out, _ = await process.communicate()
-    assert process.returncode == 0, out.decode()[-3000:]
