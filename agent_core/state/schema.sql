@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 36;
+PRAGMA user_version = 37;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -515,7 +515,7 @@ CREATE VIRTUAL TABLE archive_search USING fts5 (
 -- `made_after` was the newest message or later. `summary` replaces messages up to `summarized_to`,
 -- except those in `kept` (JSON: message ids). Long tool outputs of the others, up to `shortened_to`,
 -- are shortened to both ends. `left_out_from` is the oldest replaced message that the summary does
--- not cover yet.
+-- not cover yet. `found_tools` has a line for each tool that a search found in what is hidden.
 CREATE TABLE "compactions" (
     id            INTEGER PRIMARY KEY,
     session_id    INTEGER NOT NULL REFERENCES sessions (id),
@@ -532,7 +532,8 @@ CREATE TABLE "compactions" (
     tokens_after  INTEGER NOT NULL,
     created_at    INTEGER NOT NULL,
     checksum      INTEGER NOT NULL,
-    plan          TEXT NOT NULL DEFAULT ''
+    plan          TEXT NOT NULL DEFAULT '',
+    found_tools   TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX compactions_by_session ON compactions (session_id, id);
 

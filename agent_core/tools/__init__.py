@@ -41,6 +41,7 @@ from agent_core.tools.selection import (
     Caller,
     CallRule,
     WordIndex,
+    show_found_tools,
     unwrap,
 )
 from agent_core.tools.send_file import SendFileTool
@@ -144,6 +145,7 @@ __all__ = [
     "read_days",
     "read_preferences",
     "read_tasks",
+    "show_found_tools",
     "strip_fence",
     "unwrap",
 ]

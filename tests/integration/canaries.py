@@ -139,6 +139,7 @@ async def plant(harness: Harness, account: ChatAccount, family: str) -> None:
 def _plant_rows(connection: Connection, account: ChatAccount, family: str) -> None:
     """Plant what a named, planned and compacted conversation leaves."""
     summary, plan = f"In short {family}summary", f"1. [active] Buy {family}planned"
+    tools = f"{family}searched()"
     row = connection.execute(
         "SELECT sessions.id, conversations.person_id, MAX(messages.id) FROM accounts"
         " JOIN conversations ON conversations.person_id = accounts.person_id"
@@ -148,10 +149,10 @@ def _plant_rows(connection: Connection, account: ChatAccount, family: str) -> No
     ).fetchone()
     connection.execute(
         "INSERT INTO compactions (session_id, person_id, made_after, shortened_to, summarized_to,"
-        " summary, plan,"
+        " summary, plan, found_tools,"
         " reason, tokens_before, tokens_after, created_at, checksum)"
-        " VALUES (?, ?, ?, 0, 0, ?, ?, 'asked', 1, 1, 1, ?)",
-        (row[0], row[1], row[2], summary, plan, checksum(row[2], 0, 0, "[]", summary, plan)),
+        " VALUES (?, ?, ?, 0, 0, ?, ?, ?, 'asked', 1, 1, 1, ?)",
+        (*row, summary, plan, tools, checksum(row[2], 0, 0, "[]", summary, plan, tools)),
     )
     connection.execute(
         "UPDATE sessions SET title = ?, plan = ? WHERE id = ?",

@@ -31,6 +31,10 @@ _GAP = (
 )
 
 _PLAN = "Your plan of this conversation, as you kept it with `todo` up to now:"
+_TOOLS = (
+    "Tools that `tool_search` found for you up to now. Call them with `use_tool`, and search for a"
+    " name to see its whole schema:"
+)
 
 
 def find_compaction(
@@ -49,22 +53,35 @@ def show_compacted(
 ) -> tuple[Message, ...]:
     """The messages under a compaction: the kept ones, the summary, then those after it.
 
-    A marker stands for replaced messages that the summary does not cover. The plan comes again,
-    because the calls that made it may be replaced.
+    A marker stands for replaced messages that the summary does not cover. The plan and the tools
+    that were found come again, because the calls that brought them may be replaced.
     """
     kept = set(compaction.kept)
     before = [one for one in stored if one.id <= compaction.summarized_to and one.id in kept]
     after = [one for one in stored if one.id > compaction.summarized_to]
     summary = (render_summary(compaction.summary),) if compaction.summary else ()
     gap = () if compaction.left_out_from is None else (_render_gap(),)
-    plan = (_render_plan(compaction.plan),) if compaction.plan else ()
+    plan = (_render_facts(_PLAN, compaction.plan),) if compaction.plan else ()
+    tools = (_render_facts(_TOOLS, compaction.found_tools),) if compaction.found_tools else ()
     return (
         *(_shorten_covered(one, compaction) for one in before),
         *summary,
         *gap,
         *plan,
+        *tools,
         *(_shorten_covered(one, compaction) for one in after),
     )
+
+
+def find_hidden(stored: Sequence[StoredMessage], compaction: NewCompaction) -> list[Message]:
+    """The messages that a compaction replaces or shortens, as they are stored."""
+    kept = set(compaction.kept)
+    return [
+        one.message
+        for one in stored
+        if (one.id <= compaction.summarized_to and one.id not in kept)
+        or _shorten_covered(one, compaction) != one.message
+    ]
 
 
 def _shorten_covered(stored: StoredMessage, compaction: NewCompaction) -> Message:
@@ -108,7 +125,7 @@ def _render_gap() -> Message:
     return Message(role="user", parts=(TextPart(text=_GAP, is_fact=True),))
 
 
-def _render_plan(plan: str) -> Message:
-    lines = "\n".join(f"| {line}" for line in escape(plan).splitlines())
-    text = f"<facts>\n{_PLAN}\n{lines}\n</facts>"
+def _render_facts(title: str, facts: str) -> Message:
+    lines = "\n".join(f"| {line}" for line in escape(facts).splitlines())
+    text = f"<facts>\n{title}\n{lines}\n</facts>"
     return Message(role="user", parts=(TextPart(text=text, is_fact=True),))

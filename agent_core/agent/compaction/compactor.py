@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from agent_core.agent.compaction.compacted_view import show_compacted
+from agent_core.agent.compaction.compacted_view import find_hidden, show_compacted
 from agent_core.agent.compaction.plan import CompactionPlan, Planner, TokenBudget
 from agent_core.agent.compaction.requests import (
     CompactionRequest,
@@ -23,6 +23,7 @@ from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
+from agent_core.tools import show_found_tools
 from agent_core.transcript import Message
 
 _MOST_NOTED = 4096
@@ -254,6 +255,8 @@ class Compactor:
             tokens_after=0,
             created_at=self.now(),
         )
+        found = show_found_tools(find_hidden(stored, compaction))
+        compaction = replace(compaction, found_tools=found)
         after = sizes.of(show_compacted(stored, compaction))
         if not wanted.fills_gap and after > wanted.tokens * (1 - _LEAST_GAIN):
             return None

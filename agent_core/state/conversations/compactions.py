@@ -20,7 +20,7 @@ provider's cache was about to expire.
 
 _FIELDS = (
     "id, turn_id, made_after, shortened_to, summarized_to, left_out_from, kept, summary, reason,"
-    " tokens_before, tokens_after, created_at, checksum, plan"
+    " tokens_before, tokens_after, created_at, checksum, plan, found_tools"
 )
 
 
@@ -32,7 +32,8 @@ class NewCompaction:
     the others, up to `shortened_to`, are shortened to both ends. `left_out_from` is the oldest of
     the replaced messages that the summary does not cover yet; None if it covers all of them. The
     token counts are estimates of the whole request. `turn_id` is the turn that needed the
-    compaction, if any. `plan` shows the plan of the session, as it stood then.
+    compaction, if any. `plan` shows the plan of the session, as it stood then, and `found_tools`
+    the tools that a search found in messages which are now hidden or shortened.
     """
 
     turn_id: TurnId | None
@@ -47,6 +48,7 @@ class NewCompaction:
     created_at: int
     left_out_from: MessageId | None = None
     plan: str = ""
+    found_tools: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,7 @@ def insert(
         "tokens_after": compaction.tokens_after,
         "now": compaction.created_at,
         "plan": compaction.plan,
+        "found_tools": compaction.found_tools,
         "checksum": _sum(
             compaction.made_after,
             compaction.shortened_to,
@@ -84,14 +87,15 @@ def insert(
             kept,
             compaction.summary,
             compaction.plan or None,
+            compaction.found_tools or None,
         ),
     }
     row = connection.execute(
         "INSERT INTO compactions (session_id, person_id, turn_id, made_after, shortened_to,"
         " summarized_to, left_out_from, kept, summary, reason, tokens_before, tokens_after,"
-        " created_at, checksum, plan) VALUES (:session_id, :person_id, :turn_id, :made_after,"
-        " :shortened_to, :summarized_to, :left_out_from, :kept, :summary, :reason, :tokens_before,"
-        " :tokens_after, :now, :checksum, :plan) RETURNING id",
+        " created_at, checksum, plan, found_tools) VALUES (:session_id, :person_id, :turn_id,"
+        " :made_after, :shortened_to, :summarized_to, :left_out_from, :kept, :summary, :reason,"
+        " :tokens_before, :tokens_after, :now, :checksum, :plan, :found_tools) RETURNING id",
         values,
     ).fetchone()
     fields = {one.name: getattr(compaction, one.name) for one in dataclasses.fields(NewCompaction)}
@@ -103,9 +107,10 @@ def copy_newest(connection: Connection, *, session_id: SessionId, into: SessionI
     connection.execute(
         "INSERT INTO compactions (session_id, person_id, turn_id, made_after, shortened_to,"
         " summarized_to, left_out_from, kept, summary, reason, tokens_before, tokens_after,"
-        " created_at, checksum, plan) SELECT :into, person_id, turn_id, made_after, shortened_to,"
-        " summarized_to, left_out_from, kept, summary, reason, tokens_before, tokens_after,"
-        " created_at, checksum, plan FROM compactions WHERE session_id = :session_id"
+        " created_at, checksum, plan, found_tools) SELECT :into, person_id, turn_id, made_after,"
+        " shortened_to, summarized_to, left_out_from, kept, summary, reason, tokens_before,"
+        " tokens_after, created_at, checksum, plan, found_tools FROM compactions"
+        " WHERE session_id = :session_id"
         " AND made_after <= (SELECT branched_at FROM sessions WHERE id = :into)"
         " ORDER BY id DESC LIMIT 1",
         {"session_id": session_id, "into": into},
@@ -170,7 +175,21 @@ def drop_prompt(connection: Connection, *, session_id: SessionId) -> None:
 
 
 _Row = tuple[
-    int, int | None, int, int, int, int | None, str, str, CompactionReason, int, int, int, int, str
+    int,
+    int | None,
+    int,
+    int,
+    int,
+    int | None,
+    str,
+    str,
+    CompactionReason,
+    int,
+    int,
+    int,
+    int,
+    str,
+    str,
 ]
 
 
@@ -186,7 +205,16 @@ def _read_row(row: _Row) -> Compaction:
         summary,
     ) = row[:8]
     if (
-        _sum(made_after, shortened_to, summarized_to, left_out_from, kept, summary, row[13] or None)
+        _sum(
+            made_after,
+            shortened_to,
+            summarized_to,
+            left_out_from,
+            kept,
+            summary,
+            row[13] or None,
+            row[14] or None,
+        )
         != row[12]
     ):
         raise StoreDamaged(
@@ -207,9 +235,10 @@ def _read_row(row: _Row) -> Compaction:
         tokens_after=row[10],
         created_at=row[11],
         plan=row[13],
+        found_tools=row[14],
     )
 
 
 def _sum(*values: int | str | None) -> int:
-    """The checksum; an absent `left_out_from` or `plan` does not count, as in earlier releases."""
+    """The checksum; an absent `left_out_from`, `plan` or `found_tools` doesn't count, as before."""
     return checksum(*(value for value in values if value is not None))

@@ -72,7 +72,7 @@ TABLES: Mapping[str, str] = {
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"
     ),
     "summaries": (
-        "SELECT session_id, summarized_to, summary, plan, created_at FROM compactions"
+        "SELECT session_id, summarized_to, summary, plan, found_tools, created_at FROM compactions"
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"
     ),
     "deeds": (

@@ -124,9 +124,9 @@ def walk_titles(connection: Connection, *, subject: DataSubject) -> Iterator[tup
 def walk_compactions(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[SessionId, str]]:
-    """Yield (session, summary and plan) of the compactions of a person's conversations."""
+    """Yield (session, summary, plan and found tools) of a person's compactions."""
     yield from connection.execute(
-        "SELECT session_id, summary || char(10) || plan FROM compactions"
+        "SELECT session_id, summary || char(10) || plan || char(10) || found_tools FROM compactions"
         f" WHERE session_id IN {_SESSIONS}",
         subject.values,
     )

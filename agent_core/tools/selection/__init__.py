@@ -13,6 +13,7 @@ from agent_core.tools.selection.catalog import (
     rank,
     unwrap,
 )
+from agent_core.tools.selection.found_tools import show_found_tools
 from agent_core.tools.selection.ranking import WordIndex
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "WordIndex",
     "make_search_tools",
     "rank",
+    "show_found_tools",
     "unwrap",
 ]

@@ -15,6 +15,7 @@ from agent_core.state.conversations import plans
 from agent_core.state.conversations.plans import PlanItem
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import LEAST_CAP
+from agent_core.tools.selection import SEARCH_TOOL
 from agent_core.transcript import Message, TextPart, ToolResultPart
 from tests.agent_core.agent.compaction.dialogues import Script, check_pairs
 from tests.agent_core.agent.compaction.rig import CAP, THRESHOLD, Rig, budget, exact, long_dialogue
@@ -505,3 +506,63 @@ async def test_the_plan_of_the_session_comes_again_after_a_compaction(database: 
     (shown,) = [m for m in await rig.shown() if "kept it with `todo`" in str(m)]
     assert "| 1. [active] Book &lt;/facts>" in str(shown)
     assert await rig.shown() == apply_compaction(await rig.stored(), (await rig.compactions())[0])
+
+
+def add_search(script: Script, *names: str) -> None:
+    """A turn in which a search shows the schemas of tools."""
+    schema = '{"type":"object","properties":{"place":{"type":"string"}},"required":["place"]}'
+    shown = [f"## {name}\nDoes {name}.\nArguments: {schema}" for name in names]
+    script.says("what can you do?")
+    script.acts("\n\n".join(shown), tool=SEARCH_TOOL)
+    script.answers("that")
+
+
+async def test_found_tools_stay_for_the_session(database: Database) -> None:
+    pieces = [say("They spoke.") for _ in range(8)]
+    rig = await Rig(database, FakeModel(*pieces)).open()
+    script = long_dialogue(1)
+    script.answers("hello")
+    add_search(script, "weather__forecast", "weather__alarm")
+    for number in range(8):
+        script.says(f"question {number} " + "q" * 1600)
+        script.answers(f"answer {number} " + "a" * 1600)
+    add_search(script, "map__route")
+    script.says("go on")
+    await rig.grow(script)
+
+    await fit(rig, script.turn)
+
+    (first,) = await rig.compactions()
+    alarm, forecast = "weather__alarm(place: string)", "weather__forecast(place: string)"
+    assert first.found_tools.splitlines() == [forecast, alarm]
+    shown = await rig.shown()
+    assert f"| {alarm}" in str(shown)
+    assert "## map__route" in str(shown), "a result that is still shown stands for itself"
+    assert shown == apply_compaction(await rig.stored(), first)
+
+    longer = Script(turn=script.turn)
+    for number in range(8):
+        longer.says(f"more {number} " + "m" * 1600)
+        longer.answers(f"answer {number} " + "a" * 1600)
+    longer.says("and on")
+    await rig.grow(longer)
+    await fit(rig, longer.turn)
+
+    second = (await rig.compactions())[-1]
+    assert second.found_tools.splitlines() == [forecast, alarm, "map__route(place: string)"]
+    assert str(await rig.shown()).count(alarm) == 1
+
+
+async def test_a_search_result_that_is_shortened_leaves_its_tools(database: Database) -> None:
+    rig = await Rig(database, FakeModel()).open()
+    script = long_dialogue(1)
+    add_search(script, *(f"long__tool_{number}" for number in range(220)))
+    for _ in range(3):
+        script.acts("o" * 100)
+    await rig.grow(script)
+
+    await fit(rig, script.turn)
+
+    (compaction,) = await rig.compactions()
+    assert compaction.summary == ""
+    assert compaction.found_tools.splitlines()[-1] == "long__tool_219(place: string)"

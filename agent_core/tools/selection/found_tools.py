@@ -1,0 +1,51 @@
+"""The tools that searches found, as lines that take little room; pure."""
+
+import json
+import re
+from collections.abc import Iterable
+
+from agent_core.tools.selection.catalog import SEARCH_TOOL
+from agent_core.transcript import Message, ToolResultPart, flatten
+
+MOST_KEPT = 20
+"""Lines, the newest ones: about 500 tokens with the tools of usual MCP servers."""
+_LONGEST_LINE = 200
+_FOUND = re.compile(r"^## (\S+)\n(?:.*\n)*?Arguments: (.*)$", re.MULTILINE)
+"""A tool in the result of a search, as the catalog shows it."""
+
+
+def show_found_tools(messages: Iterable[Message]) -> str:
+    """Write each tool whose schema a search showed as a line: `name(argument: type, other?: type)`.
+
+    Returns "" without any.
+    """
+    found: dict[str, str] = {}
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, ToolResultPart) and part.name == SEARCH_TOOL:
+                for name, schema in _FOUND.findall(part.text):
+                    found.pop(name, None)
+                    found[name] = flatten(f"{name}({_list_arguments(schema)})", _LONGEST_LINE)
+    return "\n".join([*found.values()][-MOST_KEPT:])
+
+
+def _list_arguments(schema: str) -> str:
+    """List the arguments of a schema; "…" if the search did not show all of it."""
+    try:
+        read = json.loads(schema)
+        properties, required = read.get("properties", {}), read.get("required", ())
+        return ", ".join(
+            f"{name}{'' if name in required else '?'}: {_name_type(value)}"
+            for name, value in properties.items()
+        )
+    except (ValueError, RecursionError, AttributeError, TypeError):
+        return "…"
+
+
+def _name_type(schema: object) -> str:
+    if not isinstance(schema, dict):
+        return "any"
+    if isinstance(values := schema.get("enum"), list):
+        return "|".join(json.dumps(value, ensure_ascii=False) for value in values)
+    kind = schema.get("type", "any")
+    return "|".join(map(str, kind)) if isinstance(kind, list) else str(kind)
