@@ -1,5 +1,11 @@
-"""Ids of rows, each its own type so that they can't be confused."""
+"""Ids of rows, each its own type so that they can't be confused, and the current turn.
 
+The log names that turn in each line. Tasks and threads that a turn starts inherit it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import NewType
 
 PersonId = NewType("PersonId", int)
@@ -29,3 +35,25 @@ CallId = NewType("CallId", str)
 
 PromptHash = NewType("PromptHash", str)
 """SHA-256, in hex, of a frozen prompt."""
+
+_turn: ContextVar[TurnId | None] = ContextVar("turn", default=None)
+
+
+def find_current_turn() -> TurnId | None:
+    """Return the turn that the current task works for; None outside of turns."""
+    return _turn.get()
+
+
+@contextmanager
+def use_turn(turn_id: TurnId | None) -> Iterator[None]:
+    """Work for a turn, or for none, while the block runs."""
+    token = _turn.set(turn_id)
+    try:
+        yield
+    finally:
+        _turn.reset(token)
+
+
+def set_turn(turn_id: TurnId | None) -> None:
+    """Work for another turn until the enclosing `use_turn` ends."""
+    _turn.set(turn_id)

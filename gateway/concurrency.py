@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
-from agent_core.ids import PersonId
+from agent_core.ids import PersonId, use_turn
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -22,7 +22,8 @@ class Workers(Generic[K, T]):
     bulkhead
     of router, lanes and dispatcher: an unexpected error in one key's work is logged, passed to
     `fail`,
-    and harms no other key. An error in `fail` is only logged.
+    and harms no other key. An error in `fail` is only logged. A worker outlives the turn that put
+    its first item, so each item begins without one.
     """
 
     def __init__(
@@ -60,16 +61,20 @@ class Workers(Generic[K, T]):
     async def _work(self, key: K, queue: deque[T]) -> None:
         try:
             while queue:
-                first = queue[0]
-                try:
-                    await self._serve(key, queue)
-                except Exception as error:  # the bulkhead, see the class
-                    _log.exception("unexpected error in %s", key)
-                    if queue and queue[0] is first:
-                        queue.popleft()
-                    await self._report(key, first, error)
+                with use_turn(None):
+                    await self._serve_first(key, queue)
         finally:
             del self._queues[key]
+
+    async def _serve_first(self, key: K, queue: deque[T]) -> None:
+        first = queue[0]
+        try:
+            await self._serve(key, queue)
+        except Exception as error:  # the bulkhead, see the class
+            _log.exception("unexpected error in %s", key)
+            if queue and queue[0] is first:
+                queue.popleft()
+            await self._report(key, first, error)
 
     async def _report(self, key: K, item: T, error: Exception) -> None:
         try:

@@ -13,7 +13,7 @@ from agent_core.agent.loop.guards import Budget
 from agent_core.agent.named import DEFAULT, MOST_HOPS, AgentMail, find_objection
 from agent_core.errors import AgentBroken, StoreDamaged, ToolArgumentError
 from agent_core.events import Ending, Event, Host, Steer, TurnEnded
-from agent_core.ids import CallId, PersonId, SessionId
+from agent_core.ids import CallId, PersonId, SessionId, use_turn
 from agent_core.state.conversations import (
     delegated_turns,
     past_sessions,
@@ -300,10 +300,11 @@ class HelperTurns:
         budget, host = self._budget.share(MOST_STEPS), HelperHost(self._host)
         deadline = asyncio.timeout(max(left, 0.0) if task.seconds else None)
         try:
-            async with deadline, aclosing(self._agent.run(active, host, budget)) as events:
-                async for event in events:
-                    if isinstance(event, TurnEnded):
-                        ended = event
+            with use_turn(active.id):
+                async with deadline, aclosing(self._agent.run(active, host, budget)) as events:
+                    async for event in events:
+                        if isinstance(event, TurnEnded):
+                            ended = event
         except TimeoutError:
             if not deadline.expired():
                 raise

@@ -27,6 +27,7 @@ from gateway.config.paths import CONTROL_SOCKET as CONTROL_SOCKET
 from gateway.config.paths import DATABASE as DATABASE
 from gateway.config.paths import ENV_NAME as ENV_NAME
 from gateway.config.paths import HTTP_TOKEN as HTTP_TOKEN
+from gateway.config.paths import KEPT_LOGS as KEPT_LOGS
 from gateway.config.paths import LOG as LOG
 from gateway.config.paths import MEMORIES as MEMORIES
 from gateway.config.paths import MODEL_TABLE as MODEL_TABLE

@@ -1,19 +1,28 @@
-"""Set up the log: standard error and a file, written by its own thread, without secrets."""
+"""Set up the log: standard error and a file, written by its own thread, without secrets.
 
+Each line of a turn names the turn. An entry as text begins with its time, and its further lines
+are indented. One as JSON is one line.
+"""
+
+import json
 import logging
 import queue
 import re
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from agent_core.ids import find_current_turn
 from agent_core.tools import SecretMask
 from agent_core.tools.workspace import NamedSecret
 from gateway.config.credentials import Secrets
-from gateway.config.paths import LOG, describe_unwritable
+from gateway.config.paths import KEPT_LOGS, LOG, describe_unwritable
 from gateway.config.redaction import hide_secrets
 from gateway.config.tables import LogSettings
 from gateway.errors import StartError
@@ -24,24 +33,76 @@ closed.
 """
 
 _LARGEST_FILE = 5_000_000
-_KEPT_FILES = 5
-_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
+_TURN = "turn"
+"""The attribute of a record that holds its turn."""
 _USER_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """One entry. `moment` is in seconds since the epoch."""
+
+    moment: float
+    level: str
+    logger: str
+    turn: int | None
+    message: str
+    traceback: str
+
+    def as_text(self) -> str:
+        """Format it in local time; an entry of a turn names it before its logger."""
+        whole, thousandth = divmod(int(self.moment * 1000), 1000)
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(whole))
+        turn = f"turn={self.turn} " if self.turn is not None else ""
+        said = f"{self.message}\n{self.traceback}" if self.traceback else self.message
+        # Indented, so that no text from outside passes for an entry.
+        said = "\n    ".join(said.splitlines())
+        return f"{when},{thousandth:03} {self.level:<7} {turn}{self.logger}: {said}"
+
+    def as_json(self) -> str:
+        """Format it as one JSON object; `turn` and `traceback` are there only if it has them."""
+        when = datetime.fromtimestamp(self.moment, UTC).isoformat(timespec="milliseconds")
+        found = {
+            "time": when.replace("+00:00", "Z"),
+            "level": self.level.lower(),
+            "logger": self.logger,
+            "turn": self.turn,
+            "message": self.message,
+            "traceback": self.traceback or None,
+        }
+        return json.dumps({key: value for key, value in found.items() if value is not None})
+
+
 class RedactingFormatter(logging.Formatter):
-    """A formatter that masks known secrets, and what looks like one, in the line and its
+    """A formatter that masks known secrets, and what looks like one, in the message and its
     traceback.
     """
 
-    def __init__(self, hidden: Sequence[str]) -> None:
-        super().__init__(_FORMAT)
+    def __init__(self, hidden: Sequence[str], *, is_json: bool) -> None:
+        super().__init__()
         self._mask = SecretMask(hidden)
+        self._is_json = is_json
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format a record as one line, or several with a traceback."""
-        line = self._mask.hide(super().format(record))
-        return hide_secrets(_USER_IN_ADDRESS.sub("[hidden]", line))
+        """Format a record as a JSON object, or as one line, or several with a traceback."""
+        entry = LogEntry(
+            moment=record.created,
+            level=record.levelname,
+            logger=record.name,
+            turn=getattr(record, _TURN, None),
+            message=self._hide(record.getMessage()),
+            traceback=self._hide("\n".join(self._list_traces(record))),
+        )
+        return entry.as_json() if self._is_json else entry.as_text()
+
+    def _list_traces(self, record: logging.LogRecord) -> Iterator[str]:
+        if record.exc_info:
+            yield self.formatException(record.exc_info)
+        if record.stack_info:
+            yield record.stack_info
+
+    def _hide(self, text: str) -> str:
+        return hide_secrets(_USER_IN_ADDRESS.sub("[hidden]", self._mask.hide(text)))
 
 
 class _LogFile(RotatingFileHandler):
@@ -59,8 +120,11 @@ class _RecordQueue(QueueHandler):
     """A handler that queues records unformatted, so that the event loop never formats them."""
 
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
-        """Format the message now, because its arguments may change."""
+        """Format the message and note the turn now: the arguments may change, and the thread that
+        writes works for no turn.
+        """
         record.msg, record.args = record.getMessage(), None
+        setattr(record, _TURN, find_current_turn())
         return record
 
 
@@ -80,7 +144,7 @@ def logging_to(
 
     Raises `StartError` if the folder of the log can't be created.
     """
-    formatter = RedactingFormatter(hidden)
+    formatter = RedactingFormatter(hidden, is_json=settings.format == "json")
     handlers: list[logging.Handler] = []
     if to_stderr:
         handlers.append(logging.StreamHandler())
@@ -114,5 +178,5 @@ def _open_file(home: Path) -> logging.Handler:
     except OSError as error:
         raise StartError(describe_unwritable(home, error)) from error
     return _LogFile(
-        path, maxBytes=_LARGEST_FILE, backupCount=_KEPT_FILES, encoding="utf-8", delay=True
+        path, maxBytes=_LARGEST_FILE, backupCount=KEPT_LOGS, encoding="utf-8", delay=True
     )

@@ -20,6 +20,8 @@ SKILLS = "skills"
 WORKSPACES = "workspaces"
 MODEL_TABLE = "models.json"
 LOG = Path("logs", "talaria.log")
+KEPT_LOGS = 5
+"""Rotated files beside the log: `talaria.log.1` is the newest of them."""
 MCP_TOKENS = "mcp_tokens"
 """The folder of the home with the tokens of servers at which an owner has signed in."""
 ENV_NAME = ".env"

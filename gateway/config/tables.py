@@ -378,6 +378,9 @@ class LogSettings(Table, title="Log"):
     level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The lowest level that is logged."
     )
+    format: Literal["text", "json"] = Field(
+        "text", description="Lines of text, or one JSON object per line for programs."
+    )
     file: bool = Field(
         default=True, description="Whether the log is also written to `logs/talaria.log`."
     )

@@ -15,6 +15,8 @@ SUBCOMMANDS: Mapping[str, str] = {
     "chat": "Chat in this terminal, or through a pipe",
     "check": "Check the installation without changing anything",
     "doctor": "Check everything, ask the services too, and apply safe fixes",
+    "logs": "Show the newest lines of the log, and follow it",
+    "top": "Show live what the gateway does: platforms, queues and turns",
     "people": "Manage people, their accounts and their data",
     "turns": "Inspect and replay turns, list undelivered messages",
     "jobs": "Manage scheduled jobs",

@@ -20,6 +20,7 @@ from adapters.errors import (
 )
 from adapters.ids import PlatformMessageId
 from agent_core.errors import StoreError
+from agent_core.ids import set_turn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.queues import outbox, unreachable_chats
@@ -187,6 +188,7 @@ class OutboxDispatcher:
             queue.extendleft(reversed(rows))
             return
         channel = self._channels[chat[0]]
+        set_turn(job.outgoing.turn_id if isinstance(job, LiveMessage) else job.turn_id)
         if isinstance(job, LiveMessage):
             job.is_waiting = False
             seconds = await self._live_messages.show_live(channel, job)

@@ -10,6 +10,7 @@ from adapters.messages import InboundMessage, RawEvent
 from agent_core.agent import ActiveTurn, insert_turn
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import ModelFault, ModelOutage, TurnEnded
+from agent_core.ids import set_turn
 from agent_core.localization import use_language
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import sessions, turns
@@ -79,6 +80,7 @@ class TurnRunner:
             for number, pending in enumerate(batch)
         )
         active = self._agent.create_turn(prepared, said, newest.job_turn)
+        set_turn(active.id)
         inbox_ids = handle.inbox_ids()
 
         def begin(connection: Connection) -> None:
@@ -112,6 +114,7 @@ class TurnRunner:
         now: the conversation has to go on. Raises `StoreError`, and leaves the turn as it was.
         """
         handle.place, handle.asker = place_of(turn), turn.person_id
+        set_turn(turn.id)
         active, shown = await self._load(turn)
         if turn.platform not in self._adapters:
             with use_language(active.person.language):

@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 
+from agent_core.ids import TurnId, find_current_turn, set_turn, use_turn
 from gateway.concurrency import Workers
 
 
@@ -70,3 +71,18 @@ async def test_an_error_is_reported_and_the_rest_of_the_key_goes_on() -> None:
             workers.put("a", item)
     assert diary.served == [("a", 1), ("a", 3)]
     assert diary.failed == [("a", -2)]
+
+
+async def test_an_item_begins_without_the_turn_of_who_put_it_or_of_the_one_before() -> None:
+    found: list[TurnId | None] = []
+
+    async def serve(_: str, queue: deque[int]) -> None:
+        found.append(find_current_turn())
+        set_turn(TurnId(queue.popleft()))
+
+    async with asyncio.TaskGroup() as group:
+        workers = Workers(group, serve, Diary().fail)
+        with use_turn(TurnId(12)):
+            workers.put("a", 1)
+            workers.put("a", 2)
+    assert found == [None, None]

@@ -129,7 +129,7 @@ def _look_at_gateway(home: Path) -> Finding:
     problems = "; ".join(report.get("problems", ()))
     if is_well:
         return make_finding("gateway", "ok", f"runs for {report['uptime_seconds']:,.0f} s, healthy")
-    return make_finding("gateway", "note", f"runs, but {problems}", "See logs/talaria.log.")
+    return make_finding("gateway", "note", f"runs, but {problems}", "Run `talaria logs`.")
 
 
 def _look_for_traces(home: Path) -> Finding:

@@ -1,10 +1,14 @@
 """The log: what gets into it, what never does, and that a full disk is told once."""
 
+import asyncio
+import json
 import logging
+import re
 from pathlib import Path
 
 import pytest
 
+from agent_core.ids import TurnId, use_turn
 from gateway.config import LOG, LogSettings, Secrets, list_hidden, logging_to
 
 TOKEN = "123456789:AAEabcdefghijklmnopqrstuvwxyz0123456"
@@ -47,6 +51,56 @@ def test_secrets_are_masked_in_tracebacks_too(tmp_path: Path) -> None:
     log = read_log(tmp_path)
     assert "ValueError: refused: [hidden]" in log
     assert KEY not in log
+
+
+def test_an_entry_as_json_is_one_object_with_its_turn_and_traceback(tmp_path: Path) -> None:
+    awkward = 'quo"te\\slash-of-a-secret'
+    settings = LogSettings(format="json")
+    with logging_to(settings, tmp_path, hidden=[awkward], to_stderr=False), use_turn(TurnId(12)):
+        try:
+            raise ValueError(f"refused:\n{awkward}")
+        except ValueError:
+            logging.getLogger("gateway.a").exception("Größe of\n%s", awkward)
+    lines = read_log(tmp_path).splitlines()
+    assert len(lines) == 1
+    found = json.loads(lines[0])
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", found.pop("time"))
+    traceback = found.pop("traceback")
+    assert traceback.startswith("Traceback (most recent call last):\n")
+    assert traceback.endswith("ValueError: refused:\n[hidden]")
+    assert found == {
+        "level": "error",
+        "logger": "gateway.a",
+        "turn": 12,
+        "message": "Größe of\n[hidden]",
+    }
+
+
+async def test_lines_name_the_turn_of_their_task(tmp_path: Path) -> None:
+    log = logging.getLogger("gateway.a")
+
+    async def say(text: str) -> None:
+        log.info(text)
+
+    with logging_to(LogSettings(), tmp_path, hidden=[], to_stderr=False):
+        with use_turn(TurnId(12)):
+            log.info("one")
+            inner = asyncio.create_task(say("two"))
+        log.info("three")
+        await inner
+    words = [line.split()[2:] for line in read_log(tmp_path).splitlines()]
+    assert words == [
+        ["INFO", "turn=12", "gateway.a:", "one"],
+        ["INFO", "gateway.a:", "three"],
+        ["INFO", "turn=12", "gateway.a:", "two"],
+    ]
+
+
+def test_no_text_from_outside_passes_for_an_entry(tmp_path: Path) -> None:
+    forged = "2026-11-26 01:00:00,000 INFO    turn=1 gateway.a: forged"
+    log = write(tmp_path, "info", ("gateway.a", logging.INFO, f"no\n{forged}\r{forged}"))
+    assert [line.startswith("    ") for line in log.splitlines()] == [False, True, True]
+    assert "\r" not in log
 
 
 @pytest.mark.parametrize("level", ["debug", "info", "warning", "error"])

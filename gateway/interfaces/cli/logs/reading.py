@@ -1,0 +1,157 @@
+"""Read the log from its end, and follow it while the gateway writes and rotates it."""
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from gateway.config import KEPT_LOGS
+
+_JSON_START = b'{"time": "'
+_TEXT_START = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} [A-Z]+ +(?:turn=(\d+) )?")
+_PAUSE = 0.2
+"""Seconds between two looks for more lines; people take this for at once."""
+
+
+class LogReader:
+    """Reads the entries of a log: all, or those of one turn.
+
+    Rotation renames the file at hand, which stays open.
+    """
+
+    def __init__(self, path: Path, *, turn: int | None) -> None:
+        """Open the log. Raises `OSError`, and `FileNotFoundError` if there is none."""
+        self._path = path
+        self._turn = turn
+        self._file: BinaryIO = path.open("rb")
+        self._is_shown = turn is None
+        """Whether the newest entry is wanted, and so are its further lines."""
+        self._rest = b""
+        """The beginning of a line that is still being written."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def read_newest(self, count: int) -> bytes:
+        """Return the newest entries, oldest first. Rotated files add what the newest lacks.
+
+        Raises `OSError`.
+        """
+        found: list[bytes] = []
+        whole, end, self._rest = self._file.read().rpartition(b"\n")
+        self._take(found, whole + end, count)
+        lines = reversed(whole.split(b"\n"))
+        newest = next(filter(_begins_entry, lines), b"")
+        self._is_shown = self._is_wanted(newest)
+        if len(found) < count:
+            newer, older = self._open_others()
+            with ExitStack() as stack:
+                for file in (*newer, *older):
+                    stack.enter_context(file)
+                for file in older:
+                    self._take(found, file.read(), count)
+        return b"".join(reversed(found))
+
+    def follow(self) -> Iterator[bytes]:
+        """Yield wanted lines as they are written, for ever. Raises `OSError`."""
+        while True:
+            newer, older = ([], []) if self._is_newest() else self._open_others()
+            for file in older:
+                file.close()
+            # The file at hand comes after the look for newer ones: it is complete once they exist.
+            yield self._filter(self._file.read())
+            for file in reversed(newer):
+                self._file.close()
+                self._file = file
+                yield self._filter((b"\n" if self._rest else b"") + file.read())
+            if os.fstat(self._file.fileno()).st_size < self._file.tell():
+                self._file.seek(0)  # somebody has emptied it
+            time.sleep(_PAUSE)
+
+    def _take(self, found: list[bytes], data: bytes, count: int) -> None:
+        """Add the wanted entries of a file, from its end, until there are as many as requested."""
+        later: list[bytes] = []
+        for line in reversed(data.splitlines(keepends=True)):
+            if len(found) >= count:
+                return
+            later.append(line)
+            if _begins_entry(line):
+                if self._is_wanted(line):
+                    found.append(b"".join(reversed(later)))
+                later = []
+
+    def _filter(self, data: bytes) -> bytes:
+        """Return the wanted lines of what was added."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        shown = []
+        for line in lines:
+            if _begins_entry(line):
+                self._is_shown = self._is_wanted(line)
+            if self._is_shown:
+                shown.append(line + b"\n")
+        return b"".join(shown)
+
+    def _is_wanted(self, line: bytes) -> bool:
+        return self._turn is None or _read_turn(line) == self._turn
+
+    def _is_newest(self) -> bool:
+        try:
+            return os.path.samestat(self._path.stat(), os.fstat(self._file.fileno()))
+        except FileNotFoundError:  # between the renaming and the next entry
+            return True
+
+    def _open_others(self) -> tuple[list[BinaryIO], list[BinaryIO]]:
+        """Open the files newer than the one at hand and the older ones, each newest first."""
+        own = _identify(self._file)
+        files: dict[tuple[int, int], BinaryIO] = {}
+        for number in range(KEPT_LOGS + 1):
+            path = self._path.with_name(f"{self._path.name}.{number}") if number else self._path
+            try:
+                file = path.open("rb")
+            except FileNotFoundError:
+                continue
+            if _identify(file) in files:  # it was renamed meanwhile
+                file.close()
+            else:
+                files[_identify(file)] = file
+        at = 1  # if somebody has deleted it
+        if own in files:
+            at = list(files).index(own)
+            files.pop(own).close()
+        opened = list(files.values())
+        return opened[:at], opened[at:]
+
+
+def _identify(file: BinaryIO) -> tuple[int, int]:
+    found = os.fstat(file.fileno())
+    return found.st_dev, found.st_ino
+
+
+def _begins_entry(line: bytes) -> bool:
+    """Return whether a line of a log begins an entry; others continue the one before."""
+    return line.startswith(_JSON_START) or _TEXT_START.match(line) is not None
+
+
+def _read_turn(line: bytes) -> int | None:
+    """Return the turn that the first line of an entry names."""
+    if line.startswith(_JSON_START):
+        try:
+            turn = json.loads(line).get("turn")
+        except ValueError:
+            return None  # a full disk has cut it
+        return turn if isinstance(turn, int) else None
+    found = _TEXT_START.match(line)
+    return int(found[1]) if found and found[1] else None
