@@ -310,10 +310,15 @@ def _find_left_out(run: Run) -> str:
     return run.reason if run.state == "skipped" and run.reason in (MISSED, MERGED) else ""
 
 
+def name_run_state(state: RunState) -> str:
+    """Return the state of a run in words."""
+    return _RUN_STATES[state]()
+
+
 def describe_run(run: Run, reader: str) -> str:
     """Describe the result of one run."""
     zone = find_zone(reader)
-    state = _RUN_STATES[run.state]()
+    state = name_run_state(run.state)
     if run.state == "waiting" and run.attempts:
         state = _RUN_AGAIN(moment=show_moment(run.due_at, zone))
     sentence = _RUN_ASKED if run.slot.startswith(ASKED) else _RUN

@@ -292,11 +292,16 @@ def describe_usage(report: UsageReport) -> str:
     return "\n".join(lines)
 
 
+def name_purpose(purpose: str) -> str:
+    """Return what model calls of this purpose are for."""
+    known = _PURPOSES.get(purpose)
+    return known() if known else purpose
+
+
 def _line(line: UsageLine) -> str:
-    purpose = _PURPOSES.get(line.purpose)
     return _USAGE_LINE(
         line.calls,
-        purpose=purpose() if purpose else line.purpose,
+        purpose=name_purpose(line.purpose),
         model=line.model,
         read=line.input_tokens,
         written=line.output_tokens,

@@ -1,6 +1,7 @@
 """Renders the pages: templates, the person who looks, and the headers of each answer."""
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -12,9 +13,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agent_core.localization import find_language, format_date, format_number, use_language
+from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people.people import Person
 from agent_core.tools import local_time
 from gateway.texts.console import pages as texts
+from gateway.texts.console import states
+from gateway.texts.general import name_platform
+from gateway.texts.jobs import name_run_state
+from gateway.texts.memory import Viewer as Reader
+from gateway.texts.memory import name_actor
+from gateway.texts.usage import name_purpose
 
 _DOLLAR = 1_000_000
 """Micro-dollars."""
@@ -71,8 +79,7 @@ def render(
     **fields: object,
 ) -> Response:
     """Render a page in the language of its viewer."""
-    tags = [tag.partition(";")[0].strip() for tag in _list_tags(request)]
-    with use_language(viewer.person.language if viewer.person else None, *tags):
+    with speak_to_viewer(request, viewer):
         body = (
             _load()
             .get_template(template)
@@ -97,16 +104,32 @@ def read_file(name: str) -> bytes:
     return (resources.files("gateway.interfaces.pages") / "static" / name).read_bytes()
 
 
-def _list_tags(request: Request) -> list[str]:
-    return request.headers.get("accept-language", "").split(",")
+def speak_to_viewer(request: Request, viewer: Viewer) -> AbstractContextManager[None]:
+    """Return a block in which texts are in the language of a viewer."""
+    asked = request.headers.get("accept-language", "").split(",")
+    tags = [tag.partition(";")[0].strip() for tag in asked]
+    return use_language(viewer.person.language if viewer.person else None, *tags)
+
+
+def _name_actor(row: LedgerEntry) -> str:
+    return name_actor(row, Reader(zone="UTC", is_direct=True))
 
 
 @cache
 def _load() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("gateway.interfaces.pages"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= {
+        "actor": _name_actor,
+        "job_state": states.name_job_state,
+        "platform": name_platform,
+        "purpose": name_purpose,
+        "run_state": name_run_state,
+        "turn_state": states.name_turn_state,
+    }
+    return environment

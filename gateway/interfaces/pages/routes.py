@@ -15,7 +15,13 @@ from gateway.interfaces.api.event_feed import EventFeed, read_cursor
 from gateway.interfaces.api.events import follow_feed
 from gateway.interfaces.operations.contract import find_zone_of
 from gateway.interfaces.pages import jobs, memory, today, turns, usage
-from gateway.interfaces.pages.rendering import FILES, Viewer, read_file, render
+from gateway.interfaces.pages.rendering import (
+    FILES,
+    Viewer,
+    read_file,
+    render,
+    speak_to_viewer,
+)
 from gateway.interfaces.pages.views import Look, Missing, View
 from gateway.texts.console import pages as texts
 
@@ -29,6 +35,7 @@ _VIEWS: dict[str, tuple[str, View]] = {
 }
 """What each page shows, by its address."""
 _CHANGES: dict[str, tuple[str, View]] = {
+    "/questions/{question:int}/answer": ("/today", today.answer),
     "/memory/{change:int}/undo": ("/memory", memory.undo_change),
     "/jobs/{job:int}/{verb}": ("/jobs", jobs.act),
 }
@@ -89,7 +96,8 @@ class Pages:
             note: Callable[[], str] = texts.NOT_FOUND
             status = HTTPStatus.NOT_FOUND
             try:
-                return await work(look)
+                with speak_to_viewer(request, viewer):
+                    return await work(look)
             except Missing:
                 pass
             except (Declined, Mistaken) as error:

@@ -1,15 +1,22 @@
-"""Today: what runs, what waits for the person, what was done, and what it cost."""
+"""Today: what runs, what waits for the person's answer, what was done, and what it cost."""
 
 from typing import Any
+from urllib.parse import parse_qs
 
+from agent_core.ids import QuestionId
 from agent_core.state.conversations import messages, questions, transcripts, turns, usage
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
-from gateway.interfaces.pages.views import Fields, Look
+from gateway.errors import Declined
+from gateway.interfaces.api.responses import read_body
+from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.texts.console import pages as texts
 
 _DAY = 86_400_000
 _MOST = 12
 _NEWEST = 2**62
+_MOST_BYTES = 64_000
+"""Of an answer: 4,000 characters, each encoded as up to 12 bytes."""
 
 
 async def show(look: Look) -> Fields:
@@ -38,3 +45,18 @@ async def show(look: Look) -> Fields:
         }
 
     return await look.gateway.database.read(work)
+
+
+async def answer(look: Look) -> Fields:
+    """Answer a question to the person. Raises `Missing` and `Declined`."""
+    number = QuestionId(min(look.request.path_params["question"], _NEWEST))
+    body = await read_body(look.request, _MOST_BYTES)
+    choice = parse_qs(body.decode(errors="replace")).get("choice", [""])[0]
+    gateway = look.gateway
+    found = await gateway.database.read(lambda c: questions.find(c, question_id=number))
+    if found is None or found.person_id != look.person.id:
+        raise Missing
+    if not choice.strip() or not await gateway.questions.decide(look.person, number, choice):
+        raise Declined(texts.QUESTION_CLOSED())
+    gateway.router.forget_known()  # the answer may have merged two people
+    return {}

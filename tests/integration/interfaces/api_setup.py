@@ -9,6 +9,12 @@ from typing import Any
 import aiohttp
 import pytest
 
+from agent_core.ids import QuestionId
+from agent_core.state.conversations import questions
+from agent_core.state.conversations.questions import Choice, Kind, NewQuestion
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.processes import talaria_beside
@@ -73,3 +79,25 @@ async def read_spec(running: Served) -> dict[str, Any]:
     async with aiohttp.ClientSession() as session, session.get(url, headers=head) as answer:
         spec: dict[str, Any] = json.loads(await answer.text())
         return spec
+
+
+async def find_named(setup: Setup, slug: str) -> Person:
+    """The person with this folder."""
+    everybody = await setup.served.gateway.database.read(people.list_all)
+    return next(one for one in everybody if one.slug == slug)
+
+
+def ask_about_tea(
+    connection: Connection, person: Person, now: int, kind: Kind = "choice"
+) -> QuestionId:
+    """Ask somebody in their direct chat; the id of the question."""
+    new = NewQuestion(
+        person_id=person.id,
+        kind=kind,
+        text="Tea?",
+        choices=(Choice(key="yes", label="Yes"), Choice(key="no", label="No")),
+        secret="00000000",
+        place=("fake", '["1",null,true]'),
+        expires_at=now + 1_000_000,
+    )
+    return questions.ask(connection, new, now=now).id

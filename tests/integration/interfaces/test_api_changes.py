@@ -9,13 +9,15 @@ import pytest
 
 from agent_core.state.conversations import approvals, questions
 from agent_core.state.conversations.approvals import NewApproval
-from agent_core.state.conversations.questions import Choice, NewQuestion
-from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
-from agent_core.state.people import people
-from agent_core.state.people.people import Person
 from tests.fakes.model import say
-from tests.integration.interfaces.api_setup import Setup, make_token, read
+from tests.integration.interfaces.api_setup import (
+    Setup,
+    ask_about_tea,
+    find_named,
+    make_token,
+    read,
+)
 
 JOB = {"kind": "prompt", "text": "Water the plants", "cron": "0 9 * * *", "zone": "Europe/Berlin"}
 
@@ -44,11 +46,6 @@ async def manager(setup: Setup) -> str:
 async def stranger(setup: Setup) -> str:
     """A token that changes Zebrana's data."""
     return await make_token(setup.home, "zebrana", "manage")
-
-
-async def find(setup: Setup, slug: str) -> Person:
-    everybody = await setup.served.gateway.database.read(people.list_all)
-    return next(one for one in everybody if one.slug == slug)
 
 
 async def test_a_job_is_created_once_changed_run_and_deleted(setup: Setup, manager: str) -> None:
@@ -115,7 +112,7 @@ async def test_nothing_of_another_person_is_changed(
 ) -> None:
     """Zebrana's memory has entries, and Olga's token names each of them."""
     _, job = await send(setup, stranger, "POST", "jobs", JOB)
-    zebrana = await find(setup, "zebrana")
+    zebrana = await find_named(setup, "zebrana")
     database, now = setup.served.gateway.database, setup.served.gateway.now()
     allowed = NewApproval(
         person_id=zebrana.id,
@@ -125,7 +122,7 @@ async def test_nothing_of_another_person_is_changed(
         expires_at=now + 1_000_000,
     )
     await database.write("test", lambda c: approvals.insert(c, allowed, now=now))
-    asked = await database.write("test", lambda c: _ask(c, zebrana, now))
+    asked = await database.write("test", lambda c: ask_about_tea(c, zebrana, now))
     rows = await database.read(lambda c: ledger.list_recent_of(c, person_id=zebrana.id, limit=50))
     assert rows
     changes = [
@@ -146,23 +143,10 @@ async def test_nothing_of_another_person_is_changed(
     ] == 204
 
 
-def _ask(connection: Connection, person: Person, now: int) -> int:
-    new = NewQuestion(
-        person_id=person.id,
-        kind="choice",
-        text="Tea?",
-        choices=(Choice(key="yes", label="Yes"), Choice(key="no", label="No")),
-        secret="00000000",
-        place=("fake", '["1",null,true]'),
-        expires_at=now + 1_000_000,
-    )
-    return questions.ask(connection, new, now=now).id
-
-
 async def test_a_question_is_answered_once(setup: Setup, manager: str) -> None:
     gateway = setup.served.gateway
-    olga, now = await find(setup, "olga"), gateway.now()
-    number = await gateway.database.write("test", lambda c: _ask(c, olga, now))
+    olga, now = await find_named(setup, "olga"), gateway.now()
+    number = await gateway.database.write("test", lambda c: ask_about_tea(c, olga, now))
     (shown,) = json.loads((await read(setup, manager, "/api/questions"))[1])["questions"]
     assert (shown["id"], shown["text"]) == (number, "Tea?")
     path = f"questions/{number}/answer"

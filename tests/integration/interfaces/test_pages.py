@@ -7,14 +7,20 @@ from pathlib import Path
 
 import aiohttp
 
-from agent_core.state.conversations import turns
+from agent_core.state.conversations import questions, turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.interfaces.api_setup import Setup, chat_of, make_token
+from tests.integration.interfaces.api_setup import (
+    Setup,
+    ask_about_tea,
+    chat_of,
+    find_named,
+    make_token,
+)
 from tests.integration.served import Served, served
 
 PAGES = ("/today", "/turns", "/memory", "/jobs", "/usage")
@@ -110,6 +116,8 @@ async def test_a_change_of_memory_is_undone_with_a_button(home: Path) -> None:
             async with session.get("/memory") as answer:
                 text = await answer.text()
             assert "bluefishmemory" in text
+            assert " · made by " in text or " · learned from " in text
+            assert "turn:" not in text
             number = text.partition('action="/memory/')[2].partition("/")[0]
             async with session.post(f"/memory/{number}/undo", allow_redirects=False) as answer:
                 assert (answer.status, answer.headers["Location"]) == (303, "/memory")
@@ -121,6 +129,56 @@ async def test_a_change_of_memory_is_undone_with_a_button(home: Path) -> None:
             evil = {"Origin": "http://evil.example"}
             async with session.post(f"/memory/{number}/undo", headers=evil) as answer:
                 assert answer.status == 403
+
+
+async def test_a_question_is_answered_on_the_page_today(setup: Setup) -> None:
+    gateway = setup.served.gateway
+    database, now = gateway.database, gateway.now()
+    olga, zebrana = await find_named(setup, "olga"), await find_named(setup, "zebrana")
+    tea = await database.write("test", lambda c: ask_about_tea(c, olga, now))
+    why = await database.write("test", lambda c: ask_about_tea(c, olga, now, "reason"))
+    other = await database.write("test", lambda c: ask_about_tea(c, zebrana, now))
+    async with browse(setup.served, **{"Accept-Language": "de"}) as session:
+        async with session.get("/today") as answer:
+            text = await answer.text()
+        assert 'value="yes">Yes</button>' in text
+        assert "Deine Antwort" in text
+        assert f"/questions/{other}/" not in text
+        for number, words, status in (
+            (tea, "coffee", 409),
+            (tea, " ", 409),
+            (tea, "yes", 200),
+            (tea, "no", 409),
+            (why, "It is too late, Özil.", 200),
+            (other, "yes", 404),
+            (2**70, "yes", 404),
+        ):
+            form = {"choice": words}
+            async with session.post(f"/questions/{number}/answer", data=form) as answer:
+                text = await answer.text()
+                assert answer.status == status, (number, words, text)
+                assert ("diese Frage ist nicht mehr offen" in text) == (status == 409)
+        evil = {"Origin": "http://evil.example"}
+        async with session.post(f"/questions/{tea}/answer", headers=evil) as answer:
+            assert answer.status == 403
+    for number, key in ((tea, "yes"), (why, "It is too late, Özil."), (other, None)):
+        stored = await database.read(lambda c, n=number: questions.find(c, question_id=n))
+        assert stored is not None
+        assert stored.answer == key
+
+
+async def test_states_and_actors_are_words_for_people(setup: Setup) -> None:
+    setup.model.plays = [say("A heron.")]
+    await setup.post("chat/completions", setup.olga, chat_of("Which bird is grey?"))
+    newest = await setup.served.gateway.database.read(turns.find_newest)
+    async with browse(setup.served, **{"Accept-Language": "de"}) as session:
+        for path, words in (
+            ("/turns", "<td>beantwortet</td>"),
+            (f"/turns/{newest}", "<dd>beantwortet</dd>"),
+            ("/usage", '<th scope="row">Antworten</th>'),
+        ):
+            async with session.get(path) as answer:
+                assert words in await answer.text(), path
 
 
 async def test_a_job_is_paused_run_and_deleted_with_buttons(setup: Setup) -> None:
@@ -135,7 +193,7 @@ async def test_a_job_is_paused_run_and_deleted_with_buttons(setup: Setup) -> Non
         job = json.loads(await answer.text())["id"]
     async with browse(setup.served) as session:
         for verb, words in (
-            ("pause", "paused"),
+            ("pause", "<dd>paused</dd>"),
             ("resume", "Pause: Water the plants"),
             ("run", "Last runs"),
         ):

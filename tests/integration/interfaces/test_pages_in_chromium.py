@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,20 @@ import aiohttp
 import pytest
 
 from agent_core.state.conversations import turns
+from agent_core.state.conversations.questions import Kind
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.canaries import Planter
-from tests.integration.interfaces.api_setup import Setup, chat_of, make_token
+from tests.integration.interfaces.api_setup import (
+    Setup,
+    ask_about_tea,
+    chat_of,
+    find_named,
+    make_token,
+)
 from tests.integration.served import Served, served
 
 CHROMIUM = shutil.which("chromium")
@@ -51,6 +59,12 @@ async def opened(home: Path) -> AsyncIterator[tuple[Served, FakeModel, str]]:
         await running.gateway.database.write("test", adopt)
         token = await make_token(home, "zebrana", "manage")
         setup = Setup(running, FakeChat(), model, home, token, token)
+        zebrana, now = await find_named(setup, "zebrana"), running.gateway.now()
+        kinds: tuple[Kind, ...] = ("choice", "reason")
+        for kind in kinds:
+            await running.gateway.database.write(
+                "test", partial(ask_about_tea, person=zebrana, now=now, kind=kind)
+            )
         model.plays = [ask(call("recall", '{"query": "heron"}')), say("A grey heron.")]
         await setup.post("chat/completions", token, chat_of("Which bird is grey?"))
         body = {"kind": "message", "text": "Water the plants", "cron": "0 9 * * *"}
@@ -87,6 +101,10 @@ async def test_the_owner_walks_through_the_pages_and_undoes_a_change(home: Path)
     async with opened(home) as (running, _, __), looking(running) as page:
         await page.get_by_role("link", name="Pages").click()
         await page.get_by_role("heading", name="Today", exact=True).wait_for()
+        await page.get_by_role("button", name="Yes", exact=True).click()
+        await page.get_by_label("Your answer").fill("It is too late.")
+        await page.get_by_role("button", name="Send", exact=True).click()
+        await page.get_by_text("Nothing waits for you.").wait_for()
         await page.get_by_role("link", name="Turns", exact=True).click()
         await page.locator("tbody a").first.click()
         await page.get_by_role("heading", name="Timeline").wait_for()
