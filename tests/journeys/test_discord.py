@@ -1,7 +1,7 @@
 """Discord only: its command menu, threads and forums, short messages, servers."""
 
 from adapters.messages import OutboundFile
-from gateway.interfaces.http.health import examine
+from gateway.interfaces.health import examine
 from gateway.texts import general
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.accounts import DiscordAccount, texts

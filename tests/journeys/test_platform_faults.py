@@ -1,6 +1,6 @@
 """Platforms fail independently: one that is down, refused or slow harms no other."""
 
-from gateway.interfaces.http.health import examine
+from gateway.interfaces.health import examine
 from tests.emulators import telegram_faults
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.accounts import texts

@@ -1,8 +1,15 @@
-"""Queries over undeliverable messages, which wait for `/retry`."""
+"""Queries over messages that wait too long, and undeliverable ones, which wait for `/retry`."""
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
-from agent_core.state.queues.outbox import ROW, OutboxRow, read_row
+from agent_core.state.queues.outbox import IS_OPEN, ROW, OutboxRow, read_row
+
+
+def find_oldest(connection: Connection) -> int | None:
+    """Return when the oldest message was enqueued that is not delivered; milliseconds UTC."""
+    query = f"SELECT created_at FROM outbox WHERE {IS_OPEN} AND is_live = 0 ORDER BY id LIMIT 1"
+    row = connection.execute(query).fetchone()
+    return int(row[0]) if row else None
 
 
 def revive_dead(

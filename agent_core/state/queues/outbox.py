@@ -13,12 +13,12 @@ OutboxState = Literal["owed", "sending", "sent", "unsure", "dead"]
 OutboxKind = Literal["message", "status"]
 """A message that stays, or the status line of a running turn, which is deleted with it."""
 
-_IS_OPEN = "state IN ('owed', 'sending', 'unsure')"
+IS_OPEN = "state IN ('owed', 'sending', 'unsure')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 _CONDITIONS: dict[OutboxState, str] = {
-    "owed": f"{_IS_OPEN} AND state = 'owed'",
-    "sending": f"{_IS_OPEN} AND state = 'sending'",
-    "unsure": f"{_IS_OPEN} AND state = 'unsure'",
+    "owed": f"{IS_OPEN} AND state = 'owed'",
+    "sending": f"{IS_OPEN} AND state = 'sending'",
+    "unsure": f"{IS_OPEN} AND state = 'unsure'",
     "dead": "state = 'dead'",
     "sent": "state = 'sent'",
 }
@@ -260,14 +260,14 @@ def finalize_live(
 
 def list_open(connection: Connection) -> list[OutboxRow]:
     """List everything queued, being sent or unsure: the unsure first, then the oldest."""
-    query = f"SELECT {ROW} FROM outbox WHERE {_IS_OPEN} ORDER BY state <> 'unsure', id"
+    query = f"SELECT {ROW} FROM outbox WHERE {IS_OPEN} ORDER BY state <> 'unsure', id"
     rows = connection.execute(query).fetchall()
     return [read_row(row) for row in rows]
 
 
 def list_edited(connection: Connection) -> frozenset[OutboxId]:
     """List the messages that an earlier process may have been editing when it ended."""
-    live, known = "is_live = 1", f"{_IS_OPEN} AND message_id IS NOT NULL"
+    live, known = "is_live = 1", f"{IS_OPEN} AND message_id IS NOT NULL"
     sql = f"SELECT id FROM outbox WHERE {live} UNION SELECT id FROM outbox WHERE {known}"
     return frozenset(OutboxId(row[0]) for row in connection.execute(sql))
 
@@ -344,7 +344,7 @@ def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> 
 
 def mark_interrupted(connection: Connection) -> None:
     """Mark the attempts of an earlier process as unsure."""
-    connection.execute(f"UPDATE outbox SET state = 'unsure' WHERE {_IS_OPEN} AND state = 'sending'")
+    connection.execute(f"UPDATE outbox SET state = 'unsure' WHERE {IS_OPEN} AND state = 'sending'")
 
 
 def mark_dead(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
@@ -392,7 +392,7 @@ def count(connection: Connection, *, state: OutboxState) -> int:
 def has_open(connection: Connection, *, platform: str) -> bool:
     """Return whether a platform has queued or unfinished messages."""
     row = connection.execute(
-        f"SELECT 1 FROM outbox WHERE platform = :platform AND {_IS_OPEN}"
+        f"SELECT 1 FROM outbox WHERE platform = :platform AND {IS_OPEN}"
         " UNION ALL SELECT 1 FROM outbox WHERE platform = :platform AND is_live = 1 LIMIT 1",
         {"platform": platform},
     ).fetchone()

@@ -19,8 +19,8 @@ from gateway.interfaces.api.requests import Requests
 from gateway.interfaces.api.resources import make_resources
 from gateway.interfaces.api.responses import STORE, refuse
 from gateway.interfaces.api.routes import add_api
+from gateway.interfaces.health import examine
 from gateway.interfaces.http.gate import HOOKS, MCP_PATH
-from gateway.interfaces.http.health import examine
 from gateway.interfaces.http.mcp_route import McpRoute
 from gateway.interfaces.http.metrics import CONTENT_TYPE, Metrics
 from gateway.interfaces.http.webhooks import Webhooks

@@ -20,7 +20,7 @@ from agent_core.state.queues import inbox, outbox
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import CONTROL_SOCKET
 from gateway.errors import Declined, Mistaken, StartError
-from gateway.interfaces.http.health import examine
+from gateway.interfaces.health import examine
 from gateway.interfaces.operations.contexts import open_context
 from gateway.interfaces.operations.registry import OPERATIONS
 from gateway.turns import Client

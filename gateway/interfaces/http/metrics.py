@@ -17,7 +17,7 @@ from agent_core.state.conversations.usage import UsageLine
 from agent_core.state.engine.database import Connection
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import BACKUPS, DATABASE
-from gateway.interfaces.http.health import examine
+from gateway.interfaces.health import examine
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _DOLLAR = 1_000_000

@@ -18,7 +18,6 @@ from agent_core.state.people.people import Person
 from agent_core.tools import local_time
 from gateway.texts.console import pages as texts
 from gateway.texts.console import states
-from gateway.texts.general import name_platform
 from gateway.texts.jobs import name_run_state
 from gateway.texts.memory import Viewer as Reader
 from gateway.texts.memory import name_actor
@@ -37,6 +36,7 @@ PLACES: Mapping[str, Callable[[], str]] = {
     "/memory": texts.MEMORY,
     "/jobs": texts.JOBS,
     "/usage": texts.USAGE,
+    "/condition": texts.HEALTH,
 }
 """The pages by their addresses, in the order of the menu."""
 FILES: Mapping[str, tuple[str, str]] = {
@@ -126,8 +126,9 @@ def _load() -> jinja2.Environment:
     )
     environment.filters |= {
         "actor": _name_actor,
+        "connection": states.name_connection,
         "job_state": states.name_job_state,
-        "platform": name_platform,
+        "platform": states.name_platform,
         "purpose": name_purpose,
         "run_state": name_run_state,
         "turn_state": states.name_turn_state,

@@ -1,11 +1,14 @@
-"""Words for what is stored as a code: states of turns and jobs."""
+"""Words for what is stored as a code: platforms, and states of turns, jobs and connections."""
 
 from collections.abc import Mapping
 
+from adapters.contract import HealthState
 from agent_core.localization import Text
 from agent_core.state.conversations.turns import TurnState
 from agent_core.state.jobs.jobs import JobState
+from gateway.texts import general
 
+_CONSOLE = Text("Console")
 _TURNS: Mapping[TurnState, Text] = {
     "running": Text("running"),
     "answered": Text("answered"),
@@ -20,6 +23,12 @@ _JOBS: Mapping[JobState, Text] = {
     "over": Text("finished"),
     "dropped": Text("deleted"),
 }
+_CONNECTIONS: Mapping[HealthState, Text] = {
+    "starting": Text("connecting"),
+    "connected": Text("connected"),
+    "disconnected": Text("not connected"),
+    "stopped": Text("switched off"),
+}
 
 
 def name_turn_state(state: TurnState) -> str:
@@ -30,3 +39,13 @@ def name_turn_state(state: TurnState) -> str:
 def name_job_state(state: JobState) -> str:
     """Return the state of a job in words."""
     return _JOBS[state]()
+
+
+def name_connection(state: HealthState) -> str:
+    """Return the state of a connection to a platform in words."""
+    return _CONNECTIONS[state]()
+
+
+def name_platform(platform: str) -> str:
+    """Return the name of a platform as it stands alone."""
+    return _CONSOLE() if platform == "console" else general.name_platform(platform)

@@ -7,11 +7,15 @@ from pathlib import Path
 
 import aiohttp
 
+from agent_core.state.backups.places import record_newest
 from agent_core.state.conversations import questions, turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount
+from agent_core.state.queues import outbox
+from agent_core.state.queues.outbox import NewOutboxMessage
+from gateway.config import BACKUPS
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.interfaces.api_setup import (
@@ -23,7 +27,7 @@ from tests.integration.interfaces.api_setup import (
 )
 from tests.integration.served import Served, served
 
-PAGES = ("/today", "/turns", "/memory", "/jobs", "/usage")
+PAGES = ("/today", "/turns", "/memory", "/jobs", "/usage", "/condition")
 MOST_BYTES = 150_000
 """A page with all its files, as the issue asks."""
 
@@ -76,6 +80,40 @@ async def test_a_turn_shows_its_steps_and_its_prompt(setup: Setup) -> None:
     assert text.count("Tool: recall") == 1
     assert "A heron." in text
     assert "<details>" in text
+
+
+def bury(connection: Connection) -> None:
+    """Leave a message that can't be delivered, and one that waits."""
+    for body in ("bluefishdead", "bluefishowed"):
+        row = outbox.enqueue(
+            connection, NewOutboxMessage(platform="fake", chat="1", body=body), now=0
+        )
+        if body == "bluefishdead":
+            outbox.mark_dead(connection, outbox_id=row.id, reason="The chat no longer exists.")
+
+
+async def test_health_shows_platforms_queues_errors_backup_and_database(setup: Setup) -> None:
+    database, backups = setup.served.gateway.database, setup.home / BACKUPS
+    await database.write("test", bury)
+    async with browse(setup.served) as session:
+        async with session.get("/condition") as answer:
+            text = await answer.text()
+        for words in (
+            "Everything works.",
+            '<th scope="row">fake</th><td>connected</td>',
+            "<dt>Messages to deliver</dt><dd>1</dd>",
+            "<dt>Undelivered messages</dt><dd>1</dd>",
+            "The oldest waits since",
+            "fake: The chat no longer exists.",
+            "<dt>State</dt><dd>works</dd>",
+            "None yet. One is made each night",
+        ):
+            assert words in text, (words, text)
+        assert "bluefish" not in text
+        backups.mkdir(exist_ok=True)
+        record_newest(backups, "s3://nest/nightly", 1_790_000_000_000)
+        async with session.get("/condition") as answer:
+            assert "s3://nest/nightly" in await answer.text()
 
 
 async def test_nothing_of_another_person_is_shown_or_changed(setup: Setup) -> None:

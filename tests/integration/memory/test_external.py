@@ -16,7 +16,7 @@ from agent_core.state.memory import external_sync
 from agent_core.state.memory.external_sync import Backlog
 from agent_core.state.people import people
 from agent_core.transcript import dump_parts
-from gateway.interfaces.http.health import examine
+from gateway.interfaces.health import examine
 from gateway.texts.privacy import describe_erased
 from gateway.texts.rooms import FULL_OPENED, FULL_YES
 from tests.emulators.honcho import HonchoEmulator
