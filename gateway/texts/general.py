@@ -341,10 +341,14 @@ def describe_queue(waiting: int) -> str:
     return f"{_QUEUE(waiting) if waiting else _QUEUE_EMPTY()} {_QUEUE_USAGE()}"
 
 
+def name_role(role: str) -> str:
+    """Return the role of a person in words."""
+    return _ROLES[role]() if role in _ROLES else role
+
+
 def describe_person(name: str, role: str, accounts: Sequence[str], zone: str) -> str:
     """Show a person's name, role, accounts and time zone."""
-    shown = _ROLES[role]() if role in _ROLES else role
-    return _PERSON(name=name, role=shown, accounts=", ".join(accounts), zone=zone)
+    return _PERSON(name=name, role=name_role(role), accounts=", ".join(accounts), zone=zone)
 
 
 def describe_commands(commands: Sequence[tuple[str, str]], *, more: int) -> str:

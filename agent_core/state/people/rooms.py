@@ -89,6 +89,12 @@ def find(connection: Connection, *, platform: str, chat_id: str) -> Room | None:
     return _room(row) if row else None
 
 
+def list_all(connection: Connection) -> list[Room]:
+    """List all rooms, by platform and title."""
+    rows = connection.execute(f"{_ROOM} ORDER BY rooms.platform, rooms.title, rooms.id").fetchall()
+    return [_room(row) for row in rows]
+
+
 def find_by_id(connection: Connection, *, room_id: RoomId) -> Room | None:
     """Return the room of this id."""
     row = connection.execute(f"{_ROOM} WHERE rooms.id = :room_id", {"room_id": room_id}).fetchone()

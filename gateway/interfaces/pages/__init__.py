@@ -1,4 +1,4 @@
-"""The console's pages, rendered on the server: Today, Turns, Memory, Jobs, Usage and Health."""
+"""The console's pages, rendered on the server, from Today to Health."""
 
 from gateway.interfaces.pages.routes import make_pages
 

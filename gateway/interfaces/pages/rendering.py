@@ -18,6 +18,7 @@ from agent_core.state.people.people import Person
 from agent_core.tools import local_time
 from gateway.texts.console import pages as texts
 from gateway.texts.console import states
+from gateway.texts.general import name_role
 from gateway.texts.jobs import name_run_state
 from gateway.texts.memory import Viewer as Reader
 from gateway.texts.memory import name_actor
@@ -36,6 +37,7 @@ PLACES: Mapping[str, Callable[[], str]] = {
     "/memory": texts.MEMORY,
     "/jobs": texts.JOBS,
     "/usage": texts.USAGE,
+    "/people": texts.PEOPLE,
     "/condition": texts.HEALTH,
 }
 """The pages by their addresses, in the order of the menu."""
@@ -128,8 +130,10 @@ def _load() -> jinja2.Environment:
         "actor": _name_actor,
         "connection": states.name_connection,
         "job_state": states.name_job_state,
+        "mode": states.name_mode,
         "platform": states.name_platform,
         "purpose": name_purpose,
+        "role": name_role,
         "run_state": name_run_state,
         "turn_state": states.name_turn_state,
     }

@@ -14,7 +14,7 @@ from gateway.interfaces.api.access import find_owner
 from gateway.interfaces.api.event_feed import EventFeed, read_cursor
 from gateway.interfaces.api.events import follow_feed
 from gateway.interfaces.operations.contract import find_zone_of
-from gateway.interfaces.pages import health, jobs, memory, today, turns, usage
+from gateway.interfaces.pages import health, jobs, memory, people, today, turns, usage
 from gateway.interfaces.pages.rendering import (
     FILES,
     Viewer,
@@ -32,6 +32,7 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/memory": ("memory.html", memory.show),
     "/jobs": ("jobs.html", jobs.show),
     "/usage": ("usage.html", usage.show),
+    "/people": ("people.html", people.show),
     "/condition": ("health.html", health.show),  # monitors read `/health`
 }
 """What each page shows, by its address."""

@@ -1,4 +1,4 @@
-"""Words for what is stored as a code: platforms, and states of turns, jobs and connections."""
+"""Words for what is stored as a code: platforms, modes, and states of other things."""
 
 from collections.abc import Mapping
 
@@ -6,6 +6,7 @@ from adapters.contract import HealthState
 from agent_core.localization import Text
 from agent_core.state.conversations.turns import TurnState
 from agent_core.state.jobs.jobs import JobState
+from agent_core.state.people.rooms import Mode
 from gateway.texts import general
 
 _CONSOLE = Text("Console")
@@ -22,6 +23,12 @@ _JOBS: Mapping[JobState, Text] = {
     "paused": Text("paused"),
     "over": Text("finished"),
     "dropped": Text("deleted"),
+}
+_MODES: Mapping[Mode, Text] = {
+    "person": Text("a conversation for each person"),
+    "full": Text("continues the direct conversation of one person"),
+    "room": Text("one conversation that everyone shares"),
+    "off": Text("gives no answers"),
 }
 _CONNECTIONS: Mapping[HealthState, Text] = {
     "starting": Text("connecting"),
@@ -49,3 +56,8 @@ def name_connection(state: HealthState) -> str:
 def name_platform(platform: str) -> str:
     """Return the name of a platform as it stands alone."""
     return _CONSOLE() if platform == "console" else general.name_platform(platform)
+
+
+def name_mode(mode: Mode) -> str:
+    """Return the mode of a room in words."""
+    return _MODES[mode]()

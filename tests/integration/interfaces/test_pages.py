@@ -11,7 +11,7 @@ from agent_core.state.backups.places import record_newest
 from agent_core.state.conversations import questions, turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
-from agent_core.state.people import people
+from agent_core.state.people import people, rooms
 from agent_core.state.people.people import NewAccount
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
@@ -19,6 +19,8 @@ from gateway.config import BACKUPS
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.interfaces.api_setup import (
+    OLGA,
+    ZEBRANA,
     Setup,
     ask_about_tea,
     chat_of,
@@ -27,7 +29,7 @@ from tests.integration.interfaces.api_setup import (
 )
 from tests.integration.served import Served, served
 
-PAGES = ("/today", "/turns", "/memory", "/jobs", "/usage", "/condition")
+PAGES = ("/today", "/turns", "/memory", "/jobs", "/usage", "/people", "/condition")
 MOST_BYTES = 150_000
 """A page with all its files, as the issue asks."""
 
@@ -114,6 +116,32 @@ async def test_health_shows_platforms_queues_errors_backup_and_database(setup: S
         record_newest(backups, "s3://nest/nightly", 1_790_000_000_000)
         async with session.get("/condition") as answer:
             assert "s3://nest/nightly" in await answer.text()
+
+
+async def test_people_and_groups_are_shown_with_roles_accounts_and_modes(setup: Setup) -> None:
+    database, olga = setup.served.gateway.database, await find_named(setup, "olga")
+
+    def gather(connection: Connection) -> None:
+        room = rooms.insert(
+            connection, platform="fake", chat_id="7", title="<Choir>", slug="choir", now=1
+        )
+        rooms.set_mode(connection, room_id=room.id, mode="room", by=olga.id, now=1)
+
+    async with browse(setup.served) as session:
+        async with session.get("/people") as answer:
+            text = await answer.text()
+            assert "No groups yet." in text
+        await database.write("test", gather)
+        async with session.get("/people") as answer:
+            text = await answer.text()
+    for person, account in ((olga, OLGA), (await find_named(setup, "zebrana"), ZEBRANA)):
+        assert f'<th scope="row">{person.name}</th>' in text
+        assert f"({account})" in text
+    assert "<td>owner</td>" in text
+    assert "<td>member</td>" in text
+    row = text.partition("&lt;Choir&gt;</th>")[2].partition("</tr>")[0]
+    assert "<td>one conversation that everyone shares</td>" in row
+    assert f"<td>{olga.name}</td>" in row
 
 
 async def test_nothing_of_another_person_is_shown_or_changed(setup: Setup) -> None:

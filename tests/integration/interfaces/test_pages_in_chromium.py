@@ -41,7 +41,7 @@ pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="chromium shows the pages"),
 ]
 
-PAGES = ("today", "turns", "memory", "jobs", "usage", "condition")
+PAGES = ("today", "turns", "memory", "jobs", "usage", "people", "condition")
 
 
 def adopt(connection: Connection) -> None:
