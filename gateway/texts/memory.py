@@ -256,10 +256,17 @@ def describe_shared_undone(name: str, undone: Sequence[UndoneChange], viewer: Vi
 def name_actor(row: LedgerEntry, viewer: Viewer) -> str:
     """Say who made a change."""
     kind, _, number = row.origin.actor.partition(":")
-    if kind == "person":
-        name = viewer.names.get(number)
-        return _ACTORS["person"](name=quote_name(name)) if name else _ACTORS["you"]()
-    return _ACTORS.get(kind, _ACTORS["other"])(number=number)
+    name = viewer.names.get(number)
+    if kind == "person" and name:
+        return _ACTORS["person"](name=quote_name(name))
+    return name_maker(row.origin.actor)
+
+
+def name_maker(actor: str) -> str:
+    """Say who made a change, from an actor as it is stored or as commands print it."""
+    kind = actor.partition(":")[0]
+    known = {"person": "you", "operator": "house"}.get(kind, kind)
+    return _ACTORS.get(known, _ACTORS["other"])()
 
 
 def _list_sources(reason: Explanation, viewer: Viewer) -> list[str]:

@@ -13,15 +13,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agent_core.localization import find_language, format_date, format_number, use_language
-from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people.people import Person
 from agent_core.tools import local_time
 from gateway.texts.console import pages as texts
 from gateway.texts.console import states
 from gateway.texts.general import name_role
 from gateway.texts.jobs import name_run_state
-from gateway.texts.memory import Viewer as Reader
-from gateway.texts.memory import name_actor
+from gateway.texts.memory import name_maker
 from gateway.texts.usage import name_purpose
 
 _DOLLAR = 1_000_000
@@ -35,6 +33,7 @@ PLACES: Mapping[str, Callable[[], str]] = {
     "/today": texts.TODAY,
     "/turns": texts.TURNS,
     "/memory": texts.MEMORY,
+    "/skills": texts.SKILLS,
     "/jobs": texts.JOBS,
     "/usage": texts.USAGE,
     "/people": texts.PEOPLE,
@@ -113,10 +112,6 @@ def speak_to_viewer(request: Request, viewer: Viewer) -> AbstractContextManager[
     return use_language(viewer.person.language if viewer.person else None, *tags)
 
 
-def _name_actor(row: LedgerEntry) -> str:
-    return name_actor(row, Reader(zone="UTC", is_direct=True))
-
-
 @cache
 def _load() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -127,7 +122,7 @@ def _load() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "actor": _name_actor,
+        "actor": name_maker,
         "connection": states.name_connection,
         "job_state": states.name_job_state,
         "mode": states.name_mode,
@@ -135,6 +130,8 @@ def _load() -> jinja2.Environment:
         "purpose": name_purpose,
         "role": name_role,
         "run_state": name_run_state,
+        "skill_origin": states.name_skill_origin,
+        "skill_state": states.name_skill_state,
         "turn_state": states.name_turn_state,
     }
     return environment

@@ -14,7 +14,7 @@ from gateway.interfaces.api.access import find_owner
 from gateway.interfaces.api.event_feed import EventFeed, read_cursor
 from gateway.interfaces.api.events import follow_feed
 from gateway.interfaces.operations.contract import find_zone_of
-from gateway.interfaces.pages import health, jobs, memory, people, today, turns, usage
+from gateway.interfaces.pages import health, jobs, memory, people, skills, today, turns, usage
 from gateway.interfaces.pages.rendering import (
     FILES,
     Viewer,
@@ -30,6 +30,8 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/turns": ("turns.html", turns.show_list),
     "/turns/{turn:int}": ("turn.html", turns.show),
     "/memory": ("memory.html", memory.show),
+    "/skills": ("skills.html", skills.show_list),
+    "/skills/{skill}": ("skill.html", skills.show),
     "/jobs": ("jobs.html", jobs.show),
     "/usage": ("usage.html", usage.show),
     "/people": ("people.html", people.show),

@@ -6,6 +6,7 @@ from adapters.contract import HealthState
 from agent_core.localization import Text
 from agent_core.state.conversations.turns import TurnState
 from agent_core.state.jobs.jobs import JobState
+from agent_core.state.memory.skills import SkillState
 from agent_core.state.people.rooms import Mode
 from gateway.texts import general
 
@@ -29,6 +30,19 @@ _MODES: Mapping[Mode, Text] = {
     "full": Text("continues the direct conversation of one person"),
     "room": Text("one conversation that everyone shares"),
     "off": Text("gives no answers"),
+}
+_SKILLS: Mapping[SkillState, Text] = {
+    "draft": Text("draft"),
+    "trial": Text("on trial"),
+    "active": Text("active"),
+    "stale": Text("not used for long"),
+    "archived": Text("archived"),
+    "gone": Text("gone"),
+}
+_ORIGINS: Mapping[str, Text] = {
+    "bundled": Text("comes with Talaria"),
+    "home": Text("in your home"),
+    "project": Text("in the working folder"),
 }
 _CONNECTIONS: Mapping[HealthState, Text] = {
     "starting": Text("connecting"),
@@ -61,3 +75,13 @@ def name_platform(platform: str) -> str:
 def name_mode(mode: Mode) -> str:
     """Return the mode of a room in words."""
     return _MODES[mode]()
+
+
+def name_skill_state(state: SkillState) -> str:
+    """Return the state of a skill in words."""
+    return _SKILLS[state]()
+
+
+def name_skill_origin(origin: str) -> str:
+    """Return where a skill comes from, in words."""
+    return _ORIGINS[origin]()

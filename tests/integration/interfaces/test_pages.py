@@ -7,6 +7,7 @@ from pathlib import Path
 
 import aiohttp
 
+from agent_core.skills.catalog import SKILL_FILE
 from agent_core.state.backups.places import record_newest
 from agent_core.state.conversations import questions, turns
 from agent_core.state.engine.database import Connection
@@ -16,6 +17,7 @@ from agent_core.state.people.people import NewAccount
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.config import BACKUPS
+from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.interfaces.api_setup import (
@@ -29,7 +31,7 @@ from tests.integration.interfaces.api_setup import (
 )
 from tests.integration.served import Served, served
 
-PAGES = ("/today", "/turns", "/memory", "/jobs", "/usage", "/people", "/condition")
+PAGES = ("/today", "/turns", "/memory", "/skills", "/jobs", "/usage", "/people", "/condition")
 MOST_BYTES = 150_000
 """A page with all its files, as the issue asks."""
 
@@ -142,6 +144,35 @@ async def test_people_and_groups_are_shown_with_roles_accounts_and_modes(setup: 
     row = text.partition("&lt;Choir&gt;</th>")[2].partition("</tr>")[0]
     assert "<td>one conversation that everyone shares</td>" in row
     assert f"<td>{olga.name}</td>" in row
+
+
+async def test_a_skill_shows_its_instructions_and_what_each_version_changed(setup: Setup) -> None:
+    place = setup.home / "skills" / "tidy"
+    write_skill(setup.home / "skills", "tidy", "Sort the <b>letters</b>.")
+    async with browse(setup.served) as session:
+        async with session.get("/skills/tidy") as answer:
+            text = await answer.text()
+            assert answer.status == 200, text
+        assert "Sort the &lt;b&gt;letters&lt;/b&gt;." in text
+        assert "Version 1" in text
+        assert "edited by hand in the file · in use" in text
+        file = place / SKILL_FILE
+        file.write_text(file.read_text().replace("letters", "papers"))
+        async with session.get("/skills/tidy") as answer:
+            text = await answer.text()
+        newest = text.partition("Version 2")[2].partition("</article>")[0]
+        assert '<del class="text">Sort the &lt;b&gt;letters&lt;/b&gt;.</del>' in newest
+        assert '<ins class="text">Sort the &lt;b&gt;papers&lt;/b&gt;.</ins>' in newest
+        async with session.get("/skills") as answer:
+            text = await answer.text()
+        row = text.partition('href="/skills/tidy"')[2].partition("</tr>")[0]
+        assert "<td>in your home</td>" in row
+        assert "<td>active</td>" in row
+        bundled = text.partition("comes with Talaria")[0].rpartition('href="')[2].partition('"')[0]
+        async with session.get(bundled) as answer:
+            assert "Only skills in your home have versions." in await answer.text()
+        async with session.get("/skills/unknown") as answer:
+            assert answer.status == 404
 
 
 async def test_nothing_of_another_person_is_shown_or_changed(setup: Setup) -> None:

@@ -16,6 +16,7 @@ from agent_core.state.conversations.questions import Kind
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount
+from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.canaries import Planter
@@ -41,7 +42,17 @@ pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="chromium shows the pages"),
 ]
 
-PAGES = ("today", "turns", "memory", "jobs", "usage", "people", "condition")
+PAGES = (
+    "today",
+    "turns",
+    "memory",
+    "skills",
+    "skills/tidy",
+    "jobs",
+    "usage",
+    "people",
+    "condition",
+)
 
 
 def adopt(connection: Connection) -> None:
@@ -59,6 +70,7 @@ async def opened(home: Path) -> AsyncIterator[tuple[Served, FakeModel, str]]:
         await running.gateway.database.write("test", adopt)
         token = await make_token(home, "zebrana", "manage")
         setup = Setup(running, FakeChat(), model, home, token, token)
+        write_skill(home / "skills", "tidy", "Sort the letters.")
         zebrana, now = await find_named(setup, "zebrana"), running.gateway.now()
         kinds: tuple[Kind, ...] = ("choice", "reason")
         for kind in kinds:
