@@ -114,7 +114,7 @@ MEGABYTES = Text("{size} MB")
 NEWEST_BACKUP = Text("Newest backup")
 NO_BACKUP = Text("None yet. One is made each night, or by `talaria backup`.")
 
-WHO_MAY_TALK = Text("Who may talk with Talaria")
+WHO_HAS_ACCESS = Text("Who may talk with Talaria")
 NAME = Text("Name")
 ROLE = Text("Role")
 ACCOUNTS = Text("Accounts")
