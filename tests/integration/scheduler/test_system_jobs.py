@@ -145,7 +145,8 @@ async def test_backups_and_retention_say_what_they_did(tmp_path: Path) -> None:
     clock = Clock(*START)
     async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
         output = await outcome(harness, clock, system_jobs.BACKUP, count=1, days=1)
-        assert output == "nightly-20261121T110000Z.tar.gz made and read again"
+        place = tmp_path / "backups" / "nightly-20261121T110000Z.tar.gz"
+        assert output == f"{place} made and read again"
         job = await own_job(harness, system_jobs.RETENTION)
         (run,) = await over(harness, job, 1)
         assert run.state == "done"
