@@ -50,4 +50,4 @@ from gateway.config.sources import SECRET_VARIABLES as SECRET_VARIABLES
 from gateway.config.tables import LogSettings as LogSettings
 from gateway.config.tables import PromptSettings as PromptSettings
 from gateway.config.tables import RetentionSettings as RetentionSettings
-from gateway.config.tables import ToolSettings as ToolSettings
+from gateway.config.tool_tables import ToolSettings as ToolSettings

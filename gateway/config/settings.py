@@ -43,9 +43,9 @@ from gateway.config.tables import (
     PromptSettings,
     RetentionSettings,
     Table,
-    ToolSettings,
     TurnSettings,
 )
+from gateway.config.tool_tables import ToolSettings
 from gateway.errors import SettingsError, suggest
 
 CONSOLE_PORT = 8765

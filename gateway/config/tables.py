@@ -8,8 +8,6 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent_core.state.people.people import LEAST_CAP, MOST_CAP
-from gateway.config.place_tables import PlaceSettings
-from gateway.config.tool_rules import BackendName, ToolLimits, ToolRules
 from gateway.config.types import (
     Accounts,
     FileNames,
@@ -270,75 +268,6 @@ class DigestSettings(Table, title="Digests"):
         description="Hosts of this machine or its network that jobs and `web_fetch` may fetch from,"
         ' each with or without a port, for instance `"cloud.lan"` or `"192.168.1.5:8080"`. Everyone'
         " who may talk here can read what is there.",
-    )
-
-
-class ToolSettings(PlaceSettings, Table, title="Tools that act"):
-    """The place where the assistant runs commands, and the limits of each."""
-
-    backend: Literal["", BackendName] = Field(
-        "",
-        description="Where the assistant runs commands and keeps files for a person: `local` is"
-        " this machine, in a sandbox without network; `docker` a container for each person; `ssh` a"
-        " sandbox elsewhere; `daytona` and `modal` a sandbox at that provider; `unsandboxed` all"
-        " rights of Talaria's user. Empty for no such tools.",
-    )
-    command_seconds: int = Field(
-        300, ge=5, le=3600, description="Longest time of one command, in seconds."
-    )
-    background: int = Field(
-        4, ge=1, le=50, description="Most commands of one person that run in the background."
-    )
-    background_hours: int = Field(
-        24, ge=1, le=720, description="Longest time of a command in the background, in hours."
-    )
-    memory_mb: int = Field(
-        2000,
-        ge=100,
-        le=1_000_000,
-        description="Most memory of one command with all its processes, in millions of bytes.",
-    )
-    processes: int = Field(
-        128, ge=8, le=10_000, description="Most processes of one command at the same time."
-    )
-    cpu_minutes: int = Field(
-        240,
-        ge=1,
-        le=43_200,
-        description="Most processor time of each process of a command, in minutes.",
-    )
-    file_mb: int = Field(
-        1000,
-        ge=1,
-        le=1_000_000,
-        description="Largest file that a command may write, in millions of bytes.",
-    )
-    workspace_mb: int = Field(
-        5000,
-        ge=1,
-        le=10_000_000,
-        description="Most that one person's workspace may hold, in millions of bytes.",
-    )
-    search: Literal["", "ddgs", "searxng", "brave", "tavily"] = Field(
-        "ddgs",
-        description="Where the assistant searches the web. `ddgs` asks public engines and needs no"
-        " key. `searxng` needs `tools.searxng_url`, `brave` needs `BRAVE_API_KEY`, and `tavily`"
-        " needs `TAVILY_API_KEY`. Empty for no search.",
-    )
-    searxng_url: PublicAddress = Field(
-        "", description="The address of your SearXNG server. Its settings have to allow JSON."
-    )
-    rules: ToolRules = Field(
-        (),
-        description="What tools may do, as tables `[[tools.rules]]` with `effect` (`allow`, `ask`"
-        " or `deny`), `tool` and `pattern` (globs on the tool's name and on what it acts on) and"
-        " `person` (an account, or `*`). The first that fits decides.",
-    )
-    disabled: Texts = Field((), description="Names of tools that nobody has.")
-    limits: ToolLimits = Field(
-        (),
-        description="Tables `[[tools.limits]]`: `tool`, with `callers` (of `direct`, `group`,"
-        " `job`, `helper`, `code`), `most_per_turn`, `must_run_first` or `ends_turn`.",
     )
 
 
