@@ -1,4 +1,4 @@
-"""What became of the skills that a turn used, judged in the transaction that ends it.
+"""Judge how the skills of a turn went, in the transaction that ends it.
 
 The turn's own end decides first. The person's next message may say more about the turn before: it
 corrects the answer, asks the same again, or is a thumb.

@@ -87,7 +87,7 @@ from agent_core.memory.numbering import (
     list_entries,
     load_change_index,
 )
-from agent_core.memory.provenance import UnlinkedAccount
+from agent_core.memory.provenance import UnlinkedAccount, trace_row
 from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.soul.proposal_tool import ProposeSoulTool
 from agent_core.memory.soul.soul import SOUL_TASK, SoulFile
@@ -206,6 +206,7 @@ __all__ = [
     "show_difference",
     "split_memory",
     "sync_folder",
+    "trace_row",
     "undo_archive_change",
     "withdraw_fallen",
     "write_file",

@@ -114,6 +114,17 @@ def find_copied(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int]
     return taken
 
 
+def trace_row(connection: Connection, row: LedgerEntry) -> list[LedgerEntry]:
+    """Return a row and those of other ledgers that it repeats. Raises `StoreDamaged`."""
+    found = [row]
+    while (source_id := found[-1].origin.source_id) is not None:
+        source = ledger.find_row(connection, entry_id=source_id)
+        if source is None or source[1] in found:
+            break
+        found.append(source[1])
+    return found
+
+
 def find_sources(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int]:
     """Collect the rows of other ledgers that these rows copy, directly or indirectly."""
     found: set[int] = set()

@@ -38,7 +38,7 @@ Trend = Literal["good", "bad", "open"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decline:
-    """What was done about a skill that goes badly. `row` is for undo.
+    """The end of a skill's text that went badly. `row` is for undo.
 
     `version` is the text that it returned to, 0 if it is a draft now, because it has no good one.
     """

@@ -55,7 +55,7 @@ class UsageFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillRecord:
-    """What is known of a skill's use. `version` counts its texts, 0 if the ledger has none."""
+    """The record of a skill's use. `version` counts its texts, 0 if the ledger has none."""
 
     row: SkillRow
     tally: Tally = NO_USES

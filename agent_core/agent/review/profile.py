@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from agent_core.agent.review.gate import SECTIONS, Section
 from agent_core.ids import PersonId
-from agent_core.memory import load_change_index
+from agent_core.memory import load_change_index, trace_row
 from agent_core.state.engine.database import Connection
-from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 
 _MARK = "@"
@@ -60,7 +59,7 @@ def _find_section(connection: Connection, rows: Iterable[LedgerEntry]) -> Sectio
     """Find the section of an entry; of `USER.md`, every line is of one."""
     rows = list(rows)
     for row in reversed(rows):
-        for one in _trace(connection, row):
+        for one in trace_row(connection, row):
             named = (one.origin.call_key or "").partition("#")[0].rpartition(_MARK)[2]
             section = next((known for known in SECTIONS if known == named), None)
             if section and SECTIONS[section] == row.target:
@@ -69,15 +68,5 @@ def _find_section(connection: Connection, rows: Iterable[LedgerEntry]) -> Sectio
 
 
 def _find_quote(connection: Connection, row: LedgerEntry) -> str:
-    return next((one.origin.evidence for one in _trace(connection, row) if one.origin.evidence), "")
-
-
-def _trace(connection: Connection, row: LedgerEntry) -> list[LedgerEntry]:
-    """Return a row and those of other ledgers that it repeats."""
-    found = [row]
-    while (source_id := found[-1].origin.source_id) is not None:
-        source = ledger.find_row(connection, entry_id=source_id)
-        if source is None or source[1] in found:
-            break
-        found.append(source[1])
-    return found
+    traced = trace_row(connection, row)
+    return next((one.origin.evidence for one in traced if one.origin.evidence), "")

@@ -5,6 +5,7 @@ the workspace, without links.
 """
 
 import asyncio
+from abc import ABC, abstractmethod
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution import files
@@ -56,7 +57,7 @@ mv -fT -- "$draft" "$name" || { echo "can't be written"; exit 1; }
 )
 
 
-class RemoteWorkspaces:
+class RemoteWorkspaces(ABC):
     """The base of backends whose workspaces are elsewhere: they differ in how a command starts."""
 
     def __init__(self, limits: SandboxLimits) -> None:
@@ -72,9 +73,9 @@ class RemoteWorkspaces:
             raise WorkspaceError(f"`{folder}` leads out of the workspace")
         return await self._start_in(command, folder or ".")
 
+    @abstractmethod
     async def _start_in(self, command: Command, folder: str) -> SupervisedProcess:
         """Start a command in a folder of its workspace, which may not exist."""
-        raise NotImplementedError
 
     async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
         """Read the beginning of a file, by a program there; see `Backend`."""

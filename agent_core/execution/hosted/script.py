@@ -128,7 +128,7 @@ SCRIPT = BEGIN + _PLACE + MEASURE + END
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """How the sandboxes of a provider are made.
+    """The layout of a provider's sandboxes.
 
     `place` is the workspace: absolute, or below the home of the user there; "" for the folder in
     which the script starts. If `is_text`, only text gets out, so output comes as lines of base64.

@@ -13,6 +13,7 @@ from agent_core.ids import ArchiveId, PersonId
 from agent_core.memory.archive.entries import Content, format_archive_id
 from agent_core.memory.archive.writes import delete_entry, insert_entry
 from agent_core.memory.entry_history import EntryHistory
+from agent_core.memory.provenance import trace_row
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveFilter
@@ -64,7 +65,7 @@ def list_premises(connection: Connection, *, person_id: PersonId) -> list[Premis
         Premise(
             row_id=row.id,
             text=row.change.after or "",
-            is_untrusted=any(one.origin.sources for one in _trace(connection, row)),
+            is_untrusted=any(one.origin.sources for one in trace_row(connection, row)),
         )
         for row in _list_standing(connection, person_id)
     ]
@@ -159,20 +160,9 @@ def _map_standing(connection: Connection, person_id: PersonId) -> dict[int, str]
     return {
         one.id: row.change.after or ""
         for row in _list_standing(connection, person_id)
-        for one in _trace(connection, row)
+        for one in trace_row(connection, row)
         if one.change.after == row.change.after
     }
-
-
-def _trace(connection: Connection, row: LedgerEntry) -> list[LedgerEntry]:
-    """Return a row and those of other ledgers that it repeats."""
-    found = [row]
-    while (source_id := found[-1].origin.source_id) is not None:
-        source = ledger.find_row(connection, entry_id=source_id)
-        if source is None or source[1] in found:
-            break
-        found.append(source[1])
-    return found
 
 
 class LocalUserModel:

@@ -11,7 +11,7 @@ ARMS: tuple[Arm, ...] = ("without", "with")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One replay of one case, with or without the skill; `why` is the first thing it failed.
+    """A replay of a case, with or without the skill; `why` is the first check that it failed.
 
     `passed` is None for a case that can't be replayed. `steps` are model calls.
     """

@@ -58,7 +58,7 @@ Ask = Callable[[ModelRequest], Awaitable[tuple[ModelAnswer, int]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
-    """What replays run with: the models, the tools of the workspace, and the backend, if any.
+    """The surroundings of replays: models, tools of the workspace, and the backend, if any.
 
     `find_words` returns a recorded request without the sentence that names the skill.
     """

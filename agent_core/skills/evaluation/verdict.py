@@ -15,7 +15,7 @@ _STATUS = re.compile(r"\[Exit status (\d+)\.\]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a replay produced: its answer, the names of its calls, and its last command's status."""
+    """The result of a replay: answer, names of its calls, and the status of its last command."""
 
     answer: str
     calls: tuple[str, ...] = ()

@@ -127,7 +127,7 @@ class SkillScripts:
 
 
 class ScriptTool:
-    """One script of a skill. The policy judges it as the command that it is."""
+    """A tool that runs a script of a skill. The policy judges it as the command that it is."""
 
     effect: Effect = "unsafe"
 

@@ -1,4 +1,4 @@
-"""What a backup says about itself, and how its files are written into a tar archive.
+"""Read and write the tar archive of a backup: header, files and manifest.
 
 A backup is a `.tar.gz` that ordinary programs read: `talaria-backup.json` first, the files below
 `home/`, and `manifest.json` last. So it is written in one pass, and one that is cut off has no
@@ -27,7 +27,7 @@ _LEVEL = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """What can be known about a backup before anything of it is unpacked."""
+    """The first member of a backup, which is read before anything is unpacked."""
 
     format: int
     schema: int
@@ -71,7 +71,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomeContent:
-    """What goes into a backup."""
+    """The parts of a home that a backup holds."""
 
     home: Path
     database: str

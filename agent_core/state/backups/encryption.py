@@ -26,7 +26,7 @@ _LONGEST_KEY_LINE = 128
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lock:
-    """How a backup is encrypted; not at all without recipients and passphrase."""
+    """The keys that a backup is encrypted for; without any, it is not encrypted."""
 
     recipients: tuple[str, ...] = ()
     """Public keys: `age1...`, or those of SSH."""
