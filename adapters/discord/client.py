@@ -271,14 +271,15 @@ class Client(discord.Client):
             await asyncio.sleep(min(pause, self._settings.longest_pause))
 
     async def close(self) -> None:
-        """Close everything, even when the server does not answer."""
+        """Close everything, even when the server does not answer or the caller stops waiting."""
         try:
             async with asyncio.timeout(_CLOSING):
                 await super().close()
         except TimeoutError:
-            await self.http.close()
+            _log.debug("Discord's gateway did not answer the end of the connection.")
         finally:
             self._stop_heartbeats()
+            await self.http.close()
 
     def _stop_heartbeats(self) -> None:
         """Stop the heartbeats of a connection that was given up before it led to a session.

@@ -73,8 +73,10 @@ class Api:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._polls.shutdown()
-        await self._calls.shutdown()
+        try:
+            await self._polls.shutdown()
+        finally:  # also if the gateway gives up waiting
+            await self._calls.shutdown()
 
     async def fetch_me(self) -> BotIdentity:
         """Return the bot's identity; the first call, which also verifies the token."""
