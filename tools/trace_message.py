@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dis import opmap
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -42,6 +43,11 @@ answer their greeting, and one of the first gives the session a title. The path 
 that of every later message.
 """
 _POLL = 0.005
+_RESUME = opmap["RESUME"]
+_KIND = 3
+"""Bits of the operand of `RESUME`: 0 at the start of a function, else it continues (CPython's
+`dis`).
+"""
 _LATER = 60.0
 """Seconds until a turn shows something before its answer. On a slow machine, too, the model counts
 as one that answers at once.
@@ -80,8 +86,18 @@ class Tracer:
     def _note(self, frame: FrameType, event: str, _: object) -> None:
         if self._is_recording and event == "call":
             code = frame.f_code
-            if code.co_filename.startswith(_PRODUCT):
+            if code.co_filename.startswith(_PRODUCT) and not _is_resumed(frame):
                 self.steps.append((code.co_filename[len(str(_ROOT)) + 1 :], code.co_qualname))
+
+
+def _is_resumed(frame: FrameType) -> bool:
+    """Whether a coroutine or a generator continues, which the interpreter reports as a call, too.
+
+    Whoever awaits the others is continued with each of them: the supervisor of a platform with
+    each message.
+    """
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return at >= 0 and code[at] == _RESUME and bool(code[at + 1] & _KIND)
 
 
 @asynccontextmanager
