@@ -80,7 +80,7 @@ SCHEDULE_SPEC = ToolSpec(
                 },
                 "skip": {
                     **_NAMES,
-                    "description": "2026-12-24, 2026-12-24/2027-01-06, holidays, holidays:DE-BY,"
+                    "description": "a date, 2026-12-24/2027-01-06, holidays, holidays:DE-BY,"
                     " a calendar's URL",
                 },
                 "starts": {"type": "string", "description": "local date or time"},
@@ -113,8 +113,8 @@ SCHEDULE_SPEC = ToolSpec(
                 "day_usd": {"type": "number"},
                 "gate": {
                     "type": "string",
-                    "description": "a check before a prompt runs, like `feed URL` (news) or"
-                    " `page URL contains WORDS`; `?` lists all",
+                    "description": "a check before a prompt runs, like `page URL contains"
+                    " WORDS`; `?` lists all",
                 },
                 "pause_after": {"type": "integer", "description": "failures in a row"},
             },

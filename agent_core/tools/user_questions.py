@@ -98,8 +98,7 @@ class NeedsApproval(Protocol):
 _SPEC = ToolSpec(
     name="ask",
     description=(
-        "Ask this person to choose between a few options, shown as buttons, and wait. Only if you"
-        " can't go on without it."
+        "Let this person choose between buttons, and wait. Only if you can't go on without it."
     ),
     schema=json.dumps(
         {

@@ -9,7 +9,7 @@ from tests.journeys.stage import Stage, call, calls
 MOST_HELLO_TOKENS = 2_550
 """The prompt's budget with the tools of a plain installation."""
 MOST_WITH_EVERYTHING = 3_000
-"""The same with a workspace and MCP servers."""
+"""The same with a workspace, MCP servers and named secrets."""
 LEAST_CACHED = 0.90
 
 
@@ -89,6 +89,9 @@ async def test_a_hello_with_everything_enabled_has_fifteen_tools(stage: Stage) -
     (stage.home / "mcp.toml").write_text(
         '[servers.far]\nurl = "http://127.0.0.1:9/mcp"\nlocal = true\n'
     )
+    secrets = stage.home / "secrets.toml"
+    secrets.touch(mode=0o600)
+    secrets.write_text('[github]\nvalue = "ghp_0123456789"\npeople = ["anna"]\n')
     async with stage.open(TALARIA_TOOLS__BACKEND="local") as harness:
         for words in ("hello", "how are you?", "what is new?"):
             await harness.ask(ANNA, words)

@@ -132,8 +132,8 @@ def _write_spec(whose: str) -> ToolSpec:
     return ToolSpec(
         name="archive",
         description=(
-            f"{whose}, unlimited and out of your sight until searched: for what is long or seldom"
-            " needed. search: by `query`, `tags` and time, newest without; whole by `id`."
+            f"{whose}, unlimited, seen only by searching: for what is long or seldom needed."
+            " search: by `query`, `tags` and time, else the newest; a whole one by `id`."
         ),
         schema=json.dumps(schema, separators=(",", ":")),
     )

@@ -39,7 +39,7 @@ _SPEC = ToolSpec(
                 "until": {"type": "string"},
                 "platform": {"type": "string"},
                 "role": {"enum": ["person", "you"]},
-                "limit": {"type": "integer", "minimum": 1, "maximum": 20, "default": 10},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 20},
             },
             "additionalProperties": False,
         },

@@ -55,7 +55,7 @@ _SPEC = ToolSpec(
         {
             "for_anyone": {
                 "type": "boolean",
-                "description": "others may see it; only a preference of style or language",
+                "description": "others in rooms see it: only wishes for language, length, tone",
             },
         },
         ["action", "target"],

@@ -115,12 +115,12 @@ class _SearchTool:
 
     def __init__(self, hidden: Sequence[str], list_tools: ListTools) -> None:
         self._list_tools = list_tools
-        named = f" such as {', '.join(hidden)}, and" if hidden else ""
+        named = f" {', '.join(hidden)}, and" if hidden else ""
         self.spec = ToolSpec(
             name=SEARCH_TOOL,
             description=(
-                f"Find more tools, in English:{named} those of connected servers. Call them with"
-                " `use_tool`. Search before you say that you can't do something."
+                f"Find more tools, in English:{named} those of connected servers. Search before"
+                " you say that you can't do something."
             ),
             schema=_make_schema(("query",), query={"type": "string"}),
         )

@@ -11,8 +11,7 @@ from agent_core.transcript import flatten
 SECRET_PROPERTY: Mapping[str, object] = {
     "type": "array",
     "items": {"type": "string"},
-    "description": "names of secrets; secret:NAME is in $SECRET_NAME, in a fresh shell."
-    " A wrong name tells which there are",
+    "description": "names: secret:x is $SECRET_X of a fresh shell; a wrong one lists all",
 }
 _NAMED = 64
 

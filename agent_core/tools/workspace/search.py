@@ -33,14 +33,14 @@ class SearchFilesTool:
     spec = ToolSpec(
         name="search_files",
         description=(
-            "Find lines in the workspace that match a regular expression, in files that fit"
-            " `glob`. Without `pattern`, list files."
+            "Find lines in the workspace that match a regular expression, in files below `path`"
+            " that fit `glob`. Without `pattern`, list files."
         ),
         schema=make_schema(
             (),
             pattern={"type": "string"},
             glob={"type": "string", "description": "like *.py"},
-            path={"type": "string", "description": "a file or folder"},
+            path={"type": "string"},
         ),
     )
     effect: Effect = "read"

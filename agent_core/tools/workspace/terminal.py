@@ -66,10 +66,9 @@ class TerminalTool:
         self.spec = ToolSpec(
             name="terminal",
             description=(
-                "Run a bash command in this person's workspace, on Linux at $WORKSPACE"
-                " without keyboard, and without network unless the owner allows it. Files, folder"
-                " (cd) and exports stay; processes end with the command. With `background`, only"
-                " start it, for `process`."
+                "Run a bash command on Linux, in this person's workspace ($WORKSPACE). No keyboard;"
+                " no network unless the owner allows it. Files, folder (cd) and exports stay;"
+                " processes end with the command. `background` only starts it, for `process`."
             ),
             schema=make_schema(
                 ("command",),
@@ -84,7 +83,7 @@ class TerminalTool:
                 background={"type": "boolean"},
                 notify={
                     "type": "boolean",
-                    "description": "with background: begin a turn here when it ends",
+                    "description": "begin a turn here when that ends",
                 },
                 **({"secrets": SECRET_PROPERTY} if secrets else {}),
             ),

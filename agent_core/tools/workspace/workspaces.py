@@ -101,7 +101,7 @@ def make_schema(required: tuple[str, ...], **properties: Mapping[str, object]) -
         {
             "type": "object",
             "properties": properties,
-            "required": required,
+            **({"required": required} if required else {}),
             "additionalProperties": False,
         },
         separators=(",", ":"),
