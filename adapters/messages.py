@@ -118,14 +118,29 @@ class ButtonPress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EmojiReaction:
+    """A change of one person's reactions to a message that may be ours.
+
+    The signs are Unicode emoji; a platform leaves out its own pictures.
+    """
+
+    address: Address
+    """The chat of the message, without its thread where the platform does not name it."""
+    message_id: PlatformMessageId
+    user_id: PlatformUserId
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Presence:
-    """A sign of people in a group or channel that asks for no answer: a join, a reaction."""
+    """A sign of people in a group or channel that asks for no answer, such as a join."""
 
     address: Address
     user_ids: tuple[PlatformUserId, ...]
 
 
-Inbound = InboundMessage | ButtonPress | Presence
+Inbound = InboundMessage | ButtonPress | EmojiReaction | Presence
 """The result of parsing an event. A platform's slash commands, stop buttons and the like become
 the message with the same words: `/stop`.
 """

@@ -102,6 +102,12 @@ def name_queue(address: Address) -> str:
     return name_chat(replace(address, thread_id=None) if address.is_direct else address)
 
 
+def name_threads(address: Address) -> tuple[str, str]:
+    """Return the range of stored texts that name a chat or a thread of it: first, and end."""
+    start = json.dumps([address.chat_id], ensure_ascii=False)[:-1]
+    return f"{start},", f"{start}-"  # "-" is the character behind ","
+
+
 @lru_cache(maxsize=_MOST_CHATS)
 def read_chat(chat: str) -> Address:
     """Return the address of a stored text; the reverse of `name_chat`."""

@@ -65,7 +65,10 @@ discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
 # It warns of pauses, which the dispatcher also reports, but with addresses that contain tokens.
 logging.getLogger("discord.http").setLevel(logging.ERROR)
 
-HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE", "MESSAGE_REACTION_ADD")
+HEARD = (
+    *("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE"),
+    *("MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE"),
+)
 LISTED = "GUILD_CREATE"
 """Lists a server's channels, at the start of a session and after an outage of the server."""
 
@@ -222,6 +225,7 @@ class Client(discord.Client):
                 guilds=True,
                 guild_messages=True,
                 guild_reactions=True,
+                dm_reactions=True,
                 dm_messages=True,
                 message_content=settings.message_content,
             ),

@@ -1,4 +1,4 @@
-"""Parses one stored event into a message, a button press or a presence; pure."""
+"""Parses one stored event into a message, a press, a reaction or a presence; pure."""
 
 import json
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import (
     Attachment,
     ButtonPress,
+    EmojiReaction,
     Inbound,
     InboundMessage,
     Presence,
@@ -72,7 +73,7 @@ class Context:
 
 
 def pack(key: str, data: Json, context: Context) -> str:
-    """Pack `data` as JSON under `key`: message, edit, interaction or mark."""
+    """Pack `data` as JSON under `key`: message, edit, interaction, reaction or mark."""
     packed = {
         "bot": context.bot,
         "role": context.role,
@@ -136,6 +137,9 @@ def receive(payload: str) -> Inbound | None:
     interaction = part(envelope, "interaction")
     if interaction is not None:
         return _read_interaction(interaction, context)
+    reaction = part(envelope, "reaction")
+    if reaction is not None and context.place is not None:
+        return _read_reaction(reaction, context.place)
     presence = part(envelope, "presence")
     if presence is not None and context.place is not None:
         user_ids = (PlatformUserId(id_in(presence, "user")),)
@@ -261,6 +265,17 @@ def _read_interaction(interaction: Json, context: Context) -> InboundMessage | B
         reply_address=replace(address, ticket=make_ticket(interaction)),
         room_title=place.title,
         sent_at=time_of(interaction_id),
+    )
+
+
+def _read_reaction(reaction: Json, place: Place) -> EmojiReaction:
+    signs, is_on = (words_in(reaction, "sign"),), reaction.get("is_on") is True
+    return EmojiReaction(
+        address=place.address(),
+        message_id=PlatformMessageId(id_in(reaction, "id")),
+        user_id=PlatformUserId(id_in(reaction, "user")),
+        added=signs if is_on else (),
+        removed=() if is_on else signs,
     )
 
 

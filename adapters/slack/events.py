@@ -12,7 +12,16 @@ from adapters.slack.places import is_im, is_ts, mark_of
 from adapters.toolkit import Json, inside, parts, text_in, words_in
 
 Kind = Literal[
-    "message", "edit", "command", "press", "shortcut", "home", "stop", "presence", "unreadable"
+    "message",
+    "edit",
+    "command",
+    "press",
+    "reaction",
+    "shortcut",
+    "home",
+    "stop",
+    "presence",
+    "unreadable",
 ]
 
 BUTTON = "t:"
@@ -213,6 +222,8 @@ def _event(body: Json, me: BotIdentity, ours: Threads) -> SlackEvent | None:
             return _edit(event, me, ours)
         case "message" | "app_mention":
             return sort_message(event, me, ours, text_in(event, "channel"))
+        case "reaction_added" | "reaction_removed" if event.get("item_user") == me.user_id:
+            return _reaction(event, event_id, me)
         case "member_joined_channel" | "reaction_added":
             return _presence(event, me)
         case "app_home_opened" if event.get("tab") == "home":
@@ -227,6 +238,24 @@ def _event(body: Json, me: BotIdentity, ours: Threads) -> SlackEvent | None:
             )
         case _:
             return None
+
+
+def _reaction(event: Json, event_id: EventId, me: BotIdentity) -> SlackEvent | None:
+    """Classify a reaction to a message of the bot."""
+    user, item = id_in(event, "user"), inside(event, "item")
+    if user == me.user_id or item.get("type") != "message":
+        return None
+    channel = id_in(item, "channel")
+    about: Json = {"user": user, "channel": channel, "ts": text_in(item, "ts")}
+    about |= {"name": text_in(event, "reaction"), "is_on": event.get("type") == "reaction_added"}
+    return SlackEvent(
+        kind="reaction",
+        event_id=event_id,
+        event=about,
+        user=user,
+        channel=channel,
+        ts=text_in(event, "event_ts"),
+    )
 
 
 def _presence(event: Json, me: BotIdentity) -> SlackEvent | None:

@@ -1,4 +1,4 @@
-"""Parses one stored event into a message, a button press or a presence; pure."""
+"""Parses one stored event into a message, a press, a reaction or a presence; pure."""
 
 from dataclasses import replace
 
@@ -6,6 +6,7 @@ from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import (
     Attachment,
     ButtonPress,
+    EmojiReaction,
     Inbound,
     InboundMessage,
     Presence,
@@ -37,6 +38,17 @@ _HELP = "/help"
 _ABOUT = "What can you tell me about this message?"
 """The message sent by the shortcut "Ask Talaria about this"."""
 
+_EMOJI = dict(
+    one.split(" ")
+    for one in (
+        *("+1 👍", "thumbsup 👍", "heart ❤", "pray 🙏", "clap 👏", "100 💯", "fire 🔥", "tada 🎉"),
+        *("smiling_face_with_3_hearts 🥰", "heart_eyes 😍", "star-struck 🤩", "trophy 🏆"),
+        *("ok_hand 👌", "-1 👎", "thumbsdown 👎", "hankey 💩", "poop 💩", "shit 💩", "rage 😡"),
+        *("face_with_symbols_on_mouth 🤬", "angry 😠", "face_vomiting 🤮", "triumph 😤"),
+    )
+)
+"""The emoji of the names that say whether an answer was good; a skin tone follows after `::`."""
+
 
 def receive(payload: str) -> Inbound | None:
     """Parse a packed event; None if it has no content.
@@ -61,6 +73,8 @@ def receive(payload: str) -> Inbound | None:
             thread = words_in(event, "thread_ts") or None
             address = Address(chat_id=channel, thread_id=thread, is_direct=is_im(channel))
             return _said("/stop", address, event, people, envelope)
+        case "reaction":
+            return _reaction(event)
         case "presence":
             channel, user = text_in(event, "channel"), PlatformUserId(text_in(event, "user"))
             address = Address(chat_id=channel, is_direct=is_im(channel))
@@ -155,6 +169,23 @@ def _press(event: Json, people: Json) -> ButtonPress:
     message_id = PlatformMessageId(text_in(event, "ts"))
     return ButtonPress(
         address=address, message_id=message_id, sender=sender, key=key, sent_at=sent_at
+    )
+
+
+def _reaction(event: Json) -> EmojiReaction | Presence:
+    """Parse a reaction to a message of ours; one by a picture only shows who is there."""
+    channel, user = text_in(event, "channel"), PlatformUserId(text_in(event, "user"))
+    address = Address(chat_id=channel, is_direct=is_im(channel))
+    sign = _EMOJI.get(text_in(event, "name").partition("::")[0])
+    if sign is None:
+        return Presence(address=address, user_ids=(user,))
+    is_on = event.get("is_on") is True
+    return EmojiReaction(
+        address=address,
+        message_id=PlatformMessageId(text_in(event, "ts")),
+        user_id=user,
+        added=(sign,) if is_on else (),
+        removed=() if is_on else (sign,),
     )
 
 

@@ -1,4 +1,4 @@
-"""Parses one stored update into a message with attachments, a press or a presence; pure."""
+"""Parses one stored update into a message, a press, a reaction or a presence; pure."""
 
 import json
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from adapters.messages import (
     Attachment,
     AttachmentKind,
     ButtonPress,
+    EmojiReaction,
     Inbound,
     InboundMessage,
     Presence,
@@ -188,7 +189,7 @@ def receive(payload: str) -> Inbound | None:
     for key in ("message_reaction", "chat_member"):
         change = part(update, key)
         if change is not None:
-            return _read_presence(change, me)
+            return _read_reaction(change) or _read_presence(change, me)
     query = part(update, "callback_query")
     return _read_press(query, at=number_in(envelope, "at")) if query is not None else None
 
@@ -222,6 +223,24 @@ def _read(message: Json, me: BotIdentity, *, is_edit: bool) -> InboundMessage | 
         room_title=None if is_direct else plain_name(words_in(chat, "title")),
         forwarded_from=_origin_of(part(message, "forward_origin")),
         sent_at=number_in(message, "date") * 1000,
+    )
+
+
+def _read_reaction(change: Json) -> EmojiReaction | None:
+    """Parse a change of reactions, which names no topic; None without a user or emoji."""
+    chat, user = part(change, "chat"), part(change, "user")
+    before, after = (
+        tuple(filter(None, (words_in(one, "emoji") for one in parts(change, key))))
+        for key in ("old_reaction", "new_reaction")
+    )
+    if chat is None or user is None or not (before or after):
+        return None
+    return EmojiReaction(
+        address=_address_of(chat, change),
+        message_id=PlatformMessageId(str(number_in(change, "message_id"))),
+        user_id=PlatformUserId(str(number_in(user, "id"))),
+        added=tuple(one for one in after if one not in before),
+        removed=tuple(one for one in before if one not in after),
     )
 
 

@@ -16,6 +16,7 @@ from agent_core.agent.agent import Agent
 from agent_core.agent.caches import IdAllocator, SessionCache, SessionState
 from agent_core.agent.delegation import word_task
 from agent_core.agent.loop.messages import UNKNOWN_OUTCOME
+from agent_core.agent.outcomes import note_reaction
 from agent_core.agent.titles import TitleGenerator, enqueue_title
 from agent_core.agent.toolset import private_tools, room_tools
 
@@ -35,6 +36,7 @@ __all__ = [
     "enqueue_title",
     "insert_turn",
     "load_agent",
+    "note_reaction",
     "private_tools",
     "room_tools",
     "word_task",

@@ -1,14 +1,15 @@
 """Judge how the skills of a turn went, in the transaction that ends it.
 
 The turn's own end decides first. The person's next message may say more about the turn before: it
-corrects the answer, asks the same again, or is a thumb.
+corrects the answer, asks the same again, or is a thumb. A reaction to the answer is one, too.
 """
 
 import re
+from collections.abc import Mapping, Sequence
 
 from agent_core.agent.active_turn import ActiveTurn
 from agent_core.agent.review import is_correction
-from agent_core.ids import TurnId
+from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations import messages
 from agent_core.state.conversations.turns import TurnState
 from agent_core.state.engine.database import Connection
@@ -42,12 +43,50 @@ def note_outcomes(
     """Give the turn's uses of skills their outcome, and revise those of the turn before."""
     outcome = _judge(state, reason)
     begun_at = skill_uses.end(connection, turn_id=turn.id, outcome=outcome, now=now)
+    if begun_at is not None:  # it may have been liked while it still grew
+        early = skill_uses.list_reactions(connection, turn_id=turn.id, person_id=turn.person.id)
+        if early:
+            _count_reactions(connection, turn.id, early, now)
     revised = _revise(connection, turn, begun_at if outcome == "done" else None, now)
     changed = [*([turn.id] if begun_at is not None else []), *revised]
     for turn_id in dict.fromkeys(changed):
         skill_tests.enqueue_checks(connection, turn_id=turn_id, person_id=turn.person.id, now=now)
     if begun_at is not None and outcome == "done":
         skill_tests.enqueue_for_turn(connection, turn_id=turn.id, person_id=turn.person.id, now=now)
+
+
+def note_reaction(
+    connection: Connection,
+    turn_id: TurnId,
+    person_id: PersonId,
+    signs: Mapping[tuple[str, str], bool],
+    now: int,
+) -> None:
+    """Revise outcomes after reactions of the turn's person to its messages.
+
+    `signs` maps (message, emoji) to whether it was added or removed. The newest standing sign
+    counts that says whether the answer was good.
+    """
+    standing = skill_uses.list_reactions(connection, turn_id=turn_id, person_id=person_id)
+    left = list(standing)
+    for (message_id, sign), is_added in signs.items():
+        one = (message_id, _MODIFIERS.sub("", sign))
+        if not is_added and one in left:
+            left.remove(one)
+        elif is_added and read_thumb(sign) and one not in left:
+            left.append(one)
+    if left != standing:
+        _count_reactions(connection, turn_id, left, now)
+        skill_tests.enqueue_checks(connection, turn_id=turn_id, person_id=person_id, now=now)
+
+
+def _count_reactions(
+    connection: Connection, turn_id: TurnId, reactions: Sequence[tuple[str, str]], now: int
+) -> None:
+    verdict = read_thumb(reactions[-1][1]) if reactions else None
+    skill_uses.set_reactions(
+        connection, turn_id=turn_id, reactions=reactions, verdict=verdict, now=now
+    )
 
 
 def _revise(

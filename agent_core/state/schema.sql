@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 37;
+PRAGMA user_version = 38;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -673,7 +673,9 @@ CREATE TABLE "skills" (
 );
 
 -- One skill in one turn, and what became of it: NULL while the turn runs. `text_row` is the ledger row
--- of the skill's text then; NULL for a skill that the ledger has no text of.
+-- of the skill's text then; NULL for a skill that the ledger has no text of. `reactions` are the
+-- person's standing ones to the turn's messages: JSON of (message, sign), "" for none. `spoken` is the
+-- outcome without them, while they count.
 CREATE TABLE skill_uses (
     id         INTEGER PRIMARY KEY,
     skill_id   INTEGER NOT NULL REFERENCES skills (id),
@@ -683,6 +685,8 @@ CREATE TABLE skill_uses (
         'disliked', 'void')),
     created_at INTEGER NOT NULL,
     decided_at INTEGER,
+    spoken TEXT,
+    reactions TEXT NOT NULL DEFAULT '',
     UNIQUE (turn_id, skill_id)
 );
 CREATE INDEX skill_uses_by_skill ON skill_uses (skill_id, id);

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from adapters.contract import ChatAdapter
 from adapters.errors import Unreachable
 from adapters.ids import Address, EventId
-from adapters.messages import ButtonPress, InboundMessage, Presence, RawEvent
+from adapters.messages import ButtonPress, EmojiReaction, InboundMessage, Presence, RawEvent
 from agent_core.errors import StoreError
 from agent_core.ids import InboxId
 from agent_core.state.engine.database import Connection, Database
@@ -62,6 +62,14 @@ class PressEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReactionEvent:
+    """A stored event with a person's reaction to a message."""
+
+    row: InboxRow
+    reaction: EmojiReaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StaleEvents:
     """Stored events whose person has changed: they are parsed again."""
 
@@ -80,12 +88,11 @@ class SkippedEvent:
     presence: Presence | None = None
 
 
-Item = StoredEvent | InboundEvent | PressEvent | StaleEvents | SkippedEvent
+Parsed = InboundEvent | PressEvent | ReactionEvent | SkippedEvent
+Item = StoredEvent | Parsed | StaleEvents
 
 
-def parse_event(
-    stored: StoredEvent, adapter: ChatAdapter
-) -> InboundEvent | PressEvent | SkippedEvent:
+def parse_event(stored: StoredEvent, adapter: ChatAdapter) -> Parsed:
     """Parse a stored event."""
     row = stored.row
     try:
@@ -95,6 +102,8 @@ def parse_event(
         return SkippedEvent(row=row, fault=str(error))
     if isinstance(found, ButtonPress):
         return PressEvent(row=row, press=found)
+    if isinstance(found, EmojiReaction):
+        return ReactionEvent(row=row, reaction=found)
     if isinstance(found, Presence):
         return SkippedEvent(row=row, presence=found)
     if found is None or not found.is_addressed:
@@ -102,13 +111,22 @@ def parse_event(
     return InboundEvent(row=row, message=found, is_repeat=stored.is_repeat)
 
 
-def find_presence(item: InboundEvent | PressEvent | SkippedEvent) -> Presence | None:
+def find_presence(item: Parsed) -> Presence | None:
     """Return the people that an event shows in a group or channel; None in a direct chat."""
     if isinstance(item, SkippedEvent):
         shown = item.presence
+    elif isinstance(item, ReactionEvent):
+        shown = Presence(address=item.reaction.address, user_ids=(item.reaction.user_id,))
     else:
         shown = _find_author(item.press if isinstance(item, PressEvent) else item.message)
     return None if shown is None or shown.address.is_direct else shown
+
+
+def find_address(item: InboundEvent | PressEvent | ReactionEvent) -> Address:
+    """Return the chat that an event is of."""
+    if isinstance(item, InboundEvent):
+        return item.message.address
+    return item.press.address if isinstance(item, PressEvent) else item.reaction.address
 
 
 def _find_author(heard: InboundMessage | ButtonPress) -> Presence:

@@ -27,8 +27,10 @@ from gateway.inbound.deps import RouterDeps
 from gateway.inbound.events import (
     InboundEvent,
     Item,
+    Parsed,
     PlatformInlet,
     PressEvent,
+    ReactionEvent,
     SkippedEvent,
     StaleEvents,
     StoredEvent,
@@ -37,6 +39,7 @@ from gateway.inbound.events import (
     split_command,
 )
 from gateway.inbound.quotes import judge_quote
+from gateway.inbound.reactions import take_reaction
 from gateway.outbound import OutboxDispatcher, read_command
 from gateway.people import START, Introduction, RoomConversation
 from gateway.texts import general
@@ -136,10 +139,10 @@ class InboundRouter:
         if isinstance(item, SkippedEvent):
             self._workers.put((platform, _SKIPPED), item)
             return
-        heard = item.press if isinstance(item, PressEvent) else item.message
+        address = events.find_address(item)
         if isinstance(item, InboundEvent):
-            self._dispatcher.wake(platform, conversion.name_chat(heard.address))
-        self._workers.put((platform, conversion.name_queue(heard.address)), item)
+            self._dispatcher.wake(platform, conversion.name_chat(address))
+        self._workers.put((platform, conversion.name_queue(address)), item)
 
     async def _serve(self, chat: tuple[str, str], queue: deque[Item]) -> None:
         item = queue[0]
@@ -154,7 +157,7 @@ class InboundRouter:
             await self._database.retry_while_unavailable(lambda: self._route(item), subject)
         queue.popleft()
 
-    async def _route(self, item: InboundEvent | PressEvent | SkippedEvent | StaleEvents) -> None:
+    async def _route(self, item: Parsed | StaleEvents) -> None:
         if isinstance(item, StaleEvents):
             ids = item.inbox_ids
             self._parse_again(
@@ -167,6 +170,8 @@ class InboundRouter:
             await self._route_message(item)
         elif isinstance(item, PressEvent):
             await self._press(item)
+        elif isinstance(item, ReactionEvent):
+            await take_reaction(self._database, item, self._now())
         else:
             await self._skip(item)
 

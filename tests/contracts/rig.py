@@ -52,9 +52,10 @@ ABILITIES: tuple[type, ...] = (
 Place = Literal["direct", "room", "thread"]
 """Where something is said: to the bot alone, in a room that it is in, in a thread there."""
 
-Trait = Literal["edits", "rooms", "limits", "marks"]
+Trait = Literal["edits", "rooms", "limits", "marks", "reactions"]
 """What a platform may have besides the adapter's abilities: people can change what they
-wrote; there are rooms with threads; it asks for pauses; its events carry positions."""
+wrote; there are rooms with threads; it asks for pauses; its events carry positions; people can
+react to what the bot said."""
 
 
 class Rig(Protocol):
@@ -103,6 +104,12 @@ class Rig(Protocol):
         """The person presses the button of this label on the bot's newest message that has it.
 
         Raises `LookupError` if there is none: people press only what they see.
+        """
+
+    async def reacts(self, sign: str, *, is_on: bool = True) -> PlatformMessageId:
+        """The person reacts to the newest message of the bot to them alone, or takes it back.
+
+        `sign` is an emoji. Returns the message's id. Trait "reactions".
         """
 
     async def goes(self, way: str) -> Address:

@@ -33,7 +33,7 @@ class DiscordRig:
     """Anna, who talks to the bot alone and in a server."""
 
     abilities = frozenset(ABILITIES) - {CanShowSteps, CountsTogether, SpellsCommands}
-    traits = frozenset[Trait]({"edits", "rooms", "limits", "marks"})
+    traits = frozenset[Trait]({"edits", "rooms", "limits", "marks", "reactions"})
     room_people = 3
     ways_to_go = ("blocked", "deleted", "kicked")
 
@@ -87,6 +87,11 @@ class DiscordRig:
                     await self.api.presses(ANNA, message.id, custom_id)
                     return
         raise LookupError(label)
+
+    async def reacts(self, sign: str, *, is_on: bool = True) -> PlatformMessageId:
+        newest = self.api.messages(self._direct)[-1].id
+        await self.api.reacts(ANNA, newest, sign, is_on=is_on)
+        return PlatformMessageId(str(newest))
 
     async def goes(self, way: str) -> Address:
         if way == "blocked":

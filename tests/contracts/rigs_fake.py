@@ -23,7 +23,7 @@ from tests.fakes.chat import FakeChat, PlainChat, Shown
 class FakeRig:
     """Ana, number 1, who repeats what the store refused."""
 
-    traits = frozenset[Trait]({"edits", "rooms", "limits", "marks"})
+    traits = frozenset[Trait]({"edits", "rooms", "limits", "marks", "reactions"})
     address = Address(chat_id="1", is_direct=True)
     room = Address(chat_id="r", is_direct=False)
     room_people = 3
@@ -74,6 +74,12 @@ class FakeRig:
         self._events += 1
         chat, event = self._chat(), f"event {self._events}"
         await self._repeat(lambda: chat.press(label, event=event))
+
+    async def reacts(self, sign: str, *, is_on: bool = True) -> PlatformMessageId:
+        self._events += 1
+        newest, event = self._shown[-1].id, f"event {self._events}"
+        await self._repeat(lambda: self.adapter.reacts(sign, newest, is_on=is_on, event=event))
+        return PlatformMessageId(newest)
 
     async def goes(self, way: str) -> Address:
         self.adapter.gone.add("1")

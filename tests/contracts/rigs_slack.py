@@ -16,12 +16,15 @@ from tests.emulators.slack import SlackEmulator, SlackMessage
 ANNA = 7
 BERT, CLEO = 8, 9
 
+_NAMES = {"👍": "+1", "👎": "thumbsdown"}
+"""Slack's names of emoji."""
+
 
 class SlackRig:
     """Anna, who talks to the bot alone and in a channel; the app is a classic one."""
 
     abilities = frozenset(ABILITIES) - {CountsTogether}
-    traits = frozenset[Trait]({"edits", "rooms", "limits", "marks"})
+    traits = frozenset[Trait]({"edits", "rooms", "limits", "marks", "reactions"})
     room_people = 3
     ways_to_go = ("archived", "removed", "deactivated")
 
@@ -88,6 +91,11 @@ class SlackRig:
                     await self.slack.presses(ANNA, self.address.chat_id, message.ts, action_id)
                     return
         raise LookupError(f"there is no button {label!r}")
+
+    async def reacts(self, sign: str, *, is_on: bool = True) -> PlatformMessageId:
+        channel, newest = self.address.chat_id, self._own()[-1].ts
+        await self.slack.reacts(ANNA, channel, newest, _NAMES[sign], is_on=is_on)
+        return PlatformMessageId(newest)
 
     async def goes(self, way: str) -> Address:
         if way == "deactivated":

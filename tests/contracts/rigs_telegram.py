@@ -29,7 +29,7 @@ class TelegramRig:
     """Anna, who talks to the bot alone and in a forum."""
 
     abilities = frozenset(ABILITIES) - {CanShowSteps, SpellsCommands}
-    traits = frozenset[Trait]({"edits", "rooms", "limits"})
+    traits = frozenset[Trait]({"edits", "rooms", "limits", "reactions"})
     room_people = 3
     ways_to_go = tuple(_GONE)
 
@@ -79,6 +79,11 @@ class TelegramRig:
 
     async def presses(self, label: str) -> None:
         await self.api.presses(ANNA, label)
+
+    async def reacts(self, sign: str, *, is_on: bool = True) -> PlatformMessageId:
+        newest = self.api.messages(ANNA)[-1].message_id
+        await self.api.reacts(ANNA, newest, *([sign] if is_on else []))
+        return PlatformMessageId(str(newest))
 
     async def goes(self, way: str) -> Address:
         chat_id = ROOM if way == "kicked" else ANNA

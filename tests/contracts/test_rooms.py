@@ -1,6 +1,7 @@
 """Rooms and threads, who reads along there, and small signs on a message."""
 
 from adapters.abilities import CanCount, CanDelete, CanReact
+from adapters.messages import EmojiReaction, RawEvent
 from tests.contracts.rig import Place, Rig, until
 from tests.contracts.speech import able, message, need, read
 from tests.fakes.inlet import FakeInlet
@@ -64,6 +65,31 @@ async def test_a_message_that_was_seen_has_a_sign_until_it_is_taken_away(
     for _ in range(2):
         await adapter.react(rig.address, said, seen=False)
         await until(lambda: rig.reactions() == [])
+
+
+async def test_a_reaction_to_the_bots_message_arrives_and_so_does_its_end(
+    rig: Rig, inlet: FakeInlet
+) -> None:
+    need(rig, "reactions")
+    user_id = read(rig, await hears_hello(rig, inlet)).sender.user_id
+    await rig.adapter.send(message(rig, "hello"))
+    changes: tuple[tuple[str, bool], ...] = (("👍", True), ("👍", False), ("👍", True))
+    for number, (sign, is_on) in enumerate(changes):
+        reacted = await rig.reacts(sign, is_on=is_on)
+        event = (await inlet.receives(2 + number))[-1]
+        assert rig.adapter.receive(event) == EmojiReaction(
+            address=rig.address,
+            message_id=reacted,
+            user_id=user_id,
+            added=(sign,) if is_on else (),
+            removed=() if is_on else (sign,),
+        )
+
+
+async def hears_hello(rig: Rig, inlet: FakeInlet) -> RawEvent:
+    await rig.says("hello")
+    (event,) = await inlet.receives(1)
+    return event
 
 
 async def test_a_deleted_message_is_gone_and_may_be_deleted_again(rig: Rig) -> None:

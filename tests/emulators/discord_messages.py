@@ -210,6 +210,8 @@ class Messages:
             "burst": False,
             "type": 0,
         }
+        if is_on:  # Discord says whose message it is only then
+            data["message_author_id"] = str(message.author_id)
         self._notify_channel(
             channel,
             Event(

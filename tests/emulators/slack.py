@@ -279,13 +279,19 @@ class SlackEmulator:
         """Delete a message."""
         self.world.remove(self.world.channels[channel].messages[ts])
 
-    async def reacts(self, number: int, channel: str, ts: str, name: str) -> None:
-        """Add an emoji to a message as a person."""
+    async def reacts(
+        self, number: int, channel: str, ts: str, name: str, *, is_on: bool = True
+    ) -> None:
+        """Add an emoji to a message as a person, or remove it. Raises `ValueError`."""
         message = self.world.channels[channel].messages[ts]
-        message.reactions.append((name, self.user(number)))
+        if is_on:
+            message.reactions.append((name, self.user(number)))
+        else:
+            message.reactions.remove((name, self.user(number)))
         item = {"type": "message", "channel": channel, "ts": ts}
+        kind = "reaction_added" if is_on else "reaction_removed"
         self._emit(
-            {"type": "reaction_added", "user": self.user(number), "reaction": name, "item": item}
+            {"type": kind, "user": self.user(number), "reaction": name, "item": item}
             | {"item_user": message.user, "event_ts": self._now()}
         )
 

@@ -172,6 +172,13 @@ class TelegramEmulator:
         """Press the newest button with this label as a person. Raises `LookupError`."""
         self.push(self.deeds.press(user_id, label, user_id if chat is None else chat))
 
+    async def reacts(
+        self, user_id: int, message_id: int, *signs: str, chat: int | None = None
+    ) -> None:
+        """Replace a person's reactions to a message; none removes them."""
+        place = user_id if chat is None else chat
+        self.push(self.deeds.react_as(user_id, place, message_id, list(signs)))
+
     def redeliver(self) -> None:
         """Deliver all updates so far again, as if their confirmations had been lost."""
         self.world.repeats = list(self.world.notified)

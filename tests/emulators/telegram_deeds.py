@@ -23,6 +23,8 @@ class Deeds:
         self._world = world
         self.deaf: set[int] = set()
         """Chats of people who block voice messages."""
+        self._signs: dict[tuple[int, int, int], list[str]] = {}
+        """People's reactions, by chat, message and person."""
 
     def send_document(self, parameters: Json) -> Json:
         """sendDocument, with an uploaded file only."""
@@ -133,6 +135,21 @@ class Deeds:
                 if key["text"] == label:
                     return {"callback_query": self._query(user_id, shown, key["callback_data"])}
         raise LookupError(f'nothing in chat {chat_id} shows a button "{label}"')
+
+    def react_as(self, user_id: int, chat_id: int, message_id: int, signs: list[str]) -> Json:
+        """Return a person's new reactions to a message, as an update without its number."""
+        place = (chat_id, message_id, user_id)
+        before, self._signs[place] = self._signs.get(place, []), signs
+        shown = {"old_reaction": before, "new_reaction": signs}
+        return {
+            "message_reaction": {
+                "chat": self._world.chats[chat_id],
+                "message_id": message_id,
+                "user": self._world.users[user_id],
+                "date": int(time.time()),
+            }
+            | {k: [{"type": "emoji", "emoji": one} for one in v] for k, v in shown.items()}
+        }
 
     def _query(self, user_id: int, shown: BotMessage, data: str) -> Json:
         return {

@@ -14,6 +14,7 @@ from adapters.messages import (
     Attachment,
     Button,
     ButtonPress,
+    EmojiReaction,
     Inbound,
     InboundMessage,
     OutboundFile,
@@ -85,7 +86,10 @@ class PlainChat:
 
     def receive(self, event: RawEvent) -> Inbound | None:
         fields = json.loads(event.payload)
-        if not isinstance(fields, dict) or not {"text", "press", "present"} & fields.keys():
+        if (
+            not isinstance(fields, dict)
+            or not {"text", "press", "present", "reacts"} & fields.keys()
+        ):
             raise ValueError("nothing is said in it")
         if fields.get("poison"):
             raise ValueError("poison")
@@ -104,6 +108,15 @@ class PlainChat:
         if "present" in fields:
             user_ids = tuple(PlatformUserId(user) for user in fields["present"])
             return Presence(address=address, user_ids=user_ids)
+        if "reacts" in fields:
+            signs = (fields["reacts"],)
+            return EmojiReaction(
+                address=replace(address, thread_id=None),
+                message_id=PlatformMessageId(fields["message"]),
+                user_id=sender.user_id,
+                added=signs if fields["is_on"] else (),
+                removed=() if fields["is_on"] else signs,
+            )
         if "press" in fields:
             return ButtonPress(
                 address=address,
@@ -207,6 +220,14 @@ class PlainChat:
         """
         number = str(fields.get("id", self._next_id()))
         await self._hand_over({"id": number, "text": text, **fields}, f"event {number}")
+
+    async def reacts(
+        self, sign: str, message_id: str, *, is_on: bool = True, **fields: object
+    ) -> None:
+        """Hand over a person's reaction to a message, or its end."""
+        number = f"reaction {self._next_id()}"
+        fields = {"reacts": sign, "message": message_id, "is_on": is_on} | fields
+        await self._hand_over(fields, number)
 
     async def send_quietly(self, text: str) -> None:
         """Show a message that an earlier process sent."""

@@ -65,6 +65,9 @@ class Account(Protocol):
     async def edits(self, message: str, text: str) -> None:
         """Edit a message in the direct chat."""
 
+    async def reacts(self, message: str, sign: str, *, is_on: bool = True) -> None:
+        """React with an emoji to a message in the direct chat, or take it back."""
+
     def seen(self, room: str | None = None) -> list[Seen]:
         """Return the bot's current messages, oldest first."""
 
@@ -127,6 +130,9 @@ class TelegramAccount:
 
     async def edits(self, message: str, text: str) -> None:
         await self.api.edits(self.number, int(message), text)
+
+    async def reacts(self, message: str, sign: str, *, is_on: bool = True) -> None:
+        await self.api.reacts(self.number, int(message), *([sign] if is_on else []))
 
     def _upload(self, file: OutboundFile) -> dict[str, Any]:
         file_id = f"file-{len(self.api.world.contents)}"
@@ -207,6 +213,9 @@ class DiscordAccount:
 
     async def edits(self, message: str, text: str) -> None:
         await self.api.edits(int(message), text)
+
+    async def reacts(self, message: str, sign: str, *, is_on: bool = True) -> None:
+        await self.api.reacts(self.number, int(message), sign, is_on=is_on)
 
     async def commands(self, name: str, text: str = "", *, room: str | None = None) -> None:
         """Use a slash command of the menu, with arguments."""
@@ -306,6 +315,10 @@ class SlackAccount:
 
     async def edits(self, message: str, text: str) -> None:
         await self.api.edits(self.api.dm(self.number), message, text)
+
+    async def reacts(self, message: str, sign: str, *, is_on: bool = True) -> None:
+        channel, name = self.api.dm(self.number), {"👍": "+1", "👎": "-1"}[sign]
+        await self.api.reacts(self.number, channel, message, name, is_on=is_on)
 
     async def commands(self, text: str, *, room: str | None = None) -> None:
         """Type `/talaria` and arguments."""

@@ -18,7 +18,7 @@ from adapters.toolkit import Backoff, Json, make_unreadable, words_in
 
 _log = logging.getLogger(__name__)
 
-HeardKind = Literal["message", "edit", "interaction", "mark", "presence", "unreadable"]
+HeardKind = Literal["message", "edit", "interaction", "reaction", "mark", "presence", "unreadable"]
 
 NOISE = 50
 """Other people's messages after which a channel's read position advances, so that a restart does
@@ -147,6 +147,8 @@ def make_event(heard: HeardEvent, *, is_in_order: bool) -> RawEvent:
             event_id = f"{bot}/{name}/{words_in(heard.data, 'edited_timestamp')}"
         case "interaction":
             event_id = f"{bot}/i/{name}"
+        case "reaction":  # the same one may come, go and come again
+            event_id = f"{bot}/reaction/{name}/{id_in(heard.data, 'at')}"
         case "presence":  # one of each person and channel is enough
             event_id = f"{bot}/presence/{heard.channel}/{id_in(heard.data, 'user')}"
         case _:

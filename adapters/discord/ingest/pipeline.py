@@ -38,7 +38,7 @@ _LONGEST_PAUSE = 5.0
 _AHEAD = 3600.0
 """Seconds by which Discord's clock is certainly not ahead of ours."""
 _COMMAND = 2
-_PLACED = ("message", "edit", "presence")
+_PLACED = ("message", "edit", "reaction", "presence")
 """Kinds that name a channel only by its id."""
 
 
@@ -165,9 +165,8 @@ class EventPipeline:
 
     def _sort(self, name: str, data: Json) -> HeardEvent | None:
         """Classify an event; None if it does not concern the bot. Raises `ValueError`."""
-        if name == "MESSAGE_REACTION_ADD":
-            bare = {"id": id_in(data, "message_id"), "guild_id": words_in(data, "guild_id")}
-            return self._notice(bare, id_in(data, "channel_id"), id_in(data, "user_id"))
+        if name in ("MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE"):
+            return self._sort_reaction(data, is_on=name == "MESSAGE_REACTION_ADD")
         id_in(data, "id")  # each of them has one, by which it is known
         if name == "INTERACTION_CREATE":
             if not _is_ours(data):
@@ -186,6 +185,25 @@ class EventPipeline:
         if kind == "message":
             self._backlog.note_conversation(channel)
         return HeardEvent(kind=kind, channel=channel, data=data, context=context)
+
+    def _sort_reaction(self, data: Json, *, is_on: bool) -> HeardEvent | None:
+        """Classify a reaction: one to the bot's words is kept, of others' only who is there.
+
+        Discord names the author of the message only when a reaction is added. Raises `ValueError`.
+        """
+        channel, user = id_in(data, "channel_id"), id_in(data, "user_id")
+        bare: Json = {"id": id_in(data, "message_id"), "guild_id": words_in(data, "guild_id")}
+        author = words_in(data, "message_author_id")
+        emoji = inside(data, "emoji")
+        sign = "" if emoji.get("id") else words_in(emoji, "name")  # with an id, a server's picture
+        if user == self._directory.bot:
+            return None
+        if not sign or author not in ("", self._directory.bot):
+            return self._notice(bare, channel, user)
+        self._present.put((channel, user), None)
+        bare |= {"user": user, "sign": sign, "is_on": is_on, "at": str(time.time_ns())}
+        context = self._directory.guess(data, channel)
+        return HeardEvent(kind="reaction", channel=channel, data=bare, context=context)
 
     def _pass_over(self, kind: HeardKind, channel: str, data: Json) -> HeardEvent | None:
         """Skip an event, or turn it into a read position after many others. Raises `ValueError`."""

@@ -1,5 +1,7 @@
 """Queries over the uses of skills: one for each skill in each turn, and what became of it."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +13,10 @@ from agent_core.state.memory.ledger import Origin
 Outcome = Literal["done", "corrected", "retried", "stopped", "failed", "liked", "disliked", "void"]
 """What became of a use. `void` says nothing about the skill: for instance, no model answered."""
 
+_BEFORE_REACTIONS = "COALESCE(spoken, outcome)"
+"""The outcome by the end of the turn and by words, whatever reactions say."""
+_MOST_ANSWERS = 500
+"""A person's newest turns among which the answer to a reaction is looked for."""
 _ANSWERED = "('done', 'corrected', 'retried', 'liked', 'disliked')"
 _GOOD = "('done', 'liked')"
 _BAD = "('corrected', 'retried', 'stopped', 'failed', 'disliked')"
@@ -83,15 +89,89 @@ def revise(
 ) -> int:
     """Change the outcome of a finished turn's uses after a word of its person; return how many.
 
-    A thumb counts more than a correction, and a turn that was stopped or failed stays so.
+    A thumb counts more than a correction, a standing reaction more than words, and a turn that was
+    stopped or failed stays so.
     """
     changeable = _ANSWERED if outcome in ("liked", "disliked") else "('done')"
     return connection.execute(
-        "UPDATE skill_uses SET outcome = :outcome, decided_at = :now WHERE turn_id = :turn_id"
-        f" AND outcome IN {changeable} AND outcome <> :outcome AND EXISTS (SELECT 1"
+        "UPDATE skill_uses SET outcome = CASE WHEN spoken IS NULL THEN :outcome ELSE outcome END,"
+        " spoken = CASE WHEN spoken IS NULL THEN NULL ELSE :outcome END, decided_at = :now"
+        f" WHERE turn_id = :turn_id AND {_BEFORE_REACTIONS} IN {changeable}"
+        f" AND {_BEFORE_REACTIONS} <> :outcome AND EXISTS (SELECT 1"
         " FROM turns WHERE turns.id = :turn_id AND turns.person_id = :person_id)",
         {"turn_id": turn_id, "person_id": person_id, "outcome": outcome, "now": now},
     ).rowcount
+
+
+def find_answered(
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    platform: str,
+    chats: tuple[str, str],
+    message_id: str,
+) -> TurnId | None:
+    """Return a recent turn of the person that used a skill and that a message answers.
+
+    `chats` is the range of names of the message's chat and its threads.
+    """
+    row = connection.execute(
+        "SELECT recent.id FROM (SELECT id FROM turns WHERE person_id = :person_id"
+        " ORDER BY id DESC LIMIT :most) AS recent JOIN outbox ON outbox.turn_id = recent.id"
+        " WHERE outbox.message_id = :message_id AND outbox.platform = :platform"
+        " AND outbox.chat >= :first AND outbox.chat < :last AND outbox.kind = 'message'"
+        " AND outbox.question_id IS NULL"
+        " AND EXISTS (SELECT 1 FROM skill_uses WHERE skill_uses.turn_id = recent.id) LIMIT 1",
+        {
+            "person_id": person_id,
+            "most": _MOST_ANSWERS,
+            "message_id": message_id,
+            "platform": platform,
+            "first": chats[0],
+            "last": chats[1],
+        },
+    ).fetchone()
+    return TurnId(row[0]) if row else None
+
+
+def list_reactions(
+    connection: Connection, *, turn_id: TurnId, person_id: PersonId
+) -> list[tuple[str, str]]:
+    """List the person's standing reactions to a turn's messages: (message, sign), oldest first."""
+    row = connection.execute(
+        "SELECT reactions FROM skill_uses JOIN turns ON turns.id = skill_uses.turn_id"
+        " AND turns.person_id = :person_id WHERE skill_uses.turn_id = :turn_id"
+        " ORDER BY reactions DESC LIMIT 1",
+        {"turn_id": turn_id, "person_id": person_id},
+    ).fetchone()
+    return [(message, sign) for message, sign in json.loads(row[0])] if row and row[0] else []
+
+
+def set_reactions(
+    connection: Connection,
+    *,
+    turn_id: TurnId,
+    reactions: Sequence[tuple[str, str]],
+    verdict: Outcome | None,
+    now: int,
+) -> None:
+    """Replace the standing reactions to a turn, and what they say; None gives back the outcome.
+
+    They count once the turn has ended with an answer.
+    """
+    connection.execute(
+        "UPDATE skill_uses SET reactions = :reactions, decided_at = :now,"
+        f" outcome = CASE WHEN :verdict IS NOT NULL AND {_BEFORE_REACTIONS} IN {_ANSWERED}"
+        f" THEN :verdict ELSE {_BEFORE_REACTIONS} END,"
+        f" spoken = CASE WHEN :verdict IS NULL THEN NULL ELSE {_BEFORE_REACTIONS} END"
+        " WHERE turn_id = :turn_id",
+        {
+            "turn_id": turn_id,
+            "reactions": json.dumps(reactions, ensure_ascii=False) if reactions else "",
+            "verdict": verdict,
+            "now": now,
+        },
+    )
 
 
 def find_before(

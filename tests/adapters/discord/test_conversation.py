@@ -1,9 +1,11 @@
 """Messages to the bot are handed over in order, and others are not."""
 
+from dataclasses import replace
+
 from adapters.discord.ingest.catchup import NOISE
 from adapters.discord.ingest.unmarked import REST
 from adapters.ids import PlatformUserId
-from adapters.messages import InboundMessage, Presence
+from adapters.messages import EmojiReaction, InboundMessage, OutboundMessage, Presence
 from tests.adapters.discord.rig import (
     ANNA,
     BEN,
@@ -150,6 +152,25 @@ async def test_people_who_write_aside_react_or_join_are_noticed_once(
             for number in (ANNA, BEN)
         ]
         assert isinstance(found[2], InboundMessage)
+
+
+async def test_a_reaction_to_the_bots_words_is_kept_and_others_only_show_who_is_there(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA, BEN]))
+    async with running(api, inlet) as adapter:
+        aside = await api.says(ANNA, "to nobody", channel=channel)
+        sent = await adapter.send(OutboundMessage(address=room(channel), text="hi"))
+        await api.reacts(BEN, int(sent), "👍")
+        await api.reacts(BEN, aside, "👍")
+        await api.reacts(BEN, int(sent), "👍", is_on=False)
+        _, *events = await inlet.receives(3)
+        ben = PlatformUserId(str(api.user(BEN)))
+        change = EmojiReaction(address=room(channel), message_id=sent, user_id=ben)
+        assert [adapter.receive(event) for event in events] == [
+            replace(change, added=("👍",)),
+            replace(change, removed=("👍",)),
+        ]
 
 
 async def test_people_who_wrote_during_downtime_are_noticed(

@@ -6,8 +6,8 @@ import pytest
 
 from adapters.abilities import MenuEntry
 from adapters.errors import ChatGone, RateLimited, Rejected, Unsure
-from adapters.ids import Address, PlatformUserId
-from adapters.messages import Button, OutboundMessage, Presence
+from adapters.ids import Address, PlatformMessageId, PlatformUserId
+from adapters.messages import Button, EmojiReaction, OutboundMessage, Presence
 from tests.adapters.slack.rig import ANNA, BERT, called, read, read_press, running, to, until
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator
@@ -258,6 +258,28 @@ async def test_slacks_own_stop_says_stop(slack: SlackEmulator, inlet: FakeInlet)
         first, second = await inlet.receives(2)
         assert read(second).text == "/stop"
         assert read(second).address == read(first).address
+
+
+async def test_reactions_to_the_bots_words_by_other_names_show_who_is_there(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    channel = slack.channel("mine", members=(ANNA, BERT), kind="group")
+    async with running(slack, inlet) as adapter:
+        said = await slack.says(ANNA, "hello", channel=channel, mention=True)
+        (event,) = await inlet.receives(1)
+        sent = await adapter.send(
+            OutboundMessage(
+                address=read(event).address, text="hi", reply_to=PlatformMessageId(said)
+            )
+        )
+        await slack.reacts(BERT, channel, sent, "partyparrot")
+        await slack.reacts(BERT, channel, sent, "+1::skin-tone-4")
+        _, picture, thumb = await inlet.receives(3)
+        bert, address = PlatformUserId(slack.user(BERT)), Address(chat_id=channel, is_direct=False)
+        assert adapter.receive(picture) == Presence(address=address, user_ids=(bert,))
+        assert adapter.receive(thumb) == EmojiReaction(
+            address=address, message_id=sent, user_id=bert, added=("👍",)
+        )
 
 
 async def test_who_joins_or_reacts_in_a_channel_is_noticed_once(

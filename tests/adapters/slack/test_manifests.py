@@ -20,6 +20,7 @@ HEARS = {
     "message.mpim": "mpim:history",
     "member_joined_channel": "channels:read",
     "reaction_added": "reactions:read",
+    "reaction_removed": "reactions:read",
 }
 """Events that `events` reads, and the scope without which Slack sends none."""
 CALLS = {

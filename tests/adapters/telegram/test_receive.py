@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.ids import Address
-from adapters.messages import InboundMessage, Presence, Quote, Sender
+from adapters.ids import Address, PlatformMessageId, PlatformUserId
+from adapters.messages import EmojiReaction, InboundMessage, Presence, Quote, Sender
 from adapters.telegram.receive import BotIdentity, pack, receive
 from tests.adapters.telegram.updates import (
     ANNA,
@@ -354,6 +354,26 @@ def test_who_joins_or_reacts_is_noticed(
 ) -> None:
     found = read_presence({"update_id": 9, **update})
     assert found == Presence(address=Address(chat_id="-100777", is_direct=False), user_ids=user_ids)
+
+
+def test_a_reaction_is_what_changed_between_two_lists_without_pictures() -> None:
+    lists = {
+        "old_reaction": [{"type": "emoji", "emoji": "🔥"}, {"type": "emoji", "emoji": "👍"}],
+        "new_reaction": [
+            {"type": "custom_emoji", "custom_emoji_id": "9"},
+            {"type": "emoji", "emoji": "👎"},
+            {"type": "emoji", "emoji": "🔥"},
+        ],
+    }
+    change = {"chat": GROUP, "message_id": 5, "user": BEN, "date": 1_763_000_000} | lists
+    found = receive(pack({"update_id": 9, "message_reaction": change}, ME, now=1))
+    assert found == EmojiReaction(
+        address=Address(chat_id="-100777", is_direct=False),
+        message_id=PlatformMessageId("5"),
+        user_id=PlatformUserId("22"),
+        added=("👎",),
+        removed=("👍",),
+    )
 
 
 def test_nobody_is_noticed_in_a_direct_chat_or_where_only_the_bot_came() -> None:

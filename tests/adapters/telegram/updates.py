@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from adapters.messages import ButtonPress, InboundMessage, Presence
+from adapters.messages import ButtonPress, EmojiReaction, InboundMessage, Presence
 from adapters.telegram.receive import BotIdentity, pack, receive
 
 ME = BotIdentity(user_id=4242, username="Talaria_Bot")
@@ -35,7 +35,7 @@ def message(text: str | None = None, /, **fields: Any) -> dict[str, Any]:
 def read(update: Any) -> InboundMessage | None:
     """Pack an update as the adapter does, and read it again."""
     found = receive(pack(update, ME, now=1_763_000_000_500))
-    assert not isinstance(found, ButtonPress | Presence)
+    assert not isinstance(found, ButtonPress | EmojiReaction | Presence)
     return found
 
 

@@ -9,6 +9,7 @@ from agent_core.models import Usage
 from agent_core.skills import UsageFile, list_records
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import skill_uses
+from agent_core.state.queues import inbox
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.clock import Clock
@@ -17,6 +18,7 @@ from tests.integration.jobs.test_skills import START, ZONE, give_skills, over
 from tests.integration.jobs_support import give_job, greet, greeted
 
 READ = ask(call("skill_view", '{"name": "tidy"}'))
+LEFT = "SELECT state, reason, payload FROM inbox WHERE event_id = 'left'"
 TWICE = ask(
     call("skill_view", '{"name": "tidy"}'),
     call("skill_view", '{"name": "tidy"}', "c2"),
@@ -152,3 +154,79 @@ async def test_another_person_judges_nothing(tmp_path: Path) -> None:
 
         assert await harness.gateway.database.write("test", revise) == 0
         assert await harness.read(outcomes) == ["done"]
+
+
+async def react(harness: Harness, sign: str, answer: str, **fields: object) -> None:
+    """React to the message with this text, and wait until that was taken."""
+    shown = await harness.chat.sees_text(answer)
+    await harness.chat.reacts(sign, shown.id, **fields)
+    await harness.at_rest()
+
+
+async def test_a_reaction_to_the_answer_counts_until_it_is_taken_back(tmp_path: Path) -> None:
+    write_skill(tmp_path / "skills", "tidy")
+    async with running(tmp_path, answering(True)) as harness:
+        await greet(harness)
+        await talk(harness, "tidy up")
+        seen = []
+        for sign, is_on in (
+            ("👎🏽", True),
+            ("🤔", True),
+            ("👍", True),
+            ("👍", False),
+            ("👎", False),
+        ):
+            await react(harness, sign, "Answer 0.", is_on=is_on)
+            seen += await harness.read(outcomes)
+        assert seen == ["disliked", "disliked", "liked", "disliked", "done"]
+
+
+async def test_words_after_a_reaction_count_once_it_is_taken_back(tmp_path: Path) -> None:
+    write_skill(tmp_path / "skills", "tidy")
+    async with running(tmp_path, answering(True, False)) as harness:
+        await greet(harness)
+        await talk(harness, "tidy up")
+        await react(harness, "👍", "Answer 0.")
+        await harness.chat.says("No, I meant the attic.")
+        await harness.chat.sees_text("Answer 1.")
+        await harness.at_rest()
+        assert await harness.read(outcomes) == ["liked"]
+        await react(harness, "👍", "Answer 0.", is_on=False)
+        assert await harness.read(outcomes) == ["corrected"]
+
+
+async def test_only_the_person_who_was_answered_judges_by_a_reaction(tmp_path: Path) -> None:
+    write_skill(tmp_path / "skills", "tidy")
+    async with running(tmp_path, answering(True)) as harness:
+        await greet(harness)
+        await harness.chat.says("tidy up", chat="r", direct=False, thread="t")
+        await harness.chat.sees_text("Answer 0.")
+        await harness.at_rest()
+        room = {"chat": "r", "direct": False}
+        await harness.chat.says("hello", user="2", name="Ben")  # a person, with an account
+        await harness.at_rest()
+        for stranger in ("2", "3"):
+            await react(harness, "👎", "Answer 0.", user=stranger, **room)
+            assert await harness.read(outcomes) == ["done"]
+        await react(harness, "👎", "Answer 0.", chat="other", direct=False)
+        assert await harness.read(outcomes) == ["done"]
+        await react(harness, "👎", "Answer 0.", **room)
+        assert await harness.read(outcomes) == ["disliked"]
+
+
+async def test_a_reaction_that_a_crash_left_in_the_inbox_counts_after_the_start(
+    tmp_path: Path,
+) -> None:
+    write_skill(tmp_path / "skills", "tidy")
+    async with running(tmp_path, answering(True)) as harness:
+        await greet(harness)
+        await talk(harness, "tidy up")
+        shown = await harness.chat.sees_text("Answer 0.")
+        payload = json.dumps({"reacts": "👎", "message": shown.id, "is_on": True})
+        await harness.gateway.database.write(
+            "test", lambda c: inbox.store(c, platform="fake", events=[("left", payload)], now=1)
+        )
+    async with running(tmp_path, answering()) as harness:
+        await harness.at_rest()
+        assert await harness.read(outcomes) == ["disliked"]
+        assert await harness.read(lambda c: c.execute(LEFT).fetchone()) == ("done", "reaction", "")
