@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from agent_core.agent.compaction import CompactionTarget, Compactor
+from agent_core.agent.prompt import RECALLED, count_recalled
 from agent_core.agent.quotas import Quotas
 from agent_core.agent.replay import (
     ANSWERS,
@@ -15,7 +16,7 @@ from agent_core.agent.replay import (
 )
 from agent_core.ids import PersonId, PromptHash
 from agent_core.models import ModelRequest
-from agent_core.state.conversations import sessions, turns, usage
+from agent_core.state.conversations import messages, sessions, turns, usage
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.conversations.usage import ModelCall, QuotaUsage, UsageLine
 from agent_core.state.engine.database import Connection, Database
@@ -26,7 +27,7 @@ from gateway.turns import Lanes
 
 _MONTH = 30 * 86_400_000
 
-_Spending = tuple[list[UsageLine], QuotaUsage, list[tuple[PersonId, str, QuotaUsage]]]
+_Spending = tuple[list[UsageLine], QuotaUsage, list[tuple[PersonId, str, QuotaUsage]], list[str]]
 
 
 class ContextCommands:
@@ -120,9 +121,12 @@ class ContextCommands:
                 usage.list_lines(connection, person_id=own, since=person.day.start),
                 usage.charged_since(connection, person_id=own, since=since),
                 by_person,
+                messages.list_facts(
+                    connection, person_id=own, since=person.day.start, words=RECALLED
+                ),
             )
 
-        today, month, by_person = await self._database.read(look)
+        today, month, by_person, recalled = await self._database.read(look)
         priced = []
         for model in dict.fromkeys(line.model for line in today):
             price = self._quotas.prices.find(model)
@@ -131,6 +135,7 @@ class ContextCommands:
             reader=Reader(zone=call.zone, now=call.now, is_owner=call.person.is_owner),
             person=person,
             today=today,
+            recalled=(len(recalled), sum(map(count_recalled, recalled))),
             month=month,
             priced=priced,
             deployment=everybody if shows_everybody else None,

@@ -13,15 +13,11 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox, reviews
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
-from gateway.outbound import OutboxDispatcher, Questions, stand_for
+from gateway.outbound import OutboxDispatcher, Questions
 from gateway.people import find_direct_chat
 from gateway.texts.learning import notices
-from gateway.texts.memory import offer_undo
 from gateway.texts.readers import speak_to
-from gateway.turns import MOST_ASKED, ask_about_claim
-
-_MOST_UNDO = 5
-"""Undo buttons below a notice; /learned lists every entry."""
+from gateway.turns import MOST_ASKED, ask_about_claim, make_undo_buttons
 
 
 class PersonBusy(Exception):
@@ -98,16 +94,12 @@ class Reviews:
         shown = list_learned(connection, person_id=person.id, row_ids=record.kept)
         if not shown and not record.held:
             return []
-        buttons = tuple(
-            stand_for(f"undo {entry.name}", offer_undo(entry.text, None))
-            for entry in shown[:_MOST_UNDO]
-        )
         message = NewOutboxMessage(
             platform=place[0],
             chat=place[1],
             body=notices.describe_learned([entry.text for entry in shown], len(record.held)),
             person_id=person.id,
             is_silent=person.learning == "quiet",
-            buttons=buttons,
+            buttons=make_undo_buttons(shown),
         )
         return [outbox.enqueue(connection, message, now=self._deps.now())]

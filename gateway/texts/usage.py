@@ -125,6 +125,10 @@ _USAGE_LINE = Plural(
     "- {purpose}, {model}: {n:,} call, {read:,} tokens read, {written:,} written, {cost}",
     "- {purpose}, {model}: {n:,} calls, {read:,} tokens read, {written:,} written, {cost}",
 )
+_RECALL_LINE = Plural(
+    "- Recall: about {tokens:,} tokens of past messages in {n:,} answer",
+    "- Recall: about {tokens:,} tokens of past messages in {n:,} answers",
+)
 _PRICE_UNKNOWN = Text("price unknown")
 _UNPRICED = Text("price unknown, {tokens}")
 _OF = Text("{used} of {limit}")
@@ -261,6 +265,8 @@ class UsageReport:
     reader: Reader
     person: QuotaStatus
     today: Sequence[UsageLine]
+    recalled: tuple[int, int]
+    """Answers that past messages were added for, and the tokens of those messages."""
     month: QuotaUsage
     priced: Sequence[tuple[str, str]]
     deployment: QuotaStatus | None = None
@@ -272,6 +278,9 @@ def describe_usage(report: UsageReport) -> str:
     person, reader = report.person, report.reader
     lines = [_TODAY(spent=_of_limit(person.spent, person.limit))]
     lines += [_line(line) for line in report.today]
+    answers, tokens = report.recalled
+    if answers:
+        lines.append(_RECALL_LINE(answers, tokens=tokens))
     lines.append(_MONTH(spent=describe_charged(report.month)))
     lines.append(_RESET(moment=_moment(person.day.end, reader)))
     if report.deployment:

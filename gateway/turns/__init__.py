@@ -14,6 +14,7 @@ from gateway.turns.proposals import (
     AcceptedProposals,
     ask_about_claim,
     make_proposal_answerers,
+    make_undo_buttons,
 )
 from gateway.turns.runner import TurnRunner
 from gateway.turns.server_forms import ServerForms
@@ -46,4 +47,5 @@ __all__ = [
     "ask_about_claim",
     "make_call_answerers",
     "make_proposal_answerers",
+    "make_undo_buttons",
 ]

@@ -2,11 +2,11 @@
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from agent_core.agent import AcceptedCall, AcceptedCalls
-from agent_core.agent.review import HeldClaim, name_section
+from agent_core.agent.review import HeldClaim, LearnedEntry, name_section
 from agent_core.ids import CallId, PersonId, QuestionId, TaskId
 from agent_core.state.conversations import messages, questions, sessions, turns
 from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
@@ -19,9 +19,10 @@ from agent_core.state.queues.tasks import Task
 from agent_core.tools import Proposal
 from agent_core.transcript import ToolCallPart
 from gateway.jobs import find_job_turn
-from gateway.outbound import Answerer, OutboxDispatcher, Outcome, make_secret
+from gateway.outbound import Answerer, OutboxDispatcher, Outcome, make_secret, stand_for
 from gateway.texts import approvals
 from gateway.texts.learning import notices
+from gateway.texts.memory import offer_undo
 from gateway.texts.readers import speak_to
 
 _log = logging.getLogger(__name__)
@@ -32,6 +33,8 @@ MOST_PROPOSALS = 5
 """Proposals of one turn; more would bury its answer."""
 MOST_ASKED = 3
 """Claims of reviews that are asked about at a time; more would be a wall on a phone."""
+_MOST_UNDO = 5
+"""Undo buttons below a notice or a list; `/undo NAME` undoes any entry."""
 _LASTS = 7 * 24 * 3_600_000
 """Milliseconds during which a proposal may be accepted."""
 _ACCEPT, _DISMISS = "accept", "dismiss"
@@ -88,6 +91,13 @@ def ask_about_claim(
     )
     question = make_question(proposal, place, now)
     return replace(question, text=notices.ask_about(claim, held.doubt))
+
+
+def make_undo_buttons(learned: Sequence[LearnedEntry]) -> tuple[Choice, ...]:
+    """Return a button to undo each learned entry, in the reader's language."""
+    return tuple(
+        stand_for(f"undo {one.name}", offer_undo(one.text, None)) for one in learned[:_MOST_UNDO]
+    )
 
 
 def make_proposal_answerers() -> Mapping[Kind, Answerer]:

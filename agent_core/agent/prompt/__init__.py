@@ -2,7 +2,14 @@
 
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.context_files import ContextFolder
-from agent_core.agent.prompt.facts import SPOKEN, FactInputs, QuotedMessage, compose_facts
+from agent_core.agent.prompt.facts import (
+    RECALLED,
+    SPOKEN,
+    FactInputs,
+    QuotedMessage,
+    compose_facts,
+    count_recalled,
+)
 from agent_core.agent.prompt.persona import SOUL_LIMIT, VOICES, ensure_soul, make_soul
 from agent_core.agent.prompt.prompt_cache import (
     FrozenPrompt,
@@ -12,6 +19,7 @@ from agent_core.agent.prompt.prompt_cache import (
 )
 
 __all__ = [
+    "RECALLED",
     "SOUL_LIMIT",
     "SPOKEN",
     "VOICES",
@@ -24,6 +32,7 @@ __all__ = [
     "QuotedMessage",
     "SkillSource",
     "compose_facts",
+    "count_recalled",
     "ensure_soul",
     "make_soul",
 ]

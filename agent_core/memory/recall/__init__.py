@@ -5,9 +5,14 @@ from agent_core.memory.recall.query import Query, read_moment, read_query
 from agent_core.memory.recall.ranking import Clock, Ranking
 from agent_core.memory.recall.search import search_messages
 from agent_core.memory.recall.tool import RecallTool
-from agent_core.memory.recall.turn_recall import RecalledMessages, TurnRecall
+from agent_core.memory.recall.turn_recall import (
+    CHARACTERS_A_TOKEN,
+    RecalledMessages,
+    TurnRecall,
+)
 
 __all__ = [
+    "CHARACTERS_A_TOKEN",
     "Clock",
     "Query",
     "Ranking",

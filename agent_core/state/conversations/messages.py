@@ -207,7 +207,24 @@ def facts_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonI
         " AND role = 'user' ORDER BY id",
         {"turn_id": turn_id, "person_id": person_id},
     ).fetchall()
-    found = [part for parts, text in rows for part in load_parts(parts, text)]
+    return "\n".join(filter(None, (_read_facts(parts, text) for parts, text in rows)))
+
+
+def list_facts(connection: Connection, *, person_id: PersonId, since: int, words: str) -> list[str]:
+    """List the facts with these words in a person's turns since a moment, in milliseconds UTC."""
+    rows = connection.execute(
+        "SELECT messages.parts, messages.text FROM turns JOIN messages"
+        " ON messages.turn_id = turns.id AND messages.person_id = :person_id"
+        " WHERE turns.person_id = :person_id AND turns.started_at >= :since"
+        " AND messages.role = 'user' AND messages.parts LIKE '%' || :words || '%'"
+        " ORDER BY messages.id",
+        {"person_id": person_id, "since": since, "words": words},
+    ).fetchall()
+    return [_read_facts(parts, text) for parts, text in rows]
+
+
+def _read_facts(parts: str, text: str) -> str:
+    found = load_parts(parts, text)
     return "\n".join(part.text for part in found if isinstance(part, TextPart) and part.is_fact)
 
 

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from agent_core.agent.review import ReviewRecord, dump_record, list_learned, list_records
+from agent_core.agent.review import (
+    LearnedEntry,
+    ReviewRecord,
+    dump_record,
+    list_learned,
+    list_records,
+)
 from agent_core.ids import TurnId
 from agent_core.localization import format_date
 from agent_core.state.conversations import turns
@@ -20,7 +26,7 @@ from gateway.conversion import name_chat
 from gateway.outbound import Questions, stand_for
 from gateway.texts.learning import notices
 from gateway.texts.rooms import ONLY_IN_DIRECT
-from gateway.turns import MOST_ASKED, ask_about_claim
+from gateway.turns import MOST_ASKED, ask_about_claim, make_undo_buttons
 
 _MOST_SHOWN = 15
 
@@ -48,8 +54,8 @@ class LearningCommands:
         if word:
             return Reply(text=notices.USAGE())
         await self._access.open(call, own_scope(call.person))
-        text = await self._access.database.read(lambda c: _describe(c, call))
-        buttons = [
+        text, learned = await self._access.database.read(lambda c: _describe(c, call))
+        modes = [
             stand_for(
                 f"learned {learning}",
                 label(),
@@ -57,7 +63,7 @@ class LearningCommands:
             )
             for learning, label in notices.MODES.items()
         ]
-        return Reply(text=text, buttons=tuple(buttons))
+        return Reply(text=text, buttons=(*make_undo_buttons(learned), *modes))
 
     def _ask(self, connection: Connection, call: Call) -> tuple[str, list[OutboxRow]]:
         """Ask about the oldest claims that wait; each is asked about once."""
@@ -88,14 +94,14 @@ def _save(connection: Connection, call: Call, mode: Learning) -> tuple[str, list
     return notices.describe_mode(mode), []
 
 
-def _describe(connection: Connection, call: Call) -> str:
+def _describe(connection: Connection, call: Call) -> tuple[str, list[LearnedEntry]]:
     records = [record for _, record in list_records(connection, person_id=call.person.id)]
     held = sum(len(record.held) for record in records)
     row_ids = [row_id for record in records for row_id in reversed(record.kept)]
     learned = list_learned(connection, person_id=call.person.id, row_ids=row_ids)[:_MOST_SHOWN]
     if not learned and not held:
-        return notices.NOTHING()
+        return notices.NOTHING(), []
     lines = [
         (one.name, one.text, format_date(local_time(one.at, call.zone).date())) for one in learned
     ]
-    return notices.list_feed(lines, held)
+    return notices.list_feed(lines, held), learned

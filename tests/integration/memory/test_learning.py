@@ -91,6 +91,19 @@ async def test_a_fact_that_the_person_stated_is_kept_reported_and_undone(tmp_pat
         assert KEPT not in read_profile(tmp_path)
 
 
+async def test_the_list_of_learned_entries_has_a_button_to_undo_each(tmp_path: Path) -> None:
+    review = ask(call("memory", remember(KEPT, SAID)))
+    async with learning(tmp_path, say("Fine."), review) as harness:
+        await harness.chat.says(SAID)
+        await reviewed(harness)
+        await harness.chat.says("/learned")
+        shown = await harness.chat.sees_text("What I learned")
+        assert [label for label in shown.labels if KEPT in label] == shown.labels[:1]
+        await harness.chat.press(shown.labels[0])
+        await harness.chat.sees_text("undone")
+        assert KEPT not in read_profile(tmp_path)
+
+
 async def test_a_lie_is_held_back_until_the_person_accepts_it(tmp_path: Path) -> None:
     review = ask(call("memory", remember("Prefers imperial units", SAID)))
     async with learning(tmp_path, say("Fine."), review) as harness:

@@ -54,6 +54,21 @@ async def test_what_the_conversation_shows_already_is_not_added(tmp_path: Path) 
     assert "Said before" not in facts(model.requests[-1])
 
 
+async def test_the_tokens_have_a_line_of_their_own_in_usage(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as harness:
+        await talk(harness, BOILER, "I see.")
+        await harness.chat.says("/usage")
+        assert "Recall" not in (await harness.chat.sees_text("**Today**")).text
+        await harness.chat.says("/new")
+        await talk(harness, ASKS, "That it is loud.")
+        (line,) = facts(harness.model.requests[-1]).partition("Said before")[2].splitlines()[1:2]
+        await harness.chat.says("/usage")
+        tokens = (len(line) + 1) // 4
+        await harness.chat.sees_text(
+            f"- Recall: about {tokens} tokens of past messages in 1 answer"
+        )
+
+
 async def test_a_setting_turns_it_off(tmp_path: Path) -> None:
     model = FakeModel()
     async with running(tmp_path, model, TALARIA_MEMORY__RECALL_TOKENS="0") as harness:

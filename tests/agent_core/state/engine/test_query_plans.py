@@ -447,6 +447,7 @@ VALUES: dict[str, Any] = {
     "plan": [PlanItem(text="t")],
     "session_ids": [SessionId(1)],
     "since": 0,
+    "words": "w",
     "text_row": 1,
     "row_id": 1,
     "why": "w",
