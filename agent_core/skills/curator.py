@@ -20,7 +20,7 @@ class CuratorRules:
     """Days without use until a skill is stale, and until it is archived; 0 means never."""
 
     stale_days: int = 30
-    archive_days: int = 0
+    archive_days: int = 90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +34,10 @@ class Difference:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CuratorView:
     """The present state. `own` are the home's skills, `others` the names of bundled ones, `away`
-    the
-    archived ones, `wanted` those used by jobs, and `changes` those not in the ledger yet.
+    the archived ones, `wanted` those used by jobs, and `changes` those not in the ledger yet.
+
+    `made` are those whose present text the agent wrote. Only these age; a skill that a person
+    wrote or installed is theirs to keep.
     """
 
     own: Sequence[CatalogEntry]
@@ -43,6 +45,7 @@ class CuratorView:
     away: Collection[str]
     known: Mapping[str, SkillRow]
     wanted: Collection[str]
+    made: Collection[str]
     changes: Mapping[str, Difference]
 
 
@@ -115,7 +118,7 @@ def _plan_present(
     if row.state == "archived":
         yield Step(kind="returned", name=one.name)
         return
-    days = count_idle(row, now)
+    days = count_idle(row, now) if one.name in view.made else 0
     is_protected = row.is_pinned or one.name in view.wanted
     if rules.archive_days and days >= rules.archive_days and not is_protected:
         yield Step(kind="archive", name=one.name, days=days)

@@ -16,7 +16,7 @@ from agent_core.memory import sync_folder
 from agent_core.skills.catalog import ARCHIVE, SkillCatalog, list_skill_folders, show_name
 from agent_core.skills.curator import CuratorView, Difference, Found, Step
 from agent_core.skills.snapshots import read_snapshot
-from agent_core.skills.states import judge_text
+from agent_core.skills.states import judge_text, list_made
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import Change, LedgerEntry, Operation, Origin
@@ -98,6 +98,7 @@ def inspect_skills(connection: Connection, catalog: SkillCatalog) -> CuratorView
         away=catalog.list_away(),
         known={row.name: row for row in skills.list_present(connection)},
         wanted=skills.list_needed(connection),
+        made=list_made(connection),
         changes=_compare(connection, catalog.folder),
     )
 

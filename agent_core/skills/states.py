@@ -17,6 +17,8 @@ from agent_core.state.memory.skills import SkillRow, SkillState
 from agent_core.state.people import people
 from agent_core.state.queues import skill_tests
 
+CURATOR = "curator"
+"""The actor of the curator's own changes; a text that it writes has to prove itself, too."""
 _AGENT = re.compile(r"turn:(\d+)|review:\d+:(\d+)")
 _STATE = re.compile(r"state (\w+) -> (\w+): .*", re.DOTALL)
 _MOST_ROWS = 1_000
@@ -62,7 +64,7 @@ def read_states(row: LedgerEntry) -> tuple[SkillState, SkillState] | None:
 
 def is_agents(origin: Origin) -> bool:
     """Return whether the agent itself made a change."""
-    return _AGENT.fullmatch(origin.actor) is not None
+    return origin.actor == CURATOR or _AGENT.fullmatch(origin.actor) is not None
 
 
 def is_by_agent(rows: Sequence[LedgerEntry], text_row: int) -> bool:
@@ -70,6 +72,28 @@ def is_by_agent(rows: Sequence[LedgerEntry], text_row: int) -> bool:
     text = next((one.change.after for one in rows if one.id == text_row), None)
     first = next((one for one in reversed(rows) if one.change.after == text), None)
     return first is not None and is_agents(first.origin)
+
+
+def list_made(connection: Connection) -> frozenset[str]:
+    """Return the names of the skills whose present text the agent wrote.
+
+    Raises `StoreDamaged` on a damaged row.
+    """
+    known = skills.list_present(connection)
+    return frozenset(row.name for row in known if _is_made(connection, row))
+
+
+def find_text_actor(connection: Connection, row: SkillRow) -> str:
+    """Return the actor of the newest row that changed a skill's text; "" for none."""
+    rows = _list_rows(connection, row)
+    found = next((one for one in rows if one.change.before != one.change.after), None)
+    return found.origin.actor if found else ""
+
+
+def _is_made(connection: Connection, row: SkillRow) -> bool:
+    rows = _list_rows(connection, row)
+    text_row = next((one.id for one in rows if one.change.before != one.change.after), 0)
+    return is_by_agent(rows, text_row)
 
 
 def find_author(connection: Connection, origin: Origin) -> PersonId | None:
@@ -123,7 +147,8 @@ def _find_text_before(connection: Connection, row: SkillRow, entry: LedgerEntry)
 def _list_rows(connection: Connection, row: SkillRow) -> list[LedgerEntry]:
     """List the rows of a skill, newest first."""
     team = blocks.find_team(connection)
-    assert team is not None  # noqa: S101 - the skill has a row, which is the team's
+    if team is None:
+        return []
     return skill_changes.list_of_skill(
         connection, person_id=team, skill_id=row.id, limit=_MOST_ROWS
     )

@@ -36,14 +36,16 @@ class SkillSettings(Table, title="Skills"):
         30,
         ge=0,
         le=YEARS,
-        description="Days without use after which a skill counts as stale. 0 for never.",
+        description="Days without use after which a skill that the assistant wrote counts as stale."
+        " 0 for never.",
     )
     archive_days: int = Field(
-        0,
+        90,
         ge=0,
         le=YEARS,
-        description="Days without use after which a skill is archived, unless it is pinned or a job"
-        " needs it. `talaria skills restore` brings it back. 0 for never.",
+        description="Days without use after which a skill that the assistant wrote is archived,"
+        " unless it is pinned or a job needs it. `talaria skills restore` brings it back. 0 for"
+        " never.",
     )
     prompt_tokens: int = Field(
         350,

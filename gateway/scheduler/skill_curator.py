@@ -1,5 +1,6 @@
 """The curator: archives skills that nobody uses, and reports broken ones."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from agent_core.skills import (
     plan_steps,
     write_planned,
 )
+from agent_core.skills.curation import take_snapshot
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skill_changes, skills
 from agent_core.state.memory.ledger import Origin
@@ -121,9 +123,13 @@ class Curator:
     async def work(self) -> str:
         """Review the skills and return a report.
 
-        Raises `SkillBroken`, `StoreError`, and `OSError` if the usage file can't be written.
+        A snapshot comes before the first move. Raises `SkillBroken`, `StoreError`, and `OSError`
+        if the snapshot or the usage file can't be written.
         """
         now = self._now()
+        planned = await plan_round(self._services, now)
+        if any(step.kind == "archive" for step in planned.steps):
+            await asyncio.to_thread(take_snapshot, self._services.catalog.folder, now)
 
         def work(connection: Connection) -> tuple[CuratorReport, list[OutboxRow]]:
             write_planned(connection, self._services.catalog.folder)

@@ -7,12 +7,21 @@ from agent_core.skills.install.installs import (
     list_versions,
     plan_install,
     plan_rollback,
+    record_version,
 )
 from agent_core.skills.install.scan import scan_skill
 from agent_core.skills.install.sources import open_source
-from agent_core.skills.install.stage import clear_incoming, find_staged, stage_skill
+from agent_core.skills.install.stage import (
+    INCOMING,
+    clear_incoming,
+    find_staged,
+    stage_skill,
+    walk,
+    write_copy,
+)
 
 __all__ = [
+    "INCOMING",
     "Finding",
     "ScanReport",
     "SkillSource",
@@ -25,6 +34,9 @@ __all__ = [
     "open_source",
     "plan_install",
     "plan_rollback",
+    "record_version",
     "scan_skill",
     "stage_skill",
+    "walk",
+    "write_copy",
 ]

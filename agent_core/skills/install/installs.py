@@ -73,7 +73,7 @@ def plan_install(connection: Connection, folder: Path, staged: StagedSkill, now:
     commit = f" at {staged.commit}" if staged.commit else ""
     evidence = f"installed from {staged.address}{commit}; files {staged.tree}"
     origin = Origin(actor="house", now=now, evidence=evidence)
-    _record(connection, name, read_snapshot(copy), origin)
+    record_version(connection, name, read_snapshot(copy), origin)
     moves.append((f"{INCOMING}/{staged.token}/{name}", name))
     plan_moves(connection, name, moves, staged.tree)
 
@@ -126,7 +126,7 @@ def plan_rollback(
         if plan(connection, catalog, change, origin) is None:
             raise SkillConflict(f"The skill {name} was changed meanwhile; try again.")
         return chosen
-    _record(connection, name, text, origin)
+    record_version(connection, name, text, origin)
     aside = f"{ARCHIVE}/{choose_archive_name(folder, name)}"
     plan_moves(connection, name, [(name, aside), (f"{ARCHIVE}/{chosen.kept}", name)])
     return chosen
@@ -152,7 +152,7 @@ def _choose(versions: Sequence[SkillVersion], name: str, number: int | None) -> 
     return found[0]
 
 
-def _record(connection: Connection, name: str, text: str, origin: Origin) -> None:
+def record_version(connection: Connection, name: str, text: str, origin: Origin) -> None:
     """Record a text, even if only the other files of the skill are new."""
     skills.restore(connection, name=name, now=origin.now)
     if record_text(connection, name=name, text=text, origin=origin) is None:

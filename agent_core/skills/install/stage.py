@@ -53,7 +53,7 @@ def stage_skill(folder: Path, name: str, content: SkillContent) -> StagedSkill:
             data = content.read(file)
             if len(data) != file.size:
                 raise SkillConflict(f"The skill {name} changes while it is read; try again.")
-            _write(target / PurePosixPath(file.path), data, is_executable=file.is_executable)
+            write_copy(target / PurePosixPath(file.path), data, is_executable=file.is_executable)
         read_skill_folder(target)
         tree = hash_folder(target)
     except BaseException:
@@ -133,7 +133,7 @@ def _is_plain(part: str) -> bool:
     )
 
 
-def _write(file: Path, data: bytes, *, is_executable: bool) -> None:
+def write_copy(file: Path, data: bytes, *, is_executable: bool) -> None:
     """Write a new file durably. Raises `OSError`."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW

@@ -20,6 +20,7 @@ from agent_core.skills import (
     undo_skill_change,
     write_planned,
 )
+from agent_core.skills.curation import restore_snapshot
 from agent_core.skills.install import StagedSkill, list_versions, plan_install, plan_rollback
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
@@ -242,8 +243,10 @@ async def test(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def curate(context: OperationContext, asked: Answer) -> Answer:
-    """Run the curator now, or show its plan. Raises `Declined`."""
+    """Run the curator now, show its plan, or restore its newest snapshot. Raises `Declined`."""
     now = context.now()
+    if asked.get("restore"):
+        return await _restore_snapshot(context, now)
     if asked.get("dry_run"):
         try:
             return {"lines": system_jobs.describe_plan(await plan_round(context.skills, now))}
@@ -264,6 +267,14 @@ async def curate(context: OperationContext, asked: Answer) -> Answer:
     number = await context.database.write("skills.run", work)
     context.scheduling.wake()
     return {"job": number}
+
+
+async def _restore_snapshot(context: OperationContext, now: int) -> Answer:
+    await _do(context, lambda c: record_manual_changes(c, context.skills, now, _FOUND))
+    folder, origin = context.skills.catalog.folder, Origin(actor="house", now=now)
+    done = await _do(context, lambda c: restore_snapshot(c, folder, origin))
+    await _write_all(context)
+    return {"snapshot": done.name, "restored": [*done.restored], "archived": [*done.archived]}
 
 
 SKILL_OPERATIONS: Mapping[str, Operation] = {

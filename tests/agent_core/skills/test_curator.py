@@ -56,7 +56,7 @@ def look(
 ) -> list[Step]:
     known = {row.name: row} if row else {}
     changes = {"tidy": change} if change else {}
-    others = {"others": (), "away": (), "wanted": ()} | fields
+    others = {"others": (), "away": (), "wanted": (), "made": ("tidy",)} | fields
     return plan_steps(CuratorView(own=own, known=known, changes=changes, **others), rules, now)
 
 
@@ -76,9 +76,16 @@ def test_disuse_makes_stale_and_then_away(days: int, state: str, kinds: list[str
     assert [step.kind for step in look(idle(days, state=state))] == kinds
 
 
-def test_as_it_is_set_up_nothing_is_ever_put_away() -> None:
-    assert look(idle(900), rules=CuratorRules()) == [Step(kind="stale", name="tidy", days=900)]
-    assert look(idle(900), rules=CuratorRules(stale_days=0)) == []
+def test_as_it_is_set_up_disuse_makes_stale_after_30_days_and_archives_after_90() -> None:
+    rules = CuratorRules()
+    assert look(idle(89), rules=rules) == [Step(kind="stale", name="tidy", days=89)]
+    assert look(idle(90), rules=rules) == [Step(kind="archive", name="tidy", days=90)]
+    assert look(idle(900), rules=CuratorRules(stale_days=0, archive_days=0)) == []
+
+
+def test_what_a_person_wrote_or_installed_never_ages() -> None:
+    assert look(idle(900), made=()) == []
+    assert look(idle(900, state="stale"), made=()) == [Step(kind="fresh", name="tidy")]
 
 
 def test_what_is_pinned_or_wanted_stays_though_it_is_stale() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from agent_core.skills.catalog import SKILL_FILE
+from agent_core.skills.curation import take_snapshot
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.memory import skills
@@ -21,7 +22,7 @@ from gateway.interfaces.cli.skills.evaluate import describe_test
 from gateway.interfaces.operations.runner import perform
 from tests.agent_core.skills.test_catalog import write_skill, write_text
 from tests.integration.interfaces.test_job_operations import add_people, find, write
-from tests.integration.jobs.test_skills import changes, names_in
+from tests.integration.jobs.test_skills import changes, names_in, take_over
 from tests.integration.processes import Done, talaria
 from tests.integration.served import served
 
@@ -212,19 +213,49 @@ async def test_the_curators_dry_run_changes_nothing(home: Path, how: str) -> Non
     write_skill(home / "skills", "old")
     write_skill(home / "skills", "broken", described="")
     used = [lambda c: skills.note_use(c, name="old", now=0)]
+    await take_over(home, "old")
     async with cli(home, how, *used) as at:
         lines = (await at.ask("curate", dry_run=True))["lines"]
         new = [line for line in lines if line.endswith("would be recorded as new.")]
-        assert len(new) == (0 if how == "running" else 2)
+        assert len(new) == (0 if how == "running" else 1)
         (broken, old) = (line for line in lines if line not in new)
         assert "broken: broken; would be reported to the owners" in broken
         assert old.startswith("old: unused for ")
-        assert old.endswith("days; would be marked stale.")
+        assert old.endswith("days; would move to skills/.archive/.")
         write_text(home / "skills" / "old", "old", "Another.")
         lines = (await at.ask("curate", dry_run=True))["lines"]
-        if how == "running":
-            assert "old: changed by hand; would be recorded." in lines
+        assert "old: changed by hand; would be recorded." in lines
         assert (await at.ask("curate", dry_run=True))["lines"] == lines
+
+
+@HOW
+async def test_the_curators_snapshot_is_restored_by_one_command(home: Path, how: str) -> None:
+    place = write_skill(home / "skills", "old")
+    before = (place / SKILL_FILE).read_text()
+    assert "no snapshot yet" in (await _restore_without_snapshot(home))
+    take_snapshot(home / "skills", 86_400_000)
+    async with cli(home, how) as at:
+        await at.ask("archive", "old")
+        assert await at.ask("curate", restore=True) == {
+            "snapshot": "19700102T000000Z",
+            "restored": ["old"],
+            "archived": [],
+        }
+        assert (place / SKILL_FILE).read_text() == before
+        assert (await at.log("old"))[0]["evidence"] == "restored from snapshot 19700102T000000Z"
+        write_text(place, "old", "Another.")
+    done = said(home, "curate", "--restore")
+    assert done.out.splitlines() == [
+        "The skills are as they were at 19700102T000000Z (UTC).",
+        "restored: old",
+        "What they replaced is in skills/.archive/.",
+    ]
+    assert (place / SKILL_FILE).read_text() == before
+
+
+async def _restore_without_snapshot(home: Path) -> str:
+    async with cli(home, "beside") as at:
+        return await refused(at.ask("curate", restore=True))
 
 
 async def test_the_curator_can_be_run_now(home: Path) -> None:

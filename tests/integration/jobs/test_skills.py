@@ -8,16 +8,19 @@ from typing import Any
 
 import pytest
 
+from agent_core.skills.ledger_sync import record_text
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.memory import skills
+from agent_core.state.memory.ledger import Origin
 from agent_core.state.memory.skills import SkillRow
 from agent_core.state.people import people
 from agent_core.transcript import SKILLED
 from gateway.scheduler import system_jobs
 from tests.agent_core.skills.test_catalog import write_skill, write_text
+from tests.databases import open_database
 from tests.fakes.model import FakeModel, say
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
@@ -55,6 +58,20 @@ def make_owner(connection: Connection) -> None:
     person = people.find_by_account(connection, platform="fake", user_id="1")
     assert person
     people.make_owner(connection, person_id=person.id)
+
+
+async def take_over(home: Path, *names: str, now: int = 1) -> None:
+    """Record skills of a home as the agent's own, proved ones, which came at `now`."""
+    database = await open_database(home / "state.db")
+
+    def work(connection: Connection) -> None:
+        for name in names:
+            text = (home / "skills" / name / "SKILL.md").read_text()
+            record_text(connection, name=name, text=text, origin=Origin(actor="turn:1", now=now))
+            skills.set_state(connection, name=name, state="active")
+
+    await database.write("test", work)
+    await database.close()
 
 
 def names_in(folder: Path, pattern: str = "*") -> list[str]:
@@ -216,10 +233,11 @@ async def test_owners_get_one_notice_per_fault_of_a_skill(tmp_path: Path, folder
 async def test_unused_skills_are_archived_unless_needed_or_pinned(
     tmp_path: Path, folder: Path
 ) -> None:
-    for name in ("old", "wanted", "pinned", "digest"):
+    for name in ("old", "wanted", "pinned", "digest", "mine"):
         write_skill(folder, name)
     write_skill(folder / ".archive", "old", "An earlier one.")
     clock = Clock(*START)
+    await take_over(tmp_path, "old", "wanted", "pinned", "digest", now=clock())
     ages = {"TALARIA_SKILLS__STALE_DAYS": "5", "TALARIA_SKILLS__ARCHIVE_DAYS": "10"}
     async with running(tmp_path, greeted(), now=clock, **ZONE, **ages) as harness:
         await greet(harness)
@@ -230,13 +248,19 @@ async def test_unused_skills_are_archived_unless_needed_or_pinned(
             "pin", lambda c: skills.pin(c, name="pinned", is_pinned=True)
         )
         run = await curated(harness, clock, days=7, count=2)
-        assert run.reason == "4 skills checked; stale: digest, old, pinned, wanted"
+        assert run.reason == "5 skills checked; stale: digest, old, pinned, wanted"
+        assert not (folder / ".snapshots").exists(), "nothing was moved yet"
         run = await curated(harness, clock, days=7, count=3)
-        assert run.reason == "4 skills checked; archived: digest, old as old~2"
-        assert names_in(folder) == [".archive", ".usage.json", "pinned", "wanted"]
+        assert run.reason == "5 skills checked; archived: digest, old as old~2"
+        assert names_in(folder) == [
+            *(".archive", ".snapshots", ".usage.json", "mine", "pinned", "wanted")
+        ]
+        (snapshot,) = names_in(folder / ".snapshots")
+        copied = names_in(folder / ".snapshots" / snapshot)
+        assert copied == ["digest", "mine", "old", "pinned", "wanted"]
         assert names_in(folder / ".archive") == ["digest", "old", "old~2"]
         stale = "state active -> stale: not used for 9 days"
-        rows = (await harness.read(changes))[4:]
+        rows = (await harness.read(changes))[5:]
         assert sorted(rows[:4]) == [
             (name, "replace", "curator", stale) for name in ("digest", "old", "pinned", "wanted")
         ]
@@ -252,8 +276,9 @@ async def test_a_skill_that_cannot_be_moved_stays_with_a_reason(
     tmp_path: Path, folder: Path
 ) -> None:
     write_skill(folder, "old")
-    (folder / ".archive").symlink_to("nowhere")
     clock = Clock(*START)
+    await take_over(tmp_path, "old", now=clock())
+    (folder / ".archive").symlink_to("nowhere")
     ages = {"TALARIA_SKILLS__ARCHIVE_DAYS": "5"}
     async with running(tmp_path, greeted(), now=clock, **ZONE, **ages) as harness:
         await curated(harness, clock, days=2, count=1)

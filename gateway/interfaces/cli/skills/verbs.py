@@ -80,10 +80,7 @@ def configure(parser: Parser) -> None:
     log.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
     undo = verbs.add_parser("undo", help="undo one change", examples=["talaria skills undo 57"])
     undo.add_argument("row", metavar="ROW", type=int, help="row number from `talaria skills log`")
-    curate = verbs.add_parser(
-        "curate", help="run the curator now", examples=["talaria skills curate --dry-run"]
-    )
-    curate.add_argument("--dry-run", action="store_true", help="only show its plan")
+    _configure_curate(verbs)
     versions = verbs.add_parser(
         "versions",
         help="list the texts that a skill had",
@@ -101,6 +98,19 @@ def configure(parser: Parser) -> None:
     install.configure(verbs)
 
 
+def _configure_curate(verbs: "argparse._SubParsersAction[Parser]") -> None:
+    curate = verbs.add_parser(
+        "curate",
+        help="run the curator now",
+        examples=["talaria skills curate --dry-run", "talaria skills curate --restore"],
+    )
+    choice = curate.add_mutually_exclusive_group()
+    choice.add_argument("--dry-run", action="store_true", help="only show its plan")
+    choice.add_argument(
+        "--restore", action="store_true", help="restore the skills from its newest snapshot"
+    )
+
+
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     settings = load(environ)
@@ -112,7 +122,8 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if verb == "agree":
         return _agree(SkillCatalog(*settings.skill_places), arguments.name)
     given = {
-        key: getattr(arguments, key, None) for key in ("name", "dry_run", "row", "limit", "to")
+        key: getattr(arguments, key, None)
+        for key in ("name", "dry_run", "restore", "row", "limit", "to")
     }
     asked = {key: value for key, value in given.items() if value is not None}
     answer = perform(settings.home, f"skills.{verb}", asked, settings=settings)
@@ -222,6 +233,11 @@ def _show(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
 
 
 def _curate(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
+    if "snapshot" in answer:
+        done = [f"restored: {name}" for name in answer["restored"]]
+        done += [f"archived, as the curator wrote it since: {name}" for name in answer["archived"]]
+        head = f"The skills are as they were at {answer['snapshot']} (UTC)."
+        return [head, *done, "What they replaced is in skills/.archive/."]
     if "lines" in answer:
         return list(answer["lines"])
     look = f"`talaria jobs show {answer['job']}` shows the result."
