@@ -11,6 +11,7 @@ from agent_core.skills.tools import SkillDirectory
 from agent_core.state.engine.database import Database
 from bench.figures import Figure
 from bench.skills.corpus import (
+    SAMPLES,
     Request,
     Sample,
     WrittenSkill,
@@ -29,7 +30,7 @@ _LOADED = 1_000
 
 async def measure_choice() -> list[Figure]:
     """Measure the list in a prompt, and the share of requests whose skill is among the first."""
-    return [*await _measure_sample("tuned"), *await _measure_sample("held_out")]
+    return [figure for sample in SAMPLES for figure in await _measure_sample(sample)]
 
 
 async def _measure_sample(sample: Sample) -> list[Figure]:

@@ -1,14 +1,14 @@
 """Catalogues of 500 skills: 60 that were written with a request each, and 440 like them.
 
 `tuned.json` serves to tune the ranking. `held_out.json` was committed before the ranking was made,
-and is read for published figures only.
+`second_held_out.json` before it was changed. Both are read for published figures only.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 _WORK = (
     ("archiver", "Files old {} in folders by year and topic, and finds them again."),
@@ -24,7 +24,9 @@ _WORK = (
 )
 COUNT = 500
 _BODY = "Do the work step by step, and check it.\n" * 40
-Sample = Literal["tuned", "held_out"]
+Sample = Literal["tuned", "held_out", "second_held_out"]
+
+SAMPLES: tuple[Sample, ...] = get_args(Sample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def read_requests(sample: Sample) -> list[Request]:
 
 
 def list_skills(sample: Sample) -> list[WrittenSkill]:
-    """List the skills of a catalogue. Those of `tuned` have no body of their own."""
+    """List the skills of a catalogue. Those of `tuned` have no text of their own."""
     written = [WrittenSkill(*one[:-1]) for one in _read(sample)]
     others = [
         WrittenSkill(f"{subject}-{work}", text.format(subject))
