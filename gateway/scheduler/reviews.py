@@ -13,11 +13,11 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox, reviews
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
-from gateway.outbound import OutboxDispatcher, Questions
+from gateway.outbound import OutboxDispatcher, Questions, stand_for
 from gateway.people import find_direct_chat
 from gateway.texts.learning import notices
 from gateway.texts.readers import speak_to
-from gateway.turns import MOST_ASKED, ask_about_claim, make_undo_buttons
+from gateway.turns import MOST_ASKED, ask_about_claim, make_learned_buttons
 
 
 class PersonBusy(Exception):
@@ -94,12 +94,15 @@ class Reviews:
         shown = list_learned(connection, person_id=person.id, row_ids=record.kept)
         if not shown and not record.held:
             return []
+        buttons = make_learned_buttons(shown)
+        if record.held:
+            buttons += (stand_for("learned review", notices.DECIDE()),)
         message = NewOutboxMessage(
             platform=place[0],
             chat=place[1],
             body=notices.describe_learned([entry.text for entry in shown], len(record.held)),
             person_id=person.id,
             is_silent=person.learning == "quiet",
-            buttons=make_undo_buttons(shown),
+            buttons=buttons,
         )
         return [outbox.enqueue(connection, message, now=self._deps.now())]

@@ -13,8 +13,8 @@ from gateway.turns.proposals import (
     PROPOSAL_TASK,
     AcceptedProposals,
     ask_about_claim,
+    make_learned_buttons,
     make_proposal_answerers,
-    make_undo_buttons,
 )
 from gateway.turns.runner import TurnRunner
 from gateway.turns.server_forms import ServerForms
@@ -46,6 +46,6 @@ __all__ = [
     "UserPrompts",
     "ask_about_claim",
     "make_call_answerers",
+    "make_learned_buttons",
     "make_proposal_answerers",
-    "make_undo_buttons",
 ]

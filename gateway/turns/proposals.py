@@ -40,8 +40,13 @@ _LASTS = 7 * 24 * 3_600_000
 _ACCEPT, _DISMISS = "accept", "dismiss"
 
 
-def make_question(proposal: Proposal, place: tuple[str, str], now: int) -> NewQuestion:
-    """Make the question for a proposal in the reader's language. `place` is a (platform, chat)."""
+def make_question(
+    proposal: Proposal, place: tuple[str, str], now: int, evidence: str = ""
+) -> NewQuestion:
+    """Make the question for a proposal in the reader's language. `place` is a (platform, chat).
+
+    `evidence` replaces what the person said in the turn.
+    """
     return NewQuestion(
         person_id=proposal.person_id,
         kind="proposal",
@@ -60,6 +65,7 @@ def make_question(proposal: Proposal, place: tuple[str, str], now: int) -> NewQu
                 "tool": proposal.tool,
                 "arguments": proposal.arguments,
                 "sources": proposal.sources,
+                "evidence": evidence,
             },
             ensure_ascii=False,
         ),
@@ -73,27 +79,33 @@ def ask_about_claim(
 
     A yes makes the change as if the person had asked for it in the turn that it rests on.
     """
-    claim = held.claim
+    claim, lesson = held.claim, held.lesson
+    tool = "archive" if claim.target == "archive" else "memory"
     action = "replace" if claim.replaces else "add"
     arguments = {"action": action, "target": claim.target, "text": claim.text}
     if claim.replaces:
         arguments["old"] = claim.replaces
     if claim.target == "archive":
         arguments = {"action": "insert", "text": claim.text}
+    if lesson and lesson.skill:
+        tool = "skill_manage"
+        arguments = {"action": "patch", "name": lesson.skill, "old": lesson.old}
+        arguments["text"] = lesson.text
     proposal = Proposal(
         person_id=person_id,
         turn_id=held.turn_id,
         call_id=CallId(name_section(f"review:{task_id}:{held.number}", claim.section)),
-        tool="archive" if claim.target == "archive" else "memory",
+        tool=tool,
         arguments=json.dumps(arguments, ensure_ascii=False),
         shown="",
         sources=(),
     )
-    question = make_question(proposal, place, now)
-    return replace(question, text=notices.ask_about(claim, held.doubt))
+    question = make_question(proposal, place, now, "\n\n".join(lesson.traces) if lesson else "")
+    shown = notices.ask_about_lesson(lesson) if lesson else notices.ask_about(claim, held.doubt)
+    return replace(question, text=shown)
 
 
-def make_undo_buttons(learned: Sequence[LearnedEntry]) -> tuple[Choice, ...]:
+def make_learned_buttons(learned: Sequence[LearnedEntry]) -> tuple[Choice, ...]:
     """Return a button to undo each learned entry, in the reader's language."""
     return tuple(
         stand_for(f"undo {one.name}", offer_undo(one.text, None)) for one in learned[:_MOST_UNDO]
@@ -191,7 +203,8 @@ class AcceptedProposals:
             person=person,
             room=None if room_id is None else rooms.find_by_id(connection, room_id=room_id),
             job_turn=find_job_turn(connection, turn.id, self._now()),
-            evidence=messages.request_of_turn(
+            evidence=asked.get("evidence")
+            or messages.request_of_turn(
                 connection, turn_id=turn.id, person_id=conversation.person_id
             ),
             sources=tuple(asked["sources"]),

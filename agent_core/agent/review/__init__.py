@@ -6,7 +6,7 @@ It reads a copy of the conversation, and imports nothing that runs one.
 from agent_core.agent.review.feed import LearnedEntry, list_learned, list_records
 from agent_core.agent.review.gate import LONGEST, Claim, Doubt, Fault, Section, Verdict, judge
 from agent_core.agent.review.profile import ProfileLine, list_profile, name_section
-from agent_core.agent.review.record import HeldClaim, ReviewRecord, dump_record, load_record
+from agent_core.agent.review.record import HeldClaim, Lesson, ReviewRecord, dump_record, load_record
 from agent_core.agent.review.reviewer import PURPOSE, Reviewer
 from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due, is_correction
 
@@ -19,6 +19,7 @@ __all__ = [
     "Fault",
     "HeldClaim",
     "LearnedEntry",
+    "Lesson",
     "ProfileLine",
     "ReviewRecord",
     "ReviewRules",

@@ -161,6 +161,15 @@ def find_flaw_of_guess(text: str, entries: Iterable[str]) -> Fault | Doubt | Non
     return _find_fault(guess, entries) or ("voice" if _VOICE.search(text) else None)
 
 
+def find_flaw_of_patch(text: str) -> Fault | None:
+    """Return why a passage of a skill can't be proposed: what is hidden, secret or a defeat."""
+    if find_flaw(text.replace("\n", " ")) or _INVISIBLE.search(text):
+        return "hidden"
+    if find_secret(text):
+        return "secret"
+    return "defeat" if _DEFEAT.search(text) else None
+
+
 def keep_own_words(text: str) -> str:
     """Return a message without what it quotes: quoted lines, quotations, code and a copied mail."""
     if head := _LETTER_HEAD.search(text):
@@ -173,12 +182,10 @@ def keep_own_words(text: str) -> str:
 
 def _find_fault(claim: Claim, entries: Iterable[str]) -> Fault | None:
     text = claim.text
-    if find_flaw(text) or find_flaw(claim.quote) or _INVISIBLE.search(text):
+    if find_flaw(text) or find_flaw(claim.quote):
         return "hidden"
-    if find_secret(text):
-        return "secret"
-    if _DEFEAT.search(text):
-        return "defeat"
+    if fault := find_flaw_of_patch(text):
+        return fault
     if len(text) < _SHORTEST or len(text) > LONGEST:
         return "trivial"
     if _PASSING.search(text):

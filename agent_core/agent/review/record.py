@@ -10,6 +10,18 @@ from agent_core.transcript import ToolCallPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lesson:
+    """A change that would prevent a third time: a note, or a patch of a skill. `skill` is "" for a
+    note. `traces` are the two times.
+    """
+
+    skill: str
+    old: str
+    text: str
+    traces: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HeldClaim:
     """A claim that waits for the person, with its doubt and the turn it rests on."""
 
@@ -17,6 +29,8 @@ class HeldClaim:
     claim: Claim
     doubt: str
     turn_id: TurnId
+    lesson: Lesson | None = None
+    """The lesson that the claim stands for; its text is the claim's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +46,8 @@ class ReviewRecord:
     calls: tuple[ToolCallPart, ...] | None = None
     drawn: tuple[ToolCallPart, ...] | None = None
     """The answer to the request for conclusions, likewise."""
+    reflected: tuple[ToolCallPart, ...] | None = None
+    """The answer to the request about what went wrong twice, likewise."""
     kept: tuple[int, ...] = ()
     held: tuple[HeldClaim, ...] = ()
     refused: Mapping[str, int] = field(default_factory=dict)
@@ -46,6 +62,7 @@ def dump_record(record: ReviewRecord) -> str:
             "until": record.until,
             "calls": None if record.is_over else _dump_calls(record.calls),
             "drawn": None if record.is_over else _dump_calls(record.drawn),
+            "reflected": None if record.is_over else _dump_calls(record.reflected),
             "kept": record.kept,
             "held": [_dump_held(one) for one in record.held],
             "refused": record.refused,
@@ -63,6 +80,7 @@ def load_record(text: str) -> ReviewRecord:
         until=TurnId(found["until"]),
         calls=_load_calls(found["calls"]),
         drawn=_load_calls(found.get("drawn")),
+        reflected=_load_calls(found.get("reflected")),
         kept=tuple(found["kept"]),
         held=tuple(_load_held(one) for one in found["held"]),
         refused=dict(found["refused"]),
@@ -87,11 +105,13 @@ def _dump_held(held: HeldClaim) -> list[object]:
     return [
         *(held.number, held.doubt, held.turn_id, claim.target, claim.text, claim.quote),
         *(claim.message_id, claim.replaces, claim.section),
+        held.lesson and [held.lesson.skill, held.lesson.old, *held.lesson.traces],
     ]
 
 
 def _load_held(fields: list[object]) -> HeldClaim:
     number, doubt, turn_id, target, text, quoted, message_id, replaces, *more = fields
+    section, lesson = [*more, None, None][:2]
     return HeldClaim(
         number=int(str(number)),
         doubt=str(doubt),
@@ -102,6 +122,12 @@ def _load_held(fields: list[object]) -> HeldClaim:
             quote=str(quoted),
             message_id=None if message_id is None else MessageId(int(str(message_id))),
             replaces=str(replaces),
-            section=more[0] if more else None,  # type: ignore[arg-type]
+            section=section,  # type: ignore[arg-type]
         ),
+        lesson=_load_lesson(str(text), lesson) if isinstance(lesson, list) else None,
     )
+
+
+def _load_lesson(text: str, fields: list[str]) -> Lesson:
+    skill, old, first, second = fields
+    return Lesson(skill=skill, old=old, text=text, traces=(first, second))

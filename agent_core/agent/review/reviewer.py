@@ -14,7 +14,13 @@ from agent_core.agent.review.gate import Claim, judge
 from agent_core.agent.review.material import MOST_MESSAGES, make_request, read_claims
 from agent_core.agent.review.profile import name_section
 from agent_core.agent.review.record import HeldClaim, ReviewRecord, dump_record, load_record
-from agent_core.ids import MessageId, PersonId
+from agent_core.agent.review.reflection import (
+    Pair,
+    find_pair,
+    make_reflection_request,
+    read_lesson,
+)
+from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.memory import (
     MOST_STANDING,
     ArchiveContent,
@@ -43,6 +49,10 @@ PURPOSE = "review"
 """The purpose of a review's model call in `usage`."""
 _TAG = "learned"
 """The tag of archived claims."""
+_MOST_REVIEWS = 200
+"""Earlier reviews whose turns are looked at for a first time."""
+TWICE = "twice"
+"""The doubt of a lesson: the same went wrong twice."""
 _UNREADABLE = "unreadable"
 _FULL = "full"
 
@@ -85,13 +95,14 @@ class Reviewer:
             record = await self._ask(task, record, await self._read_said(task, record), person)
         if record.is_over:
             return person, record
+        record, pair = await self._reflect(task, record, person)
         # Read afresh: the person may have deleted messages while the model answered.
         said = await self._read_said(task, record)
         kept = await self._keep(record, said, person, asks_first=asks_first)
         if user_model and kept.kept and not await self._is_withdrawn(person, record):
             await self._conclude(task, record, person)
             user_model.forget(person.id)
-        return person, kept
+        return person, kept if pair is None else await self._hold_lesson(kept, pair, person)
 
     async def _read_said(self, task: Task, record: ReviewRecord) -> list[Said]:
         return await self._database.read(
@@ -132,6 +143,34 @@ class Reviewer:
 
         await self._database.write("reviews.answer", work)
         return asked
+
+    async def _reflect(
+        self, task: Task, record: ReviewRecord, person: Person
+    ) -> tuple[ReviewRecord, Pair | None]:
+        """Ask about what went wrong for the second time, if anything did."""
+        pair = await self._database.read(lambda c: _find_pair(c, person, record))
+        if pair is None or record.reflected is not None:
+            return record, pair
+        request = make_reflection_request(self._name, pair)
+        asked = await self._call(
+            task, person, request, lambda calls: replace(record, reflected=calls)
+        )
+        return asked, pair
+
+    async def _hold_lesson(self, record: ReviewRecord, pair: Pair, person: Person) -> ReviewRecord:
+        """Add the lesson of a pair to what waits for the person."""
+        known = [text for _, text in await self._read_known(person)]
+        lesson = read_lesson(record.reflected or (), pair, known)
+        if lesson is None or await self._is_withdrawn(person, record):
+            return record
+        held = HeldClaim(
+            number=len(record.calls or ()),
+            claim=Claim(target="memory", text=lesson.text, quote="", message_id=None),
+            doubt=TWICE,
+            turn_id=pair.second.turn_id,
+            lesson=lesson,
+        )
+        return replace(record, held=(*record.held, held))
 
     async def _conclude(self, task: Task, record: ReviewRecord, person: Person) -> None:
         """Ask what follows from the entries, and store it as guesses."""
@@ -239,3 +278,26 @@ class Reviewer:
             *(("user", entry) for entry in known.user),
             *(("memory", entry) for entry in known.memory),
         ]
+
+
+def _find_pair(connection: Connection, person: Person, record: ReviewRecord) -> Pair | None:
+    """Find what happened for the second time in the turns of a review.
+
+    Skills are everyone's, so only an owner is asked to patch one.
+    """
+    payloads = reviews.list_finished(connection, person_id=person.id, limit=_MOST_REVIEWS)
+    spans = [(one.after, one.until) for one in (load_record(text) for _, text in payloads)]
+
+    def is_new(turn_id: TurnId) -> bool:
+        return record.after < turn_id <= record.until
+
+    pair = find_pair(
+        connection,
+        person_id=person.id,
+        until=record.until,
+        is_new=is_new,
+        is_read=lambda turn_id: (
+            is_new(turn_id) or any(after < turn_id <= until for after, until in spans)
+        ),
+    )
+    return pair if pair is None or person.is_owner else replace(pair, skills={})

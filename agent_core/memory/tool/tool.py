@@ -15,8 +15,8 @@ from agent_core.state.memory.ledger import Origin
 from agent_core.tools import Declaration, Effect, MemoryOwner, ToolContext, ToolResult, find_secret
 from agent_core.transcript import ToolSpec
 
-EVIDENCE_LIMIT = 500
-"""Characters of the person's message that a ledger row keeps as evidence."""
+EVIDENCE_LIMIT = 2_000
+"""Characters of evidence that a ledger row keeps: a message, or both times of a lesson."""
 
 _STRING = {"type": "string"}
 _ACTIONS = ["add", "replace", "remove", "rewrite", "batch"]

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from agent_core.ids import MessageId, PersonId, TaskId, TurnId
 from agent_core.state.engine.database import Connection
+from agent_core.state.memory import ledger
 from agent_core.state.queues import tasks
+from agent_core.transcript import ToolCallPart, load_parts
 
 KIND = "review"
 """The kind of the tasks."""
@@ -32,6 +34,16 @@ class Said:
     """The person said it, not the assistant."""
     text: str
     created_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """A tool call that failed. `arguments` are JSON, "" for those that were forgotten."""
+
+    turn_id: TurnId
+    name: str
+    arguments: str
+    outcome: str
 
 
 def enqueue(
@@ -123,6 +135,65 @@ def list_said(
         )
         for row in reversed(rows)
     ]
+
+
+def list_failed(
+    connection: Connection, *, person_id: PersonId, until: TurnId, limit: int
+) -> list[Failed]:
+    """List the failed tool calls in a person's newest `limit` turns up to one, oldest first.
+
+    A turn that read words of others is left out.
+    """
+    rows = connection.execute(
+        "SELECT steps.turn_id, steps.call_id, steps.name, steps.outcome FROM (SELECT turns.id"
+        f" FROM turns{_OWN} WHERE turns.person_id = :person_id AND turns.id <= :until"
+        " AND turns.run_id IS NULL AND turns.account_id IS NOT NULL AND turns.is_untrusted = 0"
+        " ORDER BY turns.id DESC LIMIT :limit) AS recent"
+        " JOIN steps ON steps.turn_id = recent.id WHERE steps.is_error = 1"
+        " AND steps.outcome IS NOT NULL AND steps.sources = '[]' ORDER BY steps.id",
+        {"person_id": person_id, "until": until, "limit": limit},
+    ).fetchall()
+    return [
+        Failed(
+            turn_id=TurnId(row[0]),
+            name=row[2],
+            arguments=_find_arguments(connection, person_id, TurnId(row[0]), row[1]),
+            outcome=row[3],
+        )
+        for row in rows
+    ]
+
+
+def _find_arguments(
+    connection: Connection, person_id: PersonId, turn_id: TurnId, call_id: str
+) -> str:
+    rows = connection.execute(
+        "SELECT parts, text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
+        " AND role = 'assistant' AND forgotten_at IS NULL",
+        {"turn_id": turn_id, "person_id": person_id},
+    ).fetchall()
+    calls = [part for parts, text in rows for part in load_parts(parts, text)]
+    return next(
+        (
+            one.arguments
+            for one in calls
+            if isinstance(one, ToolCallPart) and one.call_id == call_id
+        ),
+        "",
+    )
+
+
+def list_skill_texts(connection: Connection, *, first: TurnId, second: TurnId) -> dict[str, str]:
+    """Return the texts of the skills that both turns used, by name; the newer of each."""
+    rows = connection.execute(
+        "SELECT skills.name, skill_uses.text_row FROM skill_uses"
+        " JOIN skills ON skills.id = skill_uses.skill_id"
+        " WHERE skill_uses.turn_id = :second AND EXISTS (SELECT 1 FROM skill_uses AS earlier"
+        " WHERE earlier.turn_id = :first AND earlier.skill_id = skill_uses.skill_id)",
+        {"first": first, "second": second},
+    ).fetchall()
+    found = {row[0]: ledger.find_row(connection, entry_id=row[1]) for row in rows if row[1]}
+    return {name: row[1].change.after or "" for name, row in found.items() if row}
 
 
 def exists(connection: Connection, *, person_id: PersonId, until: TurnId) -> bool:

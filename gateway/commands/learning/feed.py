@@ -26,7 +26,7 @@ from gateway.conversion import name_chat
 from gateway.outbound import Questions, stand_for
 from gateway.texts.learning import notices
 from gateway.texts.rooms import ONLY_IN_DIRECT
-from gateway.turns import MOST_ASKED, ask_about_claim, make_undo_buttons
+from gateway.turns import MOST_ASKED, ask_about_claim, make_learned_buttons
 
 _MOST_SHOWN = 15
 
@@ -63,7 +63,7 @@ class LearningCommands:
             )
             for learning, label in notices.MODES.items()
         ]
-        return Reply(text=text, buttons=(*make_undo_buttons(learned), *modes))
+        return Reply(text=text, buttons=(*make_learned_buttons(learned), *modes))
 
     def _ask(self, connection: Connection, call: Call) -> tuple[str, list[OutboxRow]]:
         """Ask about the oldest claims that wait; each is asked about once."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent_core.agent.review import LONGEST, Claim
+from agent_core.agent.review import LONGEST, Claim, Lesson
 from agent_core.localization import Plural, Text
 from agent_core.memory import ChangeName, fence
 from agent_core.state.people.people import Learning
@@ -27,6 +27,15 @@ NOTHING_HELD = Text("Nothing needs your approval.")
 ASKED_BELOW = Text("I'm asking about each note below.")
 _QUESTION = Text("Should I remember this? {doubt}\n\n{entry}\n\nYou wrote: {quote}")
 _QUESTION_UNPROVED = Text("Should I remember this? {doubt}\n\n{entry}")
+_QUESTION_NOTE = Text(
+    "The same thing went wrong twice. Should I remember this?\n\n{entry}\n\nThe first"
+    " time:\n{earlier}\nThe second time:\n{later}"
+)
+_QUESTION_PATCH = Text(
+    "The same thing went wrong twice. Should I change the skill {name}?\n\nInstead of:\n{was}\nit"
+    " would say:\n{entry}\n\nThe first time:\n{earlier}\nThe second time:\n{later}"
+)
+DECIDE = Text("Decide now")
 _DOUBTS = {
     "asked": Text("You asked to decide about each note."),
     "source": Text("I can't tell which of your messages says this."),
@@ -71,6 +80,15 @@ def ask_about(claim: Claim, doubt: str) -> str:
     if doubt in ("source", "quote"):
         return _QUESTION_UNPROVED(doubt=reason, entry=fence(claim.text))
     return _QUESTION(doubt=reason, entry=fence(claim.text), quote=_quote(claim.quote))
+
+
+def ask_about_lesson(lesson: Lesson) -> str:
+    """Ask whether to make a change after the same went wrong twice, and show both times."""
+    earlier, later = map(fence, lesson.traces)
+    entry, was = fence(lesson.text), fence(lesson.old)
+    if not lesson.skill:
+        return _QUESTION_NOTE(entry=entry, earlier=earlier, later=later)
+    return _QUESTION_PATCH(name=lesson.skill, was=was, entry=entry, earlier=earlier, later=later)
 
 
 def list_feed(lines: Sequence[tuple[ChangeName, str, str]], held: int) -> str:

@@ -10,9 +10,11 @@ from pathlib import Path
 from agent_core.models.contract import ModelRequest
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
+from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import Harness, quick, running
+from tests.integration.jobs.test_skills import make_owner
 
 SOON = replace(quick(), task_poll=0.02)
 SAID = "I prefer metric units"
@@ -164,3 +166,102 @@ async def test_learning_has_its_own_line_in_usage(tmp_path: Path) -> None:
         await reviewed(harness)
         await harness.chat.says("/usage")
         await harness.chat.sees_text("Learning")
+
+
+async def converse(harness: Harness, *said: str, first: int = 1) -> None:
+    """Say things one after another, and wait for the review of each."""
+    for number, words in enumerate(said, first):
+        await harness.chat.says(words)
+        await reviewed(harness, number)
+
+
+def count_reflections(harness: Harness) -> int:
+    return sum(one.system.startswith("The same thing") for one in harness.model.requests)
+
+
+def answering(*answers: str) -> list[object]:
+    """Return plays of answers and reviews that keep nothing; the third turn also names the talk."""
+    plays: list[object] = []
+    for number, answer in enumerate(answers):
+        plays += [say(answer), *[say("nothing")] * (2 if number == 2 else 1)]
+    return plays
+
+
+async def accept(harness: Harness) -> str:
+    """Open what waits with the button of the notice, accept it, and return what was asked."""
+    await harness.chat.sees_text("1 note needs your approval")
+    await harness.chat.press("Decide now")
+    question = await harness.chat.sees_text("The same thing went wrong twice.")
+    await harness.chat.press("Accept")
+    async with asyncio.timeout(45):
+        while not await harness.read(list_accepted):
+            await asyncio.sleep(0.01)
+    return question.texts[0]
+
+
+def list_accepted(connection: Connection) -> list[tuple[str, str]]:
+    """List what was accepted of the lessons, with its evidence."""
+    rows = connection.execute(
+        "SELECT after, evidence FROM ledger WHERE call_key LIKE '%review:%' ORDER BY id"
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+TWICE = ("How far is Oslo?", "No, I meant in kilometres", "And Rome?", "No, I meant in kilometres!")
+NOTE = "Give distances in kilometres"
+
+
+async def test_the_same_correction_twice_proposes_a_note_with_both_times(tmp_path: Path) -> None:
+    plays = answering("260 miles.", "418 km.", "850 miles.", "1368 km.")
+    lesson = ask(call("note", json.dumps({"text": NOTE})))
+    async with learning(tmp_path, *plays, lesson) as harness:
+        await converse(harness, *TWICE)
+        asked = await accept(harness)
+        ((kept, evidence),) = await harness.read(list_accepted)
+    assert kept == NOTE
+    for shown in (asked, evidence):
+        assert all(words in shown for words in (*TWICE, "260 miles.", "850 miles."))
+
+
+async def test_a_third_time_and_what_was_said_while_off_propose_nothing(tmp_path: Path) -> None:
+    plays = answering("1.", "2.", "3.")
+    async with learning(tmp_path, *plays[:4], ask(call("note", "{}")), *plays[4:]) as harness:
+        await converse(harness, *TWICE[1:2] * 3)
+        assert count_reflections(harness) == 1
+    off = tmp_path / "off"
+    async with learning(off, say("1."), say("2."), say("nothing")) as harness:
+        await harness.chat.says("/learned off")
+        await harness.chat.sees_text("no longer learn")
+        await harness.chat.says(TWICE[1])
+        await harness.chat.sees_text("1.")
+        await harness.at_rest()
+        await harness.chat.says("/learned quiet")
+        await harness.chat.sees_text("without a notification")
+        await converse(harness, TWICE[1], first=2)
+        assert count_reflections(harness) == 0
+
+
+async def test_the_same_error_twice_proposes_a_patch_of_the_skill_behind_it(
+    tmp_path: Path,
+) -> None:
+    write_skill(tmp_path / "skills", "tidy")
+    place = tmp_path / "skills" / "tidy" / "SKILL.md"
+    old = place.read_text().strip().splitlines()[-1]
+    plays: list[object] = []
+    for number in (1, 2):
+        gone = json.dumps({"action": "remove", "target": "memory", "old": f"shed {number}"})
+        read = call("skill_view", '{"name": "tidy"}', "c1")
+        plays += [ask(read, call("memory", gone, "c2")), say(f"Done {number}."), say("nothing")]
+    lesson = json.dumps({"name": "tidy", "old": old, "text": "Look before you remove."})
+    async with learning(tmp_path, *plays, ask(call("patch", lesson))) as harness:
+        await converse(harness, "tidy the shed")
+        await harness.gateway.database.write("owner", make_owner)
+        harness.gateway.identity.forget_known()
+        await converse(harness, "tidy the shed again", first=2)
+        asked = await accept(harness)
+        ((_, evidence),) = await harness.read(list_accepted)
+        async with asyncio.timeout(45):
+            while "Look before you remove." not in place.read_text():
+                await asyncio.sleep(0.01)
+    for shown in (asked, evidence):
+        assert all(words in shown for words in ("tidy the shed again", "shed 1", "shed 2"))

@@ -16,6 +16,7 @@ from agent_core.agent.review import (
     dump_record,
     enqueue_due,
     list_records,
+    load_record,
 )
 from agent_core.ids import PersonId, TurnId
 from agent_core.memory import MemoryStore
@@ -191,8 +192,9 @@ async def test_words_that_are_forgotten_while_the_model_answers_are_not_kept(rig
 
 async def test_what_was_said_while_learning_was_off_is_never_read(rig: Rig) -> None:
     await rig.add(user_message("Said before"))
+    nothing = dump_record(ReviewRecord(after=TurnId(0), until=TurnId(0), is_over=True))
     await rig.database.write(
-        "skip", lambda c: reviews.skip(c, person_id=rig.person_id, payload="{}", now=NOW)
+        "skip", lambda c: reviews.skip(c, person_id=rig.person_id, payload=nothing, now=NOW)
     )
     until = await rig.add(user_message("Said after"))
     after = await rig.database.read(lambda c: reviews.find_newest(c, person_id=rig.person_id))
@@ -384,3 +386,46 @@ async def test_a_review_reads_no_more_than_its_limit(rig: Rig) -> None:
     request: ModelRequest = model.requests[0]
     assert len(request.messages[0].text) < 26_000
     assert "message 89" in request.messages[0].text
+
+
+async def test_a_lesson_is_asked_for_once_and_survives_a_crash(rig: Rig) -> None:
+    said = ("How far is Oslo?", "No, I meant in kilometres")
+    for text in said:
+        first = await rig.add(user_message(text), answer("260."))
+    await rig.review(await rig.take(first), FakeModel(say("nothing")))
+    await rig.database.write("done", lambda c: c.execute("UPDATE tasks SET state = 'done'"))
+    until = await rig.add(user_message("Nein, ich meinte Kilometer"), answer("418."))
+    until = await rig.add(user_message("No, I meant in kilometres!"), answer("418."))
+    note = call("note", json.dumps({"text": "Give distances in kilometres"}))
+    before = await rig.review(
+        await rig.take(until, after=first), FakeModel(say("nothing"), ask(note))
+    )
+    again = await rig.review(await rig.database.write("again", _take_again), FakeModel())
+    assert again.held == before.held
+    (held,) = again.held
+    assert held.lesson is not None
+    assert [said[1] in trace for trace in held.lesson.traces] == [True, True]
+    assert load_record(dump_record(again)) == replace(again, calls=None, reflected=None)
+
+
+async def test_errors_after_words_of_others_teach_nothing(rig: Rig) -> None:
+    for is_untrusted in (True, False):
+        ended = TurnId(0)
+        for number in range(2):
+            ended = await rig.add(user_message(f"do it {number}"))
+            await rig.database.write("step", lambda c, t=ended, u=is_untrusted: fail(c, t, u))
+        model = FakeModel(say("nothing"), say("nothing"))
+        await rig.review(await rig.take(ended, after=ended - 2), model)
+        await rig.database.write("done", lambda c: c.execute("UPDATE tasks SET state = 'done'"))
+        assert len(model.requests) == (1 if is_untrusted else 2)
+    assert "page 4" in model.requests[1].messages[0].text
+
+
+def fail(connection: Connection, turn_id: TurnId, is_untrusted: bool) -> None:
+    """Let a tool fail in a turn that may have read words of others."""
+    connection.execute(
+        "INSERT INTO steps (turn_id, call_id, name, effect, outcome, is_error, started_at)"
+        " VALUES (?, 'c', 'web_fetch', 'read', ?, 1, 0)",
+        (turn_id, f"page {turn_id} is gone"),
+    )
+    connection.execute("UPDATE turns SET is_untrusted = ? WHERE id = ?", (is_untrusted, turn_id))

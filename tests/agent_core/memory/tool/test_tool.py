@@ -191,12 +191,12 @@ async def test_a_call_repeated_after_a_crash_gives_the_same_answer(
 async def test_the_ledger_keeps_whose_words_a_change_rests_on(
     tool: MemoryTool, database: Database, ann: Person
 ) -> None:
-    await Caller(tool, ann, evidence="e" * 2000)("add", "user", text="Likes tea")
+    await Caller(tool, ann, evidence="e" * 3000)("add", "user", text="Likes tea")
     (row,) = await database.read(
         lambda connection: ledger.find_entries(connection, person_id=ann.id, target="user")
     )
     assert row.origin.actor == "turn:7"
-    assert row.origin.evidence == "e" * 500
+    assert row.origin.evidence == "e" * 2000
     assert row.origin.now == 1000
 
 

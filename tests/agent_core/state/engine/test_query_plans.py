@@ -341,6 +341,8 @@ VALUES: dict[str, Any] = {
     "label": "l",
     "agent": "coder",
     "chats": ("a", "b"),
+    "first": TurnId(1),
+    "second": TurnId(2),
     "reactions": [("m", "👍")],
     "verdict": "liked",
     "made_id": None,
