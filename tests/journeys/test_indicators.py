@@ -78,6 +78,7 @@ async def test_after_a_crash_the_turn_removes_the_eyes_of_all_its_messages(
     async with running(deployment.home, **settings) as process:
         said = [await anna.says("paint my room")]
         await _until(lambda: anna.indicators(said[0]))
+        await _until(lambda: len(deployment.turns) == 1)  # its first call loads the model's SDK
         said.append(await anna.says("in blue"))
         await _until(lambda: anna.indicators(said[1]))
         deployment.plan(calls(call("recall", query="paint")))
