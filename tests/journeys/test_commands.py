@@ -52,7 +52,9 @@ async def test_stop_ends_the_answer_and_reports_what_was_done(stage: Stage) -> N
     async with stage.open() as harness:
         await stage.telegram.says(ANNA, "search for the boat")
         await harness.until(lambda: len(stage.turns) == 2)
-        assert await harness.ask(ANNA, "/stop") == general.describe_stop("", ["recall"])
+        await harness.ask(ANNA, "/stop")
+        (shown,) = stage.telegram.texts(ANNA)  # on a busy machine an edit of the status line
+        assert shown == general.describe_stop("", ["recall"])
         assert "Nothing is running here" in await harness.ask(ANNA, "/stop")
         stage.model.before = None
         assert await harness.ask(ANNA, "go on") == "echo: go on"
