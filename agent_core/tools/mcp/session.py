@@ -41,8 +41,10 @@ from agent_core.tools.mcp.transports.stdio import open_stdio
 from agent_core.tools.mcp.transports.streams import Link
 from agent_core.transcript import flatten
 
-_ANSWER_SECONDS = 20.0
-"""Seconds for an answer to anything but a call."""
+_ANSWER_SECONDS = 60.0
+"""Seconds for an answer to anything but a call. The first one waits for the server's own start,
+which may be a download by npx; `Timings.start` bounds both.
+"""
 _LONGEST_CALL = 7200.0
 """Seconds after which the SDK gives a call up; `RunningCall` counts those of the server."""
 _MOST_PAGES = 50

@@ -34,7 +34,7 @@ async def port() -> AsyncIterator[int]:
         stderr=asyncio.subprocess.DEVNULL,
     )
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not await is_open(chosen):
                 await asyncio.sleep(0.05)
         yield chosen

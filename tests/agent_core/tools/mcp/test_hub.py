@@ -22,7 +22,7 @@ from tests.databases import open_database
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
-QUICK = Timings(start=20, first_pause=0.05, longest_pause=0.05, least_refresh=0.01)
+QUICK = Timings(start=90, first_pause=0.05, longest_pause=0.05, least_refresh=0.01)
 
 
 @dataclass

@@ -21,7 +21,8 @@ from tests.agent_core.tools.mcp.conftest import hostile_server, python_server
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
-QUICK = Timings(start=20, first_pause=0.01, longest_pause=0.01, least_refresh=0.01)
+QUICK = Timings(start=90, first_pause=0.01, longest_pause=0.01, least_refresh=0.01)
+"""A server's start imports the SDK, which takes long on a busy machine."""
 
 
 async def ignore(server: McpServer, listing: Listing) -> None:
@@ -42,7 +43,7 @@ async def running(
             await task
 
 
-async def wait_for(is_so: Callable[[], bool], seconds: float = 30) -> None:
+async def wait_for(is_so: Callable[[], bool], seconds: float = 120) -> None:
     async with asyncio.timeout(seconds):
         while not is_so():
             await asyncio.sleep(0.01)
@@ -148,7 +149,7 @@ async def test_a_hostile_server_never_holds_up_the_others(
     hostile = replace(hostile_server(how), seconds=30.0)
     async with (
         running(python_server(), surroundings) as good,
-        running(hostile, surroundings, replace(QUICK, start=10)) as bad,
+        running(hostile, surroundings) as bad,
     ):
         await wait_for(lambda: good.state == "ready")
         if how in ("hang", "endless"):
