@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from bench import (
+    first_lines,
     long_dialogue,
     memory,
     overhead,
@@ -37,6 +38,7 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
     parts: dict[str, Part] = {
         "startup": partial(startup.measure, rounds=1 if is_quick else 3),
         "words": startup.measure_words,
+        "first-lines": first_lines.measure,
         "tokens": tokens.measure,
         **{
             f"overhead-{platform}": partial(

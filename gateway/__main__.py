@@ -10,6 +10,7 @@ from gateway.errors import Broken, Declined, Mistaken, StartError, suggest
 from gateway.interfaces import subcommands
 from gateway.interfaces.parser import Parser, end_sentence
 from gateway.interfaces.subcommands import SUBCOMMANDS
+from gateway.interfaces.waiting import showing
 
 DONE, FAILED, WRONG = 0, 1, 2
 """Exit codes: done, failed, usage or configuration error."""
@@ -54,7 +55,10 @@ def _dispatch(words: list[str], environ: Mapping[str, str]) -> int:
     command = subcommands.load(word)
     parser = Parser(prog=f"talaria {word}", description=f"{SUBCOMMANDS[word]}.")
     command.configure(parser)
-    return command.run(parser.read(words[1:]), environ)
+    arguments = parser.read(words[1:])
+    with showing("Loading"):
+        run = command.run  # imports what the command needs
+    return run(arguments, environ)
 
 
 def _describe_subcommands() -> str:

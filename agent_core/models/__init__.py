@@ -3,36 +3,43 @@
 Each provider is a plug-in package; nothing imports it by name.
 """
 
-from agent_core.models.catalog import (
-    SOURCE,
-    Cost,
-    ModelFacts,
-    ModelTable,
-    Price,
-    Prices,
-    bill,
-    find_window,
-    load_table,
-    parse_price,
-    reduce_table,
-)
-from agent_core.models.contract import (
-    CountsTokens,
-    Model,
-    ModelAnswer,
-    ModelRequest,
-    StopReason,
-    TextDelta,
-    Usage,
-)
-from agent_core.models.requests import (
-    Fingerprints,
-    choose,
-    estimate_input,
-    estimate_messages,
-    list_shown,
-)
-from agent_core.models.router import ModelPolicy, ModelRouter, split_name
+from typing import TYPE_CHECKING
+
+from agent_core.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from agent_core.models.catalog import (
+        SOURCE,
+        Cost,
+        ModelFacts,
+        ModelTable,
+        Price,
+        Prices,
+        bill,
+        find_window,
+        load_table,
+        parse_price,
+        reduce_table,
+    )
+    from agent_core.models.contract import (
+        CountsTokens,
+        Model,
+        ModelAnswer,
+        ModelRequest,
+        StopReason,
+        TextDelta,
+        Usage,
+    )
+    from agent_core.models.requests import (
+        Fingerprints,
+        choose,
+        estimate_input,
+        estimate_messages,
+        list_shown,
+    )
+    from agent_core.models.router import ModelPolicy, ModelRouter, split_name
+else:
+    __getattr__ = export_lazily(__name__, __file__)
 
 __all__ = [
     "SOURCE",

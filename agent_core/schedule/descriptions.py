@@ -29,7 +29,8 @@ from agent_core.schedule.rules import (
     show_clock,
 )
 from agent_core.schedule.triggers import Cron, Every, Once, OnEvent, Timing, moment
-from agent_core.state.jobs.jobs import Late, NewJob, Options
+from agent_core.state.jobs.jobs import NewJob, Options
+from agent_core.state.jobs.late import Late
 
 _ONCE = Text("Once, {moment}")
 _AFTER = {

@@ -14,7 +14,8 @@ from agent_core.schedule.resources import JobResources, find_fault, find_unprice
 from agent_core.schedule.triggers import Every, Once, OnEvent, Timing, dump_timing, load_timing
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_marks, job_runs, jobs
-from agent_core.state.jobs.jobs import Job, JobKind, Late, NewJob, Options, Target
+from agent_core.state.jobs.jobs import Job, JobKind, NewJob, Options, Target
+from agent_core.state.jobs.late import Late
 
 LONGEST_TITLE = 80
 LONGEST_BODY = 4000

@@ -5,14 +5,14 @@ import importlib
 import logging
 import os
 import pkgutil
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import cast
 
 from adapters.contract import ChatAdapter
+from adapters.ids import list_platforms
 from agent_core.execution import (
     WORKSPACES,
     Backend,
@@ -54,7 +54,7 @@ def load_adapter(name: str, options: Mapping[str, str]) -> ChatAdapter:
 
     Raises `UnknownPlug`, and `ValueError` with a sentence on an invalid option.
     """
-    module = _load(_PLATFORMS, name, platforms(), "platform")
+    module = _load(_PLATFORMS, name, list_platforms(), "platform")
     return cast(ChatAdapter, module.create(options))
 
 
@@ -81,14 +81,9 @@ def load_memory(name: str, options: Mapping[str, str]) -> MemoryProvider:
 def list_built_in(kind: str) -> list[str]:
     """List Talaria's own plug-ins of a kind; none for a kind without folders."""
     if kind == "platforms":
-        return platforms()
+        return list(list_platforms())
     folder = {"models": _MODELS, "memories": _MEMORIES}.get(kind)
     return _list(folder, packages=True) if folder else []
-
-
-def platforms() -> list[str]:
-    """List the platforms: the packages of `adapters` that hold an `adapter` module."""
-    return [name for name in _list(_PLATFORMS, packages=True) if _has_adapter(name)]
 
 
 def _list(package: str, *, packages: bool) -> list[str]:
@@ -98,14 +93,7 @@ def _list(package: str, *, packages: bool) -> list[str]:
     return sorted(found.name for found in pkgutil.iter_modules(places) if found.ispkg is packages)
 
 
-@cache
-def _has_adapter(name: str) -> bool:
-    spec = find_spec(f"{_PLATFORMS}.{name}")
-    places = spec.submodule_search_locations if spec else None
-    return any(found.name == "adapter" for found in pkgutil.iter_modules(places))
-
-
-def _load(package: str, name: str, known: list[str], kind: str) -> ModuleType:
+def _load(package: str, name: str, known: Sequence[str], kind: str) -> ModuleType:
     if name not in known:
         raise UnknownPlug(f'There is no {kind} "{name}"; there are {", ".join(known)}.')
     with held_off():

@@ -2,12 +2,15 @@
 
 import os
 import stat
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from agent_core.state.backups.restoring import REHEARSAL
-from agent_core.state.backups.switching import STAGING
-from gateway.errors import StartError
+from agent_core.state import backups
+from agent_core.state.backups.names import REHEARSAL, STAGING
+from gateway.errors import SettingsError, StartError
+
+HOME_VARIABLE = "TALARIA_HOME"
 
 DATABASE = "state.db"
 CONSOLE_SOCKET = "console.sock"
@@ -39,6 +42,33 @@ LONGEST_SOCKET_PATH = 103
 
 _UMASK = 0o077
 """The umask: other users have no access to the home directory."""
+
+
+def find_home(environ: Mapping[str, str], given: Path | None = None) -> Path:
+    """Return the home directory, which need not exist. Raises `SettingsError`."""
+    user_home = environ.get("HOME") or str(Path.home())
+    named = str(given) if given is not None else environ.get(HOME_VARIABLE, "").strip()
+    home = expand(named or "~/.talaria", user_home).absolute()
+    if home.exists() and not home.is_dir():
+        raise SettingsError(f"The home {home} is a file; {HOME_VARIABLE} has to name a folder.")
+    return home
+
+
+def open_home(environ: Mapping[str, str], given: Path | None = None) -> Path:
+    """Return the home directory, after finishing a restore that was interrupted.
+
+    For commands that need no setting. Raises `SettingsError`, and `StoreError` if the restore
+    can't be finished.
+    """
+    home = find_home(environ, given)
+    if (home / STAGING).exists():
+        backups.finish_switch(home, DATABASE)
+    return home
+
+
+def expand(path: str, user_home: str) -> Path:
+    """Return a path, with the folder of its user for `~`."""
+    return Path(user_home + path[1:] if path == "~" or path.startswith("~/") else path)
 
 
 def make_home(home: Path) -> str:

@@ -15,7 +15,6 @@ from pydantic_settings import (
 )
 
 from agent_core.models import Prices, load_table, parse_price, split_name
-from agent_core.state.backups.switching import finish_switch
 from agent_core.tools.workspace import NamedSecret
 from gateway.config import sources
 from gateway.config.backups import BackupSettings, make_place
@@ -26,7 +25,7 @@ from gateway.config.logging import list_hidden
 from gateway.config.mcp_file import list_mcp_variables
 from gateway.config.media_tables import MediaSettings
 from gateway.config.model_tables import CostSettings, ModelSettings
-from gateway.config.paths import DATABASE, MODEL_TABLE, SKILLS
+from gateway.config.paths import HOME_VARIABLE, MODEL_TABLE, SKILLS, expand, open_home
 from gateway.config.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
 from gateway.config.redaction import looks_secret
 from gateway.config.secrets import list_secret_variables, read_named_secrets
@@ -176,8 +175,7 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     Raises `SettingsError`, and `StoreError` if a restore can't be finished.
     """
     user_home = environ.get("HOME") or str(Path.home())
-    place = find_home(environ, home)
-    finish_switch(place, DATABASE)
+    place = open_home(environ, home)
     given = add_saved(environ, place)
     secrets = sources.read_secrets(given)
     named = read_named_secrets(place, given)
@@ -234,30 +232,14 @@ def list_unknown_variables(environ: Mapping[str, str]) -> list[str]:
     return sources.list_unknown_variables(environ, TABLES)
 
 
-def find_home(environ: Mapping[str, str], given: Path | None = None) -> Path:
-    """Return the home directory, which need not exist. Raises `SettingsError`."""
-    user_home = environ.get("HOME") or str(Path.home())
-    named = str(given) if given is not None else environ.get(sources.HOME_VARIABLE, "").strip()
-    home = _expand(named or "~/.talaria", user_home).absolute()
-    if home.exists() and not home.is_dir():
-        raise SettingsError(
-            f"The home {home} is a file; {sources.HOME_VARIABLE} has to name a folder."
-        )
-    return home
-
-
 def add_saved(environ: Mapping[str, str], home: Path) -> dict[str, str]:
     """Return an environment with what only `.env` sets. Raises `SettingsError`."""
     saved = {
         name: value
         for name, value in read_env(home).items()
-        if not environ.get(name, "").strip() and name != sources.HOME_VARIABLE
+        if not environ.get(name, "").strip() and name != HOME_VARIABLE
     }
     return {**environ, **saved}
-
-
-def _expand(path: str, user_home: str) -> Path:
-    return Path(user_home + path[1:] if path == "~" or path.startswith("~/") else path)
 
 
 def _resolve_model(settings: Settings, secrets: Secrets) -> ModelSettings:
@@ -378,7 +360,7 @@ def _check_search(tools: ToolSettings, secrets: Secrets) -> None:
 def _resolve_prompt(settings: Settings, user_home: str) -> PromptSettings:
     if not settings.prompt.folder:
         return settings.prompt
-    folder = _expand(settings.prompt.folder, user_home)
+    folder = expand(settings.prompt.folder, user_home)
     folder = folder if folder.is_absolute() else settings.home / folder
     if not folder.is_dir():
         raise SettingsError(f"prompt.folder names {folder}, which is not a folder.")

@@ -13,12 +13,12 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from gateway.config.credentials import Secrets
+from gateway.config.paths import HOME_VARIABLE
 from gateway.config.redaction import looks_secret
 from gateway.config.tables import Table
 from gateway.errors import SettingsError, suggest
 
 CONFIG_NAME = "config.toml"
-HOME_VARIABLE = "TALARIA_HOME"
 SECRET_VARIABLES = tuple(name.upper() for name in Secrets.model_fields)
 
 Values = dict[str, dict[str, Any]]

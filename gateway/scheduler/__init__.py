@@ -1,36 +1,43 @@
 """The scheduler: claims due slots, runs scripts and system jobs, and recovers runs."""
 
-from gateway.scheduler.agent_messages import AgentMessageDeps as AgentMessageDeps
-from gateway.scheduler.agent_messages import AgentMessages as AgentMessages
-from gateway.scheduler.calendars import Calendars as Calendars
-from gateway.scheduler.command_ends import CommandEndDeps as CommandEndDeps
-from gateway.scheduler.command_ends import CommandEnds as CommandEnds
-from gateway.scheduler.event_sources import WATCH as WATCH
-from gateway.scheduler.event_sources import EventSources as EventSources
-from gateway.scheduler.retention import Sweeper as Sweeper
-from gateway.scheduler.reviews import PersonBusy as PersonBusy
-from gateway.scheduler.reviews import ReviewDeps as ReviewDeps
-from gateway.scheduler.reviews import Reviews as Reviews
-from gateway.scheduler.runner import JobRunner as JobRunner
-from gateway.scheduler.runner import RunnerDeps as RunnerDeps
-from gateway.scheduler.skill_curator import Curator as Curator
-from gateway.scheduler.skill_curator import SkillServices as SkillServices
-from gateway.scheduler.skill_curator import make_skill_services as make_skill_services
-from gateway.scheduler.skill_curator import plan_round as plan_round
-from gateway.scheduler.skill_curator import record_manual_changes as record_manual_changes
-from gateway.scheduler.skill_curator import sync_at_start as sync_at_start
-from gateway.scheduler.skill_tests import SkillTestDeps as SkillTestDeps
-from gateway.scheduler.skill_tests import SkillTests as SkillTests
-from gateway.scheduler.skill_tests import TestUnfinished as TestUnfinished
-from gateway.scheduler.system_jobs import BACKUP as BACKUP
-from gateway.scheduler.system_jobs import CALENDARS as CALENDARS
-from gateway.scheduler.system_jobs import CURATOR as CURATOR
-from gateway.scheduler.system_jobs import MEMORY_SYNC as MEMORY_SYNC
-from gateway.scheduler.system_jobs import RETENTION as RETENTION
-from gateway.scheduler.system_jobs import BackupPlan as BackupPlan
-from gateway.scheduler.system_jobs import Backups as Backups
-from gateway.scheduler.system_jobs import deliver_backup as deliver_backup
-from gateway.scheduler.system_jobs import ensure_system_jobs as ensure_system_jobs
-from gateway.scheduler.system_jobs import make_triggers as make_triggers
-from gateway.scheduler.system_jobs import sync_memory as sync_memory
-from gateway.scheduler.ticker import Scheduler as Scheduler
+from typing import TYPE_CHECKING
+
+from agent_core.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from gateway.scheduler.agent_messages import AgentMessageDeps as AgentMessageDeps
+    from gateway.scheduler.agent_messages import AgentMessages as AgentMessages
+    from gateway.scheduler.calendars import Calendars as Calendars
+    from gateway.scheduler.command_ends import CommandEndDeps as CommandEndDeps
+    from gateway.scheduler.command_ends import CommandEnds as CommandEnds
+    from gateway.scheduler.event_sources import WATCH as WATCH
+    from gateway.scheduler.event_sources import EventSources as EventSources
+    from gateway.scheduler.retention import Sweeper as Sweeper
+    from gateway.scheduler.reviews import PersonBusy as PersonBusy
+    from gateway.scheduler.reviews import ReviewDeps as ReviewDeps
+    from gateway.scheduler.reviews import Reviews as Reviews
+    from gateway.scheduler.runner import JobRunner as JobRunner
+    from gateway.scheduler.runner import RunnerDeps as RunnerDeps
+    from gateway.scheduler.skill_curator import Curator as Curator
+    from gateway.scheduler.skill_curator import SkillServices as SkillServices
+    from gateway.scheduler.skill_curator import make_skill_services as make_skill_services
+    from gateway.scheduler.skill_curator import plan_round as plan_round
+    from gateway.scheduler.skill_curator import record_manual_changes as record_manual_changes
+    from gateway.scheduler.skill_curator import sync_at_start as sync_at_start
+    from gateway.scheduler.skill_tests import SkillTestDeps as SkillTestDeps
+    from gateway.scheduler.skill_tests import SkillTests as SkillTests
+    from gateway.scheduler.skill_tests import TestUnfinished as TestUnfinished
+    from gateway.scheduler.system_jobs import BACKUP as BACKUP
+    from gateway.scheduler.system_jobs import CALENDARS as CALENDARS
+    from gateway.scheduler.system_jobs import CURATOR as CURATOR
+    from gateway.scheduler.system_jobs import MEMORY_SYNC as MEMORY_SYNC
+    from gateway.scheduler.system_jobs import RETENTION as RETENTION
+    from gateway.scheduler.system_jobs import BackupPlan as BackupPlan
+    from gateway.scheduler.system_jobs import Backups as Backups
+    from gateway.scheduler.system_jobs import deliver_backup as deliver_backup
+    from gateway.scheduler.system_jobs import ensure_system_jobs as ensure_system_jobs
+    from gateway.scheduler.system_jobs import make_triggers as make_triggers
+    from gateway.scheduler.system_jobs import sync_memory as sync_memory
+    from gateway.scheduler.ticker import Scheduler as Scheduler
+else:
+    __getattr__ = export_lazily(__name__, __file__)

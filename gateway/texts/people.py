@@ -4,13 +4,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from agent_core.localization import LANGUAGES, Plural, Text, format_date
-from agent_core.state.people.people import Account
 from agent_core.tools import name_city as find_city
 from agent_core.transcript import flatten
 from gateway.texts.general import EXAMPLES, PURPOSE, name_platform
+
+if TYPE_CHECKING:
+    from agent_core.state.people.people import Account
 
 LINK_IN_GROUP = Text(
     "I only link accounts in direct messages, because others can read this chat. I've"
@@ -246,7 +249,7 @@ def describe_kept(count: int) -> str:
 class AccountLine:
     """A line of /accounts; `is_admitted` is false for one that may talk only while linked."""
 
-    account: Account
+    account: "Account"
     is_here: bool
     is_admitted: bool
 

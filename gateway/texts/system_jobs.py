@@ -3,13 +3,15 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_core.localization import Plural, Text
-from agent_core.memory import SyncReport
-from agent_core.skills import CuratorReport, Step, StepKind
 
-_DONE: dict[StepKind, str] = {
+if TYPE_CHECKING:
+    from agent_core.memory import SyncReport
+    from agent_core.skills import CuratorReport, Step, StepKind
+
+_DONE: dict["StepKind", str] = {
     "see": "new",
     "changed": "changed by hand",
     "tell": "broken, reported to the owners",
@@ -21,7 +23,7 @@ _DONE: dict[StepKind, str] = {
     "returned": "restored by hand",
     "forget": "deleted by hand",
 }
-_WOULD: dict[StepKind, str] = {
+_WOULD: dict["StepKind", str] = {
     "see": "{name}: would be recorded as new",
     "changed": "{name}: changed by hand; would be recorded",
     "tell": "{name}: broken; would be reported to the owners: {fault}",
@@ -49,7 +51,7 @@ def describe_broken(faults: Sequence[str]) -> str:
     return _BROKEN(len(faults), faults="\n".join(f"- {_sentence(fault)}" for fault in faults))
 
 
-def describe_round(done: CuratorReport) -> str:
+def describe_round(done: "CuratorReport") -> str:
     """Describe the curator's work for the record of its run."""
     if not done.has_folder:
         return NO_FOLDER
@@ -59,7 +61,7 @@ def describe_round(done: CuratorReport) -> str:
     return "; ".join((looked, *reported, *stuck))
 
 
-def describe_plan(found: CuratorReport) -> list[str]:
+def describe_plan(found: "CuratorReport") -> list[str]:
     """Describe the curator's plan, a line for each step."""
     if not found.has_folder:
         return [_sentence(NO_FOLDER)]
@@ -70,7 +72,7 @@ def describe_plan(found: CuratorReport) -> list[str]:
     return lines or ["There is nothing to do."]
 
 
-def _gather(steps: Iterable[Step]) -> list[tuple[str, list[str]]]:
+def _gather(steps: "Iterable[Step]") -> list[tuple[str, list[str]]]:
     """Group the steps by their action and name their skills."""
     found: dict[str, list[str]] = {}
     for step in steps:
@@ -188,7 +190,7 @@ def describe_calendars(count: int, failed: int) -> str:
     return f"{done}; the others keep their last days off, see the log" if failed else done
 
 
-def describe_sync(sync: SyncReport, now: int) -> str:
+def describe_sync(sync: "SyncReport", now: int) -> str:
     """Describe the state of the external memory's sync. Pure; `now` in milliseconds."""
     report = sync.report
     how = "answers" if report.state == "ok" else f"does not answer ({report.detail or 'not yet'})"

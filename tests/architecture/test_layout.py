@@ -50,7 +50,7 @@ def modules_of(package: Path) -> list[Path]:
 
 @pytest.mark.parametrize(
     ("top", "most_packages", "most_modules"),
-    [("gateway", 12, 4), ("agent_core", 10, 5), ("adapters", 6, 5)],
+    [("gateway", 12, 4), ("agent_core", 10, 6), ("adapters", 6, 5)],
 )
 def test_the_top_level_of_each_package_is_small(
     top: str, most_packages: int, most_modules: int

@@ -6,6 +6,7 @@ from tests.architecture.rules import RULES
 from tests.architecture.source import PRODUCT, Module, list_modules
 
 DOC = '"""Does one thing, and says which."""\n'
+LAZY = "if TYPE_CHECKING:\n    {}\nelse:\n    __getattr__ = export_lazily(__name__, __file__)\n"
 
 
 # One test, so that one worker parses every module, and not each of them.
@@ -39,6 +40,8 @@ def test_the_whole_gateway_is_looked_at() -> None:
         ("check_init", "gateway/cli/__init__.py", DOC + "A = 1\n"),
         ("check_init", "gateway/turns/__init__.py", DOC + "from gateway.jobs import Outcomes\n"),
         ("check_init", "adapters/x/__init__.py", DOC + "import adapters.x.adapter\n"),
+        ("check_init", "gateway/a/__init__.py", DOC + LAZY.format("from gateway.b import B")),
+        ("check_init", "gateway/a/__init__.py", DOC + LAZY.format("A = 1")),
         ("check_imports_stand_on_top", "gateway/a.py", DOC + "def f():\n    import os\n"),
         ("check_no_mock", "tests/a.py", DOC + "from unittest import mock\n"),
         ("check_no_mock", "tests/a.py", DOC + "import unittest.mock\n"),
@@ -71,6 +74,7 @@ def test_a_planted_fault_is_found(rule: str, path: str, text: str) -> None:
             "adapters/x/__init__.py",
             DOC + 'from adapters.x.adapter import create\n\n__all__ = ["create"]\n',
         ),
+        ("adapters/x/__init__.py", DOC + LAZY.format("from adapters.x.adapter import create")),
         ("gateway/concurrency.py", DOC + "try:\n    a\nexcept Exception:\n    pass\n"),
         ("gateway/a.py", DOC + "try:\n    a\nexcept BaseException:\n    b()\n    raise\n"),
         ("gateway/config/settings.py", DOC + "import os\nA = os.environ\n"),

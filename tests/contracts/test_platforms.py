@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from adapters.errors import Unreachable
-from gateway.bootstrap.plugins import platforms
+from adapters.ids import list_platforms
 from tests.contracts.rig import ABILITIES, Rig, running
 from tests.contracts.rigs import RIGS
 from tests.contracts.speech import message
@@ -13,14 +13,14 @@ from tests.fakes.inlet import FakeInlet
 
 
 def test_every_platform_keeps_the_contract() -> None:
-    assert set(platforms()) <= set(RIGS)
+    assert set(list_platforms()) <= set(RIGS)
 
 
 async def test_an_adapter_is_named_after_its_folder(
     resting: Rig, request: pytest.FixtureRequest
 ) -> None:
     name = request.node.callspec.params["resting"]
-    assert resting.adapter.name == (name if name in platforms() else "fake")
+    assert resting.adapter.name == (name if name in list_platforms() else "fake")
 
 
 async def test_no_ability_was_lost_and_none_came_unasked(resting: Rig) -> None:
@@ -36,7 +36,7 @@ async def test_places_and_pace_are_told(resting: Rig) -> None:
     assert min(pace.chat_interval, pace.edit_interval, pace.per_second) >= 0
 
 
-@pytest.mark.parametrize("name", sorted(set(RIGS) & set(platforms())))
+@pytest.mark.parametrize("name", sorted(set(RIGS) & set(list_platforms())))
 async def test_a_cancelled_adapter_says_that_it_is_gone(
     name: str, tmp_path: Path, inlet: FakeInlet
 ) -> None:

@@ -4,8 +4,9 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
+from agent_core.agent.replay.formats import TrajectoryFormat
 from agent_core.agent.replay.records import read_frozen_prompt
 from agent_core.ids import PersonId, SessionId
 from agent_core.state.conversations import messages, past_sessions, usage
@@ -27,8 +28,6 @@ from agent_core.transcript import (
     dump_parts,
     mark_images,
 )
-
-TrajectoryFormat = Literal["jsonl", "openai", "anthropic", "sharegpt"]
 
 _GAP = "\n\n"
 _PICTURE, _PDF = "[picture]", "[PDF file]"

@@ -10,6 +10,7 @@ from agent_core.errors import StoreDamaged, StoreError
 from agent_core.state.backups.contents import Header
 from agent_core.state.backups.encryption import Keys
 from agent_core.state.backups.making import find_sign, read_backup
+from agent_core.state.backups.names import REHEARSAL
 from agent_core.state.backups.switching import (
     drop_staging,
     prepare_staging,
@@ -20,8 +21,6 @@ from agent_core.state.engine.lock import HomeLock
 from agent_core.state.engine.recovery import translate_os_error
 from agent_core.state.lifecycle.inspect import find_damage, peek
 
-REHEARSAL = ".rehearsal"
-"""The folder in a home in which a rehearsal unpacks a backup."""
 _SQLITE = b"SQLite format 3\0"
 
 

@@ -11,10 +11,10 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
+from agent_core.state.backups.names import STAGING
 from agent_core.state.engine.lock import HomeLock
 from agent_core.state.engine.recovery import translate_os_error
 
-STAGING = ".restore"
 _NEW, _READY = "new", "ready"
 
 

@@ -10,10 +10,10 @@ from typing import Literal
 from agent_core.ids import JobId, PersonId, RoomId
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
+from agent_core.state.jobs.late import Late
 
 JobKind = Literal["prompt", "message", "script", "system"]
 """A turn of the agent, a fixed text, a command's output, or a system job."""
-Late = Literal["catch_up", "skip", "all"]
 JobState = Literal["active", "paused", "over", "dropped"]
 TargetKind = Literal["home", "place", "account"]
 

@@ -1,7 +1,14 @@
 """The web: the guarded client for whatever is fetched, and the tools for it."""
 
-from agent_core.tools.web.catalog import WebOptions, make_web_tools
-from agent_core.tools.web.fetching import MOST_BYTES, Fetcher, FetchRequest, Page
+from typing import TYPE_CHECKING
+
+from agent_core.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from agent_core.tools.web.catalog import WebOptions, make_web_tools
+    from agent_core.tools.web.fetching import MOST_BYTES, Fetcher, FetchRequest, Page
+else:
+    __getattr__ = export_lazily(__name__, __file__)
 
 __all__ = [
     "MOST_BYTES",

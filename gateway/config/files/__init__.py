@@ -1,7 +1,14 @@
 """The home's `.env` and `config.toml`, as `talaria setup` writes them."""
 
-from gateway.config.files.config_file import change_config
-from gateway.config.files.env_file import change_env, read_env
-from gateway.config.files.replacing import replace_file
+from typing import TYPE_CHECKING
+
+from agent_core.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from gateway.config.files.config_file import change_config
+    from gateway.config.files.env_file import change_env, read_env
+    from gateway.config.files.replacing import replace_file
+else:
+    __getattr__ = export_lazily(__name__, __file__)
 
 __all__ = ["change_config", "change_env", "read_env", "replace_file"]

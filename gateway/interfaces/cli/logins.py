@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Mapping
 from datetime import datetime
 
-from gateway.config import load
-from gateway.interfaces.operations.runner import perform
+from gateway import config
+from gateway.interfaces import operations
 from gateway.interfaces.parser import Parser
 
 
@@ -21,12 +21,12 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    home = load(environ).home
+    home = config.open_home(environ)
     if arguments.verb == "end":
-        ended = perform(home, "logins.end", {})["ended"]
+        ended = operations.perform(home, "logins.end", {})["ended"]
         print(f"{ended} logged out. The address that `talaria run` printed logs in again.")
     else:
-        logins = perform(home, "logins.list", {})["logins"]
+        logins = operations.perform(home, "logins.list", {})["logins"]
         rows = [
             f"since {_show(one['created_at'])}, until {_show(one['expires_at'])}" for one in logins
         ]

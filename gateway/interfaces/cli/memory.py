@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 import tzlocal
 
-from gateway.config import load
-from gateway.interfaces.operations.runner import perform
+from gateway.interfaces import operations
 from gateway.interfaces.parser import Parser
+from gateway.interfaces.waiting import read_settings
 
 _SHOWN = 20
 _LONGEST = 200
@@ -56,7 +56,7 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    settings = load(environ)
+    settings = read_settings(environ)
     zone = ZoneInfo(settings.people.time_zone or tzlocal.get_localzone_name())
     verb = arguments.verb
     asked: dict[str, Any]
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         asked["limit"] = arguments.limit
     elif verb in ("show", "restore") and arguments.at is not None:
         asked["moment"] = count_milliseconds(arguments.at, zone)
-    answer = perform(settings.home, f"memory.{verb}", asked, timeout=_PATIENCE)
+    answer = operations.perform(settings.home, f"memory.{verb}", asked, timeout=_PATIENCE)
     lines = {
         "log": _list_log,
         "show": _list_lists,

@@ -3,11 +3,17 @@
 import http.client
 import json
 import socket
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gateway.config import CONTROL_SOCKET
+from gateway.config import CONTROL_SOCKET, DATABASE
 from gateway.errors import Declined, Mistaken, StartError
+from gateway.interfaces import operations
+from gateway.interfaces.waiting import showing
+
+if TYPE_CHECKING:
+    from gateway.config import Settings
 
 PATIENCE = 30.0
 """Seconds that the gateway has for an answer; the backup of a large database has longer."""
@@ -59,6 +65,30 @@ def ask(
     if it does not answer within `timeout` seconds.
     """
     return _post(home, f"/control/{operation}", asked, timeout)
+
+
+def perform(
+    home: Path,
+    operation: str,
+    asked: dict[str, Any],
+    *,
+    timeout: float = PATIENCE,
+    load_settings: "Callable[[], Settings] | None" = None,
+) -> dict[str, Any]:
+    """Perform an operation in the gateway of a home, or open its database and perform it here.
+
+    `load_settings` loads those of the home, for the operations that need them here.
+
+    Raises `Declined`, `StartError`, and `StoreError` if the database can't be opened.
+    """
+    try:
+        return ask(home, operation, asked, timeout=timeout)
+    except NoGateway:
+        if not (home / DATABASE).exists():
+            raise StartError(f"{home} has no database yet; `talaria run` creates it.") from None
+    with showing("No gateway is running. Opening the database"):
+        settings = load_settings() if load_settings else None
+        return dict(operations.perform_here(home, operation, asked, settings))
 
 
 def ask_as_client(

@@ -34,7 +34,8 @@ from agent_core.schedule import (
 )
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
-from agent_core.state.jobs.jobs import Job, Late, Target
+from agent_core.state.jobs.jobs import Job, Target
+from agent_core.state.jobs.late import Late
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from gateway.errors import Declined, Mistaken

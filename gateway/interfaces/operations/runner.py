@@ -1,9 +1,8 @@
-"""Performs an operation in the running gateway, or on its database if none runs."""
+"""Performs an operation on the database of a home, where no gateway runs."""
 
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import tzlocal
 
@@ -15,34 +14,19 @@ from agent_core.state.engine.database import Database, now
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.bootstrap.factories import load_adapters, make_memory, make_prompt_cache
 from gateway.config import DATABASE, MEMORIES, SKILLS, Settings, SkillSettings, make_home
-from gateway.errors import Declined, StartError
-from gateway.interfaces.operations.client import PATIENCE, NoGateway, ask
+from gateway.errors import Declined
 from gateway.interfaces.operations.contract import Answer, OperationContext, scheduling_context
 from gateway.interfaces.operations.registry import OPERATIONS
 from gateway.people import DataErase, DataExport
 from gateway.scheduler import Calendars, make_skill_services
 
 
-def perform(
-    home: Path,
-    operation: str,
-    asked: dict[str, Any],
-    *,
-    timeout: float = PATIENCE,
-    settings: Settings | None = None,
-) -> Answer:
-    """Perform an operation in the gateway of a home, or open its database and perform it here.
-
-    `settings` are those of the home, for the operations that need them.
+def perform_here(home: Path, operation: str, asked: Answer, settings: Settings | None) -> Answer:
+    """Open the database of a home and perform an operation on it.
 
     Raises `Declined`, `StartError`, and `StoreError` if the database can't be opened.
     """
-    try:
-        return ask(home, operation, asked, timeout=timeout)
-    except NoGateway:
-        if not (home / DATABASE).exists():
-            raise StartError(f"{home} has no database yet; `talaria run` creates it.") from None
-        return asyncio.run(_perform_here(home, operation, asked, settings))
+    return asyncio.run(_perform_here(home, operation, asked, settings))
 
 
 async def _perform_here(

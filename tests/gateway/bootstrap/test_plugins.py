@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from gateway.bootstrap.plugins import UnknownPlug, load_adapter, load_model, platforms
+from adapters.ids import list_platforms
+from gateway.bootstrap.plugins import UnknownPlug, load_adapter, load_model
 from tests.architecture.source import ROOT, list_modules
 
 pytestmark = pytest.mark.process
@@ -28,7 +29,7 @@ def loaded_sdks(code: str) -> str:
 
 
 def test_platforms_are_the_folders_that_exist() -> None:
-    found = platforms()
+    found = list_platforms()
     assert {"telegram", "console"} <= set(found)
     assert not {"contract", "errors", "ids", "markdown", "messages", "split"} & set(found)
 
@@ -54,7 +55,7 @@ def test_every_platform_can_be_made() -> None:
         "discord": {"token": "a.b.c"},
         "slack": {"bot_token": "xoxb-1", "app_token": "xapp-1"},
     }
-    for name in platforms():
+    for name in list_platforms():
         assert load_adapter(name, options[name]).name == name
 
 
@@ -71,9 +72,9 @@ async def test_the_stand_in_model_needs_no_option() -> None:
 
 def test_no_sdk_is_imported_before_its_plug_is_on() -> None:
     code = (
-        "import pathlib, gateway.bootstrap.plugins, gateway.config as s\n"
+        "import pathlib, adapters.ids, gateway.bootstrap.plugins, gateway.config as s\n"
         "s.load({}, home=pathlib.Path('nowhere'))\n"
-        "gateway.bootstrap.plugins.platforms()"
+        "adapters.ids.list_platforms()"
     )
     assert loaded_sdks(code) == ""
 

@@ -25,7 +25,7 @@ from agent_core.state.people import people
 from agent_core.transcript import Message, TextPart
 from gateway.config import DATABASE, load
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.operations import perform
 from tests.fakes.chat import FakeChat
 from tests.integration.processes import Done, talaria, talaria_beside
 from tests.integration.served import served
@@ -49,7 +49,7 @@ class CommandLine:
     async def ask(self, operation: str, **asked: object) -> Mapping[str, Any]:
         given = {"TALARIA_HOME": str(self.home), "TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
         return await asyncio.to_thread(
-            perform, self.home, f"jobs.{operation}", asked, settings=load(given)
+            perform, self.home, f"jobs.{operation}", asked, load_settings=lambda: load(given)
         )
 
     async def read(self, number: int) -> Job:

@@ -19,7 +19,7 @@ from agent_core.state.memory import skills
 from gateway.config import load
 from gateway.errors import Declined
 from gateway.interfaces.cli.skills.evaluate import describe_test
-from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.operations import perform
 from tests.agent_core.skills.test_catalog import write_skill, write_text
 from tests.integration.interfaces.test_job_operations import add_people, find, write
 from tests.integration.jobs.test_skills import changes, names_in, take_over
@@ -48,7 +48,7 @@ class CommandLine:
         given = {"TALARIA_HOME": str(self.home)}
         asked = {"name": name, **asked} if name else asked
         return await asyncio.to_thread(
-            perform, self.home, f"skills.{operation}", asked, settings=load(given)
+            perform, self.home, f"skills.{operation}", asked, load_settings=lambda: load(given)
         )
 
     async def log(self, name: str = "") -> Sequence[Mapping[str, Any]]:

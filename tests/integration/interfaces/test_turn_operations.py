@@ -12,7 +12,7 @@ import pytest
 from agent_core.state.engine.database import Connection, Database
 from gateway.config import DATABASE, load
 from gateway.errors import Declined
-from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.operations import perform
 from tests.integration.clock import Clock
 from tests.integration.harness import running
 from tests.integration.jobs_support import give_job, greet, greeted, looked
@@ -35,7 +35,9 @@ def talked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def user_prompts(home: Path, how: str) -> AsyncIterator[Ask]:
     async def ask(operation: str, **asked: object) -> Mapping[str, Any]:
         settings = load({"TALARIA_HOME": str(home)})
-        return await asyncio.to_thread(perform, home, operation, asked, settings=settings)
+        return await asyncio.to_thread(
+            perform, home, operation, asked, load_settings=lambda: settings
+        )
 
     if how == "running":
         async with served(home):

@@ -18,7 +18,7 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import RawPart, TextPart
 from gateway.config import DATABASE, load
-from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.operations import perform
 from gateway.texts.system_jobs import describe_replay
 from tests.emulators.sources import Sources
 from tests.fakes.model import ask, call, finish, say
@@ -161,7 +161,11 @@ async def test_a_turn_that_ended_before_any_answer_is_replayed(tmp_path: Path) -
     settings = load({"TALARIA_HOME": str(tmp_path)})
     replayed = [
         await asyncio.to_thread(
-            perform, tmp_path, "turns.replay", {"id": turn, "memory": memory}, settings=settings
+            perform,
+            tmp_path,
+            "turns.replay",
+            {"id": turn, "memory": memory},
+            load_settings=lambda: settings,
         )
         for turn in (1, 2, 3, 4)
         for memory in ("then", "now")

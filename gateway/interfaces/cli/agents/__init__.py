@@ -1,4 +1,11 @@
-"""`talaria agents`: lists named agents, and says what is wrong with their files."""
+"""The verbs of `talaria agents`."""
 
-from gateway.interfaces.cli.agents.verbs import configure as configure
-from gateway.interfaces.cli.agents.verbs import run as run
+from typing import TYPE_CHECKING
+
+from agent_core.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from gateway.interfaces.cli.agents.arguments import configure as configure
+    from gateway.interfaces.cli.agents.verbs import run as run
+else:
+    __getattr__ = export_lazily(__name__, __file__)

@@ -6,39 +6,14 @@ from collections.abc import Mapping, Sequence
 from agent_core.agent.named import AGENTS, NamedAgent
 from agent_core.errors import AgentBroken
 from gateway.bootstrap.agent_folders import open_agent_folder
-from gateway.config import load
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.waiting import read_settings
 
 _DONE, _FAILED = 0, 1
 
 
-def configure(parser: Parser) -> None:
-    """Add the verbs."""
-    parser.examples = ("talaria agents add coder", "talaria agents list")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser(
-        "list",
-        help="list the agents with their descriptions, models and tags",
-        examples=["talaria agents list"],
-    )
-    add = verbs.add_parser(
-        "add", help="create the two files of a new agent", examples=["talaria agents add coder"]
-    )
-    add.add_argument("name", metavar="NAME", help="letters, digits and hyphens")
-    show = verbs.add_parser(
-        "show", help="show what an agent may use", examples=["talaria agents show coder"]
-    )
-    show.add_argument("name", metavar="NAME", help="the name of its folder")
-    verbs.add_parser(
-        "check",
-        help="check the files of all agents; 1 if one can't be used",
-        examples=["talaria agents check"],
-    )
-
-
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Read the folder of the agents, and print the result. Raises `StartError`."""
-    settings = load(environ)
+    settings = read_settings(environ)
     agents = open_agent_folder(settings)
     try:
         if arguments.verb == "add":

@@ -1,5 +1,11 @@
-"""`talaria backup`: writes a home into one file, even while a gateway uses it."""
+"""Copies the database through the gateway if one runs, and packs it with the files of the home."""
 
-from gateway.interfaces.cli.backup.command import configure, run
+from typing import TYPE_CHECKING
 
-__all__ = ["configure", "run"]
+from agent_core.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from gateway.interfaces.cli.backup.arguments import configure as configure
+    from gateway.interfaces.cli.backup.command import run as run
+else:
+    __getattr__ = export_lazily(__name__, __file__)

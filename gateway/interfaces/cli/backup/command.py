@@ -20,49 +20,16 @@ from gateway.config import (
     SECRET_NAMES,
     Settings,
     list_left_out,
-    load,
     make_home,
     make_lock,
 )
 from gateway.errors import Mistaken, StartError
-from gateway.interfaces.operations.runner import perform
-from gateway.interfaces.parser import Parser
+from gateway.interfaces import operations
+from gateway.interfaces.waiting import read_settings
 from gateway.scheduler import deliver_backup
 
 _PATIENCE = 3600.0
 """Seconds; a database of many gigabytes takes minutes to copy and check."""
-
-
-def configure(parser: Parser) -> None:
-    """Add the file, and what is in it."""
-    parser.examples = (
-        "talaria backup",
-        "talaria backup ~/talaria-2026-11-26.tar.gz",
-        "talaria backup ~/talaria.tar.gz.age --passphrase",
-        "talaria backup ~/talaria.tar.gz.age --recipient age1...",
-    )
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        nargs="?",
-        type=Path,
-        help="the backup, which must not exist yet; without it, where the nightly ones go",
-    )
-    parser.add_argument(
-        "--passphrase", action="store_true", help="ask for a passphrase, and encrypt with it"
-    )
-    parser.add_argument(
-        "--recipient",
-        action="append",
-        default=[],
-        metavar="KEY",
-        help="encrypt for a public key of age or SSH; may be repeated",
-    )
-    parser.add_argument(
-        "--secrets",
-        action="store_true",
-        help="put keys and tokens into a backup that is not encrypted, too",
-    )
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -70,7 +37,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     target = arguments.file.expanduser().absolute() if arguments.file else None
     if target and target.exists():
         raise Mistaken(f"{target} exists already; name a new file.")
-    settings = load(environ)
+    settings = read_settings(environ)
     if not (settings.home / DATABASE).exists():
         raise StartError(f"{settings.home} has no database yet; `talaria run` creates it.")
     lock = _choose_lock(arguments, settings)
@@ -117,7 +84,7 @@ def _copied(home: Path) -> Iterator[Path]:
     folder.mkdir(mode=0o700, exist_ok=True)
     copy = folder / f".copy-{random.token_hex(4)}.db"
     try:
-        perform(home, "backup", {"target": str(copy)}, timeout=_PATIENCE)
+        operations.perform(home, "backup", {"target": str(copy)}, timeout=_PATIENCE)
         yield copy
     finally:
         copy.unlink(missing_ok=True)

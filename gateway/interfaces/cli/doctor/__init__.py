@@ -1,5 +1,11 @@
-"""`talaria doctor`: checks everything, asks the services too, and applies safe fixes."""
+"""The command of the doctor: its options and its report."""
 
-from gateway.interfaces.cli.doctor.command import configure, run
+from typing import TYPE_CHECKING
 
-__all__ = ["configure", "run"]
+from agent_core.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from gateway.interfaces.cli.doctor.arguments import configure as configure
+    from gateway.interfaces.cli.doctor.command import run as run
+else:
+    __getattr__ = export_lazily(__name__, __file__)

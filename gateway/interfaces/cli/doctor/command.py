@@ -5,25 +5,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from gateway.config import load
 from gateway.errors import StartError
 from gateway.interfaces.diagnostics import describe, examine
 from gateway.interfaces.doctor import examine_live, repair
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.waiting import read_settings
 
 _DONE, _WRONG = 0, 2
 
 
-def configure(parser: Parser) -> None:
-    """Add `--fix` and `--json`."""
-    parser.examples = ("talaria doctor", "talaria doctor --fix")
-    parser.add_argument("--fix", action="store_true", help="apply the fixes that are safe")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-
-
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Print the findings; return 0 without a fault, else 2. Raises `StartError`."""
-    found = load(environ)
+    found = read_settings(environ)
     try:
         done = repair(found) if arguments.fix else []
     except OSError as error:

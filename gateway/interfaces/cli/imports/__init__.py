@@ -1,5 +1,11 @@
-"""`talaria import`: takes over what another assistant knows."""
+"""Shows what another assistant knows, and takes it over entry by entry."""
 
-from gateway.interfaces.cli.imports.command import configure, run
+from typing import TYPE_CHECKING
 
-__all__ = ["configure", "run"]
+from agent_core.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from gateway.interfaces.cli.imports.arguments import configure as configure
+    from gateway.interfaces.cli.imports.command import run as run
+else:
+    __getattr__ = export_lazily(__name__, __file__)

@@ -15,15 +15,16 @@ from agent_core.skills.install import (
     scan_skill,
     stage_skill,
 )
-from gateway.config import DATABASE, Settings, add_saved, change_env, load
+from gateway.config import DATABASE, Settings, add_saved, change_env
 from gateway.errors import Declined, StartError
+from gateway.interfaces import operations
+from gateway.interfaces.cli.imports.arguments import HERMES, OPENCLAW
 from gateway.interfaces.cli.imports.found import FoundHome
 from gateway.interfaces.cli.imports.hermes import read_hermes
 from gateway.interfaces.cli.imports.openclaw import read_openclaw
-from gateway.interfaces.operations.runner import perform
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.waiting import read_settings
 
-_READERS = {"hermes": read_hermes, "openclaw": read_openclaw}
+_READERS = {HERMES: read_hermes, OPENCLAW: read_openclaw}
 _NAMES = {
     "memory": "memory entries",
     "user": "entries about you",
@@ -35,22 +36,6 @@ _NAMES = {
 }
 
 
-def configure(parser: Parser) -> None:
-    """Add the assistant, its home and the ways."""
-    parser.examples = (
-        "talaria import hermes ~/.hermes --dry-run",
-        "talaria import hermes ~/.hermes",
-        "talaria import openclaw ~/.openclaw --tokens",
-    )
-    parser.add_argument("assistant", choices=sorted(_READERS), help="hermes or openclaw")
-    parser.add_argument("folder", metavar="DIR", type=Path, help="its home, such as ~/.hermes")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be imported")
-    parser.add_argument("--person", metavar="SLUG", help="whom it is for; the owner by default")
-    parser.add_argument(
-        "--tokens", action="store_true", help="put tokens of chat apps into .env without asking"
-    )
-
-
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Import, or only show. Raises `StartError` and `Mistaken`; nothing is imported then."""
     folder = arguments.folder.expanduser().absolute()
@@ -59,7 +44,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if arguments.dry_run:
         _show(found, folder)
         return 0
-    settings = load(environ)
+    settings = read_settings(environ)
     if not (settings.home / DATABASE).exists():
         raise StartError(f"{settings.home} has no database yet; `talaria run` creates it.")
     person = _perform(settings, "imports.person", person=arguments.person)["person"]
@@ -157,7 +142,7 @@ def _import_skill(
                 f" `talaria skills install {place}` shows why."
             )
             return "left"
-        perform(
+        operations.perform(
             settings.home,
             "skills.install",
             {
@@ -167,7 +152,7 @@ def _import_skill(
                 "commit": "",
                 "tree": staged.tree,
             },
-            settings=settings,
+            load_settings=lambda: settings,
         )
     except (SkillConflict, SkillBroken, Declined) as error:
         if "installed already" in str(error):
@@ -208,4 +193,4 @@ def _confirm(names: str) -> bool:
 
 
 def _perform(settings: Settings, operation: str, **asked: Any) -> Mapping[str, Any]:
-    return perform(settings.home, operation, asked, settings=settings)
+    return operations.perform(settings.home, operation, asked, load_settings=lambda: settings)

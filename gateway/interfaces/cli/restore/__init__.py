@@ -1,5 +1,11 @@
-"""`talaria restore`: replaces a home by a backup, or rehearses it."""
+"""Reads a backup, checks it, and puts it in the place of the home."""
 
-from gateway.interfaces.cli.restore.command import configure, run
+from typing import TYPE_CHECKING
 
-__all__ = ["configure", "run"]
+from agent_core.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from gateway.interfaces.cli.restore.arguments import configure as configure
+    from gateway.interfaces.cli.restore.command import run as run
+else:
+    __getattr__ = export_lazily(__name__, __file__)

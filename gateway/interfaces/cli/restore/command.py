@@ -19,32 +19,14 @@ from gateway.config import (
     RUNTIME_NAMES,
     add_saved,
     find_home,
-    load,
     make_bucket,
     make_home,
 )
 from gateway.errors import Mistaken
 from gateway.interfaces.operations.client import is_served
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.waiting import read_settings
 
 _PASSPHRASE = "BACKUP_PASSPHRASE"  # noqa: S105 - the name of a variable
-
-
-def configure(parser: Parser) -> None:
-    """Add the file, the key and the rehearsal."""
-    parser.examples = (
-        "talaria restore ~/talaria-2026-11-26.tar.gz --check",
-        "talaria restore ~/talaria-2026-11-26.tar.gz",
-        "talaria restore ~/talaria.tar.gz.age --identity ~/key.txt",
-        "talaria restore s3://bucket/nightly-20261126T033000Z.tar.gz.age",
-    )
-    parser.add_argument("file", metavar="FILE", help="the backup: a file, or s3://BUCKET/NAME")
-    parser.add_argument(
-        "--check", action="store_true", help="only rehearse it: unpack and check, change nothing"
-    )
-    parser.add_argument(
-        "--identity", metavar="KEYFILE", type=Path, help="the private key that opens the backup"
-    )
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -71,7 +53,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def _fetch(address: str, target: Path, environ: Mapping[str, str]) -> None:
     """Download a backup. Raises `StoreError` and `SettingsError`."""
     print(f"Downloading {address} ...", flush=True)
-    settings = load(dict(environ))
+    settings = read_settings(dict(environ))
     folder, _, name = address.rpartition("/")
     make_bucket(settings.backup, settings.secrets, folder).fetch(name, target)
 

@@ -3,8 +3,9 @@
 import argparse
 from collections.abc import Mapping
 
-from gateway.config import SECRETS_CONFIG, load
+from gateway.config import SECRETS_CONFIG
 from gateway.interfaces.parser import Parser
+from gateway.interfaces.waiting import read_settings
 
 
 def configure(parser: Parser) -> None:
@@ -20,7 +21,7 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Print the names; no value is ever printed. Raises `SettingsError`."""
-    settings = load(environ)
+    settings = read_settings(environ)
     for one in settings.named_secrets:
         uses = [f"${one.variable} for {', '.join(one.people)}"] if one.people else []
         uses += [f"the MCP servers {', '.join(one.servers)}"] if one.servers else []

@@ -8,46 +8,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from shutil import which
 
-from gateway.config import Settings, load, make_home
+from gateway.config import Settings, make_home
 from gateway.errors import Declined, StartError
 from gateway.interfaces.cli.service.autostart import Manager, Service, make_launchd, make_systemd
 from gateway.interfaces.operations.client import is_served
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.waiting import read_settings
 
 _PATIENCE = 60.0
 """Seconds for a command of the service manager; a stop takes up to 45."""
 _OUTPUT = Path("logs", "service.log")
 
 
-def configure(parser: Parser) -> None:
-    """Add the verbs."""
-    parser.examples = ("talaria service install", "talaria service logs --follow")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser(
-        "install",
-        help="keep Talaria running, also after a restart of the machine",
-        examples=["talaria service install"],
-    )
-    verbs.add_parser(
-        "status",
-        help="show the state of the service",
-        examples=["talaria service status"],
-    )
-    logs = verbs.add_parser(
-        "logs", help="show its newest output", examples=["talaria service logs --follow"]
-    )
-    logs.add_argument("-f", "--follow", action="store_true", help="go on as more arrives")
-    verbs.add_parser(
-        "remove",
-        help="stop Talaria and forget the service; your data stays",
-        examples=["talaria service remove"],
-    )
-
-
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb. Raises `StartError` and `Declined`."""
     given = dict(environ)
-    found = load(given)
+    found = read_settings(given)
     manager = _find_manager(found, given)
     if arguments.verb == "install":
         return _install(manager, found)

@@ -1,6 +1,13 @@
-"""`talaria setup`: connects a model and chat apps, step by step or from the environment."""
+"""The command: in a terminal it asks, with `--non-interactive` it reads the environment."""
 
-from gateway.interfaces.cli.setup.command import configure, offer, run
-from gateway.interfaces.cli.setup.hello import wait_for_hello
+from typing import TYPE_CHECKING
 
-__all__ = ["configure", "offer", "run", "wait_for_hello"]
+from agent_core.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from gateway.interfaces.cli.setup.arguments import configure as configure
+    from gateway.interfaces.cli.setup.command import offer as offer
+    from gateway.interfaces.cli.setup.command import run as run
+    from gateway.interfaces.cli.setup.hello import wait_for_hello as wait_for_hello
+else:
+    __getattr__ = export_lazily(__name__, __file__)

@@ -8,41 +8,13 @@ from agent_core.agent.prompt import VOICES
 from gateway.config import CONFIG_NAME, ENV_NAME, SECRET_VARIABLES, load
 from gateway.errors import Mistaken
 from gateway.interfaces.cli.setup import steps
+from gateway.interfaces.cli.setup.arguments import PARTS
 from gateway.interfaces.cli.setup.dialogue import confirm
 from gateway.interfaces.cli.setup.hello import wait_for_hello
 from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.platforms import PLATFORMS
 from gateway.interfaces.doctor import check_model, check_platform
 from gateway.interfaces.foreground import serve
-from gateway.interfaces.parser import Parser
-
-_PARTS = ("model", *(one.name for one in PLATFORMS), "profile")
-
-
-def configure(parser: Parser) -> None:
-    """Add the part to set up, and what `--non-interactive` takes."""
-    parser.examples = (
-        "talaria setup",
-        "talaria setup telegram",
-        "TELEGRAM_BOT_TOKEN=123:AAE... talaria setup --non-interactive --time-zone Europe/Vienna",
-    )
-    parser.add_argument(
-        "part", nargs="?", choices=_PARTS, metavar="PART", help=f"only this: {', '.join(_PARTS)}"
-    )
-    parser.add_argument(
-        "--non-interactive",
-        action="store_true",
-        help="ask nothing: check the keys and tokens of the environment, and save them",
-    )
-    given = parser.add_argument_group("with --non-interactive")
-    given.add_argument("--provider", help="the provider of the model")
-    given.add_argument("--model", help="the model's name")
-    given.add_argument("--name", help="your name")
-    given.add_argument("--time-zone", metavar="ZONE", help="your time zone")
-    given.add_argument("--assistant", metavar="NAME", help="the assistant's name")
-    given.add_argument(
-        "--soul", choices=VOICES, metavar="VOICE", help=f"its character: {', '.join(VOICES)}"
-    )
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -118,7 +90,7 @@ def _set_up_unasked(arguments: argparse.Namespace, environ: dict[str, str]) -> i
         for table, row in changes.items()
         for key, value in row.items()
     }
-    for line in _check_parts(trial, [arguments.part] if arguments.part else _PARTS):
+    for line in _check_parts(trial, [arguments.part] if arguments.part else PARTS):
         print(line)
     home = SetupHome(environ)
     if secrets := {name: environ[name] for name in SECRET_VARIABLES if environ.get(name)}:

@@ -18,8 +18,7 @@ from gateway.config import (
     make_home,
 )
 from gateway.errors import StartError
-from gateway.interfaces.operations.client import is_served
-from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.operations import is_served, perform
 
 _SOUL, _OLD_SOUL = "SOUL.md", "SOUL.md.old"
 
@@ -69,7 +68,9 @@ class SetupHome:
         """Save the owner's name. Raises `StoreError` and `Declined`, too."""
         if not (self.path / DATABASE).exists():
             asyncio.run(_create(self.path / DATABASE))
-        perform(self.path, "people.name_owner", {"name": name}, settings=load(self.environ))
+        perform(
+            self.path, "people.name_owner", {"name": name}, load_settings=lambda: load(self.environ)
+        )
 
 
 async def _create(path: Path) -> None:

@@ -1,5 +1,11 @@
-"""`talaria skills`: list, install and check skills, show their changes, and undo them."""
+"""The verbs of `talaria skills`: list skills, show and undo changes, archive and restore."""
 
-from gateway.interfaces.cli.skills.verbs import configure, run
+from typing import TYPE_CHECKING
 
-__all__ = ["configure", "run"]
+from agent_core.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from gateway.interfaces.cli.skills.arguments import configure as configure
+    from gateway.interfaces.cli.skills.verbs import run as run
+else:
+    __getattr__ = export_lazily(__name__, __file__)

@@ -8,7 +8,6 @@ from typing import Any
 from gateway.config import Settings
 from gateway.errors import Declined
 from gateway.interfaces.operations.client import NoGateway, ask
-from gateway.interfaces.parser import Parser
 
 _LOOK = 1.0
 """Seconds between two looks at a test."""
@@ -18,16 +17,6 @@ _RESULTS = {
     "few": "not tested",
     "void": "not tested",
 }
-
-
-def configure(verbs: Any) -> None:
-    """Add the verb `eval`."""
-    parser: Parser = verbs.add_parser(
-        "eval",
-        help="test a skill with its cases; 1 if it fails",
-        examples=["talaria skills eval research"],
-    )
-    parser.add_argument("name", metavar="NAME", help="name from `talaria skills list`")
 
 
 def evaluate(arguments: argparse.Namespace, settings: Settings, _: Mapping[str, str]) -> int:

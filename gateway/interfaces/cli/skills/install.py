@@ -22,32 +22,11 @@ from agent_core.skills.install import (
 )
 from gateway.config import Settings
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.operations.runner import perform
-from gateway.interfaces.parser import Parser
+from gateway.interfaces import operations
 
 _SIGNS = {"danger": "DANGER", "caution": "caution", "note": "note"}
 _MOST_NAMED = 50
 _MOST_SHOWN = 60
-
-
-def configure(verbs: Any) -> None:
-    """Add the verbs `install` and `scan`."""
-    for verb, summary in (
-        ("install", "install a skill from a folder, a Git address or a hub"),
-        ("scan", "show what a skill from elsewhere contains; 1 if dangerous"),
-    ):
-        parser: Parser = verbs.add_parser(
-            verb,
-            help=summary,
-            examples=[f"talaria skills {verb} ~/Downloads/my-skill"],
-        )
-        parser.add_argument(
-            "source", metavar="SOURCE", help="a folder, a Git address, HUB or HUB/NAME"
-        )
-        parser.add_argument("--skill", metavar="NAME", help="the skill, if there are several")
-        parser.add_argument("--ref", metavar="REF", default="", help="a branch, tag or commit")
-        if verb == "install":
-            parser.add_argument("--yes", action="store_true", help="ask nothing; refuses dangers")
 
 
 def install(arguments: argparse.Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
@@ -67,7 +46,7 @@ def install(arguments: argparse.Namespace, settings: Settings, environ: Mapping[
             "commit": staged.commit,
             "tree": staged.tree,
         }
-        perform(settings.home, "skills.install", asked, settings=settings)
+        operations.perform(settings.home, "skills.install", asked, load_settings=lambda: settings)
     print(f"The skill {staged.name} is installed; new conversations list it.")
     return 0
 

@@ -24,96 +24,21 @@ from agent_core.skills import (
 )
 from agent_core.skills.tools import TOOLS
 from gateway.commands import COMMANDS, HIDDEN
-from gateway.config import Settings, load
+from gateway.config import Settings
 from gateway.errors import Declined, Mistaken
+from gateway.interfaces import operations
 from gateway.interfaces.cli.skills import evaluate, install
-from gateway.interfaces.operations.runner import perform
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.cli.skills.arguments import CHANGES
+from gateway.interfaces.waiting import read_settings
 
-_CHANGES = {
-    "archive": ("archive a skill in skills/.archive/", "is archived as {kept}."),
-    "restore": ("restore a skill by its name in the archive", "is back."),
-    "pin": ("keep the curator from archiving a skill", "is pinned."),
-    "unpin": ("let the curator archive a skill", "is not pinned any more."),
-}
 _HASH = re.compile(r"[0-9a-f]{40,64}")
-_SHOWN = 20
 _LONGEST = 100
 """Characters of a description in a list."""
 
 
-def configure(parser: Parser) -> None:
-    """Add the verbs; the default is `list`."""
-    parser.examples = ("talaria skills list", "talaria skills check ~/my-skills")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    verbs.add_parser(
-        "list",
-        help="list all skills with their state (the default)",
-        examples=["talaria skills list"],
-    )
-    show = verbs.add_parser(
-        "show", help="show one skill in full", examples=["talaria skills show research"]
-    )
-    changes = [
-        verbs.add_parser(name, help=reported, examples=[f"talaria skills {name} research"])
-        for name, (reported, _) in _CHANGES.items()
-    ]
-    agreeing = verbs.add_parser(
-        "agree",
-        help="use a skill of the working folder, or an installed one's scripts, as it is now",
-        examples=["talaria skills agree review"],
-    )
-    for one in (show, *changes, agreeing):
-        one.add_argument("name", metavar="NAME", help="name from `talaria skills list`")
-    check = verbs.add_parser(
-        "check",
-        help="check all skills, or those of a folder; 1 if broken",
-        examples=["talaria skills check", "talaria skills check ~/my-skills"],
-    )
-    check.add_argument("path", metavar="PATH", type=Path, nargs="?", help="a skill, or several")
-    log = verbs.add_parser(
-        "log",
-        help="list the newest changes with their ledger rows",
-        examples=["talaria skills log", "talaria skills log research --limit 50"],
-    )
-    log.add_argument("name", metavar="NAME", nargs="?", help="one skill, even a deleted one")
-    log.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
-    undo = verbs.add_parser("undo", help="undo one change", examples=["talaria skills undo 57"])
-    undo.add_argument("row", metavar="ROW", type=int, help="row number from `talaria skills log`")
-    _configure_curate(verbs)
-    versions = verbs.add_parser(
-        "versions",
-        help="list the texts that a skill had",
-        examples=["talaria skills versions research"],
-    )
-    rollback = verbs.add_parser(
-        "rollback",
-        help="return to the version before, or to another one",
-        examples=["talaria skills rollback research", "talaria skills rollback research --to 2"],
-    )
-    for one in (versions, rollback):
-        one.add_argument("name", metavar="NAME", help="name from `talaria skills list`")
-    rollback.add_argument("--to", metavar="N", type=int, help="number from `versions`")
-    evaluate.configure(verbs)
-    install.configure(verbs)
-
-
-def _configure_curate(verbs: "argparse._SubParsersAction[Parser]") -> None:
-    curate = verbs.add_parser(
-        "curate",
-        help="run the curator now",
-        examples=["talaria skills curate --dry-run", "talaria skills curate --restore"],
-    )
-    choice = curate.add_mutually_exclusive_group()
-    choice.add_argument("--dry-run", action="store_true", help="only show its plan")
-    choice.add_argument(
-        "--restore", action="store_true", help="restore the skills from its newest snapshot"
-    )
-
-
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    settings = load(environ)
+    settings = read_settings(environ)
     verb = arguments.verb or "list"
     if verb == "check":
         return _check(arguments.path) if arguments.path else _check_all(settings)
@@ -126,9 +51,11 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         for key in ("name", "dry_run", "restore", "row", "limit", "to")
     }
     asked = {key: value for key, value in given.items() if value is not None}
-    answer = perform(settings.home, f"skills.{verb}", asked, settings=settings)
-    if verb in _CHANGES:
-        print(f"The skill {answer['name']} {_CHANGES[verb][1].format(**answer)}")
+    answer = operations.perform(
+        settings.home, f"skills.{verb}", asked, load_settings=lambda: settings
+    )
+    if verb in CHANGES:
+        print(f"The skill {answer['name']} {CHANGES[verb][1].format(**answer)}")
         return 0
     zone = ZoneInfo(settings.people.time_zone or tzlocal.get_localzone_name())
     print("\n".join(_LINES[verb](answer, zone)))

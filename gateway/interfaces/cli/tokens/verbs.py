@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from gateway.config import load
-from gateway.interfaces.operations.runner import perform
+from gateway import config
+from gateway.interfaces import operations
 from gateway.interfaces.parser import Parser
 
 
@@ -47,18 +47,18 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    home = load(environ).home
+    home = config.open_home(environ)
     if arguments.verb == "create":
         asked = {"name": arguments.name, "person": arguments.person, "scope": arguments.scope}
-        made = perform(home, "tokens.create", asked)
+        made = operations.perform(home, "tokens.create", asked)
         print(f"Token {made['number']}, {made['name']}, acts for {made['folder']}:\n")
         print(f"  {made['secret']}\n")
         print("Copy it now: it isn't shown again. `talaria tokens revoke` ends it.")
     elif arguments.verb == "revoke":
-        done = perform(home, "tokens.revoke", {"number": arguments.number})
+        done = operations.perform(home, "tokens.revoke", {"number": arguments.number})
         print(f"Revoked: {done['name']} of {done['folder']}.")
     else:
-        listed = perform(home, "tokens.list", {})["tokens"]
+        listed = operations.perform(home, "tokens.list", {})["tokens"]
         print("\n".join(map(_describe, listed)) or "There are no tokens.")
     return 0
 

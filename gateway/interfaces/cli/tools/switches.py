@@ -3,9 +3,9 @@
 import argparse
 from collections.abc import Mapping
 
-from gateway.config import load
-from gateway.interfaces.operations.runner import perform
+from gateway.interfaces import operations
 from gateway.interfaces.parser import Parser
+from gateway.interfaces.waiting import read_settings
 
 
 def configure(parser: Parser) -> None:
@@ -27,9 +27,9 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    settings = load(environ)
+    settings = read_settings(environ)
     if arguments.verb == "list":
-        answer = perform(settings.home, "tools.list", {})
+        answer = operations.perform(settings.home, "tools.list", {})
         print(f"Tools: {', '.join(answer['tools'])}.")
         if settings.tools.disabled:
             print(f"Off for everybody (tools.disabled): {', '.join(settings.tools.disabled)}.")
@@ -39,6 +39,6 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return 0
     is_on = arguments.verb == "enable"
     asked = {"slug": arguments.slug, "tool": arguments.tool, "is_on": is_on}
-    done = perform(settings.home, "tools.switch", asked)
+    done = operations.perform(settings.home, "tools.switch", asked)
     print(f"{done['tool']} is {'on' if is_on else 'off'} for {done['folder']}.")
     return 0

@@ -2,89 +2,17 @@
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, date, datetime, time
-from pathlib import Path
-from typing import Any, get_args
+from datetime import UTC, datetime
+from typing import Any
 
-from agent_core.agent.replay import TrajectoryFormat
-from gateway.config import load
-from gateway.interfaces.operations.runner import perform
-from gateway.interfaces.parser import Parser
+from gateway import config
+from gateway.interfaces import operations
 from gateway.texts.system_jobs import describe_replay, describe_requests
 
-_SHOWN = 20
 _LONGEST = 300
 """Characters of a step's outcome that are shown."""
 _LONG = 3600.0
 """Seconds for an export, which reads every conversation."""
-
-
-def configure(parser: Parser) -> None:
-    """Add `list`, `show`, `replay`, `export` and `undelivered`."""
-    parser.examples = ("talaria turns list", "talaria turns show 128")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    recent = verbs.add_parser(
-        "list", help="list the newest turns", examples=["talaria turns list --limit 50"]
-    )
-    show = verbs.add_parser(
-        "show",
-        help="show one turn: its message, steps, cost, and why it failed",
-        examples=["talaria turns show 128", "talaria turns show --prompt 128"],
-    )
-    show.add_argument(
-        "--prompt",
-        action="store_true",
-        help="rebuild the model's requests, and tell if they are exact",
-    )
-    replay = verbs.add_parser(
-        "replay",
-        help="replay a turn and compare its requests",
-        examples=["talaria turns replay 128", "talaria turns replay 128 --memory now"],
-    )
-    replay.add_argument(
-        "--memory",
-        choices=("then", "now"),
-        default="then",
-        help="now: compare the prompt with the one for today's memory",
-    )
-    for one in (show, replay):
-        one.add_argument("id", metavar="ID", type=int, help="from `talaria turns list`")
-    _configure_export(verbs)
-    dead = verbs.add_parser(
-        "undelivered",
-        help="list messages that could not be delivered",
-        examples=["talaria turns undelivered"],
-    )
-    for listing in (recent, dead):
-        listing.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
-
-
-def _configure_export(verbs: "argparse._SubParsersAction[Parser]") -> None:
-    export = verbs.add_parser(
-        "export",
-        help="write conversations to a new file as training data",
-        examples=[
-            "talaria turns export ~/talks.jsonl",
-            "talaria turns export ~/ada.jsonl --format openai --person ada --since 2026-11-01",
-            "talaria turns export ~/talks.jsonl --format sharegpt --redact",
-        ],
-    )
-    export.add_argument("file", metavar="FILE", type=Path, help="a file that does not exist yet")
-    export.add_argument(
-        "--format",
-        choices=get_args(TrajectoryFormat),
-        default="jsonl",
-        help="jsonl keeps everything; the others are for training",
-    )
-    export.add_argument("--person", metavar="NAME", help="only theirs; see `talaria people list`")
-    export.add_argument(
-        "--since", metavar="DATE", type=_read_day, help="only what was used since a day"
-    )
-    export.add_argument(
-        "--redact",
-        action="store_true",
-        help="take out names, addresses, numbers and secrets; read the file before you share it",
-    )
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -96,8 +24,10 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     asked = {"id": arguments.id} if is_one else {"limit": arguments.limit}
     if verb == "replay":
         asked["memory"] = arguments.memory
-    found = load(environ)
-    answer = perform(found.home, f"turns.{verb}", asked, settings=found)
+    home = config.open_home(environ)
+    answer = operations.perform(
+        home, f"turns.{verb}", asked, load_settings=lambda: config.load(environ)
+    )
     if is_one:
         print("\n".join(_DESCRIBE[verb](answer)))
     elif verb == "list":
@@ -109,14 +39,6 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
-def _read_day(text: str) -> datetime:
-    """Parse a day of this machine's time zone. Raises `ArgumentTypeError`."""
-    try:
-        return datetime.combine(date.fromisoformat(text), time()).astimezone()
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a date like 2026-11-01") from None
-
-
 def _export(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     asked = {
         "target": str(arguments.file.expanduser().absolute()),
@@ -125,7 +47,7 @@ def _export(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         "since": arguments.since and int(arguments.since.timestamp() * 1000),
         "redact": arguments.redact,
     }
-    written = perform(load(environ).home, "turns.export", asked, timeout=_LONG)
+    written = operations.perform(config.open_home(environ), "turns.export", asked, timeout=_LONG)
     count = written["count"]
     print(f"Wrote {count} conversation{'' if count == 1 else 's'} to {written['target']}.")
     return 0

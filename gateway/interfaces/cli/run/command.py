@@ -7,13 +7,6 @@ from collections.abc import Mapping
 from gateway.config import CONFIG_NAME, DATABASE, ENV_NAME, Settings, load
 from gateway.interfaces.cli import setup
 from gateway.interfaces.foreground import serve
-from gateway.interfaces.parser import Parser
-
-
-def configure(parser: Parser) -> None:
-    """Add no argument: `config.toml` and the environment hold all settings."""
-    parser.examples = ("talaria run", "TALARIA_HTTP__PORT=8080 talaria run")
-    parser.epilog = "Settings: config.toml in the home, and TALARIA_<TABLE>__<KEY>."
 
 
 def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:

@@ -6,27 +6,19 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from gateway.config import load
 from gateway.errors import StartError
 from gateway.interfaces.diagnostics import describe, examine
 from gateway.interfaces.operations.client import NoGateway, fetch_health
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.waiting import read_settings
 
 _PATIENCE = 4.0
 """Seconds for a health report; the container's health check gives up after five."""
 _DONE, _FAILED, _WRONG = 0, 1, 2
 
 
-def configure(parser: Parser) -> None:
-    """Add `--live` and `--json`."""
-    parser.examples = ("talaria check", "talaria check --live --json")
-    parser.add_argument("--live", action="store_true", help="ask the running gateway")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-
-
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Print the findings; return 0 without a fault, else 2. With `--live`, 0 if healthy, else 1."""
-    found = load(environ)
+    found = read_settings(environ)
     if arguments.live:
         return _ask_live(found.home, as_json=arguments.json)
     findings = examine(found)

@@ -9,9 +9,9 @@ from pathlib import Path
 import aiohttp
 
 from agent_core.models import SOURCE, load_table, reduce_table
-from gateway.config import MODEL_TABLE, load
+from gateway.config import MODEL_TABLE
 from gateway.errors import Declined
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.waiting import read_settings
 from gateway.texts.models import describe_price
 
 _SECONDS = 60.0
@@ -19,39 +19,16 @@ _MOST_BYTES = 50_000_000
 """The complete table has about 3 MB."""
 
 
-def configure(parser: Parser) -> None:
-    """Add the verbs."""
-    parser.examples = ("talaria models list", "talaria models update")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser(
-        "list",
-        help="list the configured models with their prices",
-        examples=["talaria models list"],
-    )
-    update = verbs.add_parser(
-        "update",
-        help="get the newest prices; the next start uses them",
-        examples=["talaria models update", "talaria models update --from ~/prices.json"],
-    )
-    update.add_argument(
-        "--from",
-        dest="source",
-        metavar="URL",
-        default=SOURCE,
-        help="another copy of the table: an address or a file",
-    )
-
-
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """List the models, or replace the price table of the home directory. Raises `Declined`."""
-    settings = load(environ)
+    settings = read_settings(environ)
     if arguments.verb == "list":
         for name in settings.model.named:
             print(f"{name}: {describe_price(settings.prices.find(name))}")
         print(f"Price table of {settings.prices.table.as_of}.")
         return 0
     try:
-        source = arguments.source
+        source = arguments.source or SOURCE
         is_file = "://" not in source
         whole = Path(source).expanduser().read_bytes() if is_file else asyncio.run(_fetch(source))
         reduced = reduce_table(whole, datetime.now(UTC).date())

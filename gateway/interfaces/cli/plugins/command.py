@@ -4,27 +4,15 @@ import argparse
 from collections.abc import Mapping, Sequence
 
 from gateway.bootstrap.external_plugins import FOLDER, GROUPS, ExternalPlugins, Plugin, discover
-from gateway.config import load
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.waiting import read_settings
 
 _FAILED = 1
 _ORIGINS = {"installed": "installed", "home": "in the home"}
 
 
-def configure(parser: Parser) -> None:
-    """Add the verbs."""
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser(
-        "list",
-        help="list plug-ins with what they add; 1 if one is broken",
-        examples=["talaria plugins list"],
-    )
-    parser.examples = ("talaria plugins list",)
-
-
 def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """List every plug-in; those that are enabled are loaded. Raises `StartError`."""
-    settings = load(environ)
+    settings = read_settings(environ)
     external = ExternalPlugins(settings)
     found = discover(settings.home)
     faults = {one: external.find_fault(one) for one in external.enabled}

@@ -8,37 +8,17 @@ from functools import partial
 from pathlib import Path
 
 from gateway.commands import COMMANDS
-from gateway.config import Settings, load, logging_to, make_home
+from gateway.config import Settings, logging_to, make_home
 from gateway.errors import StartError
-from gateway.interfaces.parser import Parser
 from gateway.interfaces.terminal.pipe import PipeChat, read_lines
 from gateway.interfaces.terminal.prompt import PromptChat
 from gateway.interfaces.terminal.server_discovery import chat_with_gateway
-
-
-def configure(parser: Parser) -> None:
-    """Add the folder for files; chatting needs only a home directory."""
-    parser.add_argument(
-        "--save-files",
-        metavar="FOLDER",
-        type=Path,
-        help="save the files that answers bring in this folder; without it, they are only named",
-    )
-    parser.examples = (
-        "talaria chat",
-        "talaria chat --save-files ~/Downloads",
-        "echo 'remind me at 9 to feed the dog' | talaria chat",
-    )
-    parser.epilog = (
-        "Connects to the running gateway, or starts one for this chat."
-        " Type a button's number alone to press it. With input from a pipe, each line is a"
-        " message, and only answers are printed."
-    )
+from gateway.interfaces.waiting import read_settings
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Chat until the end of input. Raises `SettingsError`, `StartError` and `StoreError`."""
-    found = load(environ)
+    found = read_settings(environ)
     make_home(found.home)
     folder = _make_folder(arguments.save_files)
     hidden = found.hidden

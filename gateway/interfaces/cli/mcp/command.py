@@ -22,16 +22,15 @@ from gateway.config import (
     MCP_CONFIG,
     Settings,
     add_mcp_server,
-    load,
     locate_mcp_programs,
     read_mcp_servers,
     remove_mcp_server,
 )
 from gateway.errors import Mistaken, StartError, suggest
+from gateway.interfaces import operations
 from gateway.interfaces.mcp_server.loading import MISSING, is_installed, load_stdio
 from gateway.interfaces.operations.client import NoGateway
-from gateway.interfaces.operations.runner import perform
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.waiting import read_settings
 
 _FAILED = 1
 _SECONDS = 60.0
@@ -40,83 +39,11 @@ _FIRST = "restart Talaria, so that the assistant searches for tools"
 _FURTHER = "a running Talaria notices it by itself"
 _SHORT, _WHOLE = 100, 1000
 """Characters of the description of an accepted tool, and of one that waits."""
-_EXAMPLES_OF_ADD = (
-    "talaria mcp add notes --local --writable ~/notes -- mcp-server-filesystem ~/notes",
-    "talaria mcp add web --url https://mcp.example.org/ --header 'Authorization=Bearer $TOKEN'",
-)
-
-
-def configure(parser: Parser) -> None:
-    """Add the verbs; the default is `list`."""
-    parser.examples = ("talaria mcp list", "talaria mcp test files")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    verbs.add_parser("list", help="list the servers (the default)", examples=["talaria mcp list"])
-    add = verbs.add_parser(
-        "add", help="add a server, test it and accept its tools", examples=_EXAMPLES_OF_ADD
-    )
-    _configure_add(add)
-    verbs.add_parser(
-        "test",
-        help="connect to a server and list its tools; 1 if that fails",
-        examples=["talaria mcp test files"],
-    ).add_argument("name", metavar="NAME", help="as `talaria mcp` lists it")
-    accept = verbs.add_parser(
-        "accept",
-        help="accept the tools of a server as they are now",
-        examples=["talaria mcp accept files"],
-    )
-    remove = verbs.add_parser(
-        "remove", help="remove a server", aliases=("rm",), examples=["talaria mcp remove files"]
-    )
-    for one in (accept, remove):
-        one.add_argument("name", metavar="NAME", help="as `talaria mcp` lists it")
-    serve = verbs.add_parser(
-        "serve",
-        help="serve Talaria over MCP on standard streams, for Claude Code and others",
-        examples=["talaria mcp serve --person ada"],
-    )
-    serve.add_argument(
-        "--person", metavar="SLUG", required=True, help="whom the other program acts for"
-    )
-    for one in (add, accept):
-        one.add_argument("--yes", action="store_true", help="accept the tools without asking")
-
-
-def _configure_add(add: argparse.ArgumentParser) -> None:
-    add.add_argument("name", metavar="NAME", help="at most 16 small letters, digits and dashes")
-    add.add_argument("--url", metavar="URL", help="the address of a server that speaks HTTP")
-    for option, shown, what in (
-        ("--header", "NAME=VALUE", "a header for --url; $VARIABLE is read from the environment"),
-        (
-            "--env",
-            "NAME=VALUE",
-            "a variable of the program; $VARIABLE is read from the environment",
-        ),
-        ("--include", "TOOL", "a tool to offer; without any, all of them"),
-        ("--exclude", "TOOL", "a tool to leave out"),
-        ("--person", "SLUG", 'who may use it besides owners; "*" is everyone'),
-        ("--readable", "PATH", "a path that the sandbox shows"),
-        ("--writable", "PATH", "a path that the sandbox shows, and may be written"),
-    ):
-        add.add_argument(option, metavar=shown, action="append", help=f"{what}; repeatable")
-    for option, what in (
-        ("--oauth", "an owner signs in at --url, by a link"),
-        ("--local", "it sends nothing to others, and may have a private address"),
-        ("--network", "let the program use the network"),
-        ("--unsandboxed", "run the program as Talaria's user, with all its rights"),
-    ):
-        add.add_argument(option, action="store_true", help=what)
-    add.add_argument("--seconds", metavar="N", type=int, help="longest time of one call")
-    # argparse would match "*" with no words before it sees the program's.
-    words = add.add_argument(
-        "words", metavar="WORD", nargs="+", help="the program's command line, after --"
-    )
-    words.required = False
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb. Raises `StartError`."""
-    settings = load(environ)
+    settings = read_settings(environ)
     match {"rm": "remove", None: "list"}.get(arguments.verb, arguments.verb):
         case "list":
             return _list(settings)
@@ -201,7 +128,7 @@ def _read_pairs(given: Sequence[str] | None) -> dict[str, str]:
 def _remove(settings: Settings, name: str) -> int:
     remove_mcp_server(settings.home, name)
     if _has_database(settings):
-        perform(settings.home, "mcp.forget", {"server": name})
+        operations.perform(settings.home, "mcp.forget", {"server": name})
     surroundings = locate_mcp_programs(settings.home, settings.environ)
     if surroundings.tokens:
         (surroundings.tokens / f"{name}.json").unlink(missing_ok=True)
@@ -244,7 +171,7 @@ def _show(settings: Settings, server: McpServer, *, accepts: bool, is_sure: bool
         print("Not accepted; nobody can use them yet.")
         return 0
     asked = {"server": server.name, "digests": list_digests(listing)}
-    perform(settings.home, "mcp.accept", asked)
+    operations.perform(settings.home, "mcp.accept", asked)
     print("Accepted.")
     return 0
 
@@ -278,7 +205,7 @@ def _ask_accepted(
     names = [server.name for server in servers]
     if not _has_database(settings):
         return {name: {} for name in names}
-    return perform(settings.home, "mcp.list", {"servers": names})
+    return operations.perform(settings.home, "mcp.list", {"servers": names})
 
 
 def _has_database(settings: Settings) -> bool:

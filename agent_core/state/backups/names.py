@@ -1,0 +1,6 @@
+"""The names in a home that no backup contains; light, because every command knows them."""
+
+STAGING = ".restore"
+"""The folder in a home in which a restore unpacks a backup."""
+REHEARSAL = ".rehearsal"
+"""The folder in a home in which a rehearsal unpacks a backup."""

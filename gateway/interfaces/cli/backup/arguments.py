@@ -1,0 +1,37 @@
+"""The arguments of `talaria backup`, which `--help` and the completions need."""
+
+from pathlib import Path
+
+from gateway.interfaces.parser import Parser
+
+
+def configure(parser: Parser) -> None:
+    """Add the file, and what is in it."""
+    parser.examples = (
+        "talaria backup",
+        "talaria backup ~/talaria-2026-11-26.tar.gz",
+        "talaria backup ~/talaria.tar.gz.age --passphrase",
+        "talaria backup ~/talaria.tar.gz.age --recipient age1...",
+    )
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        nargs="?",
+        type=Path,
+        help="the backup, which must not exist yet; without it, where the nightly ones go",
+    )
+    parser.add_argument(
+        "--passphrase", action="store_true", help="ask for a passphrase, and encrypt with it"
+    )
+    parser.add_argument(
+        "--recipient",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="encrypt for a public key of age or SSH; may be repeated",
+    )
+    parser.add_argument(
+        "--secrets",
+        action="store_true",
+        help="put keys and tokens into a backup that is not encrypted, too",
+    )

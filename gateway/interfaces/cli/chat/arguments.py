@@ -1,0 +1,25 @@
+"""The arguments of `talaria chat`, which `--help` and the completions need."""
+
+from pathlib import Path
+
+from gateway.interfaces.parser import Parser
+
+
+def configure(parser: Parser) -> None:
+    """Add the folder for files; chatting needs only a home directory."""
+    parser.add_argument(
+        "--save-files",
+        metavar="FOLDER",
+        type=Path,
+        help="save the files that answers bring in this folder; without it, they are only named",
+    )
+    parser.examples = (
+        "talaria chat",
+        "talaria chat --save-files ~/Downloads",
+        "echo 'remind me at 9 to feed the dog' | talaria chat",
+    )
+    parser.epilog = (
+        "Connects to the running gateway, or starts one for this chat."
+        " Type a button's number alone to press it. With input from a pipe, each line is a"
+        " message, and only answers are printed."
+    )

@@ -1,0 +1,168 @@
+"""`talaria jobs`: lists, changes, adds and previews scheduled jobs."""
+
+import argparse
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agent_core import schedule
+from gateway import config
+from gateway.errors import Mistaken
+from gateway.interfaces import operations
+from gateway.interfaces.cli.jobs.arguments import ALIASES, CHANGES
+
+_OF_RULES = ("times", "rule", "skip", "starts", "until", "count", "place")
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Run the verb in the running gateway or on its database, and print the result."""
+    home = config.open_home(environ)
+    said = arguments.verb or "list"
+    verb = next((name for name, others in ALIASES.items() if said in others), said)
+    asked = _ASKED.get(verb, _name_job)(arguments)
+    answer = operations.perform(
+        home, f"jobs.{verb}", asked, load_settings=lambda: config.load(environ)
+    )
+    if verb in CHANGES:
+        print(f"Job {answer['id']} ({answer['title']}) is {CHANGES[verb][1]}.")
+        if verb == "resume":
+            print(f"Next: {answer['coming']}.")
+        if answer.get("note"):
+            print(answer["note"])
+        if verb == "webhook":
+            print(f"A POST request to this address starts it:\n{answer['address']}")
+            print("Keep it secret. It isn't shown again; this command makes a new one.")
+    else:
+        print("\n".join(_LINES[verb](answer)))
+    return 0
+
+
+def _name_job(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"id": arguments.id}
+
+
+def _ask_for_list(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "system": getattr(arguments, "system", False),
+        "person": getattr(arguments, "person", None),
+    }
+
+
+def _ask_to_add(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"person": arguments.person, **_ask_for_work(arguments), **_ask_for_ways(arguments)}
+
+
+def _ask_to_change(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"id": arguments.id, **_ask_for_work(arguments), **_ask_for_ways(arguments)}
+
+
+def _ask_for_ways(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "title": arguments.title,
+        "cron": arguments.cron,
+        "every_minutes": arguments.every,
+        "at": arguments.at,
+        "on": arguments.on,
+        **{name: getattr(arguments, name) for name in _OF_RULES},
+        "zone": arguments.zone,
+        "late": arguments.late,
+        "urgent": arguments.urgent,
+        "to": arguments.to,
+        "model": arguments.model,
+        "tools": arguments.tools,
+        "skills": arguments.skills,
+        "aware": arguments.aware,
+        "day_usd": arguments.day_usd,
+        "pause_after": arguments.pause_after,
+        "gate": arguments.gate,
+    }
+
+
+def _ask_for_work(arguments: argparse.Namespace) -> dict[str, Any]:
+    if arguments.script:
+        return {"kind": "script", "words": arguments.words}
+    if arguments.words:
+        raise Mistaken(f"{' '.join(arguments.words)} is no option; put a command after --script.")
+    if arguments.message is not None:
+        return {"kind": "message", "text": arguments.message}
+    return {} if arguments.prompt is None else {"kind": "prompt", "text": arguments.prompt}
+
+
+_ASKED: Mapping[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
+    "list": _ask_for_list,
+    "add": _ask_to_add,
+    "change": _ask_to_change,
+}
+
+
+def _list(answer: Mapping[str, Any]) -> list[str]:
+    lines = [
+        line
+        for job in answer["jobs"]
+        for line in (_outline(job), *([f"{'':>8}Last: {job['last']}"] if "last" in job else []))
+    ]
+    return lines or ["There are no jobs."]
+
+
+def _show(answer: Mapping[str, Any]) -> list[str]:
+    return [
+        _outline(answer),
+        f"Next: {answer['coming']}",
+        "",
+        *(f"> {line}" for line in answer["does"].splitlines()),
+        "",
+        *answer["ways"],
+        "",
+        *([f"Last runs ({answer['zone']}):", *answer["runs"]] if answer["runs"] else ["No runs."]),
+    ]
+
+
+def _describe_made(answer: Mapping[str, Any]) -> list[str]:
+    return [f"Made: {_outline(answer).strip()}", *_describe_ways(answer)]
+
+
+def _describe_changed(answer: Mapping[str, Any]) -> list[str]:
+    return [f"Changed: {_outline(answer).strip()}", *_describe_ways(answer)]
+
+
+def _describe_ways(answer: Mapping[str, Any]) -> list[str]:
+    return [f"Next: {answer['coming']}", *answer["ways"]]
+
+
+def _preview(answer: Mapping[str, Any]) -> list[str]:
+    lines = [*_describe_ways(answer), ""]
+    if answer["is_sample"]:
+        lines += ["It hasn't run yet; this shows what a result would look like.", ""]
+    for platform in answer["platforms"]:
+        messages = platform["messages"]
+        for number, message in enumerate(messages, start=1):
+            count = f" {number} of {len(messages)}" if len(messages) > 1 else ""
+            lines += [f"--- {platform['name']}{count} ---", message, ""]
+        lines += [f"--- {platform['name']}, {_show_file(file)} ---\n" for file in platform["files"]]
+    return lines[:-1]
+
+
+def _show_file(file: Mapping[str, Any]) -> str:
+    return f"file {file['name']} ({file['media_type']}, {file['size']:,} bytes)"
+
+
+_LINES: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {
+    "list": _list,
+    "show": _show,
+    "add": _describe_made,
+    "change": _describe_changed,
+    "preview": _preview,
+}
+
+
+def _outline(job: Mapping[str, Any]) -> str:
+    whose = job["person"] or "the deployment"
+    room = f" in {job['room']}" if job["room"] else ""
+    state = f"{job['state']} ({job['reason']})" if job["reason"] else job["state"]
+    coming = ""
+    if job["state"] == "active" and job["next_at"] is not None:
+        zone = schedule.find_zone(job["zone"])
+        coming = f", next {schedule.show_moment(job['next_at'], zone)}"
+    return (
+        f"{job['id']:>6}  {whose + room:<16} {job['kind']:<7} {state}{coming}"
+        f"  {job['title']}: {job['meaning']} ({job['zone']})"
+    )

@@ -1,0 +1,11 @@
+"""`talaria models`: lists the configured models with their prices, and updates the price table."""
+
+from typing import TYPE_CHECKING
+
+from agent_core.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from gateway.interfaces.cli.models.arguments import configure as configure
+    from gateway.interfaces.cli.models.command import run as run
+else:
+    __getattr__ = export_lazily(__name__, __file__)

@@ -1,0 +1,11 @@
+"""`talaria plugins`: lists plug-ins, and says what is wrong with those that are enabled."""
+
+from typing import TYPE_CHECKING
+
+from agent_core.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from gateway.interfaces.cli.plugins.arguments import configure as configure
+    from gateway.interfaces.cli.plugins.command import run as run
+else:
+    __getattr__ = export_lazily(__name__, __file__)

@@ -1,0 +1,33 @@
+"""Show on a terminal what a command waits for."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from gateway import config
+
+if TYPE_CHECKING:
+    from gateway.config import Settings
+
+_CLEAR = "\r\x1b[K"
+"""Back to the start of the line, and delete it (ECMA-48, EL)."""
+
+
+@contextmanager
+def showing(what: str) -> Iterator[None]:
+    """Show what a command does, until it is done or has failed; nothing in a pipe or a file."""
+    is_shown = sys.stderr.isatty()
+    if is_shown:
+        print(f"{what} ...", end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        if is_shown:
+            print(_CLEAR, end="", file=sys.stderr, flush=True)
+
+
+def read_settings(environ: Mapping[str, str]) -> "Settings":
+    """Read all settings, which takes a moment to import; raises what `gateway.config.load` does."""
+    with showing("Reading the settings"):
+        return config.load(environ)

@@ -1,0 +1,130 @@
+"""The first line of each command: nothing heavy is imported before it."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent_core.state.engine.database import Database
+from gateway.interfaces.subcommands import SUBCOMMANDS
+from tests.architecture.source import ROOT
+from tests.integration.processes import PATIENCE, environ
+
+pytestmark = pytest.mark.process
+
+HEAVY = (
+    *("aiohttp", "aiosqlite", "anthropic", "discord", "fastapi", "jinja2", "openai"),
+    *("prompt_toolkit", "pydantic", "rich", "ruamel.yaml", "slack_sdk", "telegram"),
+)
+"""Modules that take a tenth of a second or more, or bring those that do."""
+ASKING = (
+    *(("people", "list"), ("turns", "list"), ("jobs", "list"), ("tokens", "list")),
+    *(("approvals", "list"), ("logins", "list"), ("top",), ("logs",)),
+)
+"""Commands that only ask the gateway, or read one file."""
+
+
+def list_heavy(home: Path, *lines: tuple[str, ...]) -> dict[str, list[str]]:
+    """Run command lines in one fresh interpreter each, and list the heavy modules that it has."""
+    code = (
+        "import json, os, sys\n"
+        "from gateway.__main__ import main\n"
+        "heavy, lines = map(json.loads, sys.argv[1:])\n"
+        "found = {}\n"
+        "for line in lines:\n"
+        "    read, write = os.pipe()\n"
+        "    if not os.fork():\n"
+        "        quiet = os.open(os.devnull, os.O_WRONLY)\n"
+        "        os.dup2(quiet, 1), os.dup2(quiet, 2)\n"
+        "        try:\n"
+        "            main(line)\n"
+        "        except SystemExit:\n"
+        "            pass\n"
+        "        loaded = [one for one in heavy if one in sys.modules]\n"
+        "        os.write(write, json.dumps(loaded).encode())\n"
+        "        os._exit(0)\n"
+        "    os.close(write)\n"
+        "    found[' '.join(line)] = json.loads(os.read(read, 10_000) or '[\"failed\"]')\n"
+        "    os.wait()\n"
+        "print(json.dumps(found))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(HEAVY), json.dumps(lines)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+        cwd=ROOT,
+        env=environ(home),
+    )
+    return dict(json.loads(done.stdout))
+
+
+def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
+    lines = [("--help",), ("version",), *((word, "--help") for word in SUBCOMMANDS)]
+    found = list_heavy(tmp_path, *lines, ("completion", "bash"))
+    assert len(found) == len(SUBCOMMANDS) + 3
+    assert {line: heavy for line, heavy in found.items() if heavy} == {}
+
+
+def test_a_command_that_asks_the_gateway_imports_nothing_heavy(tmp_path: Path) -> None:
+    found = list_heavy(tmp_path, *ASKING)
+    assert {line: heavy for line, heavy in found.items() if heavy} == {}
+
+
+def test_a_heavy_command_is_seen(tmp_path: Path) -> None:
+    assert "pydantic" in list_heavy(tmp_path, ("check",))["check"]
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (("check",), "Loading ..."),
+        (("models", "list"), "Loading ..."),
+        (("people", "list"), "No gateway is running. Opening the database ..."),
+    ],
+)
+async def test_a_terminal_shows_what_a_slow_command_waits_for(
+    tmp_path: Path, words: tuple[str, ...], first: str
+) -> None:
+    await (await Database.open(tmp_path / "state.db")).close()
+    shown = run_in_terminal(tmp_path, "-X", "importtime", "-m", "gateway", *words)
+    lines = shown.splitlines()
+    place = next(at for at, line in enumerate(lines) if first in line)
+    before = {line.rpartition("|")[2].strip() for line in lines[:place]}
+    assert "gateway.interfaces.waiting" in before
+    assert not set(HEAVY) & before
+    assert set(HEAVY) & {line.rpartition("|")[2].strip() for line in lines[place:]}
+
+
+def test_what_was_waited_for_is_not_left_on_the_terminal(tmp_path: Path) -> None:
+    shown = run_in_terminal(tmp_path, "-m", "gateway", "models", "list")
+    assert shown.startswith("Loading ...\r\x1b[KReading the settings ...\r\x1b[K")
+    assert "Price table of" in shown
+
+
+def run_in_terminal(home: Path, *arguments: str) -> str:
+    """Return everything that a program shows in a terminal of its own."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=ROOT,
+        env=environ(home),
+    ) as program:
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 65_536):
+                shown += piece
+        except OSError:  # Linux's end of a terminal whose programs have ended
+            pass
+        os.close(ours)
+    assert program.returncode == 0
+    return shown.decode()
