@@ -120,6 +120,7 @@ SAMPLES: dict[str, object] = {
     "limit": 2_000,
     "line": "1. `Anna` on Telegram (id `4711`), since 2026-11-01, approved by code",
     "lines": "\n- `lisbon in May`",
+    "megabytes": 312.4,
     "messages": 12,
     "minute": 0,
     "model": "claude-sonnet",

@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 38;
+PRAGMA user_version = 39;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -734,3 +734,15 @@ CREATE TABLE "api_tokens" (
     last_used_at INTEGER
 );
 CREATE INDEX api_tokens_by_person ON api_tokens (person_id);
+
+-- One thing that an owner has to know, as long as it is wrong, and until its end was told. `subject`
+-- tells incidents of a kind apart; `details` (JSON) are the values of its sentence.
+CREATE TABLE incidents (
+    kind     TEXT NOT NULL,
+    subject  TEXT NOT NULL,
+    details  TEXT NOT NULL,
+    since    INTEGER NOT NULL,
+    told_at  INTEGER,
+    ended_at INTEGER,
+    PRIMARY KEY (kind, subject)
+) WITHOUT ROWID;

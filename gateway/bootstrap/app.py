@@ -23,7 +23,7 @@ from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.plugins import load_backend
 from gateway.bootstrap.routing import DataServices, make_event_jobs, make_router
-from gateway.bootstrap.scheduling import SchedulingDeps, list_deliveries, make_scheduling
+from gateway.bootstrap.scheduling import gather_scheduling_deps, list_deliveries, make_scheduling
 from gateway.bootstrap.toolboxes import build_toolboxes, make_client_calls, make_mcp_servers
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.concurrency import FairSemaphore
@@ -44,6 +44,7 @@ from gateway.people import (
     make_consent_answerers,
     new_claim_code,
 )
+from gateway.scheduler import AlertWatch
 from gateway.turns import (
     AcceptedProposals,
     LaneDeps,
@@ -98,12 +99,13 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     """Construct every service; nothing runs yet."""
     notifier, dispatcher = _make_dispatcher(group, core)
     notices = Notices(core.database, dispatcher)
-    outcomes = _make_outcomes(core, notifier, notices)
+    outcomes = Outcomes(notifier, zone_of=core.zone_of, wakeup=core.wakeup)
+    alerts = maintenance.make_alerts(core, notices)
     handles = TurnHandles()
     data = _make_data_services(core, dispatcher, handles)
     toolboxes = build_toolboxes(core, data.mcp, data.user_prompts, dispatcher)
     agent = _make_agent(core, toolboxes)
-    turn_deps = _make_turn_deps(core, agent, notices, data.questions, outcomes)
+    turn_deps = _make_turn_deps(core, agent, data.questions, outcomes, alerts, dispatcher)
     lanes = _make_lanes(group, core, TurnRunner(turn_deps), data.user_prompts, handles)
     event_jobs = make_event_jobs(core, dispatcher, outcomes)
     router = make_router(group, core, lanes, turn_deps, data, event_jobs)
@@ -111,23 +113,6 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     core.rooms.closed.connect(lambda closed: lanes.leave(closed.room))
     core.data_removed.connect(lambda _: router.forget_known())
     core.data_removed.connect(lambda _: agent.clear_caches())
-    scheduling = SchedulingDeps(
-        group=group,
-        settings=core.settings,
-        database=core.database,
-        lanes=lanes,
-        dispatcher=dispatcher,
-        external_memory=core.external_memory,
-        notices=notices,
-        notifier=notifier,
-        outcomes=outcomes,
-        zone=core.zone,
-        secret_mask=core.secret_mask,
-        data_removed=core.data_removed,
-        now=core.now,
-        watch=core.extensions.timings.watch,
-        agents=core.agents,
-    )
     return Gateway(
         settings=core.settings,
         database=core.database,
@@ -142,26 +127,20 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         user_prompts=data.user_prompts,
         exports=data.exports,
         data_requests=data.data_requests,
-        scheduling=make_scheduling(scheduling),
+        scheduling=make_scheduling(
+            gather_scheduling_deps(group, core, lanes, notices, notifier, outcomes)
+        ),
         event_jobs=event_jobs,
         client_calls=make_client_calls(core, dispatcher, data.questions, toolboxes),
         agents=core.agents,
         background=[
             *_list_background(core, notices, data, toolboxes, lanes),
             *list_deliveries(core, lanes, notifier),
+            *([alerts.run] if core.settings.alerts.enabled else []),
         ],
         claim_code=claim_code,
         started=time.monotonic(),
         now=core.now,
-    )
-
-
-def _make_outcomes(core: Core, notifier: Notifier, notices: Notices) -> Outcomes:
-    return Outcomes(
-        notifier,
-        zone_of=core.zone_of,
-        notify_owners=notices.enqueue_for_owners,
-        wakeup=core.wakeup,
     )
 
 
@@ -245,20 +224,21 @@ def _make_data_services(
 def _make_turn_deps(
     core: Core,
     agent: Agent,
-    notices: Notices,
     questions: Questions,
     outcomes: Outcomes,
+    alerts: AlertWatch,
+    dispatcher: OutboxDispatcher,
 ) -> TurnDeps:
     timings = core.extensions.timings
     return TurnDeps(
         database=core.database,
         agent=agent,
-        dispatcher=notices.dispatcher,
+        dispatcher=dispatcher,
         questions=questions,
         outcomes=outcomes,
         zone_of=core.zone_of,
         now=core.now,
-        notify_owners=notices.enqueue_for_owners,
+        note_fault=alerts.note_fault,
         mail_due=core.agent_mail.due,
         speech_due=core.speech_due if core.settings.media.speech_command else None,
         review_rules=factories.make_review_rules(core.settings),

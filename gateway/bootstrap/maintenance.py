@@ -19,9 +19,12 @@ from agent_core.state.queues import reviews, skill_tests, tasks
 from agent_core.state.queues.tasks import Task
 from agent_core.tools import Toolbox, make_workspace_tools
 from gateway.bootstrap.core import Core
+from gateway.config import BACKUPS
 from gateway.outbound import OutboxDispatcher, Questions
 from gateway.people import Notices
 from gateway.scheduler import (
+    AlertSources,
+    AlertWatch,
     PersonBusy,
     ReviewDeps,
     Reviews,
@@ -188,6 +191,27 @@ def make_skill_tests(core: Core, notices: Notices, lanes: Lanes) -> SkillTests:
             is_running=lanes.is_running,
             now=core.now,
         )
+    )
+
+
+def make_alerts(core: Core, notices: Notices) -> AlertWatch:
+    """Build what tells owners of faults of the gateway."""
+    settings = core.settings
+    sources = AlertSources(
+        health=core.platforms.health,
+        quotas=core.quotas,
+        models=settings.model.named,
+        home=settings.home,
+        backups=settings.home / BACKUPS if settings.jobs.backups else None,
+        now=core.now,
+    )
+    return AlertWatch(
+        core.database,
+        notices,
+        sources,
+        zone=core.zone,
+        pause=settings.alerts.pause_minutes * 60_000,
+        look=core.extensions.timings.alerts,
     )
 
 

@@ -117,6 +117,34 @@ def make_calendars(
     return Calendars(database=database, digest=digest, zone=zone, changed=changed, now=now)
 
 
+def gather_scheduling_deps(
+    group: asyncio.TaskGroup,
+    core: Core,
+    lanes: Lanes,
+    notices: Notices,
+    notifier: Notifier,
+    outcomes: Outcomes,
+) -> SchedulingDeps:
+    """Gather the services that jobs run on."""
+    return SchedulingDeps(
+        group=group,
+        settings=core.settings,
+        database=core.database,
+        lanes=lanes,
+        dispatcher=notices.dispatcher,
+        external_memory=core.external_memory,
+        notices=notices,
+        notifier=notifier,
+        outcomes=outcomes,
+        zone=core.zone,
+        secret_mask=core.secret_mask,
+        data_removed=core.data_removed,
+        now=core.now,
+        watch=core.extensions.timings.watch,
+        agents=core.agents,
+    )
+
+
 def make_scheduling(deps: SchedulingDeps) -> Scheduling:
     """Build the scheduler with everything that it starts."""
     settings, database, now = deps.settings, deps.database, deps.now

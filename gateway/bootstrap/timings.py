@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from gateway.outbound import DeliveryTimings
-from gateway.scheduler import WATCH
+from gateway.scheduler import LOOK, WATCH
 from gateway.turns import ANSWER_PATIENCE, CRASH_WAIT, START_DELAY, PresenterTimings
 
 
@@ -21,6 +21,8 @@ class Timings:
     """Factor of the pauses between two tries of a model that does not answer."""
     watch: float = WATCH
     """Between two looks at the folders and feeds that jobs wait for."""
+    alerts: float = LOOK
+    """Between two looks at what owners have to repair."""
     answer_patience: int = ANSWER_PATIENCE
     """Milliseconds that a turn waits for an answer."""
     task_poll: float = 15.0

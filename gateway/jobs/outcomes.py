@@ -30,7 +30,7 @@ from gateway.jobs.history import Source
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.recipients import Recipients
 from gateway.jobs.reports import JobReports, Made
-from gateway.texts import job_results, system_jobs
+from gateway.texts import job_results
 from gateway.texts.readers import speak_to
 
 _log = logging.getLogger(__name__)
@@ -47,8 +47,6 @@ _LOOKED_THROUGH = 50
 """Newest runs searched for the one before; runs that were left out do not count."""
 LONGEST_PAUSE = max(_PAUSES)
 
-NotifyOwners = Callable[[Connection, Callable[[], str], int], Sequence[OutboxRow]]
-
 
 class Outcomes:
     """Ends runs, in the transactions of their callers. Every method returns the rows to send."""
@@ -58,16 +56,11 @@ class Outcomes:
         notifier: Notifier,
         *,
         zone_of: Callable[[Person], str],
-        notify_owners: NotifyOwners,
         wakeup: asyncio.Event,
     ) -> None:
-        """Set `wakeup` after a write that may make a job or a run due earlier.
-
-        `notify_owners` enqueues reports on system jobs, which belong to no person.
-        """
+        """Set `wakeup` after a write that may make a job or a run due earlier."""
         self._notifier = notifier
         self._reports = JobReports(notifier, zone_of)
-        self._notify_owners = notify_owners
         self.wakeup = wakeup
 
     def succeed(
@@ -87,9 +80,8 @@ class Outcomes:
             options = replace(options, gate_seen=options.gate_next)
         if fresh.failures or options != fresh.options:
             jobs.change(connection, replace(fresh, failures=0, options=options))
-        if job.kind == "system":
-            notice = partial(system_jobs.describe_recovery, job.title, fresh.failures)
-            return self._notify_owners(connection, notice, now) if fresh.failures else ()
+        if job.kind == "system":  # alerts tell the owners of its failures
+            return ()
         is_reported = words or made.files or fresh.failures
         if not is_reported or fresh.state == "dropped":
             return rows
@@ -183,8 +175,7 @@ class Outcomes:
         if fresh.state == "dropped":
             return ()
         if job.kind == "system":
-            notice = partial(system_jobs.describe_failure, job.title, job.id, reason)
-            return self._notify_owners(connection, notice, now) if failures == 1 else ()
+            return ()
         rows = self._start_followers(connection, (fresh, run), "failed", reason, now)
         if is_enough:
             report = partial(job_results.describe_pause, job.title, job.id, failures, reason)

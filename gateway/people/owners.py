@@ -155,27 +155,39 @@ class Notices:
         self.dispatcher.enqueue(await self._database.write("memory.tell", work))
 
     def enqueue_for_owners(
-        self, connection: Connection, notice: Callable[[], str], now: int
+        self,
+        connection: Connection,
+        notice: Callable[[], str],
+        now: int,
+        *,
+        through: Collection[str] = (),
     ) -> list[OutboxRow]:
         """Enqueue a notice to every owner in their language, in the caller's transaction.
 
-        An owner without a direct chat gets it in the console. Without a chat for anybody, it is
-        logged, too.
+        It goes `through` one of those platforms if the owner has a direct chat there. An owner
+        without a direct chat gets it in the console. Without a chat for anybody, it is logged, too.
         """
         rows: list[OutboxRow] = []
         for owner in owners.list_all(connection):
             with use_language(owner.language):
-                rows += self._enqueue(connection, owner, notice(), now)
+                rows += self._enqueue(connection, owner, notice(), now, through)
         if all(row.platform == LOCAL_PLATFORM for row in rows):
             _log.warning("no owner has a direct chat for this notice: %s", notice())
         return rows
 
     def _enqueue(
-        self, connection: Connection, owner: Person, words: str, now: int
+        self,
+        connection: Connection,
+        owner: Person,
+        words: str,
+        now: int,
+        through: Collection[str] = (),
     ) -> list[OutboxRow]:
         """Enqueue words to an owner silently, in as many parts as their platform needs."""
         adapters = self.dispatcher.adapters
-        place = find_direct_chat(connection, owner, adapters)
+        preferred = [name for name in through if name in adapters and name not in UNATTENDED]
+        place = find_direct_chat(connection, owner, preferred)
+        place = place or find_direct_chat(connection, owner, adapters)
         if place is None and owner.is_owner and LOCAL_PLATFORM in adapters:
             place = (LOCAL_PLATFORM, LOCAL_CHAT)
         if place is None:

@@ -7,6 +7,11 @@ from agent_core.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from gateway.scheduler.agent_messages import AgentMessageDeps as AgentMessageDeps
     from gateway.scheduler.agent_messages import AgentMessages as AgentMessages
+    from gateway.scheduler.alerts import LOOK as LOOK
+    from gateway.scheduler.alerts import AlertSources as AlertSources
+    from gateway.scheduler.alerts import AlertWatch as AlertWatch
+    from gateway.scheduler.alerts import is_backup_old as is_backup_old
+    from gateway.scheduler.alerts import measure_space as measure_space
     from gateway.scheduler.calendars import Calendars as Calendars
     from gateway.scheduler.command_ends import CommandEndDeps as CommandEndDeps
     from gateway.scheduler.command_ends import CommandEnds as CommandEnds

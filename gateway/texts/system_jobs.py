@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from agent_core.localization import Plural, Text
+from agent_core.localization import Plural
 
 if TYPE_CHECKING:
     from agent_core.memory import SyncReport
@@ -180,7 +180,6 @@ def _describe_memory_of_now(answer: Mapping[str, Any]) -> Iterator[str]:
         yield "The turn's messages can't be rebuilt; see the replay without --memory."
 
 
-_LONGEST_REASON = 300
 NO_OUTSIDE = "no external memory is configured"
 
 
@@ -207,23 +206,3 @@ def describe_sync(sync: "SyncReport", now: int) -> str:
     if report.dead:
         reported.append(f"{report.dead:,} failed; the log gives the reasons")
     return "; ".join(reported)
-
-
-_FAILED = Text(
-    "**{title}** failed. I'll try again on schedule and tell you when it works. `talaria jobs show"
-    " {job_id}` shows more. Details in English: “{reason}.”"
-)
-_RECOVERED = Plural(
-    "**{title}** works again after {n} failure.", "**{title}** works again after {n} failures."
-)
-
-
-def describe_failure(title: str, job_id: int, reason: str) -> str:
-    """Tell owners that a system job failed for the first time in a row."""
-    short = reason if len(reason) <= _LONGEST_REASON else f"{reason[: _LONGEST_REASON - 1]}…"
-    return _FAILED(title=title, reason=short.rstrip("."), job_id=job_id)
-
-
-def describe_recovery(title: str, failures: int) -> str:
-    """Tell owners that a system job works again."""
-    return _RECOVERED(failures, title=title)

@@ -1,7 +1,7 @@
 """End turns: transcript, cost, state, inbox and the answer, in one transaction."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -9,7 +9,7 @@ from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.agent import ActiveTurn, Agent, SessionState, enqueue_title
 from agent_core.agent.review import EndedTurn, ReviewRules, enqueue_due
-from agent_core.events import TurnEnded
+from agent_core.events import ModelFault, TurnEnded
 from agent_core.ids import TurnId
 from agent_core.schedule import is_quiet
 from agent_core.state.conversations import delegated_turns, files, sessions, turns
@@ -43,7 +43,7 @@ from gateway.turns.answer_text import (
     note_interrupted,
 )
 from gateway.turns.presenter import PresenterTimings
-from gateway.turns.spoken_answers import NotifyOwners, enqueue_speech
+from gateway.turns.spoken_answers import enqueue_speech
 
 START_DELAY = 0.15
 """Seconds in which a turn may be over, and then takes one commit instead of two. Everything shown
@@ -62,7 +62,8 @@ class TurnDeps:
     zone_of: Callable[[Person], str]
     """Returns the IANA time zone of a person."""
     now: Callable[[], int]
-    notify_owners: NotifyOwners
+    note_fault: Callable[[ModelFault], Awaitable[None]]
+    """Called with a fault of a model that only an owner can end."""
     mail_due: asyncio.Event
     """Set once a task in the background has ended."""
     speech_due: asyncio.Event | None = None

@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from functools import partial
 from types import TracebackType
 
 from agent_core.agent import ActiveTurn, PreparedTurn
 from agent_core.errors import StoreError
-from agent_core.events import Host, ModelFault, ModelOutage, Steer
+from agent_core.events import Host, ModelOutage, Steer
 from agent_core.ids import CallId, ConversationId, InboxId, PersonId, TurnId
 from agent_core.state.conversations import messages, plans, sessions
 from agent_core.state.conversations.messages import START
@@ -259,15 +258,6 @@ class TurnHost(Host):
         left = [one for one in self._handed_out if not claimed.issuperset(one.inbox_ids)]
         self._handle.lane.put_back(left)
         self._handed_out = []
-
-    async def report_fault(self, fault: ModelFault) -> None:
-        """Tell the owners, and nobody else, why a model can't answer. Raises `StoreError`."""
-        deps, now = self._deps, self._deps.now()
-        notice = partial(model_texts.describe_fault, fault)
-        rows = await deps.database.write(
-            "turns.fault", lambda c: deps.notify_owners(c, notice, now)
-        )
-        deps.dispatcher.enqueue(rows)
 
     def show_outage(self, active: ActiveTurn, outage: ModelOutage, presenter: Presenter) -> None:
         """Show that a turn waits for its model, and let another job run have its slot."""

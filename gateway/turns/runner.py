@@ -316,7 +316,7 @@ class TurnRunner:
                     if isinstance(event, TurnEnded):
                         ended = event
                     elif isinstance(event, ModelFault):
-                        await host.report_fault(event)
+                        await self._deps.note_fault(event)
                     elif isinstance(event, ModelOutage):
                         host.show_outage(active, event, presenter)
         except TimeoutError:

@@ -90,6 +90,7 @@ EXCEPTIONS = {
     "search.move_sessions": BY_NUMBER,
     "usage.charged_by_person": "the owner's desk: what everybody's calls cost, each by name",
     "usage.find_newest": "a number only, from where the counters of `/metrics` go on",
+    "usage.has_answered": "whether a model works, and nothing of who asked it",
     "usage.list_after": "counters of everybody together, without a name",
 }
 FORGETTING = {

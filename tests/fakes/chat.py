@@ -73,6 +73,7 @@ class PlainChat:
     """Unreachable chats."""
     gate: asyncio.Event | None = None
     inlet: Inlet | None = None
+    state: Health = field(default_factory=lambda: Health(state="connected"))
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _ids: int = 0
     _shown_ids: int = 0
@@ -207,7 +208,7 @@ class PlainChat:
         self.menu = list(entries)
 
     def health(self) -> Health:
-        return Health(state="connected")
+        return self.state
 
     # The test's side
 

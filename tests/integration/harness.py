@@ -57,6 +57,7 @@ def quick(*, store_retry: float = 0.01, **display: float) -> Timings:
     return Timings(
         store_retry=store_retry,
         watch=0.02,
+        alerts=0.01,
         delivery=DeliveryTimings(first_pause=0.01, finish=0.01, indicator_pause=0.01),
         display=PresenterTimings(**{"first_length": 0, **display}),
     )
@@ -81,6 +82,7 @@ async def running(
     given = {
         "TALARIA_ACCESS__ALLOW": "*",
         "TALARIA_ACCESS__GREET": "false",
+        "TALARIA_ALERTS__ENABLED": "false",
         "TALARIA_LEARNING__TURNS": "0",
         "TALARIA_LEARNING__STEPS": "0",
         **environ,

@@ -22,7 +22,7 @@ OVERLOADED = Fault(status=529, error="overloaded_error", message="Overloaded")
 WRONG_KEY = Fault(status=401, error="authentication_error", message="invalid x-api-key")
 PACE = 0.02
 """Test seconds per second of an outage."""
-QUICK = Timings(outage_pace=PACE, display=PresenterTimings(first_outage=20 * PACE))
+QUICK = Timings(alerts=0.05, outage_pace=PACE, display=PresenterTimings(first_outage=20 * PACE))
 NOTE = re.compile(r"The model is overloaded\. I'll keep trying until .*\d\d:\d\d\.")
 NINE = range(7001, 7010)
 

@@ -221,6 +221,12 @@ class Quotas:
         person, deployment = await self._open(person_id)
         return _status(person), _status(deployment)
 
+    async def find_deployment_status(self) -> QuotaStatus:
+        """Find today's status of the deployment. Raises `StoreError`."""
+        if not self._deployment.day.start <= (now := self._now()) < self._deployment.day.end:
+            await self._load_deployment(now)
+        return _status(self._deployment)
+
     def record_broken(self, person_id: PersonId, model: str, taken: Usage) -> None:
         """Record the usage of a call that broke off and is billed all the same."""
         spent = bill(model, taken, "broken", self.prices.cost)

@@ -179,6 +179,12 @@ def find_newest(connection: Connection) -> int:
     return int(row[0] or 0)
 
 
+def has_answered(connection: Connection, *, model: str, after: int) -> bool:
+    """Return whether a model answered a call that was recorded after the call `after`."""
+    query = "SELECT 1 FROM usage WHERE id > :after AND :model IN (asked_model, model) LIMIT 1"
+    return connection.execute(query, {"after": after, "model": model}).fetchone() is not None
+
+
 def list_after(connection: Connection, *, after: int, until: int) -> list[UsageLine]:
     """Sum the calls of everyone with ids above `after`, up to `until`, by purpose and model."""
     rows = connection.execute(

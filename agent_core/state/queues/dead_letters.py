@@ -5,11 +5,13 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.queues.outbox import IS_OPEN, ROW, OutboxRow, read_row
 
 
-def find_oldest(connection: Connection) -> int | None:
-    """Return when the oldest message was enqueued that is not delivered; milliseconds UTC."""
-    query = f"SELECT created_at FROM outbox WHERE {IS_OPEN} AND is_live = 0 ORDER BY id LIMIT 1"
-    row = connection.execute(query).fetchone()
-    return int(row[0]) if row else None
+def list_oldest(connection: Connection) -> dict[str, int]:
+    """Return for each platform when its oldest undelivered message was enqueued; in ms UTC."""
+    query = (
+        f"SELECT platform, MIN(created_at) FROM outbox WHERE {IS_OPEN} AND is_live = 0"
+        " GROUP BY platform"
+    )
+    return dict(connection.execute(query).fetchall())
 
 
 def revive_dead(

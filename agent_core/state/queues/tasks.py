@@ -96,6 +96,13 @@ def has_due(connection: Connection, *, queue: Queue, now: int) -> bool:
     return row is not None
 
 
+def find_earliest_due(connection: Connection) -> int | None:
+    """Find when the oldest work that has not begun was due; milliseconds UTC."""
+    query = f"SELECT MIN(due_at) FROM tasks WHERE {_IS_OPEN} AND state = 'owed'"
+    row = connection.execute(query).fetchone()
+    return row[0] if row else None
+
+
 def finish(connection: Connection, *, task_id: TaskId) -> None:
     """Mark work as done."""
     connection.execute("UPDATE tasks SET state = 'done' WHERE id = :id", {"id": task_id})

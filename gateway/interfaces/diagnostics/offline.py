@@ -2,7 +2,6 @@
 
 import os
 import platform
-import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,11 +23,9 @@ from gateway.errors import StartError
 from gateway.interfaces.diagnostics.extensions import examine_extensions
 from gateway.interfaces.diagnostics.finding import Finding, make_finding
 from gateway.interfaces.operations.client import NoGateway, fetch_health
+from gateway.scheduler import measure_space
 
 OLDEST_PYTHON = (3, 11)
-_LITTLE_SPACE = 500_000_000
-_NO_SPACE = 50_000_000
-"""Least bytes free on the home directory's disk."""
 _PATIENCE = 2.0
 _NEW_PYTHON = "Install a newer Python."
 _OTHER_HOME = "Set TALARIA_HOME to a folder that is yours."
@@ -95,11 +92,11 @@ def _look_at_home(home: Path) -> Finding:
 
 
 def _look_at_space(home: Path) -> list[Finding]:
-    free = shutil.disk_usage(_nearest(home)).free
-    text = f"{free / 1e9:,.1f} GB free on the disk of the home"
-    if free < _NO_SPACE:
+    space = measure_space(_nearest(home))
+    text = f"{space.free / 1e9:,.1f} GB free on the disk of the home"
+    if space.state == "full":
         return [make_finding("disk", "fault", f"{text}: too little to write", _ROOM)]
-    return [make_finding("disk", "note" if free < _LITTLE_SPACE else "ok", text, _ROOM)]
+    return [make_finding("disk", "note" if space.state == "little" else "ok", text, _ROOM)]
 
 
 def _look_at_database(home: Path) -> Finding:

@@ -17,12 +17,11 @@ from gateway.errors import StartError
 from gateway.interfaces.diagnostics import Finding
 from gateway.interfaces.doctor.probes import check_model, check_platform
 from gateway.interfaces.doctor.repairs import find_open_files
+from gateway.scheduler import is_backup_old
 
 _PATIENCE = 15.0
 _LARGEST_SKEW = 60.0
 """Seconds. Slack refuses requests that are five minutes off; schedules suffer sooner."""
-_OLDEST_BACKUP = 2 * 86_400.0
-"""Seconds; a backup is made each night."""
 _SERVICES = (
     ("telegram_bot_token", "telegram_api_base_url", "https://api.telegram.org/"),
     ("discord_bot_token", "discord_api_base_url", "https://discord.com/api/v10/gateway"),
@@ -145,9 +144,9 @@ def _look_at_backups(home: Path) -> Finding:
     newest = find_newest(home / BACKUPS)
     if newest is None:
         return Finding(part="backups", state="note", text="there is none yet", fix=fix)
-    made, where = newest[0] / 1000, newest[1]
-    text = f"the newest is of {datetime.fromtimestamp(made, UTC):%Y-%m-%d}, {where}"
-    is_old = time.time() - made > _OLDEST_BACKUP
+    made, where = newest
+    text = f"the newest is of {datetime.fromtimestamp(made / 1000, UTC):%Y-%m-%d}, {where}"
+    is_old = is_backup_old(made, int(time.time() * 1000))
     return Finding(
         part="backups", state="note" if is_old else "ok", text=text, fix=fix if is_old else ""
     )

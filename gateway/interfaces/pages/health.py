@@ -27,7 +27,7 @@ async def show(look: Look) -> Fields:
 
     def work(connection: Connection) -> dict[str, Any]:
         return {
-            "oldest": dead_letters.find_oldest(connection),
+            "oldest": min(dead_letters.list_oldest(connection).values(), default=None),
             "dead": dead_letters.list_dead(connection, limit=_MOST),
             "upkeep": [
                 (job.title, job_runs.list_of_job(connection, job_id=job.id, limit=1))

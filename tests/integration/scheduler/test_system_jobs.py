@@ -156,7 +156,8 @@ async def test_owners_get_one_notice_of_failure_and_recovery(tmp_path: Path) -> 
     clock = Clock(*START)
     in_the_way = tmp_path / "backups"
     in_the_way.touch()
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
+    environ = {**ZONE, "TALARIA_ALERTS__ENABLED": "true"}
+    async with running(tmp_path, greeted(), now=clock, **environ) as harness:
         await greet(harness)
         await harness.gateway.database.write("owner", make_owner)
         job = await own_job(harness, system_jobs.BACKUP)
@@ -171,7 +172,7 @@ async def test_owners_get_one_notice_of_failure_and_recovery(tmp_path: Path) -> 
         in_the_way.unlink()
         clock.move(harness, days=1)
         await over(harness, job, 3)
-        await harness.chat.sees_text("**Backup of the database** works again after 2 failures.")
+        await harness.chat.sees_text("**Backup of the database** works again. All is well again.")
         assert sum("failed" in text for text in texts(harness)) == 1
 
 
@@ -232,7 +233,6 @@ async def alone(
         outcomes = Outcomes(
             notifier,
             zone_of=lambda person: "UTC",
-            notify_owners=lambda connection, words, now: (),
             wakeup=asyncio.Event(),
         )
         await JobRunner(deps, outcomes=outcomes, notifier=notifier).recover()

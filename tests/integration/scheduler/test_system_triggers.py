@@ -68,7 +68,6 @@ def make_scheduler(
     outcomes = Outcomes(
         Notifier({}, JobHistory(load_no_ids), zone_of=lambda person: "UTC"),
         zone_of=lambda person: "UTC",
-        notify_owners=lambda connection, words, at: (),
         wakeup=asyncio.Event(),
     )
     scheduler = Scheduler(

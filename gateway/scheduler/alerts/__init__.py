@@ -1,0 +1,14 @@
+"""What is wrong in a running gateway, and the alerts that tell its owners."""
+
+from typing import TYPE_CHECKING
+
+from agent_core.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from gateway.scheduler.alerts.conditions import AlertSources as AlertSources
+    from gateway.scheduler.alerts.conditions import is_backup_old as is_backup_old
+    from gateway.scheduler.alerts.conditions import measure_space as measure_space
+    from gateway.scheduler.alerts.watch import LOOK as LOOK
+    from gateway.scheduler.alerts.watch import AlertWatch as AlertWatch
+else:
+    __getattr__ = export_lazily(__name__, __file__)

@@ -1,0 +1,203 @@
+"""Find what is wrong now; `talaria doctor` uses the same checks."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from adapters.contract import Health
+from agent_core.agent.quotas import Quotas, QuotaStatus
+from agent_core.state.backups.places import find_newest
+from agent_core.state.conversations import usage
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.queues import dead_letters, incidents, tasks
+from agent_core.state.queues.incidents import Details, Incident
+
+_LITTLE_SPACE = 500_000_000
+_NO_SPACE = 50_000_000
+"""Least bytes free on the home's disk."""
+_OLDEST_BACKUP = 2 * 86_400_000
+"""Milliseconds; a backup is made each night."""
+_RECONNECTING = 120_000
+"""Milliseconds that a platform may take to reconnect on its own."""
+_LONGEST_WAIT = 15 * 60_000
+"""Milliseconds that a message may wait for a platform that is connected."""
+_LATEST_TASK = 60 * 60_000
+"""Milliseconds that background work may be late; one task takes five minutes at most."""
+_RUNS = 5
+"""Newest runs of a system job, among which the last failed one is."""
+
+Kind = Literal["platform", "model", "budget", "disk", "job", "backup", "queue"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """One thing that is wrong now. `subject` tells conditions of a kind apart."""
+
+    kind: Kind
+    subject: str = ""
+    details: Details
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """The bytes free on a disk: `full` stops the gateway from writing soon."""
+
+    free: int
+
+    @property
+    def state(self) -> Literal["enough", "little", "full"]:
+        """Judge the space."""
+        if self.free < _NO_SPACE:
+            return "full"
+        return "little" if self.free < _LITTLE_SPACE else "enough"
+
+
+def measure_space(folder: Path) -> Space:
+    """Measure the space on the disk of a folder. Blocks; raises `OSError`."""
+    return Space(free=shutil.disk_usage(folder).free)
+
+
+def is_backup_old(made: int, now: int) -> bool:
+    """Return whether a newer backup than that should exist; both in milliseconds UTC."""
+    return now - made > _OLDEST_BACKUP
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertSources:
+    """Where conditions come from, besides the database."""
+
+    health: Callable[[], Mapping[str, Health]]
+    quotas: Quotas
+    models: Collection[str]
+    """The configured models."""
+    home: Path
+    backups: Path | None
+    """The folder with the record of the newest backup; None if no backups are made."""
+    now: Callable[[], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What was measured outside of the database."""
+
+    health: Mapping[str, Health]
+    down_since: Mapping[str, int]
+    """Since when platforms are not connected, in milliseconds UTC."""
+    space: Space
+    backup: int | None
+    """When the newest backup was made; None without one."""
+    budget: QuotaStatus
+    budget_percent: int
+
+    @property
+    def connected(self) -> set[str]:
+        """The platforms that are connected."""
+        return {name for name, one in self.health.items() if one.state == "connected"}
+
+
+class Gauge:
+    """Measures the sources, and remembers since when platforms are down."""
+
+    def __init__(self, sources: AlertSources) -> None:
+        self._sources = sources
+        self._down_since: dict[str, int] = {}
+
+    async def measure(self) -> Measured:
+        """Measure everything. Raises `StoreError` and `OSError`."""
+        sources, now = self._sources, self._sources.now()
+        health = sources.health()
+        self._down_since = {
+            name: self._down_since.get(name, now)
+            for name, one in health.items()
+            if one.state != "connected"
+        }
+        budget = await sources.quotas.find_deployment_status()
+        space, backup = await asyncio.to_thread(self._look_at_disk)
+        return Measured(
+            health=health,
+            down_since=self._down_since,
+            space=space,
+            backup=backup,
+            budget=budget,
+            budget_percent=sources.quotas.rules.cheap_from,
+        )
+
+    def _look_at_disk(self) -> tuple[Space, int | None]:
+        folder = self._sources.backups
+        newest = None
+        with suppress(OSError):  # then the backup fails, which owners hear of
+            newest = find_newest(folder) if folder else None
+        return measure_space(self._sources.home), newest[0] if newest else None
+
+
+def find_conditions(
+    connection: Connection, measured: Measured, models: Collection[str], now: int
+) -> Iterator[Condition]:
+    """Yield what is wrong now."""
+    known = [one for one in incidents.list_all(connection) if one.ended_at is None]
+    yield from _find_platforms(measured, known, now)
+    yield from _find_models(connection, known, models)
+    yield from _find_budget(measured)
+    if measured.space.state != "enough":
+        yield Condition(kind="disk", details={"free": measured.space.free})
+    failing = [job for job in jobs.list_system(connection) if job.failures]
+    for job in failing:
+        runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
+        reason = next((run.reason for run in runs if run.state == "failed"), "")
+        yield Condition(
+            kind="job",
+            subject=job.body,
+            details={"title": job.title, "job_id": job.id, "reason": reason},
+        )
+    if measured.backup and is_backup_old(measured.backup, now) and not failing:
+        yield Condition(kind="backup", details={"made": measured.backup})
+    yield from _find_queues(connection, measured, now)
+
+
+def _find_platforms(measured: Measured, known: Sequence[Incident], now: int) -> Iterator[Condition]:
+    """Yield the platforms that are down for long; a restart of the gateway repairs none."""
+    down = {one.subject for one in known if one.kind == "platform"}
+    for name, since in measured.down_since.items():
+        health = measured.health[name]
+        if health.state == "stopped" or now - since >= _RECONNECTING or name in down:
+            yield Condition(kind="platform", subject=name, details={"detail": health.detail})
+
+
+def _find_models(
+    connection: Connection, known: Sequence[Incident], models: Collection[str]
+) -> Iterator[Condition]:
+    """Yield the models whose fault was noted and that have not answered since."""
+    for one in known:
+        if one.kind != "model":
+            continue
+        if one.told_at and one.subject not in models:
+            continue  # nobody asks it any more
+        after = int(one.details["after"])
+        if not usage.has_answered(connection, model=one.subject, after=after):
+            yield Condition(kind="model", subject=one.subject, details=one.details)
+
+
+def _find_budget(measured: Measured) -> Iterator[Condition]:
+    spent, limit, percent = measured.budget.spent, measured.budget.limit, measured.budget_percent
+    for unit, amount, most in (
+        ("money", spent.micro_dollars, limit.money),
+        ("tokens", spent.unpriced_tokens, limit.tokens),
+    ):
+        if most and amount * 100 >= most * percent:
+            details = {"percent": percent, "limit": most, "until": measured.budget.day.end}
+            yield Condition(kind="budget", subject=unit, details=details)
+
+
+def _find_queues(connection: Connection, measured: Measured, now: int) -> Iterator[Condition]:
+    """Yield the platforms that are connected and take no messages, and work that is not begun."""
+    for platform, oldest in dead_letters.list_oldest(connection).items():
+        if platform in measured.connected and now - oldest > _LONGEST_WAIT:
+            yield Condition(kind="queue", subject=platform, details={"since": oldest})
+    due = tasks.find_earliest_due(connection)
+    if due is not None and now - due > _LATEST_TASK:
+        yield Condition(kind="queue", details={"since": due})

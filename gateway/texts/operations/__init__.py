@@ -1,0 +1,1 @@
+"""Sentences for the owners about the running gateway."""
