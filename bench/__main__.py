@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from bench import (
+    api_overhead,
     first_lines,
     long_dialogue,
     memory,
@@ -46,6 +47,9 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
             )
             for platform in PLATFORMS
         },
+        "api": partial(
+            api_overhead.measure, block=25 if is_quick else 50, rounds=3 if is_quick else 8
+        ),
         **{
             f"inspected-{platform}": partial(
                 overhead.measure_inspected, platform=platform, block=50, rounds=2 if is_quick else 8

@@ -6,7 +6,7 @@ from starlette.datastructures import Headers
 
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import api_tokens, people
-from agent_core.state.people.api_tokens import TokenScope
+from agent_core.state.people.api_tokens import ApiToken, TokenScope
 from agent_core.state.people.people import Person
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.responses import find_bearer
@@ -42,15 +42,15 @@ class Access:
             owner = await self._database.read(find_owner)
             return Client(person_id=owner.id, name=_OWNER) if owner else None
         secret_hash, now = hash_token(secret), self._now()
-        token = await self._database.read(
-            lambda c: api_tokens.find(c, secret_hash=secret_hash, scope=scope)
-        )
+
+        def look(connection: Connection) -> ApiToken | None:
+            found = api_tokens.find(connection, secret_hash=secret_hash, scope=scope)
+            if found is None or scope == "mcp":
+                return found
+            return found if self._identity.find_admitted(connection, found.person_id) else None
+
+        token = await self._database.read(look)
         if token is None:
-            return None
-        person_id = token.person_id
-        if scope != "mcp" and not await self._database.read(
-            lambda c: self._identity.find_admitted(c, person_id)
-        ):
             return None
 
         def note(connection: Connection) -> None:

@@ -171,12 +171,12 @@ class Requests:
 
     async def read(self, question: Question) -> Answer:
         """Read the answer of a turn that is over. Raises `ApiError` and `StoreError`."""
-        progress = await self._look(question)
-        turn_id, person_id = progress.turn_id, question.client.person_id
-        if turn_id is None:
-            raise ApiError(HTTPStatus.CONFLICT, _UNANSWERED, code="unanswered")
+        person_id = question.client.person_id
 
         def work(connection: Connection) -> Answer:
+            turn_id = _find_progress(connection, question).turn_id
+            if turn_id is None:
+                raise ApiError(HTTPStatus.CONFLICT, _UNANSWERED, code="unanswered")
             texts = history.list_answer(connection, turn_id=turn_id, person_id=person_id)
             total = usage.total_of_turn(connection, turn_id=turn_id)
             return Answer(
@@ -192,12 +192,14 @@ class Requests:
         return answer
 
     async def _look(self, question: Question) -> Progress:
-        """Return what became of a question. Raises `ApiError` if its name was used before."""
-        progress = await self._database.read(
-            lambda c: inbox.find_progress(c, platform=API_PLATFORM, event_id=question.event_id)
-        )
-        if progress is None:
-            raise ApiError(HTTPStatus.CONFLICT, _UNANSWERED, code="unanswered")
-        if progress.chat is not None and progress.chat != name_chat(question.address):
-            raise ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, _USED, code="idempotency_key_reused")
-        return progress
+        return await self._database.read(lambda c: _find_progress(c, question))
+
+
+def _find_progress(connection: Connection, question: Question) -> Progress:
+    """Return what became of a question. Raises `ApiError` if its name was used before."""
+    progress = inbox.find_progress(connection, platform=API_PLATFORM, event_id=question.event_id)
+    if progress is None:
+        raise ApiError(HTTPStatus.CONFLICT, _UNANSWERED, code="unanswered")
+    if progress.chat is not None and progress.chat != name_chat(question.address):
+        raise ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, _USED, code="idempotency_key_reused")
+    return progress
