@@ -2,18 +2,17 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from functools import partial
 from typing import TypeVar
 
 from agent_core.agent.prompt.facts import find_sources
 from agent_core.events import Steer
 from agent_core.ids import CallId, InboxId, PersonId
 from agent_core.models import Cost, ModelAnswer, bill
-from agent_core.state.conversations import files, messages, turns, usage
+from agent_core.state.conversations import approvals, files, messages, turns, usage
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import inbox
-from agent_core.tools import Toolbox, ToolResult
+from agent_core.tools import ApprovalRequest, Toolbox, ToolResult
 from agent_core.transcript import (
     Message,
     Part,
@@ -179,9 +178,22 @@ class TurnJournal:
         self._open_calls = answer.message.calls
         self._results = {}
 
-    async def record_begin(self, call: ToolCallPart) -> None:
-        """Record that a call was approved, before it runs."""
-        await finish_write(self._write("turns.begin_step", partial(self._begin_step, call)))
+    async def record_begin(
+        self, call: ToolCallPart, request: ApprovalRequest | None = None
+    ) -> bool:
+        """Record that a call runs, and use up its approval; see `Begin`."""
+        is_allowed = True
+
+        def work(connection: Connection) -> None:
+            nonlocal is_allowed
+            is_allowed = request is None or approvals.use(
+                connection, person_id=request.person_id, digest=request.digest, now=self._now()
+            )
+            if is_allowed:
+                self._begin_step(call, connection)
+
+        await finish_write(self._write("turns.begin_step", work))
+        return is_allowed
 
     def _begin_step(self, call: ToolCallPart, connection: Connection) -> None:
         turns.begin_steps(

@@ -1,6 +1,6 @@
 """The gate in front of every call: what runs, what is proposed, and what a person must allow."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
@@ -44,6 +44,9 @@ _REASONS = {
 }
 Pause = Callable[[], AbstractContextManager[None]]
 """Stops the turn's clock while a person thinks."""
+Begin = Callable[[ApprovalRequest | None], Awaitable[bool]]
+"""Records that a call runs and uses up the approval of its request, if any, in one transaction;
+False if the approval was used or has expired, and then nothing is recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,19 +98,23 @@ class Gate:
         tool: Tool,
         arguments: Mapping[str, object],
         context: ToolContext,
+        begin: Begin | None,
     ) -> ToolResult | None:
         """Check a pass again, right before the call runs; use up the approval behind it.
 
-        Returns the result of a call that must not run. Raises `StoreError`.
+        `begin` is None for a call that is not recorded as it begins. Returns the result of a call
+        that must not run. Raises `StoreError`, and what `begin` raises.
         """
         request = permit.request
         if request is None:
+            if begin:
+                await begin(None)
             return None
         actions = _list_actions(tool, arguments, context)
         now = replace(request, arguments=canonicalize(arguments), actions=actions)
         if now.digest != request.digest or self._prompter is None:
             return _refuse(request, Decision(refusal="changed"))
-        if not await self._prompter.use(request):
+        if not await (begin or self._prompter.use)(request):
             return _refuse(request, Decision(refusal="used"))
         return None
 

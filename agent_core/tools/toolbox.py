@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -11,7 +11,7 @@ from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.ids import PersonId
 from agent_core.tools.arguments import Validate, compile_schema, read_arguments
 from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult
-from agent_core.tools.gate import Gate, Pause
+from agent_core.tools.gate import Begin, Gate, Pause
 from agent_core.tools.policy import DeclaresActions, Policy
 from agent_core.tools.results import bound, end_sentence, fail, hide_secrets
 from agent_core.tools.secret_scan import SecretMask
@@ -242,15 +242,15 @@ class Toolbox:
         self,
         call: ToolCallPart,
         context: ToolContext,
-        begin: Callable[[], Awaitable[None]] | None = None,
+        begin: Begin | None = None,
         pause: Pause = nullcontext,
     ) -> ToolResult:
         """Run a call.
 
         `begin` is awaited before a call runs that may have needed approval; its exceptions are
         raised. `pause` surrounds the wait for a person. After untrusted words, a change is only
-        proposed. Every failure of the model or the world becomes an error
-        result. Raises `QuestionPending`; any other exception is a bug of a tool.
+        proposed. Every failure of the model or the world becomes an error result. Raises
+        `QuestionPending`; any other exception is a bug of a tool.
         """
         tool = self._find(call.name)
         if tool is None:
@@ -270,9 +270,8 @@ class Toolbox:
             return fail(f"`{call.name}` failed: {end_sentence(error)}")
         if isinstance(permit, ToolResult):
             return permit
-        if begin and self.begins_late(call.name):
-            await begin()
-        if stopped := await self._gate.confirm(permit, tool, arguments, context):
+        late = begin if self.begins_late(call.name) else None
+        if stopped := await self._gate.confirm(permit, tool, arguments, context, late):
             return stopped
         result = await self._do(tool, call, arguments, context)
         if self._rules and not result.is_error:

@@ -6,6 +6,7 @@ from typing import Literal
 from agent_core.events import Steer
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer
+from agent_core.tools import ApprovalRequest
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart, UntrustedSource
 
@@ -40,9 +41,12 @@ class FakeJournal:
         self.answers.append(answer)
         self.transcript.append(answer.message)
 
-    async def record_begin(self, call: ToolCallPart) -> None:
+    async def record_begin(
+        self, call: ToolCallPart, request: ApprovalRequest | None = None
+    ) -> bool:
         assert self._is_known(call.call_id), "a call began that was not recorded"
         await self._note("begin")
+        return True
 
     async def record_result(self, call: ToolCallPart, result: ToolResult) -> None:
         await self._note("result")

@@ -8,7 +8,7 @@ from agent_core.agent.loop.guards import Budget
 from agent_core.events import Steer
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.models import Fingerprints, Model, ModelAnswer, ModelPolicy, ModelRequest, Usage
-from agent_core.tools import Helpers, MemoryOwner, Toolbox, ToolResult
+from agent_core.tools import ApprovalRequest, Helpers, MemoryOwner, Toolbox, ToolResult
 from agent_core.transcript import Message, ToolCallPart, ToolSpec, UntrustedSource
 
 
@@ -25,8 +25,10 @@ class Journal(Protocol):
     async def record_answer(self, answer: ModelAnswer) -> None:
         """Record an answer that does not end the turn; its calls run after this."""
 
-    async def record_begin(self, call: ToolCallPart) -> None:
-        """Record that a call which needed approval is about to run."""
+    async def record_begin(
+        self, call: ToolCallPart, request: ApprovalRequest | None = None
+    ) -> bool:
+        """Record that a call begins, and use up its approval; see `Begin` of the tools."""
 
     async def record_result(self, call: ToolCallPart, result: ToolResult) -> None:
         """Record a call's result right after it ended; calls of one answer end in any order."""

@@ -28,7 +28,7 @@ class InnerCalls:
         """Run a call; its intent is on disk before, its result after. See `CallTool`."""
         begin = partial(self.journal.record_begin, call)
         if not self.toolbox.begins_late(call.name):
-            await begin()
+            await begin(None)
         context = replace(
             self.context,
             call_id=call.call_id,

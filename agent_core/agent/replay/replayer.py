@@ -21,7 +21,7 @@ from agent_core.models import (
     TextDelta,
     Usage,
 )
-from agent_core.tools import Toolbox, ToolContext, ToolResult
+from agent_core.tools import ApprovalRequest, Toolbox, ToolContext, ToolResult
 from agent_core.transcript import Message, ToolCallPart
 
 
@@ -136,7 +136,7 @@ class _RecordedTools(Toolbox):
         self,
         call: ToolCallPart,
         context: ToolContext,
-        begin: Callable[[], Awaitable[None]] | None = None,
+        begin: Callable[[ApprovalRequest | None], Awaitable[bool]] | None = None,
         pause: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> ToolResult:
         """Return the recorded result. Raises `RecordEnds`."""
@@ -158,8 +158,11 @@ class _RecordJournal:
         self._script.recorded += 1
         self._script.has_spoken = False
 
-    async def record_begin(self, call: ToolCallPart) -> None:
+    async def record_begin(
+        self, call: ToolCallPart, request: ApprovalRequest | None = None
+    ) -> bool:
         """Do nothing."""
+        return True
 
     async def record_result(self, call: ToolCallPart, result: ToolResult) -> None:
         """Do nothing."""

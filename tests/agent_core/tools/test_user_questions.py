@@ -143,8 +143,9 @@ async def test_a_call_that_is_allowed_begins_then_and_is_run_with_what_was_shown
     tool, prompter = Sender("send", gives(ToolResult(text="sent"))), FakeApprover(Decision())
     toolbox = Toolbox([tool], prompter=prompter)
 
-    async def begin() -> None:
+    async def begin(request: ApprovalRequest | None) -> bool:
         order.append(f"begun, {len(tool.asked)} run")
+        return request is not None
 
     call = ToolCallPart(call_id=CallId("c1"), name="send", arguments='{"to": "Ben"}')
     assert (await toolbox.run(call, CONTEXT, begin)).text == "sent"
@@ -175,7 +176,7 @@ async def test_a_call_that_is_not_allowed_neither_begins_nor_runs(
 ) -> None:
     tool = Sender("send")
 
-    async def begin() -> None:
+    async def begin(_: ApprovalRequest | None) -> bool:
         raise AssertionError
 
     call = ToolCallPart(call_id=CallId("c1"), name="send", arguments="{}")
@@ -191,6 +192,13 @@ async def test_an_approval_that_was_used_up_runs_nothing() -> None:
     prompter = FakeApprover(Decision(), is_usable=False)
     result = await use(Toolbox([tool], prompter=prompter), "send", "{}")
     assert "used up or has expired" in result.text
+
+    async def begin(request: ApprovalRequest | None) -> bool:
+        return request is None
+
+    call = ToolCallPart(call_id=CallId("c1"), name="send", arguments="{}")
+    toolbox = Toolbox([tool], prompter=FakeApprover(Decision()))
+    assert "used up or has expired" in (await toolbox.run(call, CONTEXT, begin)).text
     assert tool.asked == []
 
 
@@ -221,7 +229,7 @@ async def test_arguments_that_do_not_fit_are_not_asked_about() -> None:
 async def test_what_the_beginning_raises_is_raised_and_nothing_is_run() -> None:
     tool = Sender("send")
 
-    async def begin() -> None:
+    async def begin(_: ApprovalRequest | None) -> bool:
         raise StoreFull("full")
 
     call = ToolCallPart(call_id=CallId("c1"), name="send", arguments="{}")
@@ -235,7 +243,7 @@ async def test_other_tools_are_neither_asked_about_nor_begun_late() -> None:
     toolbox = Toolbox([FakeTool("look"), Sender("send")], prompter=prompter)
     assert (toolbox.begins_late("look"), toolbox.begins_late("send")) == (False, True)
 
-    async def begin() -> None:
+    async def begin(_: ApprovalRequest | None) -> bool:
         raise AssertionError
 
     call = ToolCallPart(call_id=CallId("c1"), name="look", arguments="{}")
