@@ -93,7 +93,8 @@ class ToolResult:
     """Text, pictures and PDF files for the model. An error is a result, too, never an exception.
 
     `sources` names whose words the text holds, unless all of them are Talaria's own. `image_data`
-    holds the bytes of new `images` by key, which are stored together with the result.
+    holds the bytes of new `images` by key, which are stored together with the result. `pdf_text` is
+    the whole text of PDF files among them, of which `text` may hold only a part; no model sees it.
     """
 
     text: str
@@ -101,6 +102,7 @@ class ToolResult:
     sources: tuple[UntrustedSource, ...] = ()
     images: tuple[ImagePart, ...] = ()
     image_data: Mapping[str, bytes] = field(default_factory=dict)
+    pdf_text: str = ""
 
 
 CallTool = Callable[[ToolCallPart, tuple[UntrustedSource, ...]], Awaitable[ToolResult]]

@@ -45,21 +45,23 @@ def add_image(result: ToolResult, data: bytes, media_type: str) -> ToolResult:
     return _add(result, ImagePart(file_key=key, media_type=media_type, size=len(data)), data)
 
 
-def add_pdf(result: ToolResult, data: bytes, pages: int) -> ToolResult:
-    """Return a result with a PDF file; the same one if that can't be shown to a model."""
+def add_pdf(result: ToolResult, data: bytes, pages: int, text: str) -> ToolResult:
+    """Return a result with a PDF file; the same one if that can't be shown to a model.
+
+    `text` is the whole text of the file.
+    """
     if find_pdf_fault(data, pages):
         return result
-    key = files.make_key(data)
-    return _add(result, PdfPart(file_key=key, media_type=PDF, size=len(data), pages=pages), data)
+    part = PdfPart(file_key=files.make_key(data), media_type=PDF, size=len(data), pages=pages)
+    return replace(_add(result, part, data), pdf_text=f"{result.pdf_text}\n{text}")
 
 
 def hide_secrets(result: ToolResult, mask: SecretMask) -> ToolResult:
-    """Return a result without secrets in its text, and without PDF files if that held any.
-
-    Nothing in a PDF file can be masked, and its words are those of the text.
+    """Return a result without secrets in its text, and without PDF files if one of them or the
+    text held any: nothing in a PDF file can be masked.
     """
     text = mask.hide(result.text)
-    if text == result.text:
+    if text == result.text and mask.hide(result.pdf_text) == result.pdf_text:
         return result
     kept = tuple(one for one in result.images if not isinstance(one, PdfPart))
     return replace(result, text=text, images=kept)

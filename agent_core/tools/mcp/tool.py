@@ -13,7 +13,7 @@ from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
 from agent_core.tools.mcp.listing import name_tool
 from agent_core.tools.mcp.supervisor import McpConnection
 from agent_core.tools.policy import Action
-from agent_core.tools.readers import ReaderPool, SourceFailed, read_pdf
+from agent_core.tools.readers import Extract, ReaderPool, SourceFailed, read_pdf
 from agent_core.tools.results import add_image, add_pdf, bound, describe_pdf, hide_secrets
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import ToolSpec, make_source
@@ -109,20 +109,20 @@ async def make_result(
     )
     for data, media_type in outcome.images:
         if media_type == PDF:
-            text, pages = await _read_pdf(data, readers)
+            text, found = await _read_pdf(data, readers)
             texts.append(text)
-            result = add_pdf(result, data, pages) if pages else result
+            result = add_pdf(result, data, found.pages, found.whole) if found else result
         else:
             result = add_image(result, data, media_type)
     result = hide_secrets(replace(result, text="\n\n".join(texts)), mask)
     return replace(result, text=bound(result.text))
 
 
-async def _read_pdf(data: bytes, readers: ReaderPool) -> tuple[str, int]:
-    """Return the text of a PDF file, and its pages; 0 of one that can't be read."""
+async def _read_pdf(data: bytes, readers: ReaderPool) -> tuple[str, Extract | None]:
+    """Return what to say of a PDF file, and what was read; None if it can't be read."""
     try:
         found = await read_pdf(data, readers, 0, RESULT_LIMIT)
     except SourceFailed as error:
-        return f"[A PDF file that can't be shown: {error}.]", 0
+        return f"[A PDF file that can't be shown: {error}.]", None
     text = found.text or "It holds no text, such as a scan."
-    return f"[{describe_pdf(data, found.pages)}]\n{text}", found.pages
+    return f"[{describe_pdf(data, found.pages)}]\n{text}", found

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+from agent_core.state.conversations.images import find_pdf_fault
 from agent_core.tools.readers.faults import SourceFailed
 from agent_core.tools.readers.pool import ReaderCommand, ReaderPool
 from agent_core.transcript import strip_controls
@@ -19,7 +20,8 @@ _MOST_PDF = 1_000_000
 class Extract:
     """A part of a document's text. `length` is that of the whole text, in characters.
 
-    `note` is a sentence about what was left out, or "". `pages` are those of a PDF file.
+    `note` is a sentence about what was left out, or "". `pages` are those of a PDF file, and
+    `whole` is all its text if a model can be shown it.
     """
 
     text: str
@@ -27,6 +29,7 @@ class Extract:
     title: str = ""
     note: str = ""
     pages: int = 0
+    whole: str = ""
 
 
 async def read_pdf(data: bytes, readers: ReaderPool, begin: int, most: int) -> Extract:
@@ -39,10 +42,15 @@ async def read_pdf(data: bytes, readers: ReaderPool, begin: int, most: int) -> E
     text, count, pages = found.get("text"), found.get("read"), found.get("pages")
     if not isinstance(text, str) or not isinstance(pages, int) or not pages:
         raise SourceFailed("it is a PDF file without pages")
+    whole = text
+    if count != pages and not find_pdf_fault(data, pages):
+        found = await run_reader(readers, _PDF_READER, data, (str(_MOST_PDF),), _MOST_PDF)
+        whole = str(found.get("text"))
     shown = text[begin : begin + most] if text.strip() else ""
     note = f"Read up to page {count} of {pages}." if shown and count != pages else ""
     length = len(text) if shown else 0
-    return Extract(text=strip_controls(shown), length=length, note=note, pages=pages)
+    text = strip_controls(shown)
+    return Extract(text=text, length=length, note=note, pages=pages, whole=whole)
 
 
 async def run_reader(

@@ -82,7 +82,9 @@ class WebFetchTool:
         # Everything that Talaria says comes first: the page can't imitate it.
         text = f"{_describe(page, found, begin)}\n\n{found.text}".rstrip("\n")
         result = ToolResult(text=text, sources=(source,))
-        return add_pdf(result, page.body, found.pages) if found.pages and not begin else result
+        if not found.pages or begin:
+            return result
+        return add_pdf(result, page.body, found.pages, found.whole)
 
 
 def _read_url(arguments: Mapping[str, object]) -> str:

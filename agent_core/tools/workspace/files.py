@@ -91,7 +91,7 @@ class ReadFileTool:
         shown = _show(lines, offset - 1, limit) if lines else "It holds no text, such as a scan."
         text = f"{describe_pdf(data, found.pages)}\n{shown}"
         result = ToolResult(text=text, sources=(make_source("file", path),))
-        return add_pdf(result, data, found.pages) if offset == 1 else result
+        return add_pdf(result, data, found.pages, found.whole) if offset == 1 else result
 
 
 def _show_picture(path: str, data: bytes, media_type: str) -> ToolResult:

@@ -318,7 +318,7 @@ PNG = make_png()
     ("data", "shown"),
     [
         (PNG, add_image(ToolResult(text="A picture."), PNG, "image/png")),
-        (b"%PDF-1.7", add_pdf(ToolResult(text="A file."), b"%PDF-1.7", 2)),
+        (b"%PDF-1.7", add_pdf(ToolResult(text="A file."), b"%PDF-1.7", 2, "")),
     ],
     ids=["a picture", "a PDF file"],
 )

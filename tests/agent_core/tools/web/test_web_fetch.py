@@ -12,6 +12,8 @@ from agent_core.state.conversations.images import MOST_PAGES
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.policy import Action, DeclaresActions
 from agent_core.tools.readers import ReaderPool
+from agent_core.tools.results import hide_secrets
+from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.web.fetch_tool import PIECE, WebFetchTool
 from agent_core.tools.web.fetching import Fetcher
@@ -165,6 +167,15 @@ async def test_a_pdf_file_is_read_page_by_page(web: Sources) -> None:
     broken = await run(web.serve("/b", b"%PDF-1.7 nothing", "application/pdf"))
     assert broken.text.startswith("Not read: it is unreadable")
     assert broken.images == ()
+
+
+async def test_a_secret_on_a_later_page_keeps_a_pdf_file_from_the_model(web: Sources) -> None:
+    pages = ("word " * 2000, "word " * 2000, "token-1234")
+    result = await run(web.serve("/a", make_pdf(*pages), "application/pdf"))
+    assert "token-1234" not in result.text, "the first part ends before it"
+    assert len(result.images) == 1
+    assert hide_secrets(result, SecretMask(["token-1234"])).images == ()
+    assert hide_secrets(result, SecretMask(["token-5678"])).images == result.images
 
 
 async def test_a_scan_is_shown_and_a_long_file_is_only_read(web: Sources) -> None:
