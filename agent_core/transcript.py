@@ -112,9 +112,9 @@ class ImagePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PdfPart(ImagePart):
-    """A PDF file that a tool returned, of which models see the `pages` as pictures.
+    """A PDF file that a person sent or a tool returned, of which models see the `pages`.
 
-    It follows the result, which holds its text for models that read no PDF files.
+    It follows the file's text or the result, which is all that models see that read no PDF files.
     """
 
     pages: int

@@ -1,9 +1,10 @@
 """Converts chat types to agent types and back; the only module that knows both."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Button, InboundMessage, OutboundFile, OutboundMessage, Step
@@ -12,6 +13,7 @@ from agent_core.events import Steer
 from agent_core.ids import InboxId, RoomId
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import sessions
+from agent_core.state.conversations.images import PDF
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
@@ -20,6 +22,7 @@ from agent_core.transcript import (
     ImagePart,
     Message,
     Part,
+    PdfPart,
     TextPart,
     escape,
     quote,
@@ -29,6 +32,7 @@ from gateway.attachments import Picture, Reading, Unreadable, Words
 
 _MOST_CHATS = 4096
 _ASIDE = "aside"
+_SCAN = "It holds no text, such as a scan."
 _NAME_LIMIT = 120
 """Characters of a file's name, and of the words on how much of it was read."""
 
@@ -305,7 +309,7 @@ def parts_of(readings: Sequence[Reading], *, is_own: bool = True) -> tuple[Part,
     quoted = [one for one in words if not (one.is_voice and is_own)]
     return (
         *(TextPart(text=escape(one.text)) for one in spoken),
-        *(DocumentPart(name=one.name, text=_quote_file(one)) for one in quoted),
+        *chain.from_iterable(_show_file(one) for one in quoted),
         *(
             ImagePart(file_key=one.file_key, media_type=one.media_type, size=one.size)
             for one in readings
@@ -314,11 +318,18 @@ def parts_of(readings: Sequence[Reading], *, is_own: bool = True) -> tuple[Part,
     )
 
 
+def _show_file(words: Words) -> Iterator[Part]:
+    """Show the text of a file, and after it the file itself if it is a PDF file to be seen."""
+    yield DocumentPart(name=words.name, text=_quote_file(words))
+    if pdf := words.pdf:
+        yield PdfPart(file_key=pdf.file_key, media_type=PDF, size=pdf.size, pages=pdf.pages)
+
+
 def _quote_file(words: Words) -> str:
     """Quote a file; our own tags in it are escaped, so that it can't end its block."""
     extent = f" part={quote(words.extent, _NAME_LIMIT)}" if words.extent else ""
     head = f"<attached-file name={quote(words.name, _NAME_LIMIT)}{extent}>"
-    return f"{head}\n{escape(words.text)}\n</attached-file>"
+    return f"{head}\n{escape(words.text) or _SCAN}\n</attached-file>"
 
 
 def is_spoken(readings: Sequence[Reading], *, is_own: bool = True) -> bool:

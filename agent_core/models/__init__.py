@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         find_window,
         load_table,
         parse_price,
+        reads_pdf,
         reduce_table,
     )
     from agent_core.models.contract import (
@@ -66,6 +67,7 @@ __all__ = [
     "list_shown",
     "load_table",
     "parse_price",
+    "reads_pdf",
     "reduce_table",
     "split_name",
 ]

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agent_core.execution.subprocesses.program import make_command
@@ -31,10 +31,14 @@ class DocumentFault(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extract:
-    """The text of a document; `extent` says how much of it was read, unless all of it."""
+    """The text of a document; `extent` says how much of it was read, unless all of it.
+
+    `pages` are those of a PDF file, whose text is "" if it is a scan.
+    """
 
     text: str
     extent: str = ""
+    pages: int = 0
 
 
 def read_text(data: bytes, most: int) -> Extract:
@@ -50,14 +54,12 @@ def read_text(data: bytes, most: int) -> Extract:
 async def read_pdf(data: bytes, most: int) -> Extract:
     """Extract the text of a PDF file from its first page on. Raises `DocumentFault`."""
     reported = await _run(make_command(_PDF_READER, str(most)), data, most)
-    extract = bound(reported["text"], most)
-    if not extract.text:
-        raise DocumentFault("no_text")
-    if reported["is_cut"] or reported["read"] < reported["pages"]:
+    extract, pages = bound(reported["text"], most), reported["pages"]
+    if reported["is_cut"] or reported["read"] < pages:
         kept = describe_extent("characters", len(extract.text), None)
-        pages = describe_extent("pages", reported["read"], reported["pages"])
-        return Extract(text=extract.text, extent=f"{kept} ({pages})")
-    return extract
+        read = describe_extent("pages", reported["read"], pages)
+        return Extract(text=extract.text, extent=f"{kept} ({read})", pages=pages)
+    return replace(extract, pages=pages)
 
 
 async def read_package(data: bytes, most: int) -> Extract:

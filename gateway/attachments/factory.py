@@ -32,13 +32,15 @@ def make_reader(
     database: Database,
     adapters: Mapping[str, ChatAdapter],
     now: Callable[[], int],
+    shows_pdf: bool,
 ) -> Reader:
-    """Build the reader; `now` is in milliseconds since the epoch, UTC."""
+    """Build the reader; `now` is in milliseconds since the epoch, UTC. See `Limits.shows_pdf`."""
     return Reader(
         database=database,
         adapters=adapters,
         transcriber=make_transcriber(settings, secrets),
         limits=Limits(
+            shows_pdf=shows_pdf,
             image_bytes=int(settings.image_mb * _MEGABYTE),
             file_bytes=int(settings.file_mb * _MEGABYTE),
             characters=settings.document_characters,

@@ -11,11 +11,17 @@ from adapters.errors import AdapterError, FileTooLarge, RateLimited, Rejected
 from adapters.messages import Attachment, InboundMessage
 from agent_core.errors import StoreError
 from agent_core.state.conversations import files
-from agent_core.state.conversations.images import MOST_PIXELS, measure
+from agent_core.state.conversations.images import (
+    MOST_PAGES,
+    MOST_PIXELS,
+    PDF,
+    find_pdf_fault,
+    measure,
+)
 from agent_core.state.engine.database import Connection, Database
 from gateway.attachments import documents, file_types
 from gateway.attachments.documents import DocumentFault, Extract
-from gateway.attachments.readings import Picture, Reading, Unreadable, Words
+from gateway.attachments.readings import PdfFile, Picture, Reading, Unreadable, Words
 from gateway.attachments.transcription import NotHeard, Transcriber
 from gateway.texts import attachments as attachment_texts
 from gateway.texts.attachments import Fault
@@ -28,6 +34,8 @@ _AT_ONCE = 8
 """Attachments in memory at once, over all people."""
 _PARSED_AT_ONCE = 2
 """Documents parsed at once: each takes a whole core and its own memory."""
+_MOST_PAGES_WITH_TEXT = 5
+"""Pages of a PDF file that are shown beside its text: about as many tokens as the longest text."""
 _FETCH_SECONDS = 60.0
 _FETCH_PAUSES = (1.0, 3.0)
 """Seconds before a failed fetch is repeated."""
@@ -46,8 +54,12 @@ _FAULTS: Mapping[file_types.Kind, Fault] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits on attachments: bytes, characters, and seconds for transcription."""
+    """Limits on attachments: bytes, characters, and seconds for transcription.
 
+    `shows_pdf` means that the model sees the pages of PDF files.
+    """
+
+    shows_pdf: bool
     image_bytes: int
     file_bytes: int
     characters: int
@@ -175,8 +187,20 @@ class Reader:
                     extract = await read(data, self._limits.characters)
             except DocumentFault as fault:
                 return _refuse(attachment, fault.fault)
+            if kind == "pdf":
+                return await self._open_pdf(attachment, data, extract)
             return _word(attachment, extract)
         return _refuse(attachment, _FAULTS[kind])
+
+    async def _open_pdf(self, attachment: Attachment, data: bytes, extract: Extract) -> Reading:
+        """Return a PDF file as text, with its pages if they are few or have no text."""
+        most = _MOST_PAGES_WITH_TEXT if extract.text else MOST_PAGES
+        is_shown = self._limits.shows_pdf and 0 < extract.pages <= most
+        if not is_shown or find_pdf_fault(data, extract.pages):
+            return _word(attachment, extract) if extract.text else _refuse(attachment, "no_text")
+        pdf = PdfFile(file_key=await self._store(data, PDF), size=len(data), pages=extract.pages)
+        name = attachment_texts.name_attachment(attachment)
+        return Words(name=name, text=extract.text, extent=extract.extent, pdf=pdf)
 
     async def _see(self, attachment: Attachment, data: bytes, media_type: str) -> Reading:
         if len(data) > self._limits.image_bytes:
@@ -186,18 +210,20 @@ class Reader:
             return _refuse(attachment, "broken_picture")
         if max(size) > MOST_PIXELS:
             return _refuse(attachment, "wide_picture")
+        return Picture(
+            name=attachment_texts.name_attachment(attachment),
+            file_key=await self._store(data, media_type),
+            media_type=media_type,
+            size=len(data),
+        )
+
+    async def _store(self, data: bytes, media_type: str) -> str:
         now = self._now()
 
         def work(connection: Connection) -> str:
             return files.store(connection, data=data, media_type=media_type, now=now)
 
-        key = await self._database.write("files.store", work)
-        return Picture(
-            name=attachment_texts.name_attachment(attachment),
-            file_key=key,
-            media_type=media_type,
-            size=len(data),
-        )
+        return await self._database.write("files.store", work)
 
     async def _listen(self, attachment: Attachment, data: bytes, media_type: str) -> Reading:
         if self._transcriber is None:

@@ -17,11 +17,20 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PdfFile:
+    """A PDF file for a model that sees its pages. The file store holds its bytes."""
+
+    file_key: str
+    size: int
+    pages: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
     """The text of a file or a recording; `name` is its name for people.
 
     `extent` says how much of it was read, unless all of it, for instance
-    `the first 60,000 of 81,200 characters`.
+    `the first 60,000 of 81,200 characters`. With a `pdf`, the text may be empty: a scan.
     """
 
     name: str
@@ -29,6 +38,7 @@ class Words:
     is_voice: bool = False
     """True for a voice note spoken by the sender; false for any other recording."""
     extent: str = ""
+    pdf: PdfFile | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from agent_core.models import reads_pdf, split_name
 from agent_core.tools.mcp import McpServers
 from gateway.attachments import make_reader
 from gateway.bootstrap.commands import CommandDeps, make_commands
@@ -105,7 +106,12 @@ def _make_deps(
     settings, database, now = core.settings, core.database, core.now
     adapters, questions = core.platforms.adapters, turn_deps.questions
     reader = make_reader(
-        settings.media, settings.secrets, database=database, adapters=adapters, now=now
+        settings.media,
+        settings.secrets,
+        database=database,
+        adapters=adapters,
+        now=now,
+        shows_pdf=reads_pdf(split_name(settings.model.name)[1]),
     )
     return RouterDeps(
         database=database,

@@ -14,6 +14,7 @@ from tests.journeys.test_buttons import everywhere
 
 PICTURE = OutboundFile(name="cat.jpg", media_type="image/jpeg", data=make_jpeg())
 LETTER = OutboundFile(name="letter.pdf", media_type="application/pdf", data=make_pdf("Dear Anna"))
+SCAN = OutboundFile(name="scan.pdf", media_type="application/pdf", data=make_pdf(""))
 NOTES = OutboundFile(name="notes.txt", media_type="text/plain", data=b"Buy milk\n")
 VOICE = OutboundFile(name="voice.ogg", media_type="audio/ogg", data=b"OggS" + bytes(100))
 ARCHIVE = OutboundFile(name="all.zip", media_type="application/zip", data=b"PK\x03\x04" + bytes(50))
@@ -51,6 +52,28 @@ async def test_a_picture_without_text_is_a_message(deployment: Stage, platform: 
         assert pictures(deployment.turns[-1]) == [PICTURE.data]
 
 
+def list_pdf_files(body: Json) -> list[bytes]:
+    """Return the PDF files in a request."""
+    return [
+        base64.b64decode(block["source"]["data"])
+        for message in body["messages"]
+        for block in message["content"]
+        if block["type"] == "document"
+    ]
+
+
+@everywhere
+async def test_a_scan_reaches_the_model_as_a_file(deployment: Stage, platform: str) -> None:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open() as harness:
+        deployment.plan("A receipt.")
+        assert await harness.hears(anna, "what is it?", files=[SCAN]) == "A receipt."
+        assert list_pdf_files(deployment.turns[-1]) == [SCAN.data]
+        (said,) = [one for one in heard(deployment.turns[-1]) if "attached-file" in one]
+        assert "scan.pdf" in said
+        assert "It holds no text, such as a scan." in said
+
+
 @everywhere
 async def test_a_pdf_and_a_text_file_reach_the_model_as_text(
     deployment: Stage, platform: str
@@ -62,6 +85,7 @@ async def test_a_pdf_and_a_text_file_reach_the_model_as_text(
             (said,) = [one for one in heard(deployment.turns[-1]) if words in one]
             assert said.startswith("<attached-file")
             assert file.name in said
+        assert list_pdf_files(deployment.turns[-1]) == [LETTER.data], "it is seen, too"
 
 
 @everywhere

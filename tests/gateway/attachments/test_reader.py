@@ -54,12 +54,18 @@ class Post:
         self.ears = ears
         self.reader = self.make(ears)
 
-    def make(self, ears: Ears | None) -> Reader:
+    def make(self, ears: Ears | None, *, shows_pdf: bool = False) -> Reader:
         return Reader(
             database=self.database,
             adapters=self.adapters,
             transcriber=ears,
-            limits=Limits(image_bytes=50_000, file_bytes=100_000, characters=1000, seconds=5),
+            limits=Limits(
+                shows_pdf=shows_pdf,
+                image_bytes=50_000,
+                file_bytes=100_000,
+                characters=1000,
+                seconds=5,
+            ),
             now=lambda: 1,
             wait=self._wait,
         )
@@ -145,6 +151,25 @@ async def test_text_and_pdf_files_become_words(post: Post) -> None:
     assert text == Words(name="“a.csv”", text="one,two")
     assert pdf == Words(name="“c.pdf”", text="A contract")
     assert await post.kept() == 0
+
+
+async def test_a_model_sees_the_pages_of_a_short_pdf_and_of_a_scan(post: Post) -> None:
+    post.reader = post.make(None, shows_pdf=True)
+    letter, scan = make_pdf(*["A contract"] * 5), make_pdf(*[""] * 20)
+    for data, text, pages in ((letter, "\n\n".join(["A contract"] * 5), 5), (scan, "", 20)):
+        reading = await post.read_one(data, name="c.pdf")
+        assert isinstance(reading, Words)
+        assert reading.pdf
+        assert (reading.text, reading.pdf.pages, reading.pdf.size) == (text, pages, len(data))
+        key = reading.pdf.file_key
+        stored = await post.database.read(lambda c, k=key: files.find(c, key=k))
+        assert stored
+        assert (stored.data, stored.media_type) == (data, "application/pdf")
+    long = await post.read_one(make_pdf(*["A contract"] * 6), name="c.pdf")
+    assert isinstance(long, Words)
+    assert long.pdf is None
+    assert "may be a scan" in refused(await post.read_one(make_pdf(*[""] * 21), name="d.pdf"))
+    assert await post.kept() == 2
 
 
 async def test_a_long_text_is_cut_and_the_extent_is_known(post: Post) -> None:
