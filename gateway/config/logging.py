@@ -56,7 +56,7 @@ class LogEntry:
         turn = f"turn={self.turn} " if self.turn is not None else ""
         said = f"{self.message}\n{self.traceback}" if self.traceback else self.message
         # Indented, so that no text from outside passes for an entry.
-        said = "\n    ".join(said.splitlines())
+        said = "\n    ".join(_escape(line) for line in said.splitlines())
         return f"{when},{thousandth:03} {self.level:<7} {turn}{self.logger}: {said}"
 
     def as_json(self) -> str:
@@ -71,6 +71,16 @@ class LogEntry:
             "traceback": self.traceback or None,
         }
         return json.dumps({key: value for key, value in found.items() if value is not None})
+
+
+def _escape(line: str) -> str:
+    """Escape what a terminal obeys instead of showing it, such as a change of colour."""
+    if line.isprintable():
+        return line
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in line
+    )
 
 
 class RedactingFormatter(logging.Formatter):

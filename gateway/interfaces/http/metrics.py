@@ -1,6 +1,7 @@
 """The metrics of a running gateway, in the format of Prometheus."""
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,8 @@ from agent_core.state.backups.places import find_newest
 from agent_core.state.conversations import usage
 from agent_core.state.conversations.usage import UsageLine
 from agent_core.state.engine.database import Connection
+from agent_core.state.queues import incidents
+from agent_core.state.queues.incidents import Incident
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import BACKUPS, DATABASE
 from gateway.interfaces.health import examine
@@ -35,10 +38,12 @@ class Metrics:
     async def scrape(self) -> bytes:
         """Return the metrics as text. While the store fails, its numbers are missing or old."""
         _, report = await examine(self._gateway)
+        found = [*_describe(report), *self._sizes()]
         with suppress(StoreError):  # `talaria_store_up` tells
+            found += _describe_incidents(await self._gateway.database.read(incidents.list_all))
             await self._count_calls()
         registry = CollectorRegistry()
-        registry.register(_Snapshot([*_describe(report), *self._describe_calls(), *self._sizes()]))
+        registry.register(_Snapshot([*found, *self._describe_calls()]))
         return generate_latest(registry)
 
     async def _count_calls(self) -> None:
@@ -125,6 +130,17 @@ def _describe(report: Mapping[str, Any]) -> Iterable[Metric]:
     ):
         if report[name] is not None:
             yield _gauge(f"messages_{name}", text, report[name])
+
+
+def _describe_incidents(found: Iterable[Incident]) -> Iterable[Metric]:
+    """Describe what is wrong by kind, as alerts tell the owners."""
+    kinds = Counter(one.kind for one in found if one.ended_at is None)
+    metric = GaugeMetricFamily(
+        "talaria_incidents", "What owners have to repair, by kind.", labels=["kind"]
+    )
+    for kind, count in sorted(kinds.items()):
+        metric.add_metric([kind], count)
+    yield metric
 
 
 def _gauge(name: str, text: str, value: float) -> Metric:

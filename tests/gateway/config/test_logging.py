@@ -103,6 +103,14 @@ def test_no_text_from_outside_passes_for_an_entry(tmp_path: Path) -> None:
     assert "\r" not in log
 
 
+def test_no_text_from_outside_moves_the_terminal(tmp_path: Path) -> None:
+    said = "bell \x07, red \x1b[31m, title \x1b]0;x\x9c, right to left \u202e, tab \t, ü and 🙂"
+    log = write(tmp_path, "info", ("gateway.a", logging.INFO, said))
+    assert log.rstrip("\n").isprintable()
+    shown = r"bell \x07, red \x1b[31m, title \x1b]0;x\x9c, right to left \u202e, tab \t, ü and 🙂"
+    assert log.endswith(f"gateway.a: {shown}\n")
+
+
 @pytest.mark.parametrize("level", ["debug", "info", "warning", "error"])
 def test_the_level_opens_our_own_loggers_and_never_those_of_the_sdks(
     tmp_path: Path, level: str

@@ -1,7 +1,10 @@
 """The metrics: for the token only, in Prometheus's format, and right."""
 
 import asyncio
+import json
+import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -11,9 +14,12 @@ from agent_core.state.conversations import usage
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
+from agent_core.state.queues import incidents
+from agent_core.state.queues.incidents import Details
 from gateway.interfaces.http.metrics import CONTENT_TYPE, Metrics
 from tests.integration.served import Served, served
 
+DASHBOARD = Path(__file__).resolve().parents[3] / "docs" / "grafana-dashboard.json"
 Labels = frozenset[tuple[str, str]]
 Samples = dict[tuple[str, Labels], float]
 
@@ -57,6 +63,59 @@ async def test_they_show_platforms_queues_and_the_store(harness: Served) -> None
     assert found["talaria_store_up", frozenset()] == 1
     assert found["talaria_database_bytes", frozenset()] >= 4096
     assert ("talaria_backup_age_seconds", frozenset()) not in found
+
+
+async def test_incidents_are_counted_by_kind_until_they_are_over(harness: Served) -> None:
+    database = harness.gateway.database
+    metrics = Metrics(harness.gateway)
+
+    name = harness.gateway.settings.model.name
+    details: Details = {"reason": "model_denied", "detail": "x", "after": 2**40}
+    await database.write(
+        "test",
+        lambda c: incidents.begin(c, kind="model", subject=name, details=details, now=1),
+    )
+    assert await count_incidents(metrics) == {"model": 1}
+    await database.write("test", lambda c: incidents.mark_told(c, now=2))
+    await database.write("test", lambda c: incidents.end(c, kind="model", subject=name, now=3))
+    assert await count_incidents(metrics) == {}
+
+
+async def count_incidents(metrics: Metrics) -> dict[str, float]:
+    found = parse((await metrics.scrape()).decode())
+    return {
+        dict(labels)["kind"]: value
+        for (name, labels), value in found.items()
+        if name == "talaria_incidents"
+    }
+
+
+async def test_the_dashboard_shows_every_metric_and_no_other(harness: Served) -> None:
+    backups = harness.gateway.settings.home / "backups"
+    backups.mkdir(exist_ok=True)
+    backups.joinpath("nightly-20261121T110000Z.tar.gz").touch()
+    text = (await Metrics(harness.gateway).scrape()).decode()
+    offered = {
+        f"{family.name}_total" if family.type == "counter" else family.name
+        for family in text_string_to_metric_families(text)
+    }
+    shown = set(re.findall(r"\btalaria_\w+", DASHBOARD.read_text("utf-8")))
+    assert shown == offered
+
+
+def test_the_dashboard_has_a_query_in_each_panel_and_no_panel_hides_another() -> None:
+    panels = json.loads(DASHBOARD.read_text("utf-8"))["panels"]
+    assert all(target["expr"] for panel in panels for target in panel["targets"])
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    cells = [
+        (x, y)
+        for panel in panels
+        for at in [panel["gridPos"]]
+        for x in range(at["x"], at["x"] + at["w"])
+        for y in range(at["y"], at["y"] + at["h"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) < 24, "Grafana has 24 columns"
 
 
 async def test_each_call_counts_once_whoever_asks(harness: Served) -> None:
