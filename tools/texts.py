@@ -108,6 +108,8 @@ SAMPLES: dict[str, object] = {
     "first": "Anna",
     "hour": 8,
     "hours": "22:00-07:00",
+    "link": "https://talaria.example.org/login?link=x",
+    "minutes": 10,
     "id": 3,
     "job": "**Morning news** (job 3)",
     "job_id": 3,

@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 39;
+PRAGMA user_version = 40;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -692,13 +692,38 @@ CREATE TABLE skill_uses (
 CREATE INDEX skill_uses_by_skill ON skill_uses (skill_id, id);
 CREATE INDEX skill_uses_by_outcome ON skill_uses (skill_id, outcome);
 
--- A browser's login to the console page; only a hash of its secret is kept.
+-- A browser's login to the console page; only a hash of its secret is kept. It belongs to the person who
+-- opened it with a one-time link; NULL is the login of whoever has the printed address.
 CREATE TABLE browser_logins (
     id          INTEGER PRIMARY KEY,
     secret_hash TEXT NOT NULL UNIQUE,
     created_at  INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    person_id   INTEGER REFERENCES people (id)
+);
+CREATE INDEX browser_logins_by_person ON browser_logins (person_id) WHERE person_id IS NOT NULL;
+
+-- A link that opens one login of a person; only a hash of its secret is kept, until it is used.
+CREATE TABLE login_links (
+    id          INTEGER PRIMARY KEY,
+    person_id   INTEGER NOT NULL REFERENCES people (id),
+    secret_hash TEXT NOT NULL UNIQUE,
+    created_at  INTEGER NOT NULL,
     expires_at  INTEGER NOT NULL
 );
+CREATE INDEX login_links_by_person ON login_links (person_id);
+
+-- The yes of a person that an owner may read their conversations for a time.
+CREATE TABLE reading_consents (
+    id         INTEGER PRIMARY KEY,
+    person_id  INTEGER NOT NULL REFERENCES people (id),
+    reader_id  INTEGER NOT NULL REFERENCES people (id),
+    given_at   INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    ended_at   INTEGER
+);
+CREATE INDEX reading_consents_by_person ON reading_consents (person_id, reader_id);
+CREATE INDEX reading_consents_by_reader ON reading_consents (reader_id);
 
 -- What a person has allowed. Of scope `once`, `subject` is the SHA-256 of exactly one call, which is
 -- used up before it runs; otherwise it is the shape of calls, as JSON.

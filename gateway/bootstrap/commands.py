@@ -84,6 +84,7 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
             identity=deps.identity,
             linking=deps.linking,
             onboarding=deps.onboarding,
+            pages=extra.settings.http.pages,
         ),
         memory,
         ProvenanceCommands(access, notes, SkillUndo(database, extra.skills.catalog.folder)),

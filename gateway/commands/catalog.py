@@ -41,6 +41,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(
         name="approvals", summary="Show or revoke what I may do without asking", is_private=True
     ),
+    CommandSpec(name="console", summary="Open your pages in a browser"),
     CommandSpec(name="usage", summary="Show today's usage and what is left", is_private=True),
     CommandSpec(name="whoami", summary="Show who you are to me", is_private=True),
     CommandSpec(name="approve", summary="Let someone in with their code", owner_only=True),

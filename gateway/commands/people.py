@@ -1,4 +1,4 @@
-"""Commands for accounts and admission: start, link, accounts, unlink, whoami, approve."""
+"""Commands for accounts and access: start, link, accounts, unlink, whoami, approve, console."""
 
 from collections.abc import Mapping
 
@@ -11,6 +11,7 @@ from gateway.commands.catalog import show_help
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.commands.settings import offer_move
 from gateway.people import (
+    LINK_MINUTES,
     LOCAL_PLATFORM,
     Identity,
     Linking,
@@ -18,11 +19,15 @@ from gateway.people import (
     StartRequest,
     UnlinkRequest,
     approve,
+    check_pages,
+    make_link,
     read_link,
 )
 from gateway.texts import general
 from gateway.texts import people as people_texts
+from gateway.texts.console import access
 from gateway.texts.people import quote_name
+from gateway.texts.rooms import ONLY_IN_DIRECT
 
 _KEEP = "keep"
 
@@ -37,7 +42,10 @@ class PeopleCommands:
         identity: Identity,
         linking: Linking,
         onboarding: Onboarding,
+        pages: str,
     ) -> None:
+        """`pages` is the address of the console's pages, "" for none."""
+        self._pages = pages
         self._database = database
         self._identity = identity
         self._linking = linking
@@ -52,6 +60,7 @@ class PeopleCommands:
             "unlink": self._unlink,
             "whoami": self._whoami,
             "approve": self._approve,
+            "console": self._console,
         }
 
     async def _start(self, call: Call) -> Reply:
@@ -161,6 +170,24 @@ class PeopleCommands:
                 return general.CODE_INVALID(), []
             welcome = outbox.enqueue(connection, approved.greeting, now=call.now)
             return general.APPROVED(name=quote_name(approved.name)), [welcome]
+
+        return Reply(effect=effect)
+
+    async def _console(self, call: Call) -> Reply:
+        if not call.message.address.is_direct:
+            return Reply(text=ONLY_IN_DIRECT())
+        if fault := check_pages(self._pages, is_owner=call.person.is_owner):
+            return Reply(text=fault)
+
+        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+            link = make_link(
+                connection,
+                person_id=(_find_person(connection, call) or call.person).id,
+                pages=self._pages,
+                actor=call.actor,
+                now=call.now,
+            )
+            return access.LINK(link=link, minutes=LINK_MINUTES), []
 
         return Reply(effect=effect)
 

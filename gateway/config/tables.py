@@ -297,8 +297,15 @@ class HttpSettings(Table, title="HTTP server"):
         """The address of webhooks, to which a secret is added; "" without an HTTP server."""
         if not self.port:
             return ""
+        return f"{self.pages}/hooks/"
+
+    @property
+    def pages(self) -> str:
+        """The address of the console's pages, without a slash; "" without an HTTP server."""
+        if not self.port:
+            return ""
         host = f"[{self.bind}]" if ":" in self.bind else self.bind
-        return f"{(self.public_url or f'http://{host}:{self.port}').rstrip('/')}/hooks/"
+        return (self.public_url or f"http://{host}:{self.port}").rstrip("/")
 
 
 class LogSettings(Table, title="Log"):

@@ -30,6 +30,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "mcp": "Add MCP servers, test them, and accept their tools",
     "tokens": "Make, list and revoke tokens for people's other programs",
     "memory": "Show and undo changes to memory",
+    "console": "Make a one-time link to somebody's pages of the console",
     "logins": "Show and end the logins of browsers to the console page",
     "backup": "Back up the home, even while it is in use",
     "restore": "Restore a home from a backup, or rehearse it",

@@ -10,7 +10,8 @@ from tests.journeys.stage import Stage, call, calls, heard, results
 MENU = [
     *("help", "new", "stop", "here", "steer", "btw", "queue", "retry", "sessions", "resume"),
     *("title", "branch", "status", "compact", "context", "tools", "agents", "approvals"),
-    *("usage", "whoami", "link", "accounts", "unlink", "memory", "share", "why", "undo", "learned"),
+    *("console", "usage", "whoami", "link", "accounts", "unlink", "memory", "share", "why"),
+    *("undo", "learned"),
     *("profile", "skills"),
     *("block", "jobs"),
     *("sethome", "export", "forget", "erase", "settings", "model", "verbose", "room"),

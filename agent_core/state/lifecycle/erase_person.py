@@ -45,6 +45,11 @@ def erase_identity(connection: Connection, *, person_ids: Sequence[PersonId]) ->
         connection.execute("DELETE FROM shares WHERE person_id = :person_id", values)
         connection.execute("DELETE FROM block_readers WHERE person_id = :person_id", values)
         connection.execute("DELETE FROM api_tokens WHERE person_id = :person_id", values)
+        connection.execute("DELETE FROM login_links WHERE person_id = :person_id", values)
+        connection.execute("DELETE FROM browser_logins WHERE person_id = :person_id", values)
+        connection.execute(
+            "DELETE FROM reading_consents WHERE :person_id IN (person_id, reader_id)", values
+        )
         ledger.empty(connection, person_id=person_id, actor=_ACTOR)
 
 

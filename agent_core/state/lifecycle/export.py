@@ -58,6 +58,10 @@ TABLES: Mapping[str, str] = {
         "SELECT name, scope, created_at, last_used_at FROM api_tokens"
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"
     ),
+    "reading_consents": (
+        "SELECT given_at, expires_at, ended_at FROM reading_consents"
+        f" WHERE person_id IN {_PEOPLE} ORDER BY id"
+    ),
     "usage": (
         "SELECT purpose, model, input_tokens, cache_read_tokens, cache_write_tokens,"
         " output_tokens, micro_dollars, turn_id, created_at FROM usage"

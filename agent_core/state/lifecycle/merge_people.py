@@ -8,7 +8,7 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners
 from agent_core.state.memory import archive
-from agent_core.state.people import api_tokens, learning
+from agent_core.state.people import api_tokens, browser_logins, learning, reading_consents
 from agent_core.state.search import search
 
 Rename = Callable[[str], str]
@@ -52,6 +52,9 @@ def merge(
     move_questions(connection, kept=kept, absorbed=absorbed)
     approvals.move(connection, kept=kept, absorbed=absorbed)
     api_tokens.move(connection, kept=kept, absorbed=absorbed)
+    browser_logins.delete_of(connection, person_id=absorbed)
+    for person_id in (kept, absorbed):  # nobody agreed to show what both have now
+        reading_consents.delete_of(connection, person_id=person_id)
     learning.keep_stricter(connection, kept=kept, absorbed=absorbed)
     job_owners.move_all(connection, kept=kept, absorbed=absorbed)
     move_accounts(connection, kept=kept, absorbed=absorbed)

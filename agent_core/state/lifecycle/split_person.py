@@ -10,6 +10,7 @@ from agent_core.state.jobs import job_owners
 from agent_core.state.lifecycle import merge_people
 from agent_core.state.lifecycle.merge_people import Rename
 from agent_core.state.memory import archive
+from agent_core.state.people import browser_logins
 from agent_core.state.people.people import Account
 from agent_core.state.search import search
 
@@ -34,6 +35,8 @@ def split(
     Messages move with their index entries, turns with their cost and queued messages. The memory
     ledger stays.
     """
+    # Whoever holds the account may have opened one, and must not go on reading.
+    browser_logins.delete_of(connection, person_id=account.person_id)
     known = archive.list_begun(connection, person_id=account.person_id, account_id=account.id)
     archive.move(connection, out_of=account.person_id, into=into, archive_ids=known)
     planned = job_owners.list_begun(connection, person_id=account.person_id, account_id=account.id)

@@ -5,19 +5,16 @@ import hmac
 from starlette.datastructures import Headers
 
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import api_tokens, people
+from agent_core.state.people import api_tokens
 from agent_core.state.people.api_tokens import ApiToken, TokenScope
-from agent_core.state.people.people import Person
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.responses import find_bearer
-from gateway.interfaces.operations.tokens import hash_token
-from gateway.people import LOCAL_PLATFORM
+from gateway.interfaces.operations.logins import find_owner
+from gateway.people import hash_secret
 from gateway.turns import Client, ClientRate
 
 _OWNER = "owner"
 """The name of the token that `talaria run` prints."""
-_LOCAL = "local"
-"""The console's only account."""
 
 
 class Access:
@@ -41,7 +38,7 @@ class Access:
         if scope != "mcp" and self._is_printed(secret):
             owner = await self._database.read(find_owner)
             return Client(person_id=owner.id, name=_OWNER) if owner else None
-        secret_hash, now = hash_token(secret), self._now()
+        secret_hash, now = hash_secret(secret), self._now()
 
         def look(connection: Connection) -> ApiToken | None:
             found = api_tokens.find(connection, secret_hash=secret_hash, scope=scope)
@@ -71,9 +68,3 @@ class Access:
     def admit(self, client: Client) -> bool:
         """Count a request; False if there were too many in the last minute."""
         return self._rate.admit(client, self._now())
-
-
-def find_owner(connection: Connection) -> Person | None:
-    """Return the person of the console, else the first owner."""
-    console = people.find_by_account(connection, platform=LOCAL_PLATFORM, user_id=_LOCAL)
-    return console or people.find_owner(connection)

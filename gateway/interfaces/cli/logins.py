@@ -24,11 +24,13 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     home = config.open_home(environ)
     if arguments.verb == "end":
         ended = operations.perform(home, "logins.end", {})["ended"]
-        print(f"{ended} logged out. The address that `talaria run` printed logs in again.")
+        print(f"{ended} logged out. `talaria console` gives a link that logs in again.")
     else:
         logins = operations.perform(home, "logins.list", {})["logins"]
         rows = [
-            f"since {_show(one['created_at'])}, until {_show(one['expires_at'])}" for one in logins
+            f"{one['folder'] or 'printed address'}: since {_show(one['created_at'])},"
+            f" until {_show(one['expires_at'])}"
+            for one in logins
         ]
         print("\n".join(rows) or "No browser is logged in.")
     return 0

@@ -5,20 +5,24 @@ import ipaddress
 import os
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
+from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agent_core.errors import StoreError
+from agent_core.localization import use_language
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.responses import STORE, find_bearer, limit_body, refuse
 from gateway.interfaces.http.logins import SECONDS, Logins
+from gateway.interfaces.http.page_data import read_languages
+from gateway.texts.console import access as texts
 
 OPEN_PATHS = frozenset({"/health"})
 """Paths that need neither token nor login."""
@@ -30,7 +34,10 @@ API_PATHS = ("/v1/", "/api/")
 """Paths below them need a token of the API, which no browser sends by itself."""
 DOCS = ("/api/docs", "/api/openapi.json")
 """The description of the API, which a login opens, too."""
+LOGIN_PATH = "/login"
 LOGOUT_PATH = "/logout"
+OPEN_FILES = frozenset({LOGIN_PATH, "/pages/pages.css", "/icon.svg"})
+"""Paths that a browser needs before it has a login."""
 
 _MOST_BYTES = 4 * 1024 * 1024
 """Bytes of a request to the API; clients send their whole history."""
@@ -38,16 +45,28 @@ _FOREIGN = (
     "This page can't be opened from other sites or host names."
     " Open the address that Talaria printed."
 )
-_LOCKED = "Your login is missing or has ended. Open the address that `talaria run` printed."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """The rules of one server: its address and its token."""
+    """The rules of one server: its address and its token.
+
+    `public_url` is the address of a reverse proxy in front of it, "" for none.
+    """
 
     bind: str
     port: int
     token: str
+    public_url: str = ""
+
+    @property
+    def is_public(self) -> bool:
+        """Return whether browsers reach this server over TLS only."""
+        return self._public.scheme == "https"
+
+    @property
+    def _public(self) -> SplitResult:
+        return urlsplit(self.public_url)
 
     @property
     def cookie(self) -> str:
@@ -63,14 +82,20 @@ class Gate:
         This stops a web page that points its own name at this machine (DNS rebinding). A server
         that listens on all addresses accepts any address.
         """
-        return len(hosts) == 1 and self._knows(hosts[0])
+        if len(hosts) != 1:
+            return False
+        return self._knows(hosts[0]) or (bool(self.public_url) and hosts[0] == self._public.netloc)
 
     def knows_origin(self, origins: Sequence[str]) -> bool:
         """Return whether the `Origin` header is absent or names this server's own page."""
         if not origins:
             return True
         scheme, _, rest = origins[0].partition("://")
-        return len(origins) == 1 and scheme == "http" and self._knows(rest)
+        if len(origins) > 1:
+            return False
+        if self.public_url and origins[0] == f"{self._public.scheme}://{self._public.netloc}":
+            return True
+        return scheme == "http" and self._knows(rest)
 
     def knows_token(self, given: str) -> bool:
         """Compare a token in constant time."""
@@ -98,7 +123,19 @@ class Gate:
 class Guard:
     """Checks every request first: a foreign host or origin gets 403, an unknown sender 401."""
 
-    def __init__(self, application: ASGIApp, gate: Gate, logins: Logins, access: Access) -> None:
+    def __init__(
+        self,
+        application: ASGIApp,
+        gate: Gate,
+        logins: Logins,
+        access: Access,
+        is_of_pages: Callable[[str], bool],
+    ) -> None:
+        """`is_of_pages` says whether a path is for everybody with a login of their own.
+
+        All other paths are those of the console's own account.
+        """
+        self._is_of_pages = is_of_pages
         self._application = application
         self._gate = gate
         self._logins = logins
@@ -126,43 +163,63 @@ class Guard:
             return None
         if not (knows_origin and gate.knows_host(headers.getlist("host"))):
             return refuse(HTTPStatus.FORBIDDEN, _FOREIGN)
-        if path in OPEN_PATHS:
+        if path in OPEN_PATHS or path in OPEN_FILES:
             return None
         if path == "/" and "token" in request.query_params:
-            return await self._log_in(request.query_params["token"])
-        token, secret = find_bearer(headers), request.cookies.get(gate.cookie)
-        is_open = gate.knows_token(token) or (secret and await self._logins.is_open(secret))
-        if not is_open and is_described:
-            is_open = await self._access.find(headers, "api") is not None
-        if not is_open:
-            return refuse(HTTPStatus.UNAUTHORIZED, _LOCKED)
+            return await self._log_in(request.query_params["token"], headers)
+        if gate.knows_token(find_bearer(headers)):
+            return None
+        secret = request.cookies.get(gate.cookie, "")
+        login = await self._logins.find(secret)
+        if login is None:
+            is_open = is_described and await self._access.find(headers, "api") is not None
+            return None if is_open else _refuse_locked(headers)
         if path == LOGOUT_PATH and request.scope.get("method") == "POST":
-            return await self._log_out(secret)
-        return None
+            return await self._log_out(secret, headers)
+        if login.person_id is None or self._is_of_pages(path):
+            return None
+        if path == "/":
+            return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": "/today"})
+        with use_language(*read_languages(headers)):
+            return refuse(HTTPStatus.FORBIDDEN, texts.ONLY_OWNERS())
 
-    async def _log_in(self, token: str) -> Response:
+    async def _log_in(self, token: str, headers: Headers) -> Response:
         """Turn the token of the printed address into a login, and remove it from the address
         bar.
         """
         if not self._gate.knows_token(token):
-            return refuse(HTTPStatus.UNAUTHORIZED, _LOCKED)
+            return _refuse_locked(headers)
         response = Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": "/"})
-        response.set_cookie(
-            self._gate.cookie,
-            await self._logins.begin(),
-            path="/",
-            max_age=SECONDS,
-            httponly=True,
-            samesite="strict",
-        )
+        give_cookie(response, self._gate, await self._logins.begin())
         return response
 
-    async def _log_out(self, secret: str | None) -> Response:
-        if secret:
-            await self._logins.end(secret)
+    async def _log_out(self, secret: str, headers: Headers) -> Response:
+        """End a login. A form gets a sentence; the script of the chat needs none."""
+        await self._logins.end(secret)
         response = Response(status_code=HTTPStatus.NO_CONTENT)
+        if "text/html" in headers.get("accept", ""):
+            with use_language(*read_languages(headers)):
+                response = refuse(HTTPStatus.OK, texts.LOGGED_OUT())
         response.delete_cookie(self._gate.cookie, path="/")
         return response
+
+
+def give_cookie(response: Response, gate: Gate, secret: str) -> None:
+    """Give a browser the secret of its login."""
+    response.set_cookie(
+        gate.cookie,
+        secret,
+        path="/",
+        max_age=SECONDS,
+        httponly=True,
+        samesite="strict",
+        secure=gate.is_public,
+    )
+
+
+def _refuse_locked(headers: Headers) -> Response:
+    with use_language(*read_languages(headers)):
+        return refuse(HTTPStatus.UNAUTHORIZED, texts.LOGIN_ENDED())
 
 
 _HARDENED = (

@@ -1,11 +1,13 @@
 """Logins of browsers: a random secret in a cookie, its hash in the database, for some hours."""
 
-import hashlib
 import secrets
 from collections.abc import Callable
 
+from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import browser_logins
+from agent_core.state.people.browser_logins import BrowserLogin
+from gateway.people import hash_secret
 
 SECONDS = 12 * 3600
 """A login ends after half a day, however much it is used."""
@@ -20,35 +22,60 @@ class Logins:
         self._now = now
 
     async def begin(self) -> str:
-        """Store a new login and return its secret. Raises `StoreError`."""
-        secret, now = secrets.token_urlsafe(_BYTES), self._now()
+        """Store a login of whoever has the printed address; return its secret.
 
-        def work(connection: Connection) -> None:
-            browser_logins.insert(
-                connection, secret_hash=_hash(secret), now=now, expires_at=now + SECONDS * 1000
-            )
+        Raises `StoreError`.
+        """
+        return await self._database.write("logins.begin", lambda c: self._insert(c, None))
 
-        await self._database.write("logins.begin", work)
-        return secret
-
-    async def is_open(self, secret: str) -> bool:
-        """Return whether a secret belongs to a login that has not ended. Raises `StoreError`."""
-        if not secret:
-            return False
-        now, secret_hash = self._now(), _hash(secret)
+    async def knows_link(self, link: str) -> bool:
+        """Return whether a link would open a login now. Raises `StoreError`."""
+        link_hash, now = hash_secret(link), self._now()
         found = await self._database.read(
-            lambda c: browser_logins.find(c, secret_hash=secret_hash, now=now)
+            lambda c: browser_logins.find_link(c, secret_hash=link_hash, now=now)
         )
         return found is not None
 
+    async def follow_link(self, link: str) -> str | None:
+        """Use a link up and return the secret of the login that it opens; None if it opens none.
+
+        Raises `StoreError`.
+        """
+        link_hash, now = hash_secret(link), self._now()
+
+        def work(connection: Connection) -> str | None:
+            person_id = browser_logins.use_link(connection, secret_hash=link_hash, now=now)
+            return self._insert(connection, person_id) if person_id else None
+
+        return await self._database.write("logins.follow_link", work)
+
+    def _insert(self, connection: Connection, person_id: PersonId | None) -> str:
+        secret, now = secrets.token_urlsafe(_BYTES), self._now()
+        browser_logins.insert(
+            connection,
+            secret_hash=hash_secret(secret),
+            now=now,
+            expires_at=now + SECONDS * 1000,
+            person_id=person_id,
+        )
+        return secret
+
+    async def find(self, secret: str) -> BrowserLogin | None:
+        """Return the login of a secret, if it has not ended. Raises `StoreError`."""
+        if not secret:
+            return None
+        now, secret_hash = self._now(), hash_secret(secret)
+        return await self._database.read(
+            lambda c: browser_logins.find(c, secret_hash=secret_hash, now=now)
+        )
+
+    async def is_open(self, secret: str) -> bool:
+        """Return whether a secret belongs to a login that has not ended. Raises `StoreError`."""
+        return await self.find(secret) is not None
+
     async def end(self, secret: str) -> None:
         """End a login. Raises `StoreError`."""
-        secret_hash = _hash(secret)
+        secret_hash = hash_secret(secret)
         await self._database.write(
             "logins.end", lambda c: browser_logins.delete(c, secret_hash=secret_hash)
         )
-
-
-def _hash(secret: str) -> str:
-    """Hash a secret; it is random, so it needs no salt and no slow hash."""
-    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -64,7 +64,7 @@ class PageData:
 
     async def _start(self, request: Request) -> Response:
         owner, unlinked = await self._database.read(self._find_unlinked)
-        with use_language(owner.language if owner else None, *_languages(request.headers)):
+        with use_language(owner.language if owner else None, *read_languages(request.headers)):
             fields = {
                 "language": find_language(),
                 "texts": list_texts(),
@@ -172,6 +172,6 @@ def _find_owner(connection: Connection) -> Person | None:
     return people.find_by_account(connection, platform=LOCAL_PLATFORM, user_id=_LOCAL)
 
 
-def _languages(headers: Mapping[str, str]) -> list[str]:
+def read_languages(headers: Mapping[str, str]) -> list[str]:
     """Return the languages of a browser, in its order; weights follow that order in practice."""
     return [tag.partition(";")[0].strip() for tag in headers.get("Accept-Language", "").split(",")]

@@ -18,13 +18,15 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import CONSOLE_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.errors import StartError
 from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.responses import find_bearer
 from gateway.interfaces.http.application import make_application
 from gateway.interfaces.http.console import LONGEST_LINE, Bridge, Pages
 from gateway.interfaces.http.gate import Gate, Guard, load_token
+from gateway.interfaces.http.link_login import LinkLogin
 from gateway.interfaces.http.logins import Logins
 from gateway.interfaces.http.mcp_route import McpRoute
 from gateway.interfaces.http.page_data import PageData
-from gateway.interfaces.pages import make_pages
+from gateway.interfaces.pages import Login, make_pages
 
 _HEARTBEAT = 30.0
 _LAST_ANSWERS = 2
@@ -53,24 +55,29 @@ async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
     except OSError as error:
         raise StartError(describe_unwritable(home, error)) from error
     logins = Logins(gateway.database, gateway.now)
-    gate = Gate(bind=http.bind, port=http.port, token=token)
+    gate = Gate(bind=http.bind, port=http.port, token=token, public_url=http.public_url)
     page_data = PageData(gateway)
     bridge = Bridge(home / CONSOLE_SOCKET, gate.cookie, logins, page_data)
     access = Access(gateway, token)
 
-    async def is_logged_in(request: Request) -> bool:
-        secret = request.cookies.get(gate.cookie)
-        return secret is None or await logins.is_open(secret)  # the token of a header never ends
+    async def find_login(request: Request) -> Login | None:
+        if gate.knows_token(find_bearer(request.headers)):
+            return Login(person_id=None)  # the token of a header never ends
+        login = await logins.find(request.cookies.get(gate.cookie, ""))
+        return Login(person_id=login.person_id) if login else None
 
+    pages = make_pages(gateway, find_login)
     console = [
         WebSocketRoute("/console", bridge.join),
         *Pages().list_routes(),
         *page_data.list_routes(),
-        *make_pages(gateway, is_logged_in),
+        *pages.list_routes(),
+        *LinkLogin(logins, gate).list_routes(),
     ]
     async with McpRoute(gateway, access).opened() as mcp:
         application = make_application(gateway, console, mcp, access)
-        async with _running(Guard(application, gate, logins, access), _bind(http.bind, http.port)):
+        guard = Guard(application, gate, logins, access, pages.has_path)
+        async with _running(guard, _bind(http.bind, http.port)):
             yield f"http://{_name_host(http.bind)}:{http.port}/?token={token}"
 
 

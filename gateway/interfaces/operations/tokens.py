@@ -1,6 +1,5 @@
 """Operations on API tokens: make, list and revoke them."""
 
-import hashlib
 import re
 import secrets
 from collections.abc import Mapping
@@ -13,16 +12,12 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
+from gateway.people import hash_secret
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,31}")
 _PREFIX = "talaria_"
 """Lets a token be recognised, and masked, wherever somebody prints it."""
 _BYTES = 32
-
-
-def hash_token(secret: str) -> str:
-    """Hash a token; it is random, so it needs no salt and no slow hash."""
-    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
 async def create(context: OperationContext, asked: Answer) -> Answer:
@@ -49,7 +44,7 @@ async def create(context: OperationContext, asked: Answer) -> Answer:
             person_id=person.id,
             name=name,
             scope=scope,
-            secret_hash=hash_token(secret),
+            secret_hash=hash_secret(secret),
             now=now,
         )
 

@@ -15,8 +15,8 @@ from starlette.responses import Response
 from agent_core.localization import find_language, format_date, format_number, use_language
 from agent_core.state.people.people import Person
 from agent_core.tools import local_time
+from gateway.texts.console import access, states
 from gateway.texts.console import pages as texts
-from gateway.texts.console import states
 from gateway.texts.general import name_role
 from gateway.texts.jobs import name_run_state
 from gateway.texts.memory import name_maker
@@ -40,6 +40,8 @@ PLACES: Mapping[str, Callable[[], str]] = {
     "/condition": texts.HEALTH,
 }
 """The pages by their addresses, in the order of the menu."""
+OWNERS_ONLY = frozenset({"/people", "/condition"})
+"""Pages about the gateway."""
 FILES: Mapping[str, tuple[str, str]] = {
     "/pages/pages.css": ("pages.css", "text/css"),
     "/pages/pages.js": ("pages.js", "text/javascript"),
@@ -50,10 +52,15 @@ FILES: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
-    """Who looks at a page: their person, None before the first message, and their time zone."""
+    """Who looks at a page: their person, None before the first message, and their time zone.
+
+    An owner operates the gateway, and sees the pages about it.
+    """
 
     person: Person | None
     zone: str
+    is_owner: bool
+    has_chat: bool = False
 
     def show_time(self, moment: int) -> str:
         """Return a moment in the viewer's time zone; milliseconds UTC."""
@@ -87,7 +94,8 @@ def render(
             .render(
                 t=texts,
                 language=find_language(),
-                places={address: name() for address, name in PLACES.items()},
+                access=access,
+                places={address: PLACES[address]() for address in _list_places(viewer)},
                 here=request.url.path,
                 viewer=viewer,
                 dollars=show_dollars,
@@ -98,6 +106,17 @@ def render(
     # Without a referrer, a browser names no origin in the request of a form.
     headers = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "same-origin"}
     return Response(body, status, headers, media_type="text/html; charset=utf-8")
+
+
+def _list_places(viewer: Viewer) -> list[str]:
+    """List the pages in the menu of a viewer; only the printed address opens the chat."""
+    if viewer.person is None and not viewer.is_owner:
+        return []
+    return [
+        address
+        for address in PLACES
+        if (viewer.is_owner or address not in OWNERS_ONLY) and (viewer.has_chat or address != "/")
+    ]
 
 
 def read_file(name: str) -> bytes:

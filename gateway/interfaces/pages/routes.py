@@ -1,28 +1,34 @@
-"""The routes of the console's pages. The gate has let in nobody but the owner."""
+"""The routes of the console's pages. The gate has let in nobody without a login."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match, Route
 
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection
+from agent_core.state.people.people import Person
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.api.access import find_owner
 from gateway.interfaces.api.event_feed import EventFeed, read_cursor
 from gateway.interfaces.api.events import follow_feed
 from gateway.interfaces.operations.contract import find_zone_of
+from gateway.interfaces.operations.logins import find_owner
 from gateway.interfaces.pages import health, jobs, memory, people, skills, today, turns, usage
 from gateway.interfaces.pages.rendering import (
     FILES,
+    OWNERS_ONLY,
     Viewer,
     read_file,
     render,
     speak_to_viewer,
 )
 from gateway.interfaces.pages.views import Look, Missing, View
+from gateway.texts.console import access
 from gateway.texts.console import pages as texts
 
 _VIEWS: dict[str, tuple[str, View]] = {
@@ -46,22 +52,29 @@ _CHANGES: dict[str, tuple[str, View]] = {
 """The changes, by their addresses, and the page that each leads back to."""
 
 Handler = Callable[[Request], Awaitable[Response]]
-IsLoggedIn = Callable[[Request], Awaitable[bool]]
-"""Returns whether the login of a request has not ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Login:
+    """A login of a browser; `person_id` is None if the printed address opened it."""
+
+    person_id: PersonId | None
+
+
+FindLogin = Callable[[Request], Awaitable[Login | None]]
+"""Returns the login of a request, None if it has ended. Raises `StoreError`."""
 
 
 class Pages:
     """Answers the requests of the pages."""
 
-    def __init__(self, gateway: Gateway, is_logged_in: IsLoggedIn) -> None:
+    def __init__(self, gateway: Gateway, find_login: FindLogin) -> None:
         self._gateway = gateway
-        self._is_logged_in = is_logged_in
+        self._find_login = find_login
         self._zone = find_zone_of(gateway.settings)
         self._files = {path: (read_file(name), kind) for path, (name, kind) in FILES.items()}
 
-    def list_routes(self) -> list[BaseRoute]:
-        """List the routes of pages, changes, files and events."""
-        return [
+        self._routes: list[BaseRoute] = [
             *(Route(path, self._give_file) for path in self._files),
             *(Route(path, self._make_page(*view)) for path, view in _VIEWS.items()),
             *(
@@ -71,12 +84,45 @@ class Pages:
             Route("/pages/events", self._follow),
         ]
 
-    async def _find_viewer(self) -> Viewer:
-        person = await self._gateway.database.read(find_owner)
-        return Viewer(person=person, zone=(person and person.time_zone) or self._zone)
+    def list_routes(self) -> list[BaseRoute]:
+        """List the routes of pages, changes, files and events."""
+        return self._routes
+
+    def has_path(self, path: str) -> bool:
+        """Return whether a path belongs to the pages."""
+        scope = {"type": "http", "method": "GET", "path": path, "headers": []}
+        return any(route.matches(scope)[0] != Match.NONE for route in self._routes)
+
+    async def _find_viewer(self, request: Request) -> Viewer | None:
+        """Return who looks; None if their login has ended or they may not talk any more.
+
+        Raises `StoreError`.
+        """
+        login = await self._find_login(request)
+        if login is None:
+            return None
+        person_id = login.person_id
+
+        def look(connection: Connection) -> Person | None:
+            if person_id is None:
+                return find_owner(connection)
+            return self._gateway.identity.find_admitted(connection, person_id)
+
+        person = await self._gateway.database.read(look)
+        if person is None and person_id is not None:
+            return None
+        return Viewer(
+            person=person,
+            zone=(person and person.time_zone) or self._zone,
+            is_owner=person_id is None or (person is not None and person.is_owner),
+            has_chat=person_id is None,
+        )
 
     def _make_page(self, template: str, view: View) -> Handler:
         async def show(look: Look) -> Response:
+            if look.request.url.path in OWNERS_ONLY and not look.viewer.is_owner:
+                status, note = HTTPStatus.FORBIDDEN, access.ONLY_OWNERS
+                return render(look.request, look.viewer, "note.html", status=status, note=note)
             fields = await view(look)
             return render(look.request, look.viewer, template, **fields)
 
@@ -93,7 +139,9 @@ class Pages:
         """Answer with a note where there is no person, no such thing, or a refusal."""
 
         async def handle(request: Request) -> Response:
-            viewer = await self._find_viewer()
+            viewer = await self._find_viewer(request)
+            if viewer is None:
+                return _refuse(request, HTTPStatus.UNAUTHORIZED, access.LOGIN_ENDED)
             if viewer.person is None:
                 return render(request, viewer, "note.html", note=texts.UNOWNED)
             look = Look(gateway=self._gateway, viewer=viewer, person=viewer.person, request=request)
@@ -115,19 +163,25 @@ class Pages:
         return Response(body, media_type=f"{kind}; charset=utf-8")
 
     async def _follow(self, request: Request) -> Response:
-        viewer = await self._find_viewer()
-        if viewer.person is None:
+        viewer = await self._find_viewer(request)
+        if viewer is None or viewer.person is None:
             return Response(status_code=HTTPStatus.NO_CONTENT)
         last = request.headers.get("last-event-id", "")
         feed = EventFeed(viewer.person.id, read_cursor(last))
 
         async def is_open() -> bool:
-            return await self._is_logged_in(request)
+            return await self._find_viewer(request) is not None
 
         lines = follow_feed(self._gateway.database, feed, is_open)
         return StreamingResponse(lines, media_type="text/event-stream")
 
 
-def make_pages(gateway: Gateway, is_logged_in: IsLoggedIn) -> list[BaseRoute]:
-    """Make the routes of the pages."""
-    return Pages(gateway, is_logged_in).list_routes()
+def _refuse(request: Request, status: HTTPStatus, note: Callable[[], str]) -> Response:
+    """Answer somebody who sees no page."""
+    nobody = Viewer(person=None, zone="UTC", is_owner=False)
+    return render(request, nobody, "note.html", status=status, note=note)
+
+
+def make_pages(gateway: Gateway, find_login: FindLogin) -> Pages:
+    """Make the pages of a gateway."""
+    return Pages(gateway, find_login)

@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import api_tokens
-from gateway.interfaces.operations.tokens import hash_token
+from gateway.people import hash_secret
 
 _CHECKS = [
     not_a_server_error,
@@ -51,7 +51,7 @@ class Side:
                 person_id=self.person_id,
                 name=f"fuzz {number}",
                 scope="manage" if number % 2 else "api",
-                secret_hash=hash_token(secret),
+                secret_hash=hash_secret(secret),
                 now=1,
             )
 

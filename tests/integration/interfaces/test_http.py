@@ -182,7 +182,7 @@ async def test_ending_all_logins_closes_the_open_pages(
     home = harness.gateway.settings.home
     async with browser.ws_connect(harness.address / "console") as page:
         listed = await talaria_beside(home, "logins", "list")
-        assert listed.out.startswith("since ")
+        assert listed.out.startswith("printed address: since ")
         ended = await talaria_beside(home, "logins", "end")
         assert ended.out.startswith("1 logged out.")
         async with asyncio.timeout(45):

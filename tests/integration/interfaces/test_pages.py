@@ -1,8 +1,6 @@
 """The console's pages over HTTP: who sees what, what they weigh, and what their buttons do."""
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
@@ -29,22 +27,12 @@ from tests.integration.interfaces.api_setup import (
     find_named,
     make_token,
 )
-from tests.integration.served import Served, served
+from tests.integration.interfaces.console_setup import browse
+from tests.integration.served import served
 
 PAGES = ("/today", "/turns", "/memory", "/skills", "/jobs", "/usage", "/people", "/condition")
 MOST_BYTES = 150_000
 """A page with all its files, as the issue asks."""
-
-
-@asynccontextmanager
-async def browse(running: Served, **headers: str) -> AsyncIterator[aiohttp.ClientSession]:
-    """A session that is logged in by the printed address, as a browser is."""
-    jar = aiohttp.CookieJar(unsafe=True)
-    origin = running.address.origin()
-    async with aiohttp.ClientSession(origin, cookie_jar=jar, headers=headers) as session:
-        async with session.get(running.page.relative()) as page:
-            assert page.status == 200
-        yield session
 
 
 async def test_each_page_is_for_the_owner_alone_and_small(setup: Setup) -> None:

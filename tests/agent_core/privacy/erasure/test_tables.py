@@ -9,7 +9,6 @@ from agent_core.state.lifecycle import erase_person, redact
 from agent_core.state.memory import archive, ledger
 
 NOBODYS = {
-    "browser_logins": "times and hashes of logins to the owner's page; no words",
     "read_positions": "numbers of channels, and how far each was read; no words",
     "meta": "what the gateway remembers of itself, but for projections and marks of work owed",
     "message_search_config": "the index's own",
@@ -51,6 +50,7 @@ HANDLED = {
         "tasks",
     ),
     *("room_presence", "strangers", "approvals", "api_tokens"),
+    *("browser_logins", "login_links", "reading_consents"),
     *("turn_files", "turns", "usage"),
 }
 

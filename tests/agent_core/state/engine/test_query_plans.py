@@ -100,6 +100,7 @@ from agent_core.state.people import (
     owners,
     people,
     presence,
+    reading_consents,
     rooms,
     tool_switches,
 )
@@ -201,6 +202,7 @@ ROOMS = (
     retention,
     api_tokens,
     browser_logins,
+    reading_consents,
     unreachable_chats,
     rooms,
     scrubbing,
@@ -382,6 +384,7 @@ VALUES: dict[str, Any] = {
     "chat": "c",
     "code_hash": "h",
     "secret_hash": "h",
+    "reader_id": PersonId(2),
     "code_id": 1,
     "conversation": Conversation(id=ConversationId(1), key="k", person_id=PersonId(1), scope="p1"),
     "conversation_id": ConversationId(1),

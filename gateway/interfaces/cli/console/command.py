@@ -1,0 +1,30 @@
+"""The command: asks for a link, and prints it."""
+
+import argparse
+from collections.abc import Mapping
+
+from gateway import config
+from gateway.interfaces import operations
+from gateway.interfaces.parser import Parser
+
+
+def configure(parser: Parser) -> None:
+    """Add the person."""
+    parser.examples = ("talaria console", "talaria console --person ada")
+    parser.add_argument(
+        "--person",
+        metavar="SLUG",
+        default="",
+        help="folder name of the person, from `talaria people list` (default: the owner)",
+    )
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Make the link in the running gateway or on its database, and print it."""
+    settings = config.load(environ)
+    asked = {"person": arguments.person, "pages": settings.http.pages}
+    made = operations.perform(settings.home, "logins.link", asked)
+    print(f"Pages of {made['folder']}:\n")
+    print(f"  {made['link']}\n")
+    print(f"The link works once, for {made['minutes']} minutes, while `talaria run` runs.")
+    return 0

@@ -1,0 +1,54 @@
+"""The address of one-time links: a button first, so that a preview of a chat uses none up."""
+
+from http import HTTPStatus
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from gateway.interfaces.api.responses import read_body
+from gateway.interfaces.http.gate import LOGIN_PATH, Gate, give_cookie
+from gateway.interfaces.http.logins import Logins
+from gateway.interfaces.pages import Viewer, render
+from gateway.texts.console import access as texts
+
+_MOST_BYTES = 4096
+_START = "/today"
+_NOBODY = Viewer(person=None, zone="UTC", is_owner=False)
+
+
+class LinkLogin:
+    """Shows the button of a link, and opens the login when it is pressed."""
+
+    def __init__(self, logins: Logins, gate: Gate) -> None:
+        self._logins = logins
+        self._gate = gate
+
+    def list_routes(self) -> list[BaseRoute]:
+        """List the routes of links."""
+        return [
+            Route(LOGIN_PATH, self._show),
+            Route(LOGIN_PATH, self._open, methods=["POST"]),
+        ]
+
+    async def _show(self, request: Request) -> Response:
+        link = request.query_params.get("link", "")
+        if not await self._logins.knows_link(link):
+            return _refuse(request)
+        return render(request, _NOBODY, "login.html", link=link)
+
+    async def _open(self, request: Request) -> Response:
+        body = await read_body(request, _MOST_BYTES)
+        link = parse_qs(body.decode(errors="replace")).get("link", [""])[0]
+        secret = await self._logins.follow_link(link)
+        if secret is None:
+            return _refuse(request)
+        response = Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": _START})
+        give_cookie(response, self._gate, secret)
+        return response
+
+
+def _refuse(request: Request) -> Response:
+    status = HTTPStatus.UNAUTHORIZED
+    return render(request, _NOBODY, "note.html", status=status, note=texts.LINK_ENDED)

@@ -1,0 +1,27 @@
+"""Sentences about access to the console's pages: links, logins, roles and consent."""
+
+from agent_core.localization import Text
+
+NO_CONSOLE = Text("The console page is off. Ask the owner to turn it on.")
+NO_CONSOLE_OWNER = Text(
+    "The console page is off. Set a port in config.toml under [http], and restart Talaria."
+)
+NEEDS_OWN_ADDRESS = Text(
+    "The console page needs an address without a path. Change public_url in config.toml under"
+    " [http], and restart Talaria."
+)
+LINK = Text(
+    "Your pages: {link}\nThe link works once, for {minutes} minutes. Don't pass it on: it opens"
+    " your conversations."
+)
+OPEN_PAGES = Text("Open your pages")
+LINK_WORKS_ONCE = Text("This link works once. Your login lasts 12 hours.")
+LINK_ENDED = Text(
+    "This link was used or is too old: send /console to Talaria in your chat for a new one."
+)
+LOGIN_ENDED = Text(
+    "Your login is missing or has ended: send /console to Talaria in your chat, or run `talaria"
+    " console`, for a new link."
+)
+LOGGED_OUT = Text("You are logged out. Send /console to Talaria in your chat to come back.")
+ONLY_OWNERS = Text("Only owners see this page.")
