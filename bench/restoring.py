@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from agent_core.state.engine import meta
@@ -15,6 +16,8 @@ from bench.figures import Figure
 
 _DATABASE_MB, _SMALL_FILES, _LARGE_FILES = 700, 10_000, 20
 """With files of 10 KB and of 10 MB, the home has 1 GB."""
+_BATCH = 50
+"""Megabytes of a transaction."""
 _GOAL = 60.0
 """Seconds for a restore; from the issue that asks for it."""
 
@@ -44,12 +47,16 @@ async def _fill(home: Path) -> None:
     words = [f"{draw.getrandbits(40):x} " for _ in range(5000)]
     database = await Database.open(home / "state.db")
 
-    def put(connection: Connection, number: int) -> None:
-        text = "".join(draw.choices(words, k=50_000))[:500_000]
-        meta.put(connection, key=f"{number}", value=text + draw.randbytes(250_000).hex()[:500_000])
+    text = "".join(draw.choices(words, k=50_000))
 
-    for number in range(_DATABASE_MB):
-        await database.write("fill", lambda c, number=number: put(c, number))  # type: ignore[misc]
+    def put(connection: Connection, first: int) -> None:
+        for number in range(first, first + _BATCH):
+            start = draw.randrange(len(text))
+            value = (text[start:] + text[:start])[:500_000] + draw.randbytes(250_000).hex()
+            meta.put(connection, key=f"{number}", value=value)
+
+    for first in range(0, _DATABASE_MB, _BATCH):
+        await database.write("fill", partial(put, first=first))
     await database.close()
     for number in range(_SMALL_FILES + _LARGE_FILES):
         place = home / "workspaces" / "ada" / f"{number // 500}" / f"{number}"

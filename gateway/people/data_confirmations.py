@@ -13,7 +13,7 @@ from agent_core.state.memory import external_sync
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from gateway.outbound import Answerer, Outcome, make_secret
-from gateway.people.data_erase import list_accounts, list_backups
+from gateway.people.data_erase import find_traces, list_backups
 from gateway.people.data_requests import DataRequest, RequestQueue
 from gateway.texts import privacy
 
@@ -74,7 +74,7 @@ class DataConfirmations:
         words = privacy.ERASE_BEGUN_OTHER()
         if is_own:
             # The report can't be sent once the person is unknown, so it comes first.
-            backups = list_backups(self._home, list_accounts(connection, target.id))
+            backups = list_backups(self._home, find_traces(connection, target.id))
             external = [one.provider for one in external_sync.count_all(connection)]
             words = privacy.describe_erase_begun(backups, external)
         return Outcome(words=words, is_alone=True)

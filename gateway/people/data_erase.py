@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from agent_core.execution import WORKSPACES
 from agent_core.ids import PersonId
 from agent_core.memory import MemoryStore
 from agent_core.privacy import PersonErasure, scrub_database
+from agent_core.state.backups.making import ENDING, LOCKED_ENDING
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.lifecycle.inspect import may_hold
@@ -90,30 +92,50 @@ class DataErase:
         return [one.provider for one in await self._database.read(external_sync.count_all)]
 
     async def list_backups(self, person_id: PersonId) -> list[str]:
-        """List the database copies in the home directory that hold a person, with their dates.
+        """List the backups in the home directory that may hold a person, with their dates.
 
-        Lists all copies for a person who is erased already. Raises `StoreError`.
+        Lists all of them for a person who is erased already. Raises `StoreError`.
         """
-        accounts = await self._database.read(lambda c: list_accounts(c, person_id))
-        return await asyncio.to_thread(list_backups, self.home, accounts)
+        traces = await self._database.read(lambda c: find_traces(c, person_id))
+        return await asyncio.to_thread(list_backups, self.home, traces)
 
 
-def list_accounts(connection: Connection, person_id: PersonId) -> list[tuple[str, str]]:
-    """List the (platform, user id) of a person's accounts."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traces:
+    """What tells whether a backup holds a person."""
+
+    accounts: Sequence[tuple[str, str]]
+    """The (platform, user id) of each; none for a person who is erased."""
+    since: int
+    """When the person became known, in milliseconds since the epoch, UTC."""
+
+
+def find_traces(connection: Connection, person_id: PersonId) -> Traces:
+    """Find the accounts of a person, and since when they are known."""
     found = people.list_accounts(connection, person_id=person_id)
-    return [(account.platform, account.user_id) for account in found]
+    return Traces(
+        accounts=[(account.platform, account.user_id) for account in found],
+        since=people.find_first_moment(connection, person_id=person_id),
+    )
 
 
-def list_backups(home: Path, accounts: Sequence[tuple[str, str]]) -> list[str]:
-    """List the database copies in a home that hold one of the accounts, with their dates.
+def list_backups(home: Path, traces: Traces) -> list[str]:
+    """List the backups in a home that may hold a person, with their dates.
 
-    Lists all copies without an account. Blocks: opens each copy.
+    An archive can't be looked into at once, but one from before the person holds nothing of them.
+    Blocks: opens each copy of a database.
     """
     folder = home / BACKUPS
     found = [
         (path.stat().st_mtime, path.relative_to(folder))
         for pattern in ("[!.]*", f"*/{DATABASE}")
         for path in folder.glob(pattern)
-        if path.is_file() and (not accounts or may_hold(path, accounts))
+        if path.is_file() and _may_hold(path, traces)
     ]
     return [f"{name} ({datetime.fromtimestamp(at, UTC):%Y-%m-%d})" for at, name in sorted(found)]
+
+
+def _may_hold(path: Path, traces: Traces) -> bool:
+    if path.name.endswith((ENDING, LOCKED_ENDING)):
+        return path.stat().st_mtime * 1000 >= traces.since
+    return not traces.accounts or may_hold(path, traces.accounts)

@@ -132,14 +132,16 @@ class Backups:
         return f"{where} made and read again{missed}"
 
 
-def deliver_backup(plan: BackupPlan, copy: Path, now: int) -> tuple[str, Manifest]:
+def deliver_backup(
+    plan: BackupPlan, copy: Path, now: int, *, prefix: str = NIGHTLY
+) -> tuple[str, Manifest]:
     """Make a backup with a copy of the database, and put it in its place. Blocks.
 
     Return what it is called there, and what is in it. `now` is in milliseconds since the epoch,
     UTC. Raises `StoreError`, and `OSError` where the folder in the home can't be written.
     """
     moment = datetime.fromtimestamp(now / 1000, UTC)
-    name = f"{NIGHTLY}{moment:%Y%m%dT%H%M%SZ}{LOCKED_ENDING if plan.lock else ENDING}"
+    name = f"{prefix}{moment:%Y%m%dT%H%M%SZ}{LOCKED_ENDING if plan.lock else ENDING}"
     outgoing = plan.folder / _OUTGOING
     shutil.rmtree(outgoing, ignore_errors=True)
     folder = plan.place.folder if isinstance(plan.place, FolderPlace) else outgoing

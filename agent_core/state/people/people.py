@@ -161,6 +161,19 @@ def list_accounts(connection: Connection, *, person_id: PersonId) -> list[Accoun
     return [_account(row) for row in rows]
 
 
+def find_first_moment(connection: Connection, *, person_id: PersonId) -> int:
+    """Return since when a person or one of their accounts is known, in milliseconds; 0 if erased.
+
+    An account may be older than its person, who was split off from somebody else.
+    """
+    row = connection.execute(
+        "SELECT MIN(accounts.created_at), people.created_at FROM people"
+        " JOIN accounts ON accounts.person_id = people.id WHERE people.id = :person_id",
+        {"person_id": person_id},
+    ).fetchone()
+    return min(moment or 0 for moment in row)
+
+
 def has_platform_owner(connection: Connection, *, local_platform: str) -> bool:
     """Return whether an owner has an account on any platform but the local console."""
     row = connection.execute(

@@ -56,7 +56,7 @@ async def test_a_bucket_keeps_a_backup_and_gives_it_back(
     ((key, _),) = server.objects.items()
     assert f"s3://{key} holds" in done.out
     assert not server.refused
-    assert not list((home / "backups").glob("**/nightly-*"))
+    assert not list((home / "backups").glob("**/*.tar.gz"))
     new = tmp_path / "new"
     for flags in (("--check",), ()):
         done = await talaria_beside(new, "restore", f"s3://{key}", *flags, **bucket(server))
@@ -112,7 +112,7 @@ def test_a_program_gets_the_backup_on_its_input(home: Path, tmp_path: Path) -> N
     script = write_script(tmp_path / "keep", f'cat > "{tmp_path}/$1"')
     done = talaria(home, "backup", TALARIA_BACKUP__COMMAND=f"{script},got-{{name}}")
     assert (done.code, done.err) == (0, "")
-    (kept,) = tmp_path.glob("got-nightly-*.tar.gz")
+    (kept,) = tmp_path.glob("got-manual-*.tar.gz")
     assert talaria(home, "restore", str(kept), "--check").code == 0
 
 

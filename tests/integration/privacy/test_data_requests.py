@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import zipfile
 from collections.abc import Sequence
@@ -309,12 +310,20 @@ async def test_an_erased_person_learns_which_backups_have_their_data(tmp_path: P
         await database.back_up(backups / "state-1.db")
         await ana.says("hello")
         await database.back_up(backups / "state-2.db")
+        person = await ana.person()
+        assert person is not None
+        since = await database.read(lambda c: people.find_first_moment(c, person_id=person.id))
+        for name, moment in (("nightly-1.tar.gz", since - 1), ("nightly-2.tar.gz.age", since + 1)):
+            (backups / name).write_bytes(b"")
+            os.utime(backups / name, (moment / 1000, moment / 1000))
         await ana.says("/erase me")
         await ana.presses(privacy.ERASE_YES())
         await ana.presses(privacy.ERASE_SURE())
         await settled(harness)
-        assert "These backups still have it: state-2.db" in last(harness, ana)
+        assert "state-2.db" in last(harness, ana)
+        assert "nightly-2.tar.gz.age" in last(harness, ana)
         assert "state-1.db" not in last(harness, ana)
+        assert "nightly-1.tar.gz" not in last(harness, ana)
         assert await ana.person() is None
 
 

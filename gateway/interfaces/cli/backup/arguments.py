@@ -18,7 +18,7 @@ def configure(parser: Parser) -> None:
         metavar="FILE",
         nargs="?",
         type=Path,
-        help="the backup, which must not exist yet; without it, where the nightly ones go",
+        help="the backup, which must not exist yet; without it, where nightly ones go, but kept",
     )
     parser.add_argument(
         "--passphrase", action="store_true", help="ask for a passphrase, and encrypt with it"

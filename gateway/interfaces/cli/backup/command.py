@@ -28,6 +28,8 @@ from gateway.interfaces import operations
 from gateway.interfaces.waiting import read_settings
 from gateway.scheduler import deliver_backup
 
+_BY_HAND = "manual-"
+"""How the name of a backup without a file begins; nothing deletes it."""
 _PATIENCE = 3600.0
 """Seconds; a database of many gigabytes takes minutes to copy and check."""
 
@@ -52,7 +54,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
             where, written = str(target), make_backup(content, target, lock, now)
         else:
             plan = replace(plan_backups(settings), lock=lock, left_out=left_out)
-            where, written = deliver_backup(plan, copy, now)
+            where, written = deliver_backup(plan, copy, now, prefix=_BY_HAND)
     print(_describe(where, written, has_secrets=not SECRET_NAMES & left_out))
     for path in written.unreadable:
         print(f"Not in it, because it can't be read: {path}", file=sys.stderr)
