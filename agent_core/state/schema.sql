@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 40;
+PRAGMA user_version = 41;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -17,7 +17,8 @@ CREATE TABLE meta (
 -- `model` is the model that the person chose; empty for the deployment's. `spoken_answers` says which
 -- answers follow as a voice message, too. `tools_off` names the tools that are switched off, with spaces.
 -- `agent` is the named agent that answers the person in private, or in the room; empty for none.
--- `learning` says how the assistant learns from the person's finished turns.
+-- `learning` says how the assistant learns from the person's finished turns, and `learning_summary`
+-- how often they get one summary of it; empty for a message after each review.
 CREATE TABLE "people" (
     id         INTEGER PRIMARY KEY,
     slug       TEXT NOT NULL UNIQUE,
@@ -42,7 +43,9 @@ CREATE TABLE "people" (
     tools_off TEXT NOT NULL DEFAULT '',
     agent TEXT NOT NULL DEFAULT '',
     learning TEXT NOT NULL DEFAULT 'quiet'
-    CHECK (learning IN ('off', 'ask', 'quiet', 'tell'))
+    CHECK (learning IN ('off', 'ask', 'quiet', 'tell')),
+    learning_summary TEXT NOT NULL DEFAULT ''
+    CHECK (learning_summary IN ('', 'daily', 'weekly'))
 );
 
 -- A platform account of a person. `came_from` is the person that it belonged to before a merge.

@@ -23,6 +23,7 @@ from gateway.config import BACKUPS
 from gateway.outbound import OutboxDispatcher, Questions
 from gateway.people import Notices
 from gateway.scheduler import (
+    SUMMARY_TASK,
     AlertSources,
     AlertWatch,
     PersonBusy,
@@ -153,6 +154,7 @@ def make_reviews(
             reviewer=reviewer,
             is_running=lanes.is_running,
             now=core.now,
+            zone_of=core.zone_of,
             user_model=core.user_model,
         )
     )
@@ -257,6 +259,7 @@ def make_task_runners(
         SOUL_TASK: report_soul,
         GROWTH_TASK: check_growth,
         PROPOSAL_TASK: proposals.apply,
+        SUMMARY_TASK: slow.learning.summarize,
     }
     poll = core.extensions.timings.task_poll
     return (

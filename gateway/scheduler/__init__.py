@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gateway.scheduler.event_sources import WATCH as WATCH
     from gateway.scheduler.event_sources import EventSources as EventSources
     from gateway.scheduler.retention import Sweeper as Sweeper
+    from gateway.scheduler.reviews import SUMMARY_TASK as SUMMARY_TASK
     from gateway.scheduler.reviews import PersonBusy as PersonBusy
     from gateway.scheduler.reviews import ReviewDeps as ReviewDeps
     from gateway.scheduler.reviews import Reviews as Reviews

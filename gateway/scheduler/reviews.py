@@ -1,23 +1,30 @@
 """Run background reviews while their person's conversation is idle, and report what they kept."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
-from agent_core.agent.review import Reviewer, ReviewRecord, dump_record, list_learned
+from agent_core.agent.review import Reviewer, ReviewRecord, dump_record, list_learned, list_records
 from agent_core.ids import ConversationId, PersonId
 from agent_core.memory import LocalUserModel
 from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
-from agent_core.state.people.people import Person
-from agent_core.state.queues import outbox, reviews
+from agent_core.state.people.people import Person, Summary
+from agent_core.state.queues import outbox, reviews, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
+from agent_core.tools import local_time
 from gateway.outbound import OutboxDispatcher, Questions, stand_for
 from gateway.people import find_direct_chat
 from gateway.texts.learning import notices
 from gateway.texts.readers import speak_to
 from gateway.turns import MOST_ASKED, ask_about_claim, make_learned_buttons
+
+SUMMARY_TASK = "learning_summary"
+"""The kind of the tasks that report what was learned in a day or a week."""
+_HOUR = 9
+"""The local hour of summaries."""
 
 
 class PersonBusy(Exception):
@@ -37,7 +44,17 @@ class ReviewDeps:
     reviewer: Reviewer
     is_running: Callable[[ConversationId], bool]
     now: Callable[[], int]
+    zone_of: Callable[[Person], str]
+    """Returns the IANA time zone of a person."""
     user_model: LocalUserModel | None = None
+
+
+def find_summary(now: datetime, summary: Summary) -> datetime:
+    """Return the next local moment of a summary: 9:00, weekly on Mondays."""
+    moment = now.replace(hour=_HOUR, minute=0, second=0, microsecond=0)
+    while moment <= now or (summary == "weekly" and moment.weekday()):
+        moment += timedelta(days=1)
+    return moment
 
 
 class Reviews:
@@ -65,12 +82,15 @@ class Reviews:
         def work(connection: Connection) -> list[OutboxRow]:
             place = find_direct_chat(connection, person, deps.dispatcher.adapters)
             asked = record.held[:MOST_ASKED] if place and person.learning == "ask" else ()
-            left = replace(record, held=record.held[len(asked) :])
+            is_reported = not (person.learning_summary and (record.kept or record.held))
+            left = replace(record, held=record.held[len(asked) :], is_reported=is_reported)
             reviews.save(connection, task_id=task.id, payload=dump_record(left))
+            if not is_reported:
+                self._plan_summary(connection, person)
             if place is None:
                 return []
             with speak_to(connection, person.id):
-                rows = self._report(connection, person, left, place)
+                rows = self._report(connection, person, [left], place) if is_reported else []
                 for held in asked:
                     question = ask_about_claim(task.id, person.id, held, place, deps.now())
                     rows += deps.questions.pose(connection, question, deps.now())
@@ -87,20 +107,61 @@ class Reviews:
             raise PersonBusy
         return person
 
+    async def summarize(self, task: Task) -> None:
+        """Report all reviews that no message has reported yet. Raises `StoreError`."""
+        deps = self._deps
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            person = people.find(connection, person_id=task.person_id)
+            if person is None:
+                return []
+            place = find_direct_chat(connection, person, deps.dispatcher.adapters)
+            if place is None:
+                return []
+            listed = list_records(connection, person_id=person.id)
+            new = [(task_id, record) for task_id, record in listed if not record.is_reported]
+            for task_id, record in new:
+                told = replace(record, is_reported=True)
+                reviews.save(connection, task_id=task_id, payload=dump_record(told))
+            with speak_to(connection, person.id):
+                records = [record for _, record in reversed(new)]
+                return self._report(connection, person, records, place)
+
+        deps.dispatcher.enqueue(await deps.database.write("reviews.summary", work))
+
+    def _plan_summary(self, connection: Connection, person: Person) -> None:
+        """Queue the next summary, once."""
+        now = local_time(self._deps.now(), self._deps.zone_of(person))
+        moment = find_summary(now, person.learning_summary)
+        tasks.enqueue(
+            connection,
+            kind=SUMMARY_TASK,
+            key=f"{person.id}:{moment.date()}",
+            person_id=person.id,
+            payload="{}",
+            now=round(moment.timestamp() * 1000),  # due then
+        )
+
     def _report(
-        self, connection: Connection, person: Person, record: ReviewRecord, place: tuple[str, str]
+        self,
+        connection: Connection,
+        person: Person,
+        records: Sequence[ReviewRecord],
+        place: tuple[str, str],
     ) -> list[OutboxRow]:
         """Enqueue the notice about new entries, with a button to undo each."""
-        shown = list_learned(connection, person_id=person.id, row_ids=record.kept)
-        if not shown and not record.held:
+        row_ids = [row_id for record in records for row_id in record.kept]
+        shown = list_learned(connection, person_id=person.id, row_ids=row_ids)
+        held = sum(len(record.held) for record in records)
+        if not shown and not held:
             return []
         buttons = make_learned_buttons(shown)
-        if record.held:
+        if held:
             buttons += (stand_for("learned review", notices.DECIDE()),)
         message = NewOutboxMessage(
             platform=place[0],
             chat=place[1],
-            body=notices.describe_learned([entry.text for entry in shown], len(record.held)),
+            body=notices.describe_learned([entry.text for entry in shown], held),
             person_id=person.id,
             is_silent=person.learning == "quiet",
             buttons=buttons,

@@ -52,6 +52,8 @@ class ReviewRecord:
     held: tuple[HeldClaim, ...] = ()
     refused: Mapping[str, int] = field(default_factory=dict)
     is_over: bool = False
+    is_reported: bool = True
+    """False while a summary is to report it."""
 
 
 def dump_record(record: ReviewRecord) -> str:
@@ -67,6 +69,7 @@ def dump_record(record: ReviewRecord) -> str:
             "held": [_dump_held(one) for one in record.held],
             "refused": record.refused,
             "is_over": record.is_over,
+            "is_reported": record.is_reported,
         },
         ensure_ascii=False,
     )
@@ -85,6 +88,7 @@ def load_record(text: str) -> ReviewRecord:
         held=tuple(_load_held(one) for one in found["held"]),
         refused=dict(found["refused"]),
         is_over=found["is_over"],
+        is_reported=found.get("is_reported", True),
     )
 
 

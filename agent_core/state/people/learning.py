@@ -1,8 +1,8 @@
-"""Query for how the assistant learns from a person's turns."""
+"""Queries for how the assistant learns from a person's turns."""
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
-from agent_core.state.people.people import Learning
+from agent_core.state.people.people import Learning, Summary
 
 
 def set_learning(connection: Connection, *, person_id: PersonId, learning: Learning) -> None:
@@ -10,6 +10,14 @@ def set_learning(connection: Connection, *, person_id: PersonId, learning: Learn
     connection.execute(
         "UPDATE people SET learning = :learning WHERE id = :person_id",
         {"learning": learning, "person_id": person_id},
+    )
+
+
+def set_summary(connection: Connection, *, person_id: PersonId, summary: Summary) -> None:
+    """Store how often a summary replaces the messages about what was learned."""
+    connection.execute(
+        "UPDATE people SET learning_summary = :summary WHERE id = :person_id",
+        {"summary": summary, "person_id": person_id},
     )
 
 

@@ -17,6 +17,8 @@ SpokenAnswers = Literal["off", "voice", "always"]
 """The answers that follow as audio, too: none, those to voice messages, or all."""
 Learning = Literal["off", "ask", "quiet", "tell"]
 """Reviews of a person's turns: none, or those that ask before, keep quiet, or report after."""
+Summary = Literal["", "daily", "weekly"]
+"""How often one summary replaces the messages about what was learned; "" for never."""
 Admission = Literal["list", "code", "local"]
 """Admission of an account: by the allow list (only while it is on it), by a one-time code, or as
 the local console's.
@@ -52,6 +54,7 @@ class Person:
     agent: str = ""
     """The named agent that answers them in private, "" for the assistant itself."""
     learning: Learning = "quiet"
+    learning_summary: Summary = ""
 
     @property
     def is_owner(self) -> bool:
@@ -83,7 +86,7 @@ MOST_CAP = 10_000_000
 _COLUMNS = (
     *("id", "slug", "name", "role", "time_zone", "language", "quiet_from", "quiet_until"),
     *("verbosity", "asked_at", "kind", "context_cap", "model"),
-    *("spoken_answers", "tools_off", "agent", "learning"),
+    *("spoken_answers", "tools_off", "agent", "learning", "learning_summary"),
 )
 _PERSON = ", ".join(f"people.{column}" for column in _COLUMNS)
 _ACCOUNT = "id, person_id, platform, user_id, display_name, admitted_by, created_at, came_from"

@@ -15,8 +15,8 @@ from agent_core.ids import TurnId
 from agent_core.localization import format_date
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
-from agent_core.state.people.learning import set_learning
-from agent_core.state.people.people import Learning
+from agent_core.state.people.learning import set_learning, set_summary
+from agent_core.state.people.people import Learning, Summary
 from agent_core.state.queues import reviews
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools import local_time
@@ -51,17 +51,25 @@ class LearningCommands:
         mode = next((one for one in notices.MODES if one == word), None)
         if mode:
             return Reply(effect=partial(_save, call=call, mode=mode))
+        summary = next((one for one in notices.SUMMARIES if one == word), None)
+        if summary:
+            return Reply(effect=partial(_save_summary, call=call, summary=summary))
         if word:
             return Reply(text=notices.USAGE())
         await self._access.open(call, own_scope(call.person))
         text, learned = await self._access.database.read(lambda c: _describe(c, call))
+        chosen = call.person.learning_summary if call.person.learning != "off" else ""
         modes = [
             stand_for(
                 f"learned {learning}",
                 label(),
-                "good" if learning == call.person.learning else "plain",
+                "good" if learning == call.person.learning and not chosen else "plain",
             )
             for learning, label in notices.MODES.items()
+        ]
+        modes += [
+            stand_for(f"learned {summary}", label(), "good" if summary == chosen else "plain")
+            for summary, label in notices.SUMMARIES.items()
         ]
         return Reply(text=text, buttons=(*make_learned_buttons(learned), *modes))
 
@@ -91,7 +99,18 @@ def _save(connection: Connection, call: Call, mode: Learning) -> tuple[str, list
         nothing = dump_record(ReviewRecord(after=TurnId(0), until=TurnId(0), is_over=True))
         reviews.skip(connection, person_id=call.person.id, payload=nothing, now=call.now)
     set_learning(connection, person_id=call.person.id, learning=mode)
+    set_summary(connection, person_id=call.person.id, summary="")
     return notices.describe_mode(mode), []
+
+
+def _save_summary(
+    connection: Connection, call: Call, summary: Summary
+) -> tuple[str, list[OutboxRow]]:
+    """Choose a summary; who had switched learning off learns again."""
+    if call.person.learning == "off":
+        _save(connection, call, "quiet")
+    set_summary(connection, person_id=call.person.id, summary=summary)
+    return notices.SUMMARY_SAVED[summary](), []
 
 
 def _describe(connection: Connection, call: Call) -> tuple[str, list[LearnedEntry]]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agent_core.agent.review import LONGEST, Claim, Lesson
 from agent_core.localization import Plural, Text
 from agent_core.memory import ChangeName, fence
-from agent_core.state.people.people import Learning
+from agent_core.state.people.people import Learning, Summary
 from agent_core.transcript import flatten
 
 _LEARNED = Text("Learned from what you said:")
@@ -58,8 +58,17 @@ _MODE_SAVED: dict[Learning, Text] = {
     "quiet": Text("I'll tell you what I learn from our conversations, without a notification."),
     "tell": Text("I'll notify you when I learn something from our conversations."),
 }
+SUMMARIES: dict[Summary, Text] = {
+    "daily": Text("Daily summary"),
+    "weekly": Text("Weekly summary"),
+}
+SUMMARY_SAVED: dict[Summary, Text] = {
+    "daily": Text("I'll tell you what I learn once a day, in the morning."),
+    "weekly": Text("I'll tell you what I learn once a week, on Monday morning."),
+}
 USAGE = Text(
-    "Send /learned, /learned review, /learned off, /learned ask, /learned quiet or /learned tell."
+    "Send /learned, /learned review, /learned off, /learned ask, /learned quiet, /learned tell,"
+    " /learned daily or /learned weekly."
 )
 
 

@@ -2,17 +2,18 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from agent_core.models.contract import ModelRequest
-from agent_core.state.engine.database import Connection
+from agent_core.state.engine.database import Connection, now
 from agent_core.state.memory import ledger
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.clock import GoingClock
 from tests.integration.harness import Harness, quick, running
 from tests.integration.jobs.test_skills import make_owner
 
@@ -48,6 +49,7 @@ async def learning(
     turns: int = 1,
     chat: FakeChat | None = None,
     concludes: bool = False,
+    clock: Callable[[], int] = now,
 ) -> AsyncIterator[Harness]:
     """Run a gateway that reviews after each answer; the plays of answers and reviews alternate."""
     model = FakeModel(*plays)
@@ -56,7 +58,7 @@ async def learning(
         "TALARIA_LEARNING__STEPS": "0",
         "TALARIA_LEARNING__CONCLUSIONS": str(concludes).lower(),
     }
-    async with running(home, model, timings=SOON, chat=chat, **environ) as harness:
+    async with running(home, model, timings=SOON, chat=chat, now=clock, **environ) as harness:
         yield harness
 
 
@@ -265,3 +267,41 @@ async def test_the_same_error_twice_proposes_a_patch_of_the_skill_behind_it(
                 await asyncio.sleep(0.01)
     for shown in (asked, evidence):
         assert all(words in shown for words in ("tidy the shed again", "shed 1", "shed 2"))
+
+
+async def test_a_daily_summary_replaces_the_messages_of_the_day(tmp_path: Path) -> None:
+    clock, chat = GoingClock(2026, 11, 24, 12), FakeChat()
+    first = ask(call("memory", remember(KEPT, SAID)))
+    second = ask(call("memory", remember("Owns two boats", "I own a boat", 3)))
+    plays = (say("Fine."), first, say("Nice."), second)
+    async with learning(tmp_path, *plays[:2], chat=chat, clock=clock) as harness:
+        await harness.chat.says("/learned daily")
+        await harness.chat.sees_text("once a day")
+        await converse(harness, SAID)
+    async with learning(tmp_path, *plays[2:], chat=chat, clock=clock) as harness:
+        await converse(harness, "I own a boat", first=2)
+        assert not any("Learned" in shown.text for shown in harness.chat.shown)
+        clock.move(harness, days=1)
+        notice = await harness.chat.sees_text("Learned from what you said:")
+        assert KEPT in notice.text
+        assert "1 note needs your approval" in notice.text
+        assert len(notice.labels) == 2
+        assert sum("Learned" in shown.text for shown in harness.chat.shown) == 1
+        await harness.chat.press(notice.labels[0])
+        await harness.chat.sees_text("undone")
+        assert KEPT not in read_profile(tmp_path)
+
+
+async def test_a_mode_ends_the_summaries_and_a_summary_switches_learning_on(tmp_path: Path) -> None:
+    review = ask(call("memory", remember(KEPT, SAID)))
+    async with learning(tmp_path, say("Fine."), review) as harness:
+        for command, answer in (
+            ("/learned off", "no longer learn"),
+            ("/learned weekly", "once a week"),
+            ("/learned", "I haven't learned anything yet"),
+            ("/learned quiet", "without a notification"),
+        ):
+            await harness.chat.says(command)
+            await harness.chat.sees_text(answer)
+        await converse(harness, SAID, first=2)  # what is skipped counts as a review
+        await harness.chat.sees_text("Learned from what you said:")

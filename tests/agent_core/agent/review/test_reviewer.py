@@ -365,6 +365,30 @@ async def test_a_correction_and_a_long_success_bring_a_review_forward(
     assert due == [False, False, is_due, False]
 
 
+async def test_a_failure_that_was_overcome_brings_a_review_forward(rig: Rig) -> None:
+    def try_twice(connection: Connection, turn_id: TurnId, is_overcome: bool) -> None:
+        for number, is_error in enumerate((True, not is_overcome)):
+            connection.execute(
+                "INSERT INTO steps (turn_id, call_id, name, effect, outcome, is_error, started_at)"
+                " VALUES (?, ?, 'terminal', 'unsafe', 'x', ?, 0)",
+                (turn_id, f"c{number}", is_error),
+            )
+
+    due = []
+    for is_overcome in (False, False, False, True):
+        turn_id = await rig.add(user_message("Do it"))
+        await rig.database.write("steps", lambda c, t=turn_id, o=is_overcome: try_twice(c, t, o))
+        ended = EndedTurn(
+            id=turn_id, person_id=rig.person_id, said="Do it", tools=("terminal", "terminal")
+        )
+        due.append(
+            await rig.database.write(
+                "due", lambda c, e=ended: enqueue_due(c, ReviewRules(), e, NOW)
+            )
+        )
+    assert due == [False, False, False, True]
+
+
 async def test_reviews_count_the_turns_since_the_last_one(rig: Rig) -> None:
     rules, found = ReviewRules(turns=3, steps=0), []
     for _ in range(7):

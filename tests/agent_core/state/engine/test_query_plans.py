@@ -322,6 +322,7 @@ VALUES: dict[str, Any] = {
     ),
     "queue": tasks.Queue(kinds=("speech",), is_listed=False),
     "learning": "quiet",
+    "summary": "daily",
     "until": TurnId(9),
     "reached": {"c": "1"},
     "preferences": Preferences(
