@@ -9,6 +9,8 @@ from agent_core.skills.decline import judge_uses
 
 _SKILLS = 2_000
 _USES = 50
+_SPAN = 100
+"""Uses of a skill whose new text is worse."""
 _MOST = 200
 """Uses after which a decline counts as never noticed."""
 _GOOD, _BAD = 0.1, 0.4
@@ -26,6 +28,25 @@ def main() -> None:
             f"{_BAD:.0%} bad uses after {good_uses} good ones: rolled back after"
             f" {delays[_SKILLS // 2]} uses in the median, {delays[_SKILLS * 95 // 100]} at p95"
         )
+    for is_tested in (False, True):
+        shares = [_count_good(is_tested, chance) for _ in range(_SKILLS)]
+        name = "with" if is_tested else "without"
+        print(
+            f"a new text with {_BAD:.0%} bad uses after one with {_GOOD:.0%}, {_SPAN} uses:"
+            f" {sum(shares) / _SKILLS / _SPAN:.1%} go well {name} rollbacks"
+        )
+
+
+def _count_good(is_tested: bool, chance: random.Random) -> int:
+    """Return how many uses go well after a change for the worse."""
+    uses: list[bool] = []
+    rate, good = _BAD, 0
+    for _ in range(_SPAN):
+        uses.append(chance.random() >= rate)
+        good += uses[-1]
+        if is_tested and rate == _BAD and judge_uses(uses) == "bad":
+            rate, uses = _GOOD, []
+    return good
 
 
 def _find_rollback(rate: float, most: int, uses: list[bool], chance: random.Random) -> int | None:

@@ -14,10 +14,9 @@ from agent_core.agent.review.record import Lesson
 from agent_core.agent.review.triggers import is_correction
 from agent_core.ids import PersonId, TurnId
 from agent_core.models import ModelRequest
-from agent_core.state.conversations import messages
+from agent_core.state.conversations import messages, turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import reviews
-from agent_core.state.queues.reviews import Said
 from agent_core.state.tokenizer import cut
 from agent_core.transcript import ToolCallPart, ToolSpec, quote, user_message
 
@@ -95,12 +94,12 @@ def find_pair(
     for trace in (_find_errors, _find_corrections):
         times: dict[str, list[Trace]] = trace(connection, person_id, until, is_read)
         for found in times.values():
-            turns = list(dict.fromkeys(one.turn_id for one in found))
-            if len(turns) >= 2 and is_new(turns[1]):
+            numbers = list(dict.fromkeys(one.turn_id for one in found))
+            if len(numbers) >= 2 and is_new(numbers[1]):
                 first, second = (
-                    next(one for one in found if one.turn_id == turn_id) for turn_id in turns[:2]
+                    next(one for one in found if one.turn_id == turn_id) for turn_id in numbers[:2]
                 )
-                skills = reviews.list_skill_texts(connection, first=turns[0], second=turns[1])
+                skills = reviews.list_skill_texts(connection, first=numbers[0], second=numbers[1])
                 return Pair(first=first, second=second, skills=skills)
     return None
 
@@ -167,7 +166,9 @@ def _find_errors(
 def _find_corrections(
     connection: Connection, person_id: PersonId, until: TurnId, is_read: Callable[[TurnId], bool]
 ) -> dict[str, list[Trace]]:
-    """Return the corrections by what they say, oldest first."""
+    """Return the corrections by what they say, oldest first; none of an answer that may hold words
+    of others.
+    """
     said = reviews.list_said(
         connection, person_id=person_id, after=TurnId(0), until=until, limit=_MOST_MESSAGES
     )
@@ -175,16 +176,16 @@ def _find_corrections(
     for place, one in enumerate(said):
         if not (one.is_own and is_correction(one.text) and is_read(one.turn_id)):
             continue
+        before = said[:place]
+        answer = next((one for one in reversed(before) if not one.is_own), None)
+        turn_ids = [one.turn_id, *([answer.turn_id] if answer else [])]
+        if any(turns.is_untrusted(connection, turn_id=turn_id) for turn_id in turn_ids):
+            continue
         key = next((key for key in found if _is_alike(key, one.text)), one.text)
-        trace = Trace(turn_id=one.turn_id, text=_trace(said[:place], one))
-        found.setdefault(key, []).append(trace)
+        asked = next((one.text for one in reversed(before) if one.is_own), "")
+        text = _show(person=asked, assistant=answer.text if answer else "", correction=one.text)
+        found.setdefault(key, []).append(Trace(turn_id=one.turn_id, text=text))
     return found
-
-
-def _trace(before: Sequence[Said], correction: Said) -> str:
-    asked = next((one.text for one in reversed(before) if one.is_own), "")
-    answered = next((one.text for one in reversed(before) if not one.is_own), "")
-    return _show(person=asked, assistant=answered, correction=correction.text)
 
 
 def _show(**parts: str) -> str:

@@ -7,9 +7,12 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from agent_core.agent.review import ReviewRecord, dump_record
+from agent_core.ids import TurnId
 from agent_core.models.contract import ModelRequest
 from agent_core.state.engine.database import Connection, now
 from agent_core.state.memory import ledger
+from agent_core.state.queues import reviews
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
@@ -160,6 +163,42 @@ async def test_the_next_review_begins_behind_the_last(tmp_path: Path) -> None:
         assert "first" in seen[0]
         assert "first" not in seen[1]
         assert "second" in seen[1]
+
+
+async def test_a_review_waits_for_the_end_of_a_running_turn(tmp_path: Path) -> None:
+    over = asyncio.Event()
+    plays = (say("One."), [over.wait, *say("Two.")], say("nothing"))
+    async with learning(tmp_path, *plays, turns=0) as harness:
+        await harness.chat.says("first")
+        await harness.chat.sees_text("One.")
+        await harness.at_rest()
+        await harness.chat.says("second")
+        async with asyncio.timeout(45):
+            while not harness.model.streaming:
+                await asyncio.sleep(0.01)
+        await harness.gateway.database.write("due", enqueue_first)
+        async with asyncio.timeout(45):
+            while not await harness.read(is_deferred):
+                await asyncio.sleep(0.01)
+        assert not any(map(is_review, harness.model.requests))
+        over.set()
+        await harness.chat.sees_text("Two.")
+        await reviewed(harness)
+        assert list(map(is_review, harness.model.requests)) == [False, False, True]
+
+
+def enqueue_first(connection: Connection) -> None:
+    """Queue a review of the first turn, due since long ago."""
+    turn_id, person_id = connection.execute("SELECT MIN(id), person_id FROM turns").fetchone()
+    record = ReviewRecord(after=TurnId(0), until=turn_id)
+    reviews.enqueue(
+        connection, person_id=person_id, until=turn_id, payload=dump_record(record), now=1
+    )
+
+
+def is_deferred(connection: Connection) -> bool:
+    query = "SELECT 1 FROM tasks WHERE kind = 'review' AND due_at > 1 AND state = 'owed'"
+    return connection.execute(query).fetchone() is not None
 
 
 async def test_learning_has_its_own_line_in_usage(tmp_path: Path) -> None:
