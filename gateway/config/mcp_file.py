@@ -129,7 +129,7 @@ def remove_mcp_server(home: Path, name: str) -> None:
     """Remove a server with its lines. Raises `SettingsError`; then nothing has changed."""
     before = _read_tables(home)
     if name not in before:
-        raise SettingsError(f"There is no server {name}; {suggest(name, before)}")
+        raise SettingsError(f"There is no MCP server {name}; {suggest(name, before)}")
     kept, is_ours = [], False
     for line in _read_text(home).splitlines(keepends=True):
         found = _HEADER.match(line)

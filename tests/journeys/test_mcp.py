@@ -174,7 +174,7 @@ async def test_the_command_line_adds_tests_and_removes(stage: Stage) -> None:
         pass  # creates the database
     first = await run(stage.home, "add", "first", *READABLE, "--", *SERVER)
     assert "first speaks MCP 2026-07-28" in first.out, first.err
-    assert "Not accepted" in first.out
+    assert "`talaria mcp accept first` accepts them" in first.out
     added = await run(stage.home, "add", "python", "--yes", *READABLE, "--", *SERVER)
     assert added.code == 0, added.err
     assert "Accepted." in added.out
@@ -185,7 +185,7 @@ async def test_the_command_line_adds_tests_and_removes(stage: Stage) -> None:
     assert (wrong.code, "did you mean python?" in wrong.err) == (2, True)
     broken = await run(stage.home, "add", "broken", "--", "no-such-program")
     assert broken.code == 1
-    assert "no-such-program" in broken.err
+    assert "can't be started: the sandbox has no program `no-such-program`" in broken.err
     assert (await run(stage.home, "remove", "python")).code == 0
     assert "python:" not in (await run(stage.home, "list")).out
 

@@ -66,6 +66,7 @@ _FRESH = Plural("{n:,} new tool needs your approval", "{n:,} new tools need your
 _CHANGED = Plural("{n:,} changed tool is off", "{n:,} changed tools are off")
 _FAULTY = Plural("{n:,} tool can't be used", "{n:,} tools can't be used")
 _LEFT_OUT = Plural("{n:,} more left out", "{n:,} more left out")
+_MORE_TOOLS = Plural("{n:,} more", "{n:,} more")
 _TOOL = Text("- {name}: {description}")
 _TOOL_STATES = {
     "fresh": Text("- {name} (new): {description}"),
@@ -175,7 +176,8 @@ def describe_waiting(server: str, judged: Judged) -> str:
     """Tell an owner once that tools of a server wait."""
     notice = _NOTICE_CHANGED if judged.changed else _NOTICE
     names = list(judged.changed or judged.fresh)
-    shown = names[:_MOST_NAMED] + (["…"] if len(names) > _MOST_NAMED else [])
+    left = len(names) - _MOST_NAMED
+    shown = [*names[:_MOST_NAMED], *([_MORE_TOOLS(left)] if left > 0 else [])]
     return notice(name=server, tools=join_list(shown))
 
 

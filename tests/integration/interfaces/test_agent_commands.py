@@ -11,7 +11,7 @@ pytestmark = pytest.mark.process
 
 def test_an_agent_is_created_listed_and_shown(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    assert "There are no agents in" in talaria(home, "agents", "list").out
+    assert "There are no agents in" in talaria(home, "agents").out
     added = talaria(home, "agents", "add", "coder")
     assert added.code == 0, added.err
     place = home / "agents" / "coder"

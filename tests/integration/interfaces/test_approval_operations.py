@@ -35,7 +35,7 @@ async def test_what_is_allowed_is_listed_and_revoked_once(tmp_path: Path) -> Non
     assert listed == "   1  olga: terminal: run git push (always, since 1970-01-01)\n"
     done = talaria(home, "approvals", "revoke", "1")
     assert (done.code, done.out) == (0, "Revoked: terminal: run git push. olga is asked again.\n")
-    assert talaria(home, "approvals", "list").out == "Nothing is allowed in advance.\n"
+    assert talaria(home, "approvals").out == "Nothing is allowed in advance.\n"
     again = talaria(home, "approvals", "revoke", "1")
     assert (again.code, again.err) == (
         1,

@@ -15,7 +15,7 @@ async def test_tools_are_switched_off_and_on_for_a_person(tmp_path: Path) -> Non
     assert "Off for olga: terminal." in listed
     assert "Off for zebrana" not in listed
     assert talaria(home, "tools", "enable", "olga", "terminal").code == 0
-    assert "Off for" not in talaria(home, "tools", "list").out
+    assert "Off for" not in talaria(home, "tools").out
 
 
 async def test_a_wrong_tool_or_person_is_refused_with_a_sentence(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Speak MCP with a program over its standard streams: one message a line."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -31,6 +32,8 @@ _LOOK = 1.0
 _LAST_WORDS = 2.0
 """Seconds within which a program that no longer reads should end and say why."""
 _SHOWN = 300
+_MISSING = re.compile(r"limits: line \d+: (?:exec: )?(.+): (?:not found|No such file or directory)")
+"""What the shell of the sandbox says if there is no such program."""
 
 _Outgoing = MemoryObjectReceiveStream[SessionMessage]
 _Incoming = MemoryObjectSendStream[SessionMessage | Exception]
@@ -105,6 +108,10 @@ async def _read(process: ServerProcess, incoming: _Incoming, link: Link) -> None
                 link.close(f"sent a message of more than {MOST_BYTES // 1_000_000} MB")
                 return
         said = flatten(process.errors(), 10_000)[-_SHOWN:]
+        if missing := _MISSING.fullmatch(said):
+            where = "install it, or list its folder in readable"
+            link.close(f"can't be started: the sandbox has no program `{missing[1]}`; {where}")
+            return
         link.close(f"has ended; it said: {said}" if said else "has ended")
 
 

@@ -4,12 +4,12 @@ from gateway.interfaces.parser import Parser
 
 
 def configure(parser: Parser) -> None:
-    """Add the verbs."""
+    """Add the verbs; the default is `list`."""
     parser.examples = ("talaria agents add coder", "talaria agents list")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     verbs.add_parser(
         "list",
-        help="list the agents with their descriptions, models and tags",
+        help="list the agents with their descriptions, models and tags (the default)",
         examples=["talaria agents list"],
     )
     add = verbs.add_parser(

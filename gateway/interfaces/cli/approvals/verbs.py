@@ -10,12 +10,12 @@ from gateway.interfaces.parser import Parser
 
 
 def configure(parser: Parser) -> None:
-    """Add the verbs."""
+    """Add the verbs; the default is `list`."""
     parser.examples = ("talaria approvals list", "talaria approvals revoke 7")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     verbs.add_parser(
         "list",
-        help="list what tools may do without a question",
+        help="list what tools may do without a question (the default)",
         examples=["talaria approvals list"],
     )
     revoke = verbs.add_parser(

@@ -168,7 +168,7 @@ def _show(settings: Settings, server: McpServer, *, accepts: bool, is_sure: bool
         print(f"`talaria mcp accept {server.name}` accepts the tools that wait.")
         return 0
     if not (is_sure or _confirm()):
-        print("Not accepted; nobody can use them yet.")
+        print(f"Nobody can use them yet; `talaria mcp accept {server.name}` accepts them.")
         return 0
     asked = {"server": server.name, "digests": list_digests(listing)}
     operations.perform(settings.home, "mcp.accept", asked)

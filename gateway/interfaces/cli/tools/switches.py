@@ -9,12 +9,12 @@ from gateway.interfaces.waiting import read_settings
 
 
 def configure(parser: Parser) -> None:
-    """Add the verbs."""
+    """Add the verbs; the default is `list`."""
     parser.examples = ("talaria tools list", "talaria tools disable ada terminal")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     verbs.add_parser(
         "list",
-        help="list the tools, and who has switched which off",
+        help="list the tools, and who has switched which off (the default)",
         examples=["talaria tools list"],
     )
     for verb, text in (("enable", "switch a tool on again"), ("disable", "switch a tool off")):
@@ -28,7 +28,7 @@ def configure(parser: Parser) -> None:
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     settings = read_settings(environ)
-    if arguments.verb == "list":
+    if arguments.verb in ("list", None):
         answer = operations.perform(settings.home, "tools.list", {})
         print(f"Tools: {', '.join(answer['tools'])}.")
         if settings.tools.disabled:
