@@ -69,7 +69,8 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
     database, lanes = deps.database, deps.lanes
     access = MemoryAccess(database, extra.memory.store)
     notes = ArchiveNotes(access, lanes)
-    memory = MemoryCommands(access, notes)
+    learning = LearningCommands(access, deps.questions)
+    memory = MemoryCommands(access, notes, learning.review)
     report = _make_report(deps, extra)
     groups = (
         ConversationCommands(
@@ -88,7 +89,7 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         ),
         memory,
         ProvenanceCommands(access, notes, SkillUndo(database, extra.skills.catalog.folder)),
-        LearningCommands(access, deps.questions),
+        learning,
         ProfileCommands(access, memory.forget),
         BlockCommands(access=access, shared=extra.memory, platforms=extra.adapters.keys()),
         JobCommands(database, extra.settings.http.hooks),

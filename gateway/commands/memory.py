@@ -43,9 +43,12 @@ class MemoryCommands:
         self,
         access: MemoryAccess,
         notes: ArchiveNotes,
+        review: Handler,
     ) -> None:
+        """`review` asks about the entries that wait for a yes."""
         self._access = access
         self._notes = notes
+        self._review = review
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -58,6 +61,8 @@ class MemoryCommands:
             return await self.forget(call, scope, int(rest))
         if word.casefold() == "forget" and (named := parse_archive_ref(rest)):
             return await self._notes.delete(call, scope, named)
+        if call.argument.casefold() == "review":
+            return await self._review(call)
         if word.casefold() == "archive":
             return await self._notes.find(call, scope, rest)
         if word:

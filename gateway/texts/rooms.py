@@ -53,7 +53,10 @@ AUDIENCE_UNKNOWN = Text(
     " /share {number} there."
 )
 MEMORY_EMPTY = Text("I haven't saved anything about you yet.")
-MEMORY_USAGE = Text("/memory lists what I remember about you. /memory forget 3 deletes entry 3.")
+MEMORY_USAGE = Text(
+    "/memory lists what I remember about you. /memory forget 3 deletes entry 3. /memory review asks"
+    " about notes that need your approval."
+)
 UNREADABLE = Text(
     "I couldn't read that list, so I changed nothing. Whoever runs me can find the reason in the"
     " log."

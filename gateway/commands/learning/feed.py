@@ -47,7 +47,7 @@ class LearningCommands:
             return Reply(text=ONLY_IN_DIRECT())
         word = call.argument.casefold()
         if word == "review":
-            return Reply(effect=lambda connection: self._ask(connection, call))
+            return await self.review(call)
         mode = next((one for one in notices.MODES if one == word), None)
         if mode:
             return Reply(effect=partial(_save, call=call, mode=mode))
@@ -72,6 +72,12 @@ class LearningCommands:
             for summary, label in notices.SUMMARIES.items()
         ]
         return Reply(text=text, buttons=(*make_learned_buttons(learned), *modes))
+
+    async def review(self, call: Call) -> Reply:
+        """Ask about the claims that wait, in a direct chat only."""
+        if not call.message.address.is_direct:
+            return Reply(text=ONLY_IN_DIRECT())
+        return Reply(effect=lambda connection: self._ask(connection, call))
 
     def _ask(self, connection: Connection, call: Call) -> tuple[str, list[OutboxRow]]:
         """Ask about the oldest claims that wait; each is asked about once."""

@@ -124,7 +124,9 @@ async def test_a_lie_is_held_back_until_the_person_accepts_it(tmp_path: Path) ->
         async with asyncio.timeout(45):
             while not await harness.read(list_entries):
                 await asyncio.sleep(0.01)
-        await harness.chat.says("/learned review")
+        await harness.chat.says("/memory review", chat="r", direct=False)
+        await harness.chat.sees_text("send it to me in a direct message")
+        await harness.chat.says("/memory review")
         await harness.chat.sees_text("Nothing needs your approval.")
 
 
