@@ -24,6 +24,7 @@ from gateway.config import (
 )
 from gateway.interfaces.http.control import serving_control
 from gateway.interfaces.http.loading import load_server
+from gateway.interfaces.telemetry.loading import load_telemetry
 from gateway.people import API_PLATFORM, LOCAL_PLATFORM
 
 _STAND_IN = (
@@ -112,7 +113,8 @@ async def _serve(found: Settings, companions: Sequence[Companion]) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _ask_to_stop, stop, number)
-    await app.run(found, stop=stop, companions=(_keep_company, *companions))
+    telemetry = [await load_telemetry()] if found.telemetry.endpoint else []
+    await app.run(found, stop=stop, companions=(_keep_company, *telemetry, *companions))
 
 
 def _ask_to_stop(stop: asyncio.Event, number: signal.Signals) -> None:

@@ -35,6 +35,7 @@ SDK_FOLDERS: dict[str, tuple[str, ...]] = {
     "openai": ("agent_core/models/openai/",),
     "honcho": ("agent_core/memory/external/honcho/",),
     "daytona": ("agent_core/execution/hosted/daytona.py",),
+    "opentelemetry": ("gateway/interfaces/telemetry/exporter.py",),
     "modal": ("agent_core/execution/hosted/modal.py",),
     "mcp": ("agent_core/tools/mcp/", "gateway/interfaces/mcp_server/"),
 }
@@ -142,7 +143,7 @@ def check_environment(module: Module) -> Iterator[str]:
 
 
 def check_importlib(module: Module) -> Iterator[str]:
-    """Only ten modules load by name; others may read package data or look for a package."""
+    """Only eleven modules load by name; others may read package data or look for a package."""
     loaders = (
         "agent_core/lazy_exports.py",
         "agent_core/models/anthropic/late.py",
@@ -154,6 +155,7 @@ def check_importlib(module: Module) -> Iterator[str]:
         "gateway/interfaces/http/loading.py",
         "gateway/interfaces/mcp_server/loading.py",
         "gateway/interfaces/subcommands.py",
+        "gateway/interfaces/telemetry/loading.py",
     )
     if not module.is_product or module.path in loaders:
         return

@@ -1,5 +1,7 @@
 """Queries over what a person's conversations show to that person, newest first."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import ConversationId, MessageId, PersonId, TurnId
@@ -34,6 +36,7 @@ class ShownMessage:
 class TimedStep:
     """A tool call with its times in milliseconds UTC; `ended_at` is None while it runs."""
 
+    call_id: str
     name: str
     is_error: bool
     started_at: int
@@ -42,14 +45,31 @@ class TimedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedCall:
-    """A model call with the moment of its end, in milliseconds UTC. `read` includes `cached`."""
+    """A model call with the moment of its end, in milliseconds UTC. `read` includes `cached`.
+
+    `asked` is the model of the request, `model` the one that answered.
+    """
 
     model: str
+    asked: str
     read: int
     cached: int
     written: int
     micro_dollars: int | None
     at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedTurn:
+    """A turn with its times in milliseconds UTC; `ended_at` is None while it runs."""
+
+    id: TurnId
+    conversation_id: ConversationId
+    platform: str
+    state: str
+    reason: str
+    started_at: int
+    ended_at: int | None
 
 
 def list_conversations(
@@ -154,12 +174,18 @@ def find_place(connection: Connection, *, person_id: PersonId) -> tuple[int, Tur
 def list_timed_steps(connection: Connection, *, turn_id: TurnId) -> list[TimedStep]:
     """List the tool calls of a turn in the order in which they started."""
     rows = connection.execute(
-        "SELECT name, is_error, started_at, ended_at FROM steps WHERE turn_id = :turn_id"
+        "SELECT call_id, name, is_error, started_at, ended_at FROM steps WHERE turn_id = :turn_id"
         " ORDER BY id",
         {"turn_id": turn_id},
     ).fetchall()
     return [
-        TimedStep(name=row[0], is_error=bool(row[1]), started_at=row[2], ended_at=row[3])
+        TimedStep(
+            call_id=row[0],
+            name=row[1],
+            is_error=bool(row[2]),
+            started_at=row[3],
+            ended_at=row[4],
+        )
         for row in rows
     ]
 
@@ -168,7 +194,8 @@ def list_timed_calls(connection: Connection, *, turn_id: TurnId) -> list[TimedCa
     """List the model calls of a turn in the order in which they ended."""
     rows = connection.execute(
         "SELECT model, input_tokens + cache_read_tokens + cache_write_tokens, cache_read_tokens,"
-        " output_tokens, micro_dollars, created_at FROM usage WHERE turn_id = :turn_id ORDER BY id",
+        " output_tokens, micro_dollars, created_at, COALESCE(asked_model, model)"
+        " FROM usage WHERE turn_id = :turn_id ORDER BY id",
         {"turn_id": turn_id},
     ).fetchall()
     return [
@@ -179,6 +206,38 @@ def list_timed_calls(connection: Connection, *, turn_id: TurnId) -> list[TimedCa
             written=row[3],
             micro_dollars=row[4],
             at=row[5],
+            asked=row[6],
+        )
+        for row in rows
+    ]
+
+
+def find_running(connection: Connection) -> tuple[int, set[TurnId]]:
+    """Return the id of the newest turn, and of all that run."""
+    newest = connection.execute("SELECT MAX(id) FROM turns").fetchone()
+    rows = connection.execute("SELECT id FROM turns WHERE state = 'running'").fetchall()
+    return newest[0] or 0, {TurnId(row[0]) for row in rows}
+
+
+def list_timed_turns(
+    connection: Connection, *, after: int, open_turns: Sequence[TurnId], limit: int
+) -> list[TimedTurn]:
+    """List the turns behind an id, and those that were open, in the order of their ids."""
+    rows = connection.execute(
+        "SELECT id, conversation_id, platform, state, reason, started_at, ended_at FROM turns"
+        " WHERE id IN (SELECT value FROM json_each(:open) UNION SELECT id FROM turns"
+        " WHERE id > :after) ORDER BY id LIMIT :limit",
+        {"after": after, "open": json.dumps(list(open_turns)), "limit": limit},
+    ).fetchall()
+    return [
+        TimedTurn(
+            id=TurnId(row[0]),
+            conversation_id=ConversationId(row[1]),
+            platform=row[2],
+            state=row[3],
+            reason=row[4],
+            started_at=row[5],
+            ended_at=row[6],
         )
         for row in rows
     ]

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from gateway.config.tables import Table
+from gateway.config.types import PublicAddress
 
 
 class AlertSettings(Table, title="Alerts"):
@@ -19,4 +20,14 @@ class AlertSettings(Table, title="Alerts"):
         le=1440,
         description="Least minutes between two of these messages. What happens meanwhile is in the"
         " next one.",
+    )
+
+
+class TelemetrySettings(Table, title="Telemetry"):
+    """Traces and metrics for OpenTelemetry."""
+
+    endpoint: PublicAddress = Field(
+        "",
+        description="The address of a receiver of OTLP over HTTP, such as"
+        " `http://127.0.0.1:4318`; empty for none. It needs the extra `otel`.",
     )

@@ -8,6 +8,7 @@ from agent_core.ids import TurnId
 from agent_core.state.conversations import messages, transcripts, turns, usage
 from agent_core.state.engine.database import Connection
 from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.interfaces.timelines import find_starts
 
 _PAGE = 30
 _NEWEST = 2**62
@@ -73,10 +74,7 @@ async def show(look: Look) -> Fields:
 
 
 def _list_bars(connection: Connection, turn_id: TurnId, span: tuple[int, int]) -> list[Bar]:
-    """List the model calls and the tool calls of a turn in the order of their ends.
-
-    A model call is recorded when it ends, so it begins where the step before it ended.
-    """
+    """List the model calls and the tool calls of a turn in the order of their ends."""
     begin, end = span
     whole = max(end - begin, 1)
     found: list[tuple[int, int, Bar]] = []
@@ -85,7 +83,9 @@ def _list_bars(connection: Connection, turn_id: TurnId, span: tuple[int, int]) -
         left = min(max((start - begin) * 1000 // whole, 0), 990)
         return left, max(min((stop - start) * 1000 // whole, 1000 - left), 10)
 
-    for step in transcripts.list_timed_steps(connection, turn_id=turn_id):
+    steps = transcripts.list_timed_steps(connection, turn_id=turn_id)
+    calls = transcripts.list_timed_calls(connection, turn_id=turn_id)
+    for step in steps:
         stop = step.ended_at or end
         bar = Bar(
             kind="tool",
@@ -95,10 +95,7 @@ def _list_bars(connection: Connection, turn_id: TurnId, span: tuple[int, int]) -
             is_error=step.is_error,
         )
         found.append((step.started_at, stop, bar))
-    ends = sorted(stop for _, stop, _ in found)
-    for call in transcripts.list_timed_calls(connection, turn_id=turn_id):
-        start = max((one for one in (begin, *ends) if one <= call.at), default=begin)
-        ends = sorted([*ends, call.at])
+    for start, call in zip(find_starts(begin, end, steps, calls), calls, strict=True):
         bar = Bar(
             kind="model",
             name=call.model,

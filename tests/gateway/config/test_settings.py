@@ -79,6 +79,7 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "bind": "::1",
             "http_bind": "::1",
             "public_url": "https://talaria.example.org",
+            "endpoint": "http://127.0.0.1:4318",
             "time_zone": "Asia/Tokyo",
             "folder": str(tmp_path),
             "s3": "s3://box/prefix",

@@ -536,6 +536,7 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "incidents.begin": {"subject": "s", "details": {}},
     "incidents.end": {"subject": "s"},
     "skill_changes.list_later": {"after": 1},
+    "transcripts.list_timed_turns": {"after": 1, "open_turns": [TurnId(1)]},
     "usage.has_answered": {"after": 1},
     "evidence.add_turn_evidence": {"origin": Origin(actor="turn:1", now=1)},
     "archive.delete": {"entry": ENTRY},

@@ -1,0 +1,1 @@
+"""Traces and metrics for OpenTelemetry, of turns that have ended."""
