@@ -42,6 +42,7 @@ from gateway.people import (
     Notices,
     RequestQueue,
     make_consent_answerers,
+    make_reading_answerers,
     new_claim_code,
 )
 from gateway.scheduler import AlertWatch
@@ -193,6 +194,7 @@ def _make_data_services(
             **make_call_answerers(),
             **make_proposal_answerers(),
             **make_consent_answerers(),
+            **make_reading_answerers(),
         },
     )
     user_prompts = UserPrompts(

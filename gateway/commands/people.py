@@ -20,6 +20,7 @@ from gateway.people import (
     UnlinkRequest,
     approve,
     check_pages,
+    end_reading,
     make_link,
     read_link,
 )
@@ -30,6 +31,7 @@ from gateway.texts.people import quote_name
 from gateway.texts.rooms import ONLY_IN_DIRECT
 
 _KEEP = "keep"
+_PRIVATE = "private"
 
 
 class PeopleCommands:
@@ -176,6 +178,14 @@ class PeopleCommands:
     async def _console(self, call: Call) -> Reply:
         if not call.message.address.is_direct:
             return Reply(text=ONLY_IN_DIRECT())
+        if call.argument.casefold() == _PRIVATE:
+
+            def end(connection: Connection) -> tuple[str, list[OutboxRow]]:
+                person = _find_person(connection, call) or call.person
+                end_reading(connection, person=person, actor=call.actor, now=call.now)
+                return access.PRIVATE(), []
+
+            return Reply(effect=end)
         if fault := check_pages(self._pages, is_owner=call.person.is_owner):
             return Reply(text=fault)
 

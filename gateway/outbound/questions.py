@@ -35,7 +35,7 @@ _CALL: Kind = "call"
 
 _MOST_REFUSED = 4096
 _LONGEST_REASON = 4000
-_ONLY_PRESSED: frozenset[Kind] = frozenset(("full",))
+_ONLY_PRESSED: frozenset[Kind] = frozenset(("full", "reading"))
 """Kinds that are asked where other words are meant for the model: only a button answers them."""
 _PROPOSAL: Kind = "proposal"
 """The kind of questions that are asked once their turn has ended."""

@@ -12,9 +12,14 @@ if TYPE_CHECKING:
     from gateway.people.admission import new_claim_code as new_claim_code
     from gateway.people.admission import slug_of as slug_of
     from gateway.people.console_access import LINK_MINUTES as LINK_MINUTES
+    from gateway.people.console_access import READING_HOURS as READING_HOURS
+    from gateway.people.console_access import ReadingConsent as ReadingConsent
     from gateway.people.console_access import check_pages as check_pages
+    from gateway.people.console_access import end_reading as end_reading
     from gateway.people.console_access import hash_secret as hash_secret
+    from gateway.people.console_access import is_asked as is_asked
     from gateway.people.console_access import make_link as make_link
+    from gateway.people.console_access import make_reading_answerers as make_reading_answerers
     from gateway.people.data_confirmations import DataConfirmations as DataConfirmations
     from gateway.people.data_confirmations import ask_to_erase as ask_to_erase
     from gateway.people.data_confirmations import ask_to_forget as ask_to_forget

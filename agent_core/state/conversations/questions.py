@@ -8,12 +8,22 @@ from agent_core.ids import CallId, PersonId, QuestionId, TurnId
 from agent_core.state.engine.database import Connection
 
 Kind = Literal[
-    "choice", "approval", "call", "reason", "link", "merge", "forget", "erase", "full", "proposal"
+    "choice",
+    "approval",
+    "call",
+    "reason",
+    "link",
+    "merge",
+    "forget",
+    "erase",
+    "full",
+    "proposal",
+    "reading",
 ]
 """A choice for the model, approval of a change, approval of exactly one tool call, the reason for
 its refusal in any words, a link of two accounts, a merge of two memories that exceed the limit, a
-redaction, the erasure of a person, consent to a room's mode `full`, or a change that a turn only
-proposed.
+redaction, the erasure of a person, consent to a room's mode `full`, a change that a turn only
+proposed, or consent that an owner reads conversations.
 """
 Style = Literal["plain", "good", "danger"]
 QuestionState = Literal["open", "answered", "over"]

@@ -1,21 +1,31 @@
 """People and rooms: who may talk, with which accounts, and how each room is answered.
 
-Only the owner sees it, and it has no words of conversations.
+Only an owner sees it. It has no words of conversations; those need the consent of their person.
 """
 
 from typing import Any
 
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import people, rooms
+from agent_core.state.people import people, reading_consents, rooms
 from gateway.interfaces.pages.views import Fields, Look
+from gateway.people import is_asked
 
 
 async def show(look: Look) -> Fields:
     """Read the people with their accounts, and the rooms."""
+    now = look.gateway.now()
 
     def work(connection: Connection) -> dict[str, Any]:
         everybody = people.list_all(connection)
+        allowed = reading_consents.list_of_reader(connection, reader_id=look.person.id, now=now)
         return {
+            "me": look.person,
+            "allowed": {one.person_id: one.expires_at for one in allowed},
+            "asked": {
+                one.id
+                for one in everybody
+                if is_asked(connection, reader=look.person, person_id=one.id)
+            },
             "people": [
                 (person, people.list_accounts(connection, person_id=person.id))
                 for person in everybody

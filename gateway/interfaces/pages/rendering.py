@@ -31,6 +31,7 @@ _POLICY = (
 PLACES: Mapping[str, Callable[[], str]] = {
     "/": texts.CHAT,
     "/today": texts.TODAY,
+    "/conversations": texts.CONVERSATIONS,
     "/turns": texts.TURNS,
     "/memory": texts.MEMORY,
     "/skills": texts.SKILLS,

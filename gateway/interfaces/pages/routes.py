@@ -18,7 +18,17 @@ from gateway.interfaces.api.event_feed import EventFeed, read_cursor
 from gateway.interfaces.api.events import follow_feed
 from gateway.interfaces.operations.contract import find_zone_of
 from gateway.interfaces.operations.logins import find_owner
-from gateway.interfaces.pages import health, jobs, memory, people, skills, today, turns, usage
+from gateway.interfaces.pages import (
+    conversations,
+    health,
+    jobs,
+    memory,
+    people,
+    skills,
+    today,
+    turns,
+    usage,
+)
 from gateway.interfaces.pages.rendering import (
     FILES,
     OWNERS_ONLY,
@@ -33,6 +43,8 @@ from gateway.texts.console import pages as texts
 
 _VIEWS: dict[str, tuple[str, View]] = {
     "/today": ("today.html", today.show),
+    "/conversations": ("conversations.html", conversations.show_list),
+    "/conversations/{conversation:int}": ("conversation.html", conversations.show),
     "/turns": ("turns.html", turns.show_list),
     "/turns/{turn:int}": ("turn.html", turns.show),
     "/memory": ("memory.html", memory.show),
@@ -41,11 +53,15 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/jobs": ("jobs.html", jobs.show),
     "/usage": ("usage.html", usage.show),
     "/people": ("people.html", people.show),
+    "/people/{person:int}": ("others.html", conversations.show_list_of_other),
+    "/people/{person:int}/{conversation:int}": ("conversation.html", conversations.show_of_other),
     "/condition": ("health.html", health.show),  # monitors read `/health`
 }
 """What each page shows, by its address."""
 _CHANGES: dict[str, tuple[str, View]] = {
     "/questions/{question:int}/answer": ("/today", today.answer),
+    "/reading/end": ("/conversations", conversations.end_consents),
+    "/people/{person:int}/ask": ("/people", conversations.ask_to_read),
     "/memory/{change:int}/undo": ("/memory", memory.undo_change),
     "/jobs/{job:int}/{verb}": ("/jobs", jobs.act),
 }
@@ -82,6 +98,7 @@ class Pages:
                 for path, change in _CHANGES.items()
             ),
             Route("/pages/events", self._follow),
+            Route("/conversations/messages", self._guard(conversations.send), methods=["POST"]),
         ]
 
     def list_routes(self) -> list[BaseRoute]:
@@ -120,9 +137,6 @@ class Pages:
 
     def _make_page(self, template: str, view: View) -> Handler:
         async def show(look: Look) -> Response:
-            if look.request.url.path in OWNERS_ONLY and not look.viewer.is_owner:
-                status, note = HTTPStatus.FORBIDDEN, access.ONLY_OWNERS
-                return render(look.request, look.viewer, "note.html", status=status, note=note)
             fields = await view(look)
             return render(look.request, look.viewer, template, **fields)
 
@@ -139,13 +153,17 @@ class Pages:
         """Answer with a note where there is no person, no such thing, or a refusal."""
 
         async def handle(request: Request) -> Response:
+            note: Callable[[], str]
             viewer = await self._find_viewer(request)
             if viewer is None:
                 return _refuse(request, HTTPStatus.UNAUTHORIZED, access.LOGIN_ENDED)
             if viewer.person is None:
                 return render(request, viewer, "note.html", note=texts.UNOWNED)
+            if f"/{request.url.path.split('/')[1]}" in OWNERS_ONLY and not viewer.is_owner:
+                status, note = HTTPStatus.FORBIDDEN, access.ONLY_OWNERS
+                return render(request, viewer, "note.html", status=status, note=note)
             look = Look(gateway=self._gateway, viewer=viewer, person=viewer.person, request=request)
-            note: Callable[[], str] = texts.NOT_FOUND
+            note = texts.NOT_FOUND
             status = HTTPStatus.NOT_FOUND
             try:
                 with speak_to_viewer(request, viewer):

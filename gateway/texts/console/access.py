@@ -25,3 +25,24 @@ LOGIN_ENDED = Text(
 )
 LOGGED_OUT = Text("You are logged out. Send /console to Talaria in your chat to come back.")
 ONLY_OWNERS = Text("Only owners see this page.")
+MAY_READ = Text(
+    "{name}, an owner of this Talaria, asks to read your conversations for {hours} hours."
+    " `/console private` ends it at any time."
+)
+ALLOW = Text("Allow for {hours} hours")
+REFUSE = Text("No")
+ALLOWED = Text(
+    "{name} may read your conversations for {hours} hours. `/console private` ends it at any time."
+)
+REFUSED = Text("{name} may not read your conversations.")
+NO_OWNER_ANY_MORE = Text("Whoever asked is no owner any more. Nobody may read your conversations.")
+ASKED_ALREADY = Text("{name} was asked already and has not answered yet.")
+NO_DIRECT_CHAT = Text("{name} has no direct chat with Talaria where they could be asked.")
+PRIVATE = Text("Nobody but you can read your conversations.")
+MAY_READ_UNTIL = Text("{name} may read your conversations until {time}.")
+END_READING = Text("End this now")
+ASK_TO_READ = Text("Ask to read")
+ASK_PERSON_TO_READ = Text("Ask to read the conversations of {name}")
+ASKED = Text("Asked, no answer yet")
+READ_UNTIL = Text("Read until {time}")
+CONVERSATIONS_OF = Text("Conversations of {name}")

@@ -30,7 +30,17 @@ from tests.integration.interfaces.api_setup import (
 from tests.integration.interfaces.console_setup import browse
 from tests.integration.served import served
 
-PAGES = ("/today", "/turns", "/memory", "/skills", "/jobs", "/usage", "/people", "/condition")
+PAGES = (
+    "/today",
+    "/conversations",
+    "/turns",
+    "/memory",
+    "/skills",
+    "/jobs",
+    "/usage",
+    "/people",
+    "/condition",
+)
 MOST_BYTES = 150_000
 """A page with all its files, as the issue asks."""
 

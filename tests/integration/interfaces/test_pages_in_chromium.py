@@ -44,6 +44,7 @@ pytestmark = [
 
 PAGES = (
     "today",
+    "conversations",
     "turns",
     "memory",
     "skills",
@@ -131,6 +132,18 @@ async def test_the_owner_walks_through_the_pages_and_undoes_a_change(home: Path)
         await page.get_by_role("link", name="Jobs", exact=True).click()
         await page.get_by_role("button", name="Pause: Water the plants").click()
         await page.get_by_role("button", name="Resume: Water the plants").wait_for()
+
+
+async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
+    async with opened(home) as (running, model, _), looking(running) as page:
+        await page.goto(str(running.address.with_path("/conversations")))
+        model.plays = [say("A heron is a bird.")]
+        await page.get_by_label("Write a message").fill("What is a heron?")
+        await page.get_by_role("button", name="Send", exact=True).click()
+        await page.locator("#grown").get_by_text("A heron is a bird.").wait_for()
+        await page.get_by_label("Search what was said").fill("heron")
+        await page.keyboard.press("Enter")
+        await page.get_by_text("Found by: heron").first.wait_for()
 
 
 async def test_an_open_page_shows_a_new_turn_by_itself(home: Path) -> None:

@@ -7,3 +7,40 @@ for (const name of ["turn.started", "turn.ended", "memory.changed", "question.as
     waiting = setTimeout(() => document.body.dispatchEvent(new Event("news")), 200);
   });
 }
+// Shows an answer as it grows. Without this script, the page shows it once it is complete.
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (form.id !== "write") return;
+  event.preventDefault();
+  const grown = document.getElementById("grown");
+  const button = form.querySelector("button");
+  const body = new URLSearchParams(new FormData(form));
+  button.disabled = true;
+  grown.textContent = "…";
+  try {
+    const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "text/event-stream" } });
+    if (!answer.headers.get("content-type").startsWith("text/event-stream")) {
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      grown.textContent = page.querySelector("main p").textContent;
+      return;
+    }
+    document.getElementById("text").value = "";
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    let shown = "";
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+      const events = (rest + piece.value).split("\n\n");
+      rest = events.pop();
+      for (const one of events) {
+        const data = one.split("\n").find((line) => line.startsWith("data: "));
+        const fields = data ? JSON.parse(data.slice(6)) : {};
+        shown += fields.text ?? "";
+        if (fields.error) shown = fields.error.message;
+        if (shown) grown.textContent = shown;
+      }
+    }
+  } finally {
+    button.disabled = false;
+    form.elements.key.value = crypto.getRandomValues(new Uint32Array(4)).join("-");
+  }
+});

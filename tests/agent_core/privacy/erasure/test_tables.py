@@ -10,6 +10,7 @@ from agent_core.state.memory import archive, ledger
 
 NOBODYS = {
     "read_positions": "numbers of channels, and how far each was read; no words",
+    "incidents": "what is wrong with the gateway; no words of people",
     "meta": "what the gateway remembers of itself, but for projections and marks of work owed",
     "message_search_config": "the index's own",
     "prompts": "emptied, where no other talk has them",

@@ -1,0 +1,205 @@
+"""Conversations: the list, one with its messages, a search that says why, and a new message."""
+
+from collections.abc import AsyncIterator
+from functools import partial
+from http import HTTPStatus
+from secrets import token_urlsafe
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.responses import Response, StreamingResponse
+
+from agent_core.ids import ConversationId, PersonId, TurnId
+from agent_core.memory.recall import Query, excerpt, find_match, read_query, search_messages
+from agent_core.state.conversations import transcripts
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people, reading_consents
+from agent_core.state.people.people import Person
+from agent_core.state.search.search import SearchFilter
+from agent_core.tools import local_time
+from gateway.errors import Declined
+from gateway.interfaces.api.errors import ApiError
+from gateway.interfaces.api.models import LONGEST_TEXT
+from gateway.interfaces.api.requests import Question, Requests, make_name
+from gateway.interfaces.api.responses import read_body
+from gateway.interfaces.api.streams import ALIVE, end_with_error, grow, write_event
+from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.people import ReadingConsent, end_reading
+from gateway.texts.console import pages as texts
+from gateway.turns import Client
+
+_PAGE, _HITS = 30, 20
+_LARGEST = 2**62
+_LONGEST_QUERY = 1000
+_MOST_BYTES = 12 * LONGEST_TEXT + 1000
+"""Of a form: each character is encoded as up to 12 bytes."""
+_CLIENT = "@console"
+"""The name of the pages among a person's programs; no token can have it."""
+_EVENTS = "text/event-stream"
+
+
+async def show_list(look: Look) -> Fields:
+    """Read the person's conversations, or what a search in them found."""
+    asked = look.request.query_params.get("q", "").replace("\0", " ")[:_LONGEST_QUERY].strip()
+    person, now = look.person, look.gateway.now()
+
+    def work(connection: Connection) -> dict[str, Any]:
+        consents = [
+            (people.find(connection, person_id=one.reader_id), one.expires_at)
+            for one in reading_consents.list_of(connection, person_id=person.id, now=now)
+        ]
+        return {
+            **_list(connection, look, person.id),
+            "consents": [(reader.name, until) for reader, until in consents if reader],
+            "asked": asked,
+            "hits": _search(connection, look, read_query(asked)) if asked else [],
+            "key": token_urlsafe(16),
+        }
+
+    return await look.gateway.database.read(work)
+
+
+async def show(look: Look) -> Fields:
+    """Read a page of messages of one conversation of the person. Raises `Missing`."""
+    return await look.gateway.database.read(partial(_read, look=look, person_id=look.person.id))
+
+
+async def show_list_of_other(look: Look) -> Fields:
+    """Read the conversations of somebody who allows it. Raises `Missing`."""
+
+    def work(connection: Connection) -> dict[str, Any]:
+        other = _find_allowing(connection, look)
+        return {**_list(connection, look, other.id), "other": other}
+
+    return await look.gateway.database.read(work)
+
+
+async def show_of_other(look: Look) -> Fields:
+    """Read a conversation of somebody who allows it. Raises `Missing`."""
+
+    def work(connection: Connection) -> dict[str, Any]:
+        other = _find_allowing(connection, look)
+        return {**_read(connection, look, other.id), "other": other}
+
+    return await look.gateway.database.read(work)
+
+
+async def ask_to_read(look: Look) -> Fields:
+    """Ask a person for their consent. Raises `Missing` and `Declined`."""
+    gateway, now = look.gateway, look.gateway.now()
+    consent = ReadingConsent(gateway.questions, gateway.platforms.adapters)
+    number = PersonId(min(look.request.path_params["person"], _LARGEST))
+
+    def work(connection: Connection) -> Any:
+        person = people.find(connection, person_id=number)
+        if person is None or person.id == look.person.id:
+            raise Missing
+        return consent.ask(connection, reader=look.person, person=person, now=now)
+
+    gateway.dispatcher.enqueue(await gateway.database.write("reading.ask", work))
+    return {}
+
+
+async def end_consents(look: Look) -> Fields:
+    """End every consent of the person."""
+    person, now = look.person, look.gateway.now()
+    await look.gateway.database.write(
+        "reading.end",
+        lambda c: end_reading(c, person=person, actor=f"person:{person.id}", now=now),
+    )
+    return {}
+
+
+async def send(look: Look) -> Response:
+    """Store a message of the person like any other, and stream the answer to a script.
+
+    The key of the form makes a repeated message one. Raises `Declined` and `StoreError`.
+    """
+    form = parse_qs((await read_body(look.request, _MOST_BYTES)).decode(errors="replace"))
+    text, key = form.get("text", [""])[0].strip(), form.get("key", [""])[0][:100]
+    if not text or len(text) > LONGEST_TEXT:
+        raise Declined(texts.NO_MESSAGE())
+    client = Client(person_id=look.person.id, name=_CLIENT)
+    question = Question(client=client, text=text, name=make_name(key))
+    requests = Requests(look.gateway)
+    try:
+        await requests.submit(question)
+    except ApiError as error:
+        raise Declined(str(error.detail)) from error
+    if _EVENTS in look.request.headers.get("accept", ""):
+        return StreamingResponse(end_with_error(_stream(requests, question)), media_type=_EVENTS)
+    return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": "/conversations"})
+
+
+async def _stream(requests: Requests, question: Question) -> AsyncIterator[str]:
+    async for piece in grow(requests, question):
+        if isinstance(piece, str):
+            yield write_event({"text": piece}, "delta") if piece else ALIVE
+        else:
+            yield write_event({}, "done")
+
+
+def _find_allowing(connection: Connection, look: Look) -> Person:
+    """Return the person of the address, if they let the viewer read. Raises `Missing`."""
+    number = PersonId(min(look.request.path_params["person"], _LARGEST))
+    consent = reading_consents.find(
+        connection, person_id=number, reader_id=look.person.id, now=look.gateway.now()
+    )
+    person = people.find(connection, person_id=number) if consent else None
+    if person is None:
+        raise Missing
+    return person
+
+
+def _list(connection: Connection, look: Look, person_id: PersonId) -> dict[str, Any]:
+    found = transcripts.list_conversations(
+        connection, person_id=person_id, before=_read_before(look), limit=_PAGE
+    )
+    return {"conversations": found, "next": found[-1].id if len(found) == _PAGE else None}
+
+
+def _read(connection: Connection, look: Look, person_id: PersonId) -> dict[str, Any]:
+    number = ConversationId(min(look.request.path_params["conversation"], _LARGEST))
+    if not transcripts.is_of_person(connection, conversation_id=number, person_id=person_id):
+        raise Missing
+    found = transcripts.list_messages(
+        connection,
+        conversation_id=number,
+        person_id=person_id,
+        before=_read_before(look),
+        limit=_PAGE,
+    )
+    next_id = found[-1].id if len(found) == _PAGE else None
+    return {"messages": found[::-1], "next": next_id}
+
+
+def _read_before(look: Look) -> int:
+    asked = look.request.query_params.get("before", "")
+    return int(asked[:18]) if asked.isascii() and asked.isdecimal() else _LARGEST
+
+
+def _search(connection: Connection, look: Look, query: Query) -> list[dict[str, Any]]:
+    """Search what the person and the assistant said in private, and say why each hit is one."""
+    if not query.asked:
+        return []
+    field = SearchFilter(
+        person_id=look.person.id, scope=f"p{look.person.id}", except_turn=TurnId(0)
+    )
+    zone = look.viewer.zone
+    found = search_messages(
+        connection, field, query, limit=_HITS, clock=lambda moment: local_time(moment, zone)
+    )
+    return [
+        {
+            "message": hit.message,
+            "text": excerpt(hit.text, find_match(query, hit.text)),
+            "words": _list_words(query, hit.text) if hit.holds else [],
+        }
+        for hit in found.hits
+    ]
+
+
+def _list_words(query: Query, text: str) -> list[str]:
+    """List the words of a query that begin words of a text, by their first five letters."""
+    folded = text.lower()
+    return [word for word in query.asked if word[:5] in folded]

@@ -1,0 +1,184 @@
+"""The page Conversations: reading, searching, writing, and consent to be read by an owner."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import aiohttp
+
+from agent_core.state.conversations import transcripts
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import audit, people
+from gateway.people import READING_HOURS
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, say
+from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named
+from tests.integration.interfaces.console_setup import browse_as
+from tests.integration.served import served
+
+
+async def read(session: aiohttp.ClientSession, path: str, status: int = 200) -> str:
+    async with session.get(path) as answer:
+        text = await answer.text()
+        assert answer.status == status, (path, text)
+        return text
+
+
+async def test_a_person_reads_their_conversations(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        listed = await read(session, "/conversations")
+        first = listed.partition('href="/conversations/')[2].partition('"')[0]
+        shown = await read(session, f"/conversations/{first}")
+        assert "bluefishsaid" in shown
+        assert "bluefishanswer" in shown
+        assert shown.index("bluefishsaid") < shown.index("bluefishanswer")
+        for number in ("0", "99999999999999999999"):
+            await read(session, f"/conversations/{number}", 404)
+
+
+async def test_a_search_says_why_a_message_was_found(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        found = await read(session, "/conversations?q=remember+bluefishsaid")
+        hits = found.partition('id="hits"')[2].partition("</section>")[0]
+        assert "remember bluefishsaid" in hits
+        assert "Found by: remember, bluefishsaid" in hits or "Found by: bluefishsaid" in hits
+        nothing = await read(session, "/conversations?q=xyzzyx")
+        assert "Nothing was found. Try other words, or a month." in nothing
+        assert "<b>" not in await read(session, "/conversations?q=%22%00%3Cb%3E")
+    async with browse_as(setup.served, setup.chat, OLGA) as session:
+        hidden = await read(session, "/conversations?q=bluefishsaid")
+        hits = hidden.partition('id="hits"')[2].partition("</section>")[0]
+        assert "bluefish" not in hits
+
+
+async def test_a_message_is_answered_once_and_its_answer_streams(setup: Setup) -> None:
+    setup.model.plays = [say("A grey heron.")]
+    form = {"text": "Which bird is grey?", "key": "k1"}
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        told: list[str] = []
+        for _ in range(2):  # a browser sends a form again after a broken line
+            head = {"Accept": "text/event-stream"}
+            async with session.post("/conversations/messages", data=form, headers=head) as answer:
+                assert answer.status == 200
+                lines = (await answer.text()).splitlines()
+            parts = [json.loads(one[6:]) for one in lines if one.startswith("data: ")]
+            told.append("".join(one.get("text", "") for one in parts))
+            assert "event: done" in lines
+        assert told == ["A grey heron.", "A grey heron."]
+        listed = await read(session, "/conversations")
+        newest = listed.partition('href="/conversations/')[2].partition('"')[0]
+        shown = await read(session, f"/conversations/{newest}")
+        assert shown.count("Which bird is grey?") == 1
+    zebrana = await find_named(setup, "zebrana")
+
+    def count(connection: Connection) -> int:
+        listed = transcripts.list_conversations(
+            connection, person_id=zebrana.id, before=2**62, limit=1
+        )
+        found = transcripts.list_messages(
+            connection,
+            conversation_id=listed[0].id,
+            person_id=zebrana.id,
+            before=2**62,
+            limit=10,
+        )
+        return sum(one.text == "A grey heron." for one in found)
+
+    assert await setup.served.gateway.database.read(count) == 1
+
+
+async def test_a_message_without_a_script_leads_back_to_the_page(setup: Setup) -> None:
+    setup.model.plays = [say("A grey heron.")]
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        form = {"text": "Which bird?", "key": "k2"}
+        async with session.post(
+            "/conversations/messages", data=form, allow_redirects=False
+        ) as answer:
+            assert (answer.status, answer.headers["Location"]) == (303, "/conversations")
+        for words in ("", "   ", "x" * 1_000_001):
+            form = {"text": words, "key": "k3"}
+            async with session.post("/conversations/messages", data=form) as answer:
+                assert answer.status in (409, 413)
+                text = await answer.text()
+                assert "the message is empty or too long" in text or answer.status == 413
+
+
+def list_deeds(rows: Sequence[audit.AuditEntry]) -> list[str]:
+    return [one.action for one in reversed(rows) if one.action.startswith("reading.")]
+
+
+async def test_an_owner_reads_only_with_consent_and_only_for_a_time(setup: Setup) -> None:
+    database, chat = setup.served.gateway.database, setup.chat
+    zebrana = await find_named(setup, "zebrana")
+    ask, place = f"/people/{zebrana.id}/ask", f"/people/{zebrana.id}"
+    async with (
+        browse_as(setup.served, chat, OLGA) as owner,
+        browse_as(setup.served, chat, ZEBRANA) as member,
+    ):
+        await read(owner, place, 404)
+        async with member.post(ask) as answer:
+            assert answer.status == 403
+        async with owner.post(ask) as answer:
+            assert "Asked, no answer yet" in await answer.text()
+        asked = await chat.sees_text("asks to read your conversations for 24 hours")
+        assert asked.chat_id == ZEBRANA
+        async with owner.post(ask) as answer:
+            assert answer.status == 409
+            assert "was asked already" in await answer.text()
+        await read(owner, place, 404)
+        await chat.press("Allow for 24 hours", user=ZEBRANA, chat=ZEBRANA, name="Zebrana")
+        await chat.until(lambda: "Olga may read your conversations" in asked.text)
+        listed = await read(owner, place)
+        first = listed.partition(f'href="{place}/')[2].partition('"')[0]
+        shown = await read(owner, f"{place}/{first}")
+        assert "bluefishsaid" in shown
+        assert "/turns/" not in shown
+        assert "Read until" in await read(owner, "/people")
+        for path in ("/turns", "/memory", "/conversations?q=bluefishsaid", "/jobs"):
+            text = (await read(owner, path)).partition('id="hits"')[2]
+            assert "bluefish" not in text, path
+        assert "Olga may read your conversations until" in await read(member, "/conversations")
+        async with member.post("/reading/end") as answer:
+            assert "may read your conversations until" not in await answer.text()
+        await read(owner, place, 404)
+        await read(owner, f"{place}/{first}", 404)
+    rows = await database.read(lambda c: audit.list_of(c, person_id=zebrana.id, limit=50))
+    assert list_deeds(rows) == ["reading.ask", "reading.allow", "reading.end"]
+
+
+async def test_a_consent_ends_by_itself_by_a_command_and_with_the_role(home: Path) -> None:
+    moments = [1_800_000_000_000]
+    chat = FakeChat(limit=100_000, _ids=2000)
+    async with served(
+        home, adapters={"fake": chat}, model=FakeModel(), now=lambda: moments[-1]
+    ) as running:
+        everybody = await running.gateway.database.read(people.list_all)
+        zebrana = next(one for one in everybody if one.slug == "zebrana")
+        place, press = f"/people/{zebrana.id}", {"user": ZEBRANA, "chat": ZEBRANA, "name": "Z"}
+
+        async def allow(owner: aiohttp.ClientSession) -> None:
+            seen = len(chat.shown)
+            async with owner.post(f"{place}/ask") as answer:
+                assert answer.status == 200, await answer.text()
+            await chat.until(lambda: any(one.keyboard for one in chat.shown[seen:]))
+            asked = next(one for one in chat.shown[seen:] if one.keyboard)
+            await chat.press("Allow for 24 hours", **press)
+            await chat.until(lambda: not asked.keyboard)
+            await read(owner, place)
+
+        async with browse_as(running, chat, OLGA) as owner:
+            await allow(owner)
+            await chat.says("/console private", **press)
+            await chat.sees_text("Nobody but you can read your conversations.")
+            await read(owner, place, 404)
+            await allow(owner)
+        moments.append(moments[-1] + READING_HOURS * 3_600_000)
+        async with browse_as(running, chat, OLGA) as owner:
+            await read(owner, place, 404)
+            await allow(owner)
+
+            def demote(connection: Connection) -> None:
+                connection.execute("UPDATE people SET role = 'member' WHERE slug = 'olga'")
+
+            await running.gateway.database.write("test", demote)
+            await read(owner, place, 403)
