@@ -211,3 +211,22 @@ def test_only_the_first_part_in_a_room_is_a_reply(queued: OutboxRow, reply_to: s
     assert message.reply_to == reply_to
     assert (message.text, message.is_live, message.key) == ("shown", True, "k4")
     assert message.is_silent == queued.is_silent
+
+
+@pytest.mark.parametrize(
+    ("other", "is_there"),
+    [
+        (Address(chat_id="-100", is_direct=False), True),
+        (Address(chat_id="-100", thread_id="7", is_direct=False), True),
+        (Address(chat_id="-100", thread_id="é", is_direct=True, ticket="t"), True),
+        (Address(chat_id="-1001", is_direct=False), False),
+        (Address(chat_id="-10", is_direct=False), False),
+        (Address(chat_id='-100"', is_direct=False), False),
+    ],
+    ids=["chat", "thread", "ticket", "longer", "shorter", "quoted"],
+)
+def test_the_range_of_a_chat_has_its_threads_and_no_other_chat(
+    other: Address, is_there: bool
+) -> None:
+    first, end = conversion.name_threads(Address(chat_id="-100", is_direct=False))
+    assert (first <= conversion.name_chat(other) < end) == is_there

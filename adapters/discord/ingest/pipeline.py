@@ -46,9 +46,9 @@ class EventPipeline:
     """A queue with one worker.
 
     It stores only messages addressed to the bot: other people's words do not belong in the
-    database. It stores once who writes or reacts in a channel. A channel where the bot was
-    addressed stores a bare read position after every 50 messages of others, so that catch-up stays
-    short.
+    database. It stores reactions to the bot, and once who writes or reacts in a channel. A channel
+    where the bot was addressed stores a bare read position after every 50 messages of others, so
+    that catch-up stays short.
     """
 
     def __init__(
