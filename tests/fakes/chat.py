@@ -73,6 +73,7 @@ class PlainChat:
     """Unreachable chats."""
     gate: asyncio.Event | None = None
     inlet: Inlet | None = None
+    health_reads: int = 0
     state: Health = field(default_factory=lambda: Health(state="connected"))
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _ids: int = 0
@@ -208,6 +209,7 @@ class PlainChat:
         self.menu = list(entries)
 
     def health(self) -> Health:
+        self.health_reads += 1
         return self.state
 
     # The test's side
