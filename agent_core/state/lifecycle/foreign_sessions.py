@@ -1,6 +1,7 @@
-"""Read the conversations in the database of another assistant, without changing it."""
+"""Read conversations and jobs in the databases of other assistants, without changing them."""
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,3 +47,33 @@ def read_hermes_sessions(path: Path) -> list[ForeignSession]:
             ]
     except sqlite3.Error as error:
         raise StoreError(f"{path} is not a database of Hermes Agent, or it is damaged") from error
+
+
+def read_openclaw_jobs(path: Path) -> list[str]:
+    """Read the jobs that people made in OpenClaw, each as JSON, in their order. Blocks.
+
+    Those with a declaration key are its own. Raises `StoreError` if it is not its database.
+    """
+    rows = _ask_openclaw(
+        path, "SELECT job_json FROM cron_jobs WHERE declaration_key IS NULL ORDER BY sort_order"
+    )
+    return [str(row[0]) for row in rows]
+
+
+def read_openclaw_events(path: Path) -> list[tuple[str, str | None]]:
+    """Read what the transcripts of an agent of OpenClaw hold, as (session, JSON). Blocks.
+
+    The JSON is None for an event that is compressed. Raises `StoreError` if it is not its database.
+    """
+    rows = _ask_openclaw(
+        path, "SELECT session_id, event_json FROM transcript_events ORDER BY session_id, seq"
+    )
+    return [(str(row[0]), row[1]) for row in rows]
+
+
+def _ask_openclaw(path: Path, statement: str) -> Sequence[tuple[str, str | None]]:
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as found:
+            return found.execute(statement).fetchall()
+    except sqlite3.Error as error:
+        raise StoreError(f"{path} is not a database of OpenClaw, or it is damaged") from error

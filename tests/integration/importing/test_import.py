@@ -283,3 +283,146 @@ async def test_a_running_gateway_imports(home: Path, hermes: Path) -> None:
         done = await asyncio.to_thread(talaria, home, "import", "hermes", str(hermes))
         assert (done.code, done.err) == (0, "")
     assert len(rows(home)) == 6
+
+
+def unpack_jobs(folder: Path) -> None:
+    """Add the jobs of OpenClaw 2026.9.6, made by `openclaw cron add` against its own gateway:
+
+    --name Stretch --every 2h, --name Dentist --at 2027-03-01T09:00:00Z --disabled and
+    --name Disk --cron '0 6 * * *' --command 'df -h'. The other three are what it brings itself.
+    Only the table of jobs is kept of its database.
+    """
+    with tarfile.open(Path(__file__).with_name("openclaw_jobs.tar.gz")) as tar:
+        tar.extractall(folder, filter="data")
+
+
+def list_jobs(home: Path) -> list[tuple[str, str, str, str]]:
+    with closing(sqlite3.connect(f"{(home / 'state.db').as_uri()}?mode=ro", uri=True)) as found:
+        return found.execute(
+            "SELECT title, kind, body, zone FROM jobs WHERE kind <> 'system' ORDER BY id"
+        ).fetchall()
+
+
+def test_jobs_of_openclaws_database_are_imported_once(home: Path, openclaw: Path) -> None:
+    unpack_jobs(openclaw)
+    before = everything(openclaw)
+    done = talaria(home, "import", "openclaw", str(openclaw))
+    assert (done.code, done.err) == (0, "")
+    assert "jobs: 1 imported, 0 known already" in done.out
+    assert "Left out: The job 'Dentist': it is switched off there." in done.out
+    assert "Left out: The job 'Disk': it runs a command." in done.out
+    assert "Dreaming" not in done.out
+    assert [row[:3] for row in list_jobs(home)] == [("Stretch", "prompt", "Remind me to stretch.")]
+    again = talaria(home, "import", "openclaw", str(openclaw))
+    assert "jobs: 0 imported, 1 known already" in again.out
+    assert len(list_jobs(home)) == 1
+    assert {**before, **everything(openclaw)} == everything(openclaw)
+
+
+def test_jobs_of_an_older_openclaw_are_imported(home: Path, openclaw: Path) -> None:
+    jobs = [
+        {
+            "id": "a1",
+            "name": "Morning weather",
+            "enabled": True,
+            "schedule": {"kind": "cron", "expr": "0 7 * * 1-5", "tz": "Europe/Vienna"},
+            "payload": {"kind": "agentTurn", "message": "Tell me today's weather."},
+        },
+        {
+            "id": "a2",
+            "name": "Dentist",
+            "enabled": True,
+            "schedule": {"kind": "at", "at": "2027-03-01T10:00:00+01:00"},
+            "payload": {"kind": "systemEvent", "text": "Dentist at ten."},
+        },
+        {
+            "id": "a3",
+            "name": "Odd",
+            "enabled": True,
+            "schedule": {"kind": "every", "everyMs": 90_001},
+            "payload": {"kind": "agentTurn", "message": "Look."},
+        },
+    ]
+    (openclaw / "cron").mkdir()
+    (openclaw / "cron" / "jobs.json").write_text(json.dumps({"version": 1, "jobs": jobs}))
+    done = talaria(home, "import", "openclaw", str(openclaw))
+    assert (done.code, done.err) == (0, "")
+    assert "Left out: The job 'Odd': its time is not known." in done.out
+    assert list_jobs(home) == [
+        ("Morning weather", "prompt", "Tell me today's weather.", "Europe/Vienna"),
+        ("Dentist", "message", "Dentist at ten.", "UTC"),
+    ]
+
+
+def test_conversations_of_openclaw_become_notes(home: Path, openclaw: Path) -> None:
+    """The lines are those that its sessions have had, as files and as rows of a database."""
+    events = [
+        {"type": "session", "version": 3, "id": "boiler", "timestamp": "2026-11-01T09:00:00Z"},
+        {
+            "type": "message",
+            "timestamp": "2026-11-01T09:00:01Z",
+            "message": {"role": "user", "content": "My boiler is a Vaillant."},
+        },
+        {
+            "type": "message",
+            "timestamp": "2026-11-01T09:00:02Z",
+            "message": {
+                "role": "assistant",
+                "content": [
+                    {"type": "thinking", "thinking": "Hm."},
+                    {"type": "text", "text": "Noted."},
+                    {"type": "toolCall", "name": "read", "arguments": {}},
+                ],
+            },
+        },
+        {
+            "type": "message",
+            "timestamp": "2026-11-01T09:00:03Z",
+            "message": {"role": "toolResult", "content": [{"type": "text", "text": "secret"}]},
+        },
+    ]
+    agent = openclaw / "agents" / "main"
+    (agent / "sessions").mkdir(parents=True)
+    lines = "\n".join(map(json.dumps, events))
+    (agent / "sessions" / "boiler.jsonl").write_text(lines + "\n")
+    (agent / "agent").mkdir()
+    with closing(sqlite3.connect(agent / "agent" / "openclaw-agent.sqlite")) as database:
+        database.execute(
+            "CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT)"
+        )
+        for number, event in enumerate([*events, None]):
+            row = ("newer", number, json.dumps(event) if event else None)
+            database.execute("INSERT INTO transcript_events VALUES (?, ?, ?)", row)
+        database.commit()
+    done = talaria(home, "import", "openclaw", str(openclaw))
+    assert (done.code, done.err) == (0, "")
+    assert "Left out: 1 old events of conversations, which OpenClaw has compressed." in done.out
+    notes = [(text, evidence) for _, text, _, evidence in rows(home) if "Vaillant" in text]
+    heading = "[imported] Conversation with OpenClaw of 2026-11-01: "
+    said = "\nPerson: My boiler is a Vaillant.\nOpenClaw: Noted."
+    origin = "imported from OpenClaw: agents/main/"
+    assert notes == [
+        (f"{heading}newer{said}", f"{origin}agent/openclaw-agent.sqlite, session newer"),
+        (f"{heading}boiler{said}", f"{origin}sessions/boiler.jsonl, session boiler"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("state/openclaw.sqlite", b"no database"),
+        ("agents/main/agent/openclaw-agent.sqlite", b"no database"),
+        ("agents/main/sessions/a.jsonl", b'{"type": "mess'),
+        ("cron/jobs.json", b'{"jobs": [1]}'),
+    ],
+)
+def test_a_broken_file_of_openclaw_imports_nothing(
+    home: Path, openclaw: Path, name: str, content: bytes
+) -> None:
+    (openclaw / name).parent.mkdir(parents=True, exist_ok=True)
+    (openclaw / name).write_bytes(content)
+    done = talaria(home, "import", "openclaw", str(openclaw))
+    assert done.code == 2
+    assert str(openclaw / name) in done.err
+    assert done.err.count("\n") == 1
+    assert rows(home) == []

@@ -1,14 +1,18 @@
 """What was found in the home of another assistant, in Talaria's terms."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from agent_core.state.lifecycle.foreign_sessions import ForeignSession
 from gateway.errors import Mistaken
 
 TOKENS = ("TELEGRAM_BOT_TOKEN", "DISCORD_BOT_TOKEN", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN")
+NOTE = 7000
+"""Characters of a note, below the limit of the archive with its heading."""
 LARGEST = 16 << 20
 """Bytes of a text file that is read."""
 
@@ -45,6 +49,44 @@ class FoundHome:
     tokens: Mapping[str, str]
     left: Sequence[str] = ()
     """Sentences on what can't be imported, and why."""
+
+
+def note_session(session: ForeignSession, name: str, file: str) -> Iterator[FoundLine]:
+    """Divide a conversation with another assistant into notes for the archive."""
+    day = datetime.fromtimestamp(session.started_at, UTC).strftime("%Y-%m-%d")
+    heading = f"Conversation with {name} of {day}: {session.title or session.id}"
+    names = {"user": "Person", "assistant": name.partition(" ")[0]}
+    text = "\n".join(f"{names[role]}: {said.strip()}" for role, said in session.messages)
+    pieces = list(_divide(text))
+    for number, piece in enumerate(pieces, 1):
+        part = f" ({number} of {len(pieces)})" if len(pieces) > 1 else ""
+        origin = f"{file}, session {session.id}{part}"
+        yield FoundLine(target="archive", text=f"{heading}{part}\n{piece}", origin=origin)
+
+
+def _divide(text: str) -> Iterator[str]:
+    """Divide a text at the ends of lines where that is possible."""
+    while len(text) > NOTE:
+        at = text.rfind("\n", 0, NOTE)
+        at = at if at > 0 else NOTE
+        yield text[:at]
+        text = text[at:].lstrip("\n")
+    if text:
+        yield text
+
+
+def read_moment(text: str) -> dict[str, str] | None:
+    """Read an ISO time as the options of a job; None if it is none.
+
+    Talaria's times are local, so one with an offset becomes UTC.
+    """
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    zone = {"zone": "UTC"} if at.tzinfo else {}
+    local = at.astimezone(UTC) if at.tzinfo else at
+    return {"at": local.strftime("%Y-%m-%dT%H:%M"), **zone}
 
 
 def read_text(path: Path) -> str:

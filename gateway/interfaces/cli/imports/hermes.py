@@ -1,7 +1,6 @@
 """The home of Hermes Agent (0.19, `~/.hermes`), as its own program writes it."""
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,9 @@ from gateway.interfaces.cli.imports.found import (
     FoundHome,
     FoundJob,
     FoundLine,
+    note_session,
     read_json,
+    read_moment,
     read_text,
 )
 
@@ -26,8 +27,6 @@ _BUNDLED = ".bundled_manifest"
 """The list of the skills that Hermes brings, as `name:hash`."""
 _FEWEST = 2
 """Files or folders by which its home is known."""
-_NOTE = 7000
-"""Characters of a note, below the limit of the archive with its heading."""
 
 
 def read_hermes(folder: Path) -> FoundHome:
@@ -39,7 +38,7 @@ def read_hermes(folder: Path) -> FoundHome:
     left: list[str] = []
     lines = [*_read_memory(folder), *_read_soul(folder, left)]
     for session in _read_sessions(folder):
-        lines += _note(session)
+        lines += note_session(session, "Hermes Agent", "state.db")
     return FoundHome(
         name="Hermes Agent",
         lines=lines,
@@ -74,30 +73,6 @@ def _read_soul(folder: Path, left: list[str]) -> Iterator[FoundLine]:
 def _read_sessions(folder: Path) -> list[ForeignSession]:
     path = folder / "state.db"
     return read_hermes_sessions(path) if path.exists() else []
-
-
-def _note(session: ForeignSession) -> Iterator[FoundLine]:
-    """Divide a conversation into notes for the archive."""
-    day = datetime.fromtimestamp(session.started_at, UTC).strftime("%Y-%m-%d")
-    heading = f"Conversation with Hermes Agent of {day}: {session.title or session.id}"
-    names = {"user": "Person", "assistant": "Hermes"}
-    text = "\n".join(f"{names[role]}: {said.strip()}" for role, said in session.messages)
-    pieces = list(_divide(text))
-    for number, piece in enumerate(pieces, 1):
-        part = f" ({number} of {len(pieces)})" if len(pieces) > 1 else ""
-        origin = f"state.db, session {session.id}{part}"
-        yield FoundLine(target="archive", text=f"{heading}{part}\n{piece}", origin=origin)
-
-
-def _divide(text: str) -> Iterator[str]:
-    """Divide a text at the ends of lines where that is possible."""
-    while len(text) > _NOTE:
-        at = text.rfind("\n", 0, _NOTE)
-        at = at if at > 0 else _NOTE
-        yield text[:at]
-        text = text[at:].lstrip("\n")
-    if text:
-        yield text
 
 
 def _read_jobs(folder: Path, left: list[str]) -> Iterator[FoundJob]:
@@ -137,14 +112,7 @@ def _read_timing(row: Mapping[str, Any]) -> dict[str, Any] | None:
     if schedule.get("kind") == "interval" and isinstance(schedule.get("minutes"), int):
         return {"every_minutes": schedule["minutes"]}
     if schedule.get("kind") == "once" and isinstance(schedule.get("run_at"), str):
-        try:
-            at = datetime.fromisoformat(schedule["run_at"])
-        except ValueError:
-            return None
-        # Talaria's times are local; one with an offset becomes UTC.
-        zone = {"zone": "UTC"} if at.tzinfo else {}
-        local = at.astimezone(UTC) if at.tzinfo else at
-        return {"at": local.strftime("%Y-%m-%dT%H:%M"), **zone}
+        return read_moment(schedule["run_at"])
     return None
 
 

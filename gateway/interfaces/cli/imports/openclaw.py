@@ -1,4 +1,4 @@
-"""The home of OpenClaw (`~/.openclaw`): its workspace, and the tokens of its channels."""
+"""The home of OpenClaw (`~/.openclaw`): workspace, tokens, jobs and conversations."""
 
 import hashlib
 import re
@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from gateway.errors import Mistaken
-from gateway.interfaces.cli.imports.found import FoundHome, FoundLine, read_json, read_text
+from gateway.interfaces.cli.imports.found import (
+    NOTE,
+    FoundHome,
+    FoundLine,
+    read_json,
+    read_text,
+)
+from gateway.interfaces.cli.imports.openclaw_state import read_conversations, read_jobs
 
 _PLACES = {
     "TELEGRAM_BOT_TOKEN": ("telegram", "botToken"),
@@ -24,7 +31,6 @@ _COMMENT = re.compile(r"^\s*<!--.*-->\s*$")
 _SUPERSEDED = "status: superseded"
 _PLACEHOLDERS = ("Replace the example below", "Prefer ...")
 _BULLET = re.compile(r"^\s*[-*] +", re.MULTILINE)
-_NOTE = 7000
 
 
 def read_openclaw(folder: Path) -> FoundHome:
@@ -33,7 +39,7 @@ def read_openclaw(folder: Path) -> FoundHome:
     workspace = folder / "workspace"
     if not config.exists() and not workspace.is_dir():
         raise Mistaken(f"{folder} is not a home of OpenClaw; it is usually ~/.openclaw.")
-    left = ["Jobs and conversations, which OpenClaw keeps in databases of its own."]
+    left: list[str] = []
     try:
         settings = read_json(config)
     except Mistaken:
@@ -43,7 +49,12 @@ def read_openclaw(folder: Path) -> FoundHome:
     channels = settings.get("channels", {}) if isinstance(settings, dict) else {}
     return FoundHome(
         name="OpenClaw",
-        lines=[*_read_lines(workspace), *_read_soul(workspace, left)],
+        lines=[
+            *_read_lines(workspace),
+            *_read_soul(workspace, left),
+            *read_conversations(folder, left),
+        ],
+        jobs=list(read_jobs(folder, left)),
         skills=sorted(
             path.parent
             for place in (workspace / "skills", folder / "skills")
@@ -60,10 +71,10 @@ def _read_lines(workspace: Path) -> Iterator[FoundLine]:
             yield FoundLine(target=target, text=text, origin=f"workspace/{name}, line {number}")
     for path in sorted((workspace / "memory").glob("*.md")):
         text = read_text(path).strip()
-        for at in range(0, len(text), _NOTE):
+        for at in range(0, len(text), NOTE):
             yield FoundLine(
                 target="archive",
-                text=f"Notes of OpenClaw, {path.stem}\n{text[at : at + _NOTE]}",
+                text=f"Notes of OpenClaw, {path.stem}\n{text[at : at + NOTE]}",
                 origin=f"workspace/memory/{path.name}, from character {at}",
             )
 
