@@ -107,9 +107,12 @@ MANAGERS: Mapping[str, frozenset[str]] = {
 INSTALLERS = frozenset(
     ("npx", "bunx", "uvx", "pnpx", "easy_install", "pacman", "emerge", "nix-env")
 )
+MAILERS = frozenset(
+    ("mail", "mailx", "s-nail", "sendmail", "mutt", "neomutt", "msmtp", "swaks", "exim")
+)
 SENDERS = frozenset(
     (
-        *("mail", "mailx", "s-nail", "sendmail", "mutt", "neomutt", "msmtp", "swaks", "exim"),
+        *MAILERS,
         *("ssh", "scp", "sftp", "ftp", "lftp", "tftp", "nc", "ncat", "netcat", "socat", "telnet"),
         *("gh", "glab", "hub", "aws", "gcloud", "gsutil", "az", "s3cmd", "rclone", "twine"),
         *("http", "https", "xh", "kubectl", "helm", "terraform", "ansible", "mosquitto_pub"),

@@ -6,6 +6,7 @@ import shlex
 
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.paths import ANYWHERE, OUTSIDE, SYSTEM, WORKSPACE
+from agent_core.tools.policy.programs import MAILERS
 from agent_core.tools.policy.transfers import host_of
 
 _COMMANDS = frozenset(("run", "send", "install"))
@@ -27,8 +28,8 @@ def shape_of(tool: str, action: Action) -> str:
 
     Returns "" for an action that has none, because its extent is unknown.
     """
-    if action.place == ANYWHERE or not action.target or action.kind == "use":
-        return ""  # each use of a secret is allowed by itself, or by a rule of the owner
+    if action.place == ANYWHERE or not action.target or _is_asked_each_time(action):
+        return ""
     if not (action.target + action.place).isprintable():
         return ""  # a person could not see what they allow
     if (action.kind in _COMMANDS and action.place in _PLACES) or _is_command(tool, action):
@@ -45,6 +46,18 @@ def shape_of(tool: str, action: Action) -> str:
     if action.place.startswith(_SERVER):
         return _dump(tool, action)  # a tool of a server is known by its name alone
     return _dump(tool, action, action.target)
+
+
+def _is_asked_each_time(action: Action) -> bool:
+    """Return whether only a rule of the owner can allow more than one such call.
+
+    That is a use of a secret, a payment, a mail, and a deletion outside of the workspace.
+    """
+    if action.kind in _COMMANDS:
+        words = _command_words(action)
+        return bool(words) and (words[0] in MAILERS or words[:2] == ["git", "send-email"])
+    is_far = action.place in (SYSTEM, OUTSIDE)
+    return action.kind in ("use", "spend") or (action.kind == "delete" and is_far)
 
 
 def describe_shape(shape: str) -> str:

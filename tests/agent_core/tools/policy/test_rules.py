@@ -316,3 +316,20 @@ def test_addresses_that_could_carry_data_differ() -> None:
 @pytest.mark.parametrize("address", ["http://U@A.example/b#part", "https:///b#part"])
 def test_an_address_with_credentials_or_without_a_host_only_equals_itself(address: str) -> None:
     assert normalize_address(address) == address
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        DELETE,
+        Action(kind="delete", target="/usr/a", place="system"),
+        Action(kind="spend", target="5 $", place="shop"),
+        Action(kind="use", target="secret:github", place="$SECRET_GITHUB"),
+        Action(kind="send", target="mail ben@a.example", place="a.example", is_outward=True),
+        Action(kind="send", target="git send-email x", place="a.example", is_outward=True),
+    ],
+    ids=["delete outside", "delete of the system", "spend", "secret", "mail", "git mail"],
+)
+def test_some_actions_are_asked_about_each_time(action: Action) -> None:
+    verdict = decide(action)
+    assert (verdict.effect, verdict.shapes) == ("ask", ())
