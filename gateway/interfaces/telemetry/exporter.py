@@ -195,10 +195,11 @@ class Exporter:
         made.end(max(start, end) * 1_000_000)
         return set_span_in_context(made, Context())
 
-    def close(self) -> None:
-        """Send the rest. Blocks."""
-        self._traces.shutdown()
-        self._metrics.shutdown()
+    async def close(self) -> None:
+        """Send the rest; a receiver that is down delays the end by its patience, once."""
+        await asyncio.gather(
+            asyncio.to_thread(self._traces.shutdown), asyncio.to_thread(self._metrics.shutdown)
+        )
 
 
 async def export_telemetry(gateway: Gateway) -> None:
@@ -224,4 +225,4 @@ async def export_telemetry(gateway: Gateway) -> None:
             await look()
     finally:
         await look()  # what ended while the gateway stopped
-        await asyncio.to_thread(exporter.close)
+        await exporter.close()
