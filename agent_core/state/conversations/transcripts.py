@@ -8,6 +8,8 @@ from agent_core.ids import ConversationId, MessageId, PersonId, TurnId
 from agent_core.state.conversations.sessions import HELPERS, TASKS, is_direct
 from agent_core.state.engine.database import Connection
 
+_NEWEST = 2**62
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedConversation:
@@ -121,14 +123,20 @@ def list_messages(
     before: int,
     limit: int,
 ) -> list[ShownMessage]:
-    """List the texts of a conversation from below the id of a message, newest first."""
+    """List the texts of a conversation from below the id of a message, newest first.
+
+    Turns of a conversation follow each other, so walking them backwards reads no more than it
+    gives.
+    """
     rows = connection.execute(
-        "SELECT messages.id, turn_id, role, text, platform, created_at FROM sessions"
-        " JOIN messages ON messages.session_id = sessions.id AND messages.id < :before"
-        " WHERE conversation_id = :conversation_id AND messages.person_id = :person_id"
-        " AND role IN ('user', 'assistant') AND text <> '' AND forgotten_at IS NULL"
-        " ORDER BY messages.id DESC LIMIT :limit",
+        "SELECT messages.id, turn_id, role, text, messages.platform, created_at FROM turns"
+        " CROSS JOIN messages ON messages.turn_id = turns.id AND messages.id < :before"
+        " WHERE conversation_id = :conversation_id AND turns.id <= COALESCE((SELECT turn_id"
+        " FROM messages WHERE id = :before AND person_id = :person_id), :newest)"
+        " AND messages.person_id = :person_id AND role IN ('user', 'assistant') AND text <> ''"
+        " AND forgotten_at IS NULL ORDER BY turns.id DESC, messages.id DESC LIMIT :limit",
         {
+            "newest": _NEWEST,
             "conversation_id": conversation_id,
             "person_id": person_id,
             "before": before,
@@ -165,7 +173,8 @@ def find_place(connection: Connection, *, person_id: PersonId) -> tuple[int, Tur
         "SELECT MAX(id) FROM turns WHERE person_id = :person_id", {"person_id": person_id}
     ).fetchone()
     running = connection.execute(
-        "SELECT MIN(id) FROM turns WHERE state = 'running' AND person_id = :person_id",
+        "SELECT MIN(id) FROM turns INDEXED BY turns_running WHERE state = 'running'"
+        " AND person_id = :person_id",
         {"person_id": person_id},
     ).fetchone()
     return newest[0] or 0, running[0]

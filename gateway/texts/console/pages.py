@@ -50,6 +50,7 @@ FOUND_NEAR = Text("Found by its neighbours: the words stand in messages beside i
 
 NO_TURNS = Text("No turns yet. Each message that you send, and each run of a job, is one turn.")
 OLDER = Text("Older")
+MORE = Text("More")
 STARTED = Text("Started")
 TOOK = Text("Took")
 SECONDS = Text("{seconds} s")

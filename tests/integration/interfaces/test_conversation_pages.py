@@ -36,6 +36,38 @@ async def test_a_person_reads_their_conversations(setup: Setup) -> None:
             await read(session, f"/conversations/{number}", 404)
 
 
+async def test_older_pages_hold_every_message_once(setup: Setup) -> None:
+    zebrana = await find_named(setup, "zebrana")
+
+    def walk(connection: Connection, limit: int) -> list[int]:
+        [listed, *_] = [
+            one
+            for one in transcripts.list_conversations(
+                connection, person_id=zebrana.id, before=2**62, limit=9
+            )
+            if one.is_direct
+        ]
+        before, found = 2**62, list[int]()
+        while page := transcripts.list_messages(
+            connection,
+            conversation_id=listed.id,
+            person_id=zebrana.id,
+            before=before,
+            limit=limit,
+        ):
+            found += [one.id for one in page]
+            before = found[-1]
+        return found
+
+    whole, *paged = [
+        await setup.served.gateway.database.read(lambda c, n=limit: walk(c, n))
+        for limit in (1000, 1, 2, 3)
+    ]
+    assert len(whole) > 6
+    assert whole == sorted(whole, reverse=True)
+    assert all(one == whole for one in paged)
+
+
 async def test_a_search_says_why_a_message_was_found(setup: Setup) -> None:
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
         found = await read(session, "/conversations?q=remember+bluefishsaid")

@@ -1,6 +1,7 @@
 """The console's pages over HTTP: who sees what, what they weigh, and what their buttons do."""
 
 import json
+import re
 from pathlib import Path
 
 import aiohttp
@@ -142,6 +143,26 @@ async def test_people_and_groups_are_shown_with_roles_accounts_and_modes(setup: 
     row = text.partition("&lt;Choir&gt;</th>")[2].partition("</tr>")[0]
     assert "<td>one conversation that everyone shares</td>" in row
     assert f"<td>{olga.name}</td>" in row
+
+
+async def test_a_page_of_people_leads_to_the_next_one(setup: Setup) -> None:
+    def invite(connection: Connection) -> None:
+        for number in range(60):
+            people.insert(
+                connection, slug=f"guest-{number}", name=f"Guest {number}", role="member", now=1
+            )
+
+    await setup.served.gateway.database.write("test", invite)
+    path, names = "/people", list[str]()
+    async with browse(setup.served) as session:
+        while path:
+            async with session.get(path) as answer:
+                text = await answer.text()
+            assert text.count('<th scope="row">') <= 50
+            names += re.findall(r'<th scope="row">(Guest \d+)<', text)
+            found = re.search(r'href="(/people\?after=\d+)"', text)
+            path = found[1] if found else ""
+    assert names == [f"Guest {number}" for number in range(60)]
 
 
 async def test_a_skill_shows_its_instructions_and_what_each_version_changed(setup: Setup) -> None:
