@@ -8,7 +8,7 @@ from agent_core.errors import StoreError
 from agent_core.execution.subprocesses.process_privacy import hide_process
 from gateway.errors import Broken, Declined, Mistaken, StartError, suggest
 from gateway.interfaces import subcommands
-from gateway.interfaces.parser import Parser, end_sentence
+from gateway.interfaces.parser import Parser, end_sentence, show_help
 from gateway.interfaces.subcommands import SUBCOMMANDS
 from gateway.interfaces.waiting import showing
 
@@ -44,7 +44,7 @@ def _dispatch(words: list[str], environ: Mapping[str, str]) -> int:
     word = words[0] if words else ""
     word = "version" if word == "--version" else word
     if word in ("-h", "--help", "help"):
-        print(_describe_subcommands())
+        show_help(f"{_describe_subcommands()}\n")
         return DONE
     if not word:
         print(_describe_subcommands(), file=sys.stderr)

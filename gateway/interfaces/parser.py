@@ -1,9 +1,11 @@
 """The argument parser of the command line: errors in one sentence, and examples in each help."""
 
 import argparse
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
+from gateway import interfaces
 from gateway.errors import find_nearest, suggest
 
 _WRONG = 2
@@ -35,6 +37,13 @@ class Parser(argparse.ArgumentParser):
         lines = "".join(f"\n  {line}" for line in self.examples)
         return super().format_help() + (f"\nexamples:{lines}\n" if lines else "")
 
+    def print_help(self, file: Any = None) -> None:
+        """Print the help, in colours on a terminal."""
+        if file is None:
+            show_help(self.format_help())
+        else:
+            super().print_help(file)
+
     def list_verbs(self) -> Mapping[str, "Parser"]:
         """Return the parsers of the verbs by name, without their aliases."""
         return {
@@ -64,6 +73,17 @@ class Parser(argparse.ArgumentParser):
         if isinstance(action, argparse._SubParsersAction):
             raise argparse.ArgumentError(None, f"there is no `{self.prog} {value}`; {nearest}")
         raise argparse.ArgumentError(action, f"there is no {value}; {nearest}")
+
+
+def show_help(text: str) -> None:
+    """Print a help: in colours on a terminal, if rich is installed, else as it is."""
+    try:
+        show = interfaces.print_coloured if sys.stdout.isatty() else sys.stdout.write
+    except ModuleNotFoundError as error:
+        if error.name != "rich":
+            raise
+        show = sys.stdout.write
+    show(text)
 
 
 def end_sentence(text: str) -> str:

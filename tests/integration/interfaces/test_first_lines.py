@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from agent_core.state.engine.database import Database
 from gateway.interfaces.subcommands import SUBCOMMANDS
 from tests.architecture.source import ROOT
-from tests.integration.processes import PATIENCE, environ
+from tests.integration.processes import PATIENCE, environ, talaria
 
 pytestmark = pytest.mark.process
 
@@ -107,7 +108,35 @@ def test_what_was_waited_for_is_not_left_on_the_terminal(tmp_path: Path) -> None
     assert "Price table of" in shown
 
 
-def run_in_terminal(home: Path, *arguments: str) -> str:
+@pytest.mark.parametrize("words", [("--help",), ("people", "--help"), ("jobs", "add", "--help")])
+def test_help_has_colours_on_a_terminal_only(tmp_path: Path, words: tuple[str, ...]) -> None:
+    pytest.importorskip("rich")
+    plain = talaria(tmp_path, *words).out
+    assert "\x1b" not in plain
+    arguments = ("-m", "gateway", *words)
+    coloured = run_in_terminal(tmp_path, *arguments, TERM="xterm-256color")
+    assert "\x1b[32m--" in coloured or "\x1b[36m" in coloured
+    assert re.sub(r"\x1b\[[\d;]*[mK]", "", coloured).replace("\r", "") == plain
+    for setting in ({"NO_COLOR": "1", "TERM": "xterm-256color"}, {"TERM": "dumb"}):
+        assert run_in_terminal(tmp_path, *arguments, **setting).replace("\r\n", "\n") == plain
+
+
+def test_help_without_rich_is_plain(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "class Hidden:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'rich':\n"
+        "            raise ModuleNotFoundError(name, name=name)\n"
+        "sys.meta_path.insert(0, Hidden())\n"
+        "from gateway.__main__ import main\n"
+        "main(['--help'])"
+    )
+    shown = run_in_terminal(tmp_path, "-c", code, TERM="xterm-256color")
+    assert shown.replace("\r\n", "\n") == talaria(tmp_path, "--help").out
+
+
+def run_in_terminal(home: Path, *arguments: str, **variables: str) -> str:
     """Return everything that a program shows in a terminal of its own."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
@@ -116,7 +145,7 @@ def run_in_terminal(home: Path, *arguments: str) -> str:
         stdout=theirs,
         stderr=theirs,
         cwd=ROOT,
-        env=environ(home),
+        env=environ(home) | variables,
     ) as program:
         os.close(theirs)
         shown = b""
