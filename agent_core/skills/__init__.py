@@ -37,13 +37,14 @@ if TYPE_CHECKING:
     )
     from agent_core.skills.parser import Skill, is_name
     from agent_core.skills.snapshots import is_whole
-    from agent_core.skills.states import find_payer
+    from agent_core.skills.states import CURATOR, find_payer
     from agent_core.skills.undo import undo_skill_change
     from agent_core.skills.usage import SkillRecord, UsageFile, list_records
 else:
     __getattr__ = export_lazily(__name__, __file__)
 
 __all__ = [
+    "CURATOR",
     "FOUND",
     "SKILL_FILE",
     "CatalogEntry",

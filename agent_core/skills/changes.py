@@ -84,6 +84,15 @@ def check_patch(catalog: SkillCatalog, name: str, old: str, new: str) -> SkillCh
     return SkillChange(name=name, path=SKILL_FILE, before=before, after=after)
 
 
+def check_rewrite(catalog: SkillCatalog, name: str, text: str) -> SkillChange:
+    """Check a whole new text of the home's skill. Blocks. Raises as above."""
+    before = _read_own(catalog, name)
+    if text == before:
+        raise SkillConflict(f"The skill {name} says that already.")
+    _check_text(name, text)
+    return SkillChange(name=name, path=SKILL_FILE, before=before, after=text)
+
+
 def check_file(catalog: SkillCatalog, name: str, path: str, text: str) -> SkillChange:
     """Check a new file of the home's skill. Blocks. Raises as above."""
     _read_own(catalog, name)

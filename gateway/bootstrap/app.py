@@ -157,11 +157,7 @@ def _list_background(
         notices.enqueue_for_owners,
         core.now,
     )
-    slow = maintenance.SlowWork(
-        spoken_answers=spoken_answers,
-        learning=maintenance.make_reviews(core, notices.dispatcher, data.questions, lanes),
-        skill_tests=maintenance.make_skill_tests(core, notices, lanes),
-    )
+    slow = maintenance.make_slow_work(core, notices, data.questions, lanes, spoken_answers)
     runners = maintenance.make_task_runners(core, notices, proposals, slow)
     data.questions.answered.connect(lambda _: core.tasks_due.set())
     return [

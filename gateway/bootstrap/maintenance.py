@@ -15,7 +15,7 @@ from agent_core.skills import UsageFile
 from agent_core.skills.evaluation import Sandbox
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
-from agent_core.state.queues import reviews, skill_tests, tasks
+from agent_core.state.queues import curations, reviews, skill_tests, tasks
 from agent_core.state.queues.tasks import Task
 from agent_core.tools import Toolbox, make_workspace_tools
 from gateway.bootstrap.core import Core
@@ -26,12 +26,14 @@ from gateway.scheduler import (
     SUMMARY_TASK,
     AlertSources,
     AlertWatch,
+    Curation,
+    CurationDeps,
     PersonBusy,
     ReviewDeps,
     Reviews,
     SkillTestDeps,
     SkillTests,
-    TestUnfinished,
+    TaskUnfinished,
 )
 from gateway.texts.tools.skills import find_words
 from gateway.turns import PROPOSAL_TASK, SPEECH_TASK, AcceptedProposals, Lanes, SpokenAnswers
@@ -42,7 +44,7 @@ _LONGEST = 300.0
 """Seconds that one task may take."""
 _MOST_ATTEMPTS = 3
 _PAUSE = 60_000
-_SLOW = frozenset((SPEECH_TASK, reviews.KIND, skill_tests.KIND, skill_tests.CHECK))
+_SLOW = frozenset((SPEECH_TASK, reviews.KIND, curations.KIND, skill_tests.KIND, skill_tests.CHECK))
 """Kinds of tasks whose runner runs nothing else."""
 
 _TEST_TOOLS = ("terminal", "read_file", "write_file", "patch", "search_files")
@@ -110,8 +112,8 @@ class TaskRunner:
         try:
             async with asyncio.timeout(_LONGEST):
                 await self._handlers[task.kind](task)
-        except (PersonBusy, TestUnfinished) as error:
-            wait = error.wait if isinstance(error, TestUnfinished) else round(2000 * self._poll)
+        except (PersonBusy, TaskUnfinished) as error:
+            wait = error.wait if isinstance(error, TaskUnfinished) else round(2000 * self._poll)
             await self._database.write(
                 "tasks.defer", lambda c: tasks.defer(c, task_id=task.id, due_at=now + wait)
             )
@@ -156,6 +158,23 @@ def make_reviews(
             now=core.now,
             zone_of=core.zone_of,
             user_model=core.user_model,
+        )
+    )
+
+
+def make_curation(core: Core, dispatcher: OutboxDispatcher, lanes: Lanes) -> Curation:
+    """Build what looks for skills and notes that could be tidier."""
+    return Curation(
+        CurationDeps(
+            database=core.database,
+            dispatcher=dispatcher,
+            memory=core.memory.store,
+            catalog=core.skills.catalog,
+            model=core.model,
+            name=core.settings.model.cheap,
+            quotas=core.quotas,
+            is_running=lanes.is_running,
+            now=core.now,
         )
     )
 
@@ -223,7 +242,24 @@ class SlowWork:
 
     spoken_answers: SpokenAnswers
     learning: Reviews
+    curation: Curation
     skill_tests: SkillTests
+
+
+def make_slow_work(
+    core: Core,
+    notices: Notices,
+    questions: Questions,
+    lanes: Lanes,
+    spoken_answers: SpokenAnswers,
+) -> SlowWork:
+    """Build what learns, looks through and tests in the background."""
+    return SlowWork(
+        spoken_answers=spoken_answers,
+        learning=make_reviews(core, notices.dispatcher, questions, lanes),
+        skill_tests=make_skill_tests(core, notices, lanes),
+        curation=make_curation(core, notices.dispatcher, lanes),
+    )
 
 
 def make_task_runners(
@@ -275,7 +311,10 @@ def _make_slow_runners(core: Core, slow: SlowWork, poll: float) -> list[TaskRunn
     }
     kinds: list[tuple[dict[str, Handler], asyncio.Event]] = [
         ({SPEECH_TASK: slow.spoken_answers.apply}, core.speech_due),
-        ({reviews.KIND: slow.learning.apply}, asyncio.Event()),
+        (
+            {reviews.KIND: slow.learning.apply, curations.KIND: slow.curation.apply},
+            asyncio.Event(),
+        ),
         (tests, asyncio.Event()),
     ]
     return [

@@ -152,7 +152,7 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
     backups = Backups(database, plan_backups(settings), now=now)
     renew = partial(deps.data_removed.emit, None)
     skills = make_skill_services(SkillCatalog(*settings.skill_places), settings.skills, database)
-    curator = Curator(skills, deps.notices, enqueue=enqueue, now=now)
+    curator = Curator(skills, deps.notices, settings.learning, enqueue=enqueue, now=now)
     calendars = make_calendars(settings, database, deps.zone, changed=wake, now=now)
     runner_deps = RunnerDeps(
         group=deps.group,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gateway.commands.conversation import SessionCommands as SessionCommands
     from gateway.commands.conversation import StatusReport as StatusReport
     from gateway.commands.jobs import JobCommands as JobCommands
+    from gateway.commands.learning import CuratorCommands as CuratorCommands
     from gateway.commands.learning import LearningCommands as LearningCommands
     from gateway.commands.learning import ProfileCommands as ProfileCommands
     from gateway.commands.learning import SkillCommands as SkillCommands

@@ -57,6 +57,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(name="profile", summary="Show, correct or delete your profile", is_private=True),
     CommandSpec(name="skills", summary="List skills; each one is also a command"),
+    CommandSpec(name="curator", summary="Decide what should be tidier", is_private=True),
     CommandSpec(name="block", summary="Manage memory that several people share"),
     CommandSpec(name="jobs", summary="Show or change scheduled jobs"),
     CommandSpec(name="sethome", summary="Send reminders and digests to this chat"),

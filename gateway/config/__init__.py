@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gateway.config.credentials import Secrets as Secrets
     from gateway.config.files import change_config as change_config
     from gateway.config.files import change_env as change_env
+    from gateway.config.learning_tables import LearningSettings as LearningSettings
     from gateway.config.learning_tables import SkillSettings as SkillSettings
     from gateway.config.logging import list_hidden as list_hidden
     from gateway.config.logging import logging_to as logging_to

@@ -27,6 +27,11 @@ class LearningSettings(Table, title="Learning"):
         description="A review that keeps something also draws guesses from what is remembered, in a"
         " second call of the cheap model. With `memory.provider`, that does so instead.",
     )
+    proposals: bool = Field(
+        True,
+        description="The weekly curator lets the cheap model look for skills and notes that repeat"
+        " or contradict each other. It only proposes changes, and each person decides.",
+    )
 
 
 class SkillSettings(Table, title="Skills"):

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from gateway.scheduler.calendars import Calendars as Calendars
     from gateway.scheduler.command_ends import CommandEndDeps as CommandEndDeps
     from gateway.scheduler.command_ends import CommandEnds as CommandEnds
+    from gateway.scheduler.curation import Curation as Curation
+    from gateway.scheduler.curation import CurationDeps as CurationDeps
+    from gateway.scheduler.curation import describe_plan as describe_plan
     from gateway.scheduler.event_sources import WATCH as WATCH
     from gateway.scheduler.event_sources import EventSources as EventSources
     from gateway.scheduler.retention import Sweeper as Sweeper
@@ -27,12 +30,11 @@ if TYPE_CHECKING:
     from gateway.scheduler.skill_curator import Curator as Curator
     from gateway.scheduler.skill_curator import SkillServices as SkillServices
     from gateway.scheduler.skill_curator import make_skill_services as make_skill_services
-    from gateway.scheduler.skill_curator import plan_round as plan_round
     from gateway.scheduler.skill_curator import record_manual_changes as record_manual_changes
     from gateway.scheduler.skill_curator import sync_at_start as sync_at_start
     from gateway.scheduler.skill_tests import SkillTestDeps as SkillTestDeps
     from gateway.scheduler.skill_tests import SkillTests as SkillTests
-    from gateway.scheduler.skill_tests import TestUnfinished as TestUnfinished
+    from gateway.scheduler.skill_tests import TaskUnfinished as TaskUnfinished
     from gateway.scheduler.system_jobs import BACKUP as BACKUP
     from gateway.scheduler.system_jobs import CALENDARS as CALENDARS
     from gateway.scheduler.system_jobs import CURATOR as CURATOR

@@ -22,12 +22,12 @@ from agent_core.skills import (
     plan_steps,
     write_planned,
 )
-from agent_core.skills.curation import take_snapshot
+from agent_core.skills.curation import enqueue_looks, take_snapshot
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skill_changes, skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.config import SkillSettings
+from gateway.config import LearningSettings, SkillSettings
 from gateway.people import Notices
 from gateway.texts import system_jobs
 
@@ -111,10 +111,13 @@ class Curator:
         self,
         services: SkillServices,
         notices: Notices,
+        learning: LearningSettings,
         *,
         enqueue: Callable[[Sequence[OutboxRow]], None],
         now: Callable[[], int],
     ) -> None:
+        """With `learning.proposals`, a model looks for what could be tidier afterwards."""
+        self._proposes = learning.proposals
         self._services = services
         self._notices = notices
         self._enqueue = enqueue
@@ -134,6 +137,8 @@ class Curator:
         def work(connection: Connection) -> tuple[CuratorReport, list[OutboxRow]]:
             write_planned(connection, self._services.catalog.folder)
             view, found = _look(connection, self._services, now)
+            if self._proposes:
+                enqueue_looks(connection, now=now)
             if not found.has_folder:
                 return found, []
             hand = Origin(actor="hand", now=now, evidence="found by the curator")

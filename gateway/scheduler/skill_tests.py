@@ -7,7 +7,7 @@ from functools import partial
 
 from agent_core.agent.quotas import Quotas, call_in_background
 from agent_core.errors import QuotaExceeded, SkillBroken, SkillConflict, SkillMissing
-from agent_core.ids import ConversationId, PersonId, TurnId
+from agent_core.ids import ConversationId, TurnId
 from agent_core.models import Model, ModelAnswer, ModelRequest, bill
 from agent_core.skills import (
     CatalogEntry,
@@ -56,10 +56,8 @@ _WAIT = 3_600_000
 """Milliseconds until a test goes on whose person has no quota left for background work."""
 
 
-class TestUnfinished(Exception):
-    """A part of a test is done, and the rest is for later; `seconds` from now."""
-
-    __test__ = False
+class TaskUnfinished(Exception):
+    """A task has more to do, after a wait."""
 
     def __init__(self, wait: int = 0) -> None:
         """`wait` is in milliseconds."""
@@ -82,6 +80,17 @@ class SkillTestDeps:
     now: Callable[[], int]
 
 
+def find_idle(
+    connection: Connection, *, task: Task, is_running: Callable[[ConversationId], bool]
+) -> Person | None:
+    """Find the person of a task. Raises `PersonBusy` while their conversation has a turn."""
+    key = sessions.name_direct(task.person_id)
+    found = sessions.find_conversation(connection, key=key, person_id=task.person_id)
+    if found and is_running(found.id):
+        raise PersonBusy
+    return people.find(connection, person_id=task.person_id)
+
+
 class SkillTests:
     """Runs the tasks of the kinds `skill_test` and `skill_check`.
 
@@ -95,13 +104,15 @@ class SkillTests:
     async def apply(self, task: Task) -> None:
         """Do the next part of a test.
 
-        Raises `TestUnfinished` and `PersonBusy` while there is more to do, `ModelError`,
+        Raises `TaskUnfinished` and `PersonBusy` while there is more to do, `ModelError`,
         `BackendUnavailable`, `StoreError` and `OSError`.
         """
         record = load_record(task.payload)
         if record.result or await self._is_known(task, record):
             return
-        person = await self._deps.database.read(lambda c: self._find_idle(c, task.person_id))
+        person = await self._deps.database.read(
+            partial(find_idle, task=task, is_running=self._deps.is_running)
+        )
         if person is None or (person.learning == "off" and not record.is_asked):
             return
         try:
@@ -119,9 +130,9 @@ class SkillTests:
                 )
                 run = await replayer.run(case, recorded, arm, entry)
                 await self._save(task, replace(record, runs=(*record.runs, run)))
-                raise TestUnfinished
+                raise TaskUnfinished
         except QuotaExceeded:
-            raise TestUnfinished(_WAIT) from None
+            raise TaskUnfinished(_WAIT) from None
         except (SkillMissing, SkillBroken, SkillConflict) as error:
             verdict = Verdict(result="void", reason=str(error))
         else:
@@ -145,14 +156,6 @@ class SkillTests:
             )
 
         return await self._deps.database.read(look)
-
-    def _find_idle(self, connection: Connection, person_id: PersonId) -> Person | None:
-        """Find the person. Raises `PersonBusy`."""
-        key = sessions.name_direct(person_id)
-        found = sessions.find_conversation(connection, key=key, person_id=person_id)
-        if found and self._deps.is_running(found.id):
-            raise PersonBusy
-        return people.find(connection, person_id=person_id)
 
     async def _choose(
         self, task: Task, record: EvalRecord, entry: CatalogEntry, person: Person

@@ -88,6 +88,7 @@ _PURPOSES = {
     "compaction": Text("Summaries"),
     "review": Text("Learning"),
     "skill_test": Text("Testing skills"),
+    "curation": Text("Looking for what could be tidier"),
     "broken": Text("Interrupted"),
 }
 _SETTINGS = {

@@ -12,7 +12,7 @@ MENU = [
     *("title", "branch", "status", "compact", "context", "tools", "agents", "approvals"),
     *("console", "usage", "whoami", "link", "accounts", "unlink", "memory", "share", "why"),
     *("undo", "learned"),
-    *("profile", "skills"),
+    *("profile", "skills", "curator"),
     *("block", "jobs"),
     *("sethome", "export", "forget", "erase", "settings", "model", "verbose", "room"),
 ]

@@ -17,7 +17,7 @@ from agent_core.skills.agreements import hash_folder
 from agent_core.skills.catalog import ARCHIVE, list_skill_folders
 from agent_core.skills.changes import archive_planned, plan_moves, write_planned
 from agent_core.skills.install import INCOMING, record_version, walk, write_copy
-from agent_core.skills.ledger_sync import choose_archive_name
+from agent_core.skills.ledger_sync import choose_archive_name, note_loaded
 from agent_core.skills.snapshots import read_snapshot
 from agent_core.skills.states import CURATOR, find_text_actor
 from agent_core.state.engine.database import Connection
@@ -75,10 +75,13 @@ def restore_snapshot(connection: Connection, folder: Path, origin: Origin) -> Re
     """Record that the newest snapshot is back; `write_planned` moves its skills into place.
 
     Skills that the curator has written since go to the archive, unless they are pinned or a job
-    needs them. Those of people stay. Files and ledger must be in sync. Blocks. Raises
-    `SkillConflict` if there is no snapshot, or nothing differs from it, and `OSError`.
+    needs them. Those of people stay. Blocks. Raises `SkillConflict` if there is no snapshot, or
+    nothing differs from it, `SkillBroken` if the folder is unreadable, and `OSError`.
     """
     write_planned(connection, folder)
+    hand = Origin(actor="hand", now=origin.now, evidence="found before a snapshot came back")
+    for place in list_skill_folders(folder):
+        note_loaded(connection, folder, place.name, hand)
     names = list_snapshots(folder)
     if not names:
         raise SkillConflict("There is no snapshot yet; the curator takes one before it changes.")

@@ -73,6 +73,19 @@ def list_recent(connection: Connection, *, person_id: PersonId, limit: int) -> l
     return [read_row(row) for row in rows]
 
 
+def list_by(
+    connection: Connection, *, person_id: PersonId, actor: str, limit: int
+) -> list[LedgerEntry]:
+    """List the newest rows that one actor wrote, newest first, among the newest 1,000 of all."""
+    rows = connection.execute(
+        f"SELECT {ROW} FROM (SELECT * FROM ledger WHERE person_id = :person_id"
+        " AND target = 'skill' ORDER BY id DESC LIMIT 1000) WHERE actor = :actor"
+        " ORDER BY id DESC LIMIT :limit",
+        {"person_id": person_id, "actor": actor, "limit": limit},
+    ).fetchall()
+    return [read_row(row) for row in rows]
+
+
 def set_state(
     connection: Connection, *, name: str, state: SkillState, why: str, origin: Origin
 ) -> LedgerEntry | None:

@@ -1,5 +1,6 @@
 """Commands about what the assistant learns from finished turns, and about skills."""
 
+from gateway.commands.learning.curator import CuratorCommands as CuratorCommands
 from gateway.commands.learning.feed import LearningCommands as LearningCommands
 from gateway.commands.learning.profile import ProfileCommands as ProfileCommands
 from gateway.commands.learning.skill_undo import SkillUndo as SkillUndo

@@ -35,8 +35,7 @@ from gateway.interfaces.operations.contract import (
     read_limit,
     read_text,
 )
-from gateway.scheduler import CURATOR, plan_round, record_manual_changes
-from gateway.texts import system_jobs
+from gateway.scheduler import CURATOR, describe_plan, record_manual_changes
 
 T = TypeVar("T")
 
@@ -249,7 +248,7 @@ async def curate(context: OperationContext, asked: Answer) -> Answer:
         return await _restore_snapshot(context, now)
     if asked.get("dry_run"):
         try:
-            return {"lines": system_jobs.describe_plan(await plan_round(context.skills, now))}
+            return {"lines": await describe_plan(context.skills, now)}
         except SkillBroken as error:
             raise Declined(str(error)) from error
 
@@ -270,7 +269,6 @@ async def curate(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def _restore_snapshot(context: OperationContext, now: int) -> Answer:
-    await _do(context, lambda c: record_manual_changes(c, context.skills, now, _FOUND))
     folder, origin = context.skills.catalog.folder, Origin(actor="house", now=now)
     done = await _do(context, lambda c: restore_snapshot(c, folder, origin))
     await _write_all(context)

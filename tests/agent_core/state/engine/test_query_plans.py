@@ -110,6 +110,7 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Account, NewAccount, Preferences
 from agent_core.state.queues import (
     agent_messages,
+    curations,
     dead_letters,
     deferred_messages,
     history,
@@ -168,6 +169,7 @@ ROOMS = (
     export,
     files,
     compactions,
+    curations,
     evidence,
     learning,
     delegated_turns,

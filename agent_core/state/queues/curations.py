@@ -1,0 +1,68 @@
+"""Queries for the curator's looks at skills and memories: tasks whose key names person and subject.
+
+The payload holds what a model proposed, and what the person decided.
+"""
+
+from typing import Literal
+
+from agent_core.ids import PersonId, TaskId
+from agent_core.state.engine.database import Connection
+from agent_core.state.queues import tasks
+
+KIND = "curation"
+"""The kind of the tasks."""
+_DIGITS = 19
+"""Digits of a time in a key, so that keys sort like times."""
+
+
+def enqueue(
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    subject: Literal["skills", "memory"],
+    payload: str,
+    now: int,
+) -> None:
+    """Queue a look that a person pays for: at their memory, or at the skills of the home."""
+    tasks.enqueue(
+        connection,
+        kind=KIND,
+        key=f"{person_id}:{now:0{_DIGITS}}:{subject}",
+        person_id=person_id,
+        payload=payload,
+        now=now,
+    )
+
+
+def save(connection: Connection, *, task_id: TaskId, payload: str) -> None:
+    """Replace what a look has found so far."""
+    connection.execute(
+        "UPDATE tasks SET payload = :payload WHERE id = :id", {"payload": payload, "id": task_id}
+    )
+
+
+def find(connection: Connection, *, person_id: PersonId, task_id: TaskId) -> str | None:
+    """Return the payload of a person's finished look."""
+    row = connection.execute(
+        "SELECT payload FROM tasks WHERE id = :id AND kind = 'curation'"
+        " AND person_id = :person_id AND state = 'done'",
+        {"id": task_id, "person_id": person_id},
+    ).fetchone()
+    return row[0] if row else None
+
+
+def list_finished(
+    connection: Connection, *, person_id: PersonId, limit: int
+) -> list[tuple[TaskId, str]]:
+    """List the payloads of a person's finished looks, newest first."""
+    rows = connection.execute(
+        "SELECT id, payload FROM tasks WHERE kind = 'curation' AND key > :first AND key < :last"
+        " AND person_id = :person_id AND state = 'done' ORDER BY key DESC LIMIT :limit",
+        {
+            "first": f"{person_id}:",
+            "last": f"{person_id};",
+            "person_id": person_id,
+            "limit": limit,
+        },
+    ).fetchall()
+    return [(TaskId(row[0]), row[1]) for row in rows]

@@ -1,0 +1,188 @@
+"""Look through skills and memories with the cheap model, and propose what should be tidier."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from agent_core.agent.quotas import Quotas, call_in_background
+from agent_core.errors import QuotaExceeded
+from agent_core.ids import ConversationId
+from agent_core.memory import MemoryStore
+from agent_core.models import Model, ModelAnswer, ModelRequest, bill
+from agent_core.skills import SkillCatalog
+from agent_core.skills.curation import (
+    LEAST_ENTRIES,
+    CurationRecord,
+    Proposal,
+    choose_texts,
+    dump_record,
+    hash_texts,
+    list_known_groups,
+    list_memory,
+    list_open,
+    list_records,
+    list_visible,
+    load_record,
+    make_merge_request,
+    make_tidy_request,
+    read_merges,
+    read_tidyings,
+)
+from agent_core.state.conversations import usage
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from agent_core.state.queues import curations, outbox
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.state.queues.tasks import Task
+from agent_core.transcript import ToolCallPart
+from gateway.outbound import OutboxDispatcher, stand_for
+from gateway.people import find_direct_chat
+from gateway.scheduler.skill_curator import SkillServices, plan_round
+from gateway.scheduler.skill_tests import TaskUnfinished, find_idle
+from gateway.texts import system_jobs
+from gateway.texts.learning import curator as texts
+from gateway.texts.readers import speak_to
+
+PURPOSE = "curation"
+"""The purpose of the model calls in `usage`."""
+_LEAST_SKILLS = 2
+_WAIT = 3_600_000
+"""Milliseconds until a look goes on whose person has no quota left for background work."""
+
+Read = Callable[[tuple[ToolCallPart, ...], frozenset[frozenset[str]]], tuple[list[Proposal], int]]
+"""Reads the proposals of an answer, given the groups that were proposed before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurationDeps:
+    """The services of looks. `name` is the model to call, normally the cheap one."""
+
+    database: Database
+    dispatcher: OutboxDispatcher
+    memory: MemoryStore
+    catalog: SkillCatalog
+    model: Model
+    name: str
+    quotas: Quotas
+    is_running: Callable[[ConversationId], bool]
+    now: Callable[[], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """A request, the name of what it shows, and how its answer is read."""
+
+    request: ModelRequest
+    digest: str
+    read: Read
+
+
+class Curation:
+    """Runs the tasks of the kind `curation`. Each makes one call, and changes nothing itself."""
+
+    def __init__(self, deps: CurationDeps) -> None:
+        self._deps = deps
+
+    async def apply(self, task: Task) -> None:
+        """Run one look; what was looked at before is not paid for again.
+
+        Raises `PersonBusy`, `TaskUnfinished` without a quota, `ModelError`, `StoreError`,
+        `SkillBroken`, and `OSError` for an unreadable file.
+        """
+        deps = self._deps
+        record = load_record(task.payload)
+        person = await deps.database.read(partial(find_idle, task=task, is_running=deps.is_running))
+        if record.digest or person is None or person.learning == "off":
+            return
+        make = self._look_at_skills if record.subject == "skills" else self._look_at_memory
+        look = await make(person)
+        if look is None:
+            return
+        earlier = await deps.database.read(lambda c: list_records(c, person_id=person.id))
+        if any(one.record.digest == look.digest for one in earlier):
+            return
+        try:
+            answer = await call_in_background(deps.model, deps.quotas, person.id, look.request)
+        except QuotaExceeded:
+            raise TaskUnfinished(_WAIT) from None
+        calls = tuple(answer.message.calls) if answer.stop == "tools" else ()
+        proposals, refused = look.read(calls, list_known_groups(earlier))
+        done = replace(record, digest=look.digest, proposals=tuple(proposals), refused=refused)
+        await self._end(task, done, person, answer)
+
+    async def _look_at_skills(self, person: Person) -> _Look | None:
+        del person  # the skills are the home's; the person only pays
+        deps = self._deps
+        texts_by_name = await deps.database.read(lambda c: choose_texts(c, deps.catalog))
+        if len(texts_by_name) < _LEAST_SKILLS:
+            return None
+        return _Look(
+            request=make_merge_request(deps.name, texts_by_name),
+            digest=hash_texts(texts_by_name.values()),
+            read=lambda calls, known: read_merges(calls, texts_by_name, deps.catalog, known),
+        )
+
+    async def _look_at_memory(self, person: Person) -> _Look | None:
+        deps = self._deps
+        await deps.memory.snapshot(person.id, person.slug, deps.now())
+        entries = await deps.database.read(lambda c: list_memory(c, person_id=person.id))
+        if len(entries) < LEAST_ENTRIES:
+            return None
+        limits = {one: deps.memory.limits.of(one) for one in ("user", "memory")}
+        return _Look(
+            request=make_tidy_request(deps.name, entries, limits),
+            digest=hash_texts([one.text for one in entries]),
+            read=lambda calls, known: read_tidyings(calls, entries, known),
+        )
+
+    async def _end(
+        self, task: Task, record: CurationRecord, person: Person, answer: ModelAnswer
+    ) -> None:
+        """Store what was proposed with its cost, and tell the person."""
+        deps = self._deps
+        spent = bill(answer.model, answer.usage, PURPOSE, deps.quotas.prices.cost)
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            curations.save(connection, task_id=task.id, payload=dump_record(record))
+            usage.insert(connection, spent, person_id=person.id, turn_id=None, now=deps.now())
+            return self._tell(connection, person, len(record.proposals))
+
+        deps.dispatcher.enqueue(await deps.database.write("curation.end", work))
+
+    def _tell(self, connection: Connection, person: Person, count: int) -> list[OutboxRow]:
+        place = find_direct_chat(connection, person, self._deps.dispatcher.adapters)
+        if place is None or not count:
+            return []
+        with speak_to(connection, person.id):
+            message = NewOutboxMessage(
+                platform=place[0],
+                chat=place[1],
+                body=texts.describe_waiting(count),
+                person_id=person.id,
+                is_silent=person.learning != "tell",
+                buttons=(stand_for("curator proposals", texts.SHOW_PROPOSALS()),),
+            )
+        return [outbox.enqueue(connection, message, now=self._deps.now())]
+
+
+async def describe_plan(services: SkillServices, now: int) -> list[str]:
+    """Say what the curator would do, and show the proposals about skills that wait.
+
+    Raises `SkillBroken` if the folder is unreadable, and `StoreError`.
+    """
+    planned = await plan_round(services, now)
+    looks = await services.database.read(lambda c: _describe_looks(c, services.catalog))
+    return [*system_jobs.describe_plan(planned), *looks]
+
+
+def _describe_looks(connection: Connection, catalog: SkillCatalog) -> list[str]:
+    owner = people.find_owner(connection)
+    visible = list_visible(connection, person_id=owner.id, is_owner=True) if owner else []
+    records = [stored for _, stored in visible if stored.record.subject == "skills"]
+    waiting = [stored.record.proposals[number] for stored, number in list_open(records)]
+    count = len(choose_texts(connection, catalog))
+    lines = [texts.describe_looked_at(count)] if count >= _LEAST_SKILLS else []
+    if waiting:
+        lines += ["", *texts.describe_proposals(waiting, 0, is_whole=True).splitlines()]
+    return lines

@@ -1,0 +1,193 @@
+"""What the curator's model proposes in a running gateway, and what people make of it."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent_core.memory import render
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.queues import curations
+from tests.agent_core.skills.test_catalog import write_skill
+from tests.fakes.model import FakeModel, Play, ask, call, say
+from tests.integration.accounts import ChatAccount
+from tests.integration.clock import Clock
+from tests.integration.harness import Harness, running
+from tests.integration.jobs.test_skills import START, ZONE, curated, names_in, take_over
+from tests.integration.jobs_support import ana, greeted
+from tests.integration.skills.test_tests import SOON, list_runs, own
+
+NOTES = [
+    "Lives in Graz",
+    "Has a cat called Mimi",
+    "The cat is called Mimi",
+    "Rows every Tuesday",
+    "Likes short answers",
+]
+TIDY = ask(
+    call("tidy", json.dumps({"kind": "duplicate", "remove": [2], "keep": 1, "reason": "Twice."}))
+)
+TEXT = "---\nname: notes\ndescription: Keeps notes.\n---\nSort and file them.\n"
+MERGE = ask(
+    call(
+        "merge",
+        json.dumps(
+            {
+                "skills": ["file-notes", "sort-notes"],
+                "into": "notes",
+                "text": TEXT,
+                "reason": "Both keep notes.",
+            }
+        ),
+    )
+)
+
+
+def find_notes(home: Path) -> Path:
+    return next(home.glob("memories/people/*")) / "USER.md"
+
+
+async def begin(harness: Harness, home: Path) -> None:
+    """Make Ana an owner who has written notes by hand."""
+    await own(harness)
+    person = await harness.read(lambda c: people.find(c, person_id=ana(c)))
+    assert person
+    (home / "memories" / "people" / person.slug).mkdir(parents=True)
+    write_notes(home)
+
+
+def write_notes(home: Path, notes: Sequence[str] = NOTES) -> None:
+    find_notes(home).write_text(render(tuple(notes)))
+
+
+async def looked(harness: Harness, count: int) -> None:
+    """Return once `count` looks are done, and everything is told."""
+
+    def done(connection: Connection) -> int:
+        query = "SELECT COUNT(*) FROM tasks WHERE kind = :kind AND state = 'done'"
+        return int(connection.execute(query, {"kind": curations.KIND}).fetchone()[0])
+
+    async with asyncio.timeout(45):
+        while await harness.read(done) < count:
+            await asyncio.sleep(0.01)
+    await harness.at_rest()
+
+
+def working(*plays: Play) -> FakeModel:
+    return greeted(*plays)
+
+
+async def test_notes_that_repeat_each_other_are_proposed_and_tidied_after_a_yes(
+    tmp_path: Path,
+) -> None:
+    clock = Clock(*START)
+    model = working(TIDY, say("nothing"))
+    async with running(tmp_path, model, now=clock, timings=SOON, **ZONE) as harness:
+        await begin(harness, tmp_path)
+        await curated(harness, clock, days=2, count=1)
+        await looked(harness, 2)
+        notice = await harness.chat.sees_text("I see 1 thing that could be tidier")
+        assert notice.is_silent
+        assert "The cat is called Mimi" in find_notes(tmp_path).read_text(), "a yes comes first"
+        await harness.chat.press("Show proposals")
+        shown = await harness.chat.sees_text("Remove what another note says, too.")
+        assert "- The cat is called Mimi" in shown.text
+        assert "Twice." in shown.text
+        await harness.chat.press("Accept 1")
+        await harness.chat.sees_text("Done.")
+        assert find_notes(tmp_path).read_text() == render((*NOTES[:2], *NOTES[3:]))
+        await harness.chat.says("/curator proposals")
+        await harness.chat.sees_text("No proposal needs your decision.")
+        assert (await harness.read(list_runs))[-1] == "curation", "the cost has a name in /usage"
+        await harness.chat.says("/undo")
+        await harness.at_rest()
+        assert "The cat is called Mimi" in find_notes(tmp_path).read_text()
+        paid = len(model.requests)
+        await curated(harness, clock, days=7, count=2)
+        await looked(harness, 4)
+        assert len(model.requests) == paid, "the same notes are not paid for twice"
+
+
+async def test_a_declined_or_outdated_proposal_changes_nothing(tmp_path: Path) -> None:
+    clock = Clock(*START)
+    shorten = {"kind": "shorten", "remove": [3, 4], "text": "Rows Tuesday, short answers"}
+    model = working(
+        ask(
+            call("tidy", json.dumps({**shorten, "reason": "Shorter."}), "c1"),
+            *TIDY_CALLS,
+        )
+    )
+    async with running(tmp_path, model, now=clock, timings=SOON, **ZONE) as harness:
+        await begin(harness, tmp_path)
+        await curated(harness, clock, days=2, count=1)
+        await looked(harness, 2)
+        await harness.chat.says("/curator proposals")
+        await harness.chat.sees_text("Say the same in fewer words.")
+        await harness.chat.press("Decline 1")
+        await harness.chat.sees_text("Declined.")
+        left = [note for note in NOTES if note != "Has a cat called Mimi"]
+        write_notes(tmp_path, left)
+        await harness.chat.press("Show proposals")
+        await harness.chat.sees_text("Remove what another note says, too.")
+        await harness.chat.press("Accept 1")
+        await harness.chat.sees_text("I changed nothing: this has changed")
+        assert find_notes(tmp_path).read_text() == render(tuple(left)), "the last copy stays"
+
+
+TIDY_CALLS = [
+    call(
+        "tidy",
+        json.dumps({"kind": "duplicate", "remove": [2], "keep": 1, "reason": "Twice."}),
+        "c2",
+    )
+]
+
+
+async def test_an_owner_merges_skills_and_takes_it_back_with_one_press(tmp_path: Path) -> None:
+    clock, folder = Clock(*START), tmp_path / "skills"
+    for name in ("file-notes", "sort-notes"):
+        write_skill(folder, name)
+    await take_over(tmp_path, "file-notes", "sort-notes", now=clock())
+    model = working(MERGE)
+    async with running(tmp_path, model, now=clock, timings=SOON, **ZONE) as harness:
+        await own(harness)
+        await curated(harness, clock, days=2, count=1)
+        await looked(harness, 2)
+        await harness.chat.sees_text("I see 1 thing")
+        await harness.chat.says("/curator proposals")
+        shown = await harness.chat.sees_text(
+            "Merge the skills file-notes and sort-notes into notes"
+        )
+        assert "+Sort and file them." in shown.text
+        assert "Both keep notes." in shown.text
+        stranger = ChatAccount(harness, "2", "Ben")
+        await stranger.says("/title Ben")
+        assert "No proposal" in await stranger.says("/curator proposals")
+        assert "don't know that proposal" in await stranger.says("/curator accept 1-0")
+        await harness.chat.press("Accept 1")
+        await harness.chat.sees_text("the skill notes replaces file-notes and sort-notes")
+        assert names_in(folder, "*-notes") == []
+        assert (folder / "notes" / "SKILL.md").read_text() == TEXT
+        await harness.chat.says("/curator report")
+        report = await harness.chat.sees_text("What the curator sees")
+        assert "notes got a text that you accepted" in report.text
+        assert "sort-notes moved to the archive, merged into another skill" in report.text
+        await harness.chat.press("Restore the skills from before")
+        await harness.chat.sees_text("The skills are as they were in the snapshot")
+        assert names_in(folder, "*notes") == ["file-notes", "sort-notes"]
+
+
+async def test_a_look_that_is_killed_at_the_model_is_made_again(tmp_path: Path) -> None:
+    dying = (sys.executable, "-m", "tests.integration.skills.dying_curation", str(tmp_path))
+    done = await asyncio.to_thread(subprocess.run, dying, timeout=120, capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    clock = Clock(*START)
+    clock.pass_unseen(days=2)
+    async with running(tmp_path, FakeModel(TIDY), now=clock, timings=SOON, **ZONE) as harness:
+        await looked(harness, 2)
+        await harness.chat.says("/curator", id="later")
+        await harness.chat.sees_text("1 proposal needs your decision.")
