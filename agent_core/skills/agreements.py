@@ -1,6 +1,7 @@
-"""The owner's agreements to skills of the working folder: a file in the home's skills folder.
+"""The owner's agreements to skills of others: a file in the home's skills folder.
 
-An agreement is about the content: once a file of the skill changes, it no longer holds.
+An agreement is about the content: once a file of the skill changes, it no longer holds. The yes at
+an installation is one, and `talaria skills agree` gives another.
 """
 
 import hashlib
@@ -27,13 +28,13 @@ def read_agreements(folder: Path) -> Mapping[str, str]:
     return found if isinstance(found, dict) else {}
 
 
-def agree(folder: Path, place: Path) -> None:
-    """Record that an owner agrees to a skill as it is. Blocks.
+def agree(folder: Path, place: Path, copy: Path | None = None) -> None:
+    """Record that an owner agrees to a skill as it is, or as its `copy` is before it moves. Blocks.
 
     Raises `SkillBroken` if it can't be read, `SkillConflict` if the file changes meanwhile, and
     `OSError`.
     """
-    digest = hash_folder(place)
+    digest = hash_folder(copy or place)
     if not digest:
         raise SkillBroken(f"skill {place.name} has files that are too large, links or unreadable")
     folder.mkdir(mode=0o700, exist_ok=True)

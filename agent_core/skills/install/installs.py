@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_core.errors import SkillConflict
-from agent_core.skills.agreements import hash_folder
+from agent_core.skills.agreements import agree, hash_folder
 from agent_core.skills.catalog import ARCHIVE, SKILL_FILE, SkillCatalog, list_skill_folders
 from agent_core.skills.changes import SkillChange, plan, plan_moves, write_planned
 from agent_core.skills.install.contract import StagedSkill
@@ -45,8 +45,12 @@ class SkillVersion:
     kept: str
 
 
-def plan_install(connection: Connection, folder: Path, staged: StagedSkill, now: int) -> None:
+def plan_install(
+    connection: Connection, folder: Path, staged: StagedSkill, now: int, *, agrees: bool = False
+) -> None:
     """Record a staged skill; `write_planned` moves it. An earlier version goes to the archive.
+
+    With `agrees`, the owner's yes is an agreement to the scanned files, scripts included.
 
     Raises `SkillConflict` if a skill of another origin has the name, or if the copy has changed
     since it was scanned.
@@ -74,6 +78,8 @@ def plan_install(connection: Connection, folder: Path, staged: StagedSkill, now:
     evidence = f"installed from {staged.address}{commit}; files {staged.tree}"
     origin = Origin(actor="house", now=now, evidence=evidence)
     record_version(connection, name, read_snapshot(copy), origin)
+    if agrees:
+        agree(folder, place, copy)
     moves.append((f"{INCOMING}/{staged.token}/{name}", name))
     plan_moves(connection, name, moves, staged.tree)
 

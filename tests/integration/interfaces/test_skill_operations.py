@@ -435,7 +435,8 @@ async def test_a_skill_is_installed_after_its_scan_and_rolled_back(home: Path) -
     assert "needs your approval" in said(home, "install", str(place)).err
     assert not (home / "skills/tidy").exists()
     installed = said(home, "install", str(home / "from"), "--yes")
-    assert installed.out.endswith("The skill tidy is installed; new conversations list it.\n")
+    assert "The skill tidy is installed; new conversations list it.\n" in installed.out
+    assert "its scripts wait for" in installed.out
     write_text(place, "tidy", "Sweep twice.")
     assert said(home, "install", str(place), "--skill", "tidy", "--yes").code == 0
     lines = said(home, "versions", "tidy").out.splitlines()

@@ -48,6 +48,7 @@ def install(arguments: argparse.Namespace, settings: Settings, environ: Mapping[
         }
         operations.perform(settings.home, "skills.install", asked, load_settings=lambda: settings)
     print(f"The skill {staged.name} is installed; new conversations list it.")
+    print("Your yes holds for these files; after a change, its scripts wait for `skills agree`.")
     return 0
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import SkillConflict
+from agent_core.skills.agreements import hash_folder, read_agreements
 from agent_core.skills.catalog import SKILL_FILE, SkillCatalog
 from agent_core.skills.changes import has_written_all, write_planned
 from agent_core.skills.install import (
@@ -77,6 +78,22 @@ async def test_the_row_comes_first_and_a_later_start_moves_the_files(shelf: Shel
     assert shelf.catalog.load("tidy").body == "First."
     await shelf.write()
     assert await shelf.versions() == [(1, True)]
+
+
+async def test_the_yes_agrees_to_the_files_until_one_changes(shelf: Shelf) -> None:
+    await shelf.install("First.")
+    assert read_agreements(shelf.home) == {}, "an import has no yes for each skill"
+    write_text(shelf.source, "tidy", "Second.")
+    staged = shelf.stage()
+    await shelf.database.write(
+        "plan", lambda c: plan_install(c, shelf.home, staged, 1, agrees=True)
+    )
+    await shelf.write()
+    place = shelf.home / "tidy"
+    agreed = read_agreements(shelf.home)
+    assert agreed == {str(place.absolute()): hash_folder(place)}
+    (place / "SKILL.md").write_text("changed")
+    assert agreed[str(place.absolute())] != hash_folder(place)
 
 
 async def test_a_copy_that_changes_after_the_scan_is_not_installed(shelf: Shelf) -> None:
