@@ -53,6 +53,7 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/jobs": ("jobs.html", jobs.show),
     "/usage": ("usage.html", usage.show),
     "/people": ("people.html", people.show),
+    "/people/usage": ("usage_by_person.html", usage.show_by_person),
     "/people/{person:int}": ("others.html", conversations.show_list_of_other),
     "/people/{person:int}/{conversation:int}": ("conversation.html", conversations.show_of_other),
     "/condition": ("health.html", health.show),  # monitors read `/health`

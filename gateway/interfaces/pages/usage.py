@@ -4,7 +4,9 @@ from agent_core.state.conversations import usage
 from gateway.interfaces.pages.views import Fields, Look
 
 _DAY = 86_400_000
-_DAYS = 30
+_DAYS, _WEEK = 30, 7
+_MOST = 50
+"""People on a page, most expensive first."""
 
 
 async def show(look: Look) -> Fields:
@@ -15,3 +17,11 @@ async def show(look: Look) -> Fields:
     )
     total = sum(line.charged.micro_dollars for line in lines)
     return {"days": _DAYS, "lines": lines, "total": total, "whole": max(total, 1)}
+
+
+async def show_by_person(look: Look) -> Fields:
+    """Read what everybody's calls of the last days cost; only an owner sees it."""
+    since = look.gateway.now() - _WEEK * _DAY
+    found = await look.gateway.database.read(lambda c: usage.charged_by_person(c, since=since))
+    total = sum(charged.micro_dollars for _, __, charged in found)
+    return {"days": _WEEK, "people": found[:_MOST], "total": total, "whole": max(total, 1)}

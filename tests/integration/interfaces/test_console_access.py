@@ -170,7 +170,15 @@ async def test_a_member_sees_their_own_pages_and_no_others(setup: Setup) -> None
                 assert 'href="/condition"' not in text
                 assert 'href="/"' not in text
         for path in (
-            *("/people", "/condition", "/metrics", "/start", "/history", "/files/x"),
+            *(
+                "/people",
+                "/people/usage",
+                "/condition",
+                "/metrics",
+                "/start",
+                "/history",
+                "/files/x",
+            ),
             *("/console.js", "/api/docs", "/nothing"),
         ):
             async with session.get(path) as answer:
