@@ -12,7 +12,7 @@ from bench.figures import Figure
 from bench.processes import ROOT, clean_environment, run_program, time_program
 from gateway.interfaces.subcommands import SUBCOMMANDS
 
-_ROUNDS = 5
+_ROUNDS = 3
 _GOAL = 0.3
 """Seconds; beyond them, people wonder whether something happens."""
 _READING = (
@@ -26,7 +26,7 @@ _READING = (
 
 
 async def measure() -> list[Figure]:
-    """Return the slowest command of each kind, best of five rounds, beside an empty Python."""
+    """Return the slowest command of each kind, best of three rounds, beside an empty Python."""
     empty = min([await time_program(("-c", "pass"), {}) for _ in range(_ROUNDS)])
     helped = [(word, "--help") for word in SUBCOMMANDS]
     with TemporaryDirectory(prefix="talaria-bench-") as folder:
