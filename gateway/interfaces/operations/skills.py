@@ -154,7 +154,8 @@ async def install(context: OperationContext, asked: Answer) -> Answer:
         raise Declined("There is no such copy of a skill; install it again.")
     now, folder = context.now(), context.skills.catalog.folder
     await _do(context, lambda c: record_manual_changes(c, context.skills, now, _FOUND))
-    await _do(context, lambda c: plan_install(c, folder, staged, now, agrees=True))
+    agrees = asked.get("agrees") is True
+    await _do(context, lambda c: plan_install(c, folder, staged, now, agrees=agrees))
     await _write_all(context)
     return {"name": staged.name}
 

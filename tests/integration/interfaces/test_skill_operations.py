@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from agent_core.skills.agreements import read_agreements
 from agent_core.skills.catalog import SKILL_FILE
 from agent_core.skills.curation import take_snapshot
 from agent_core.state.engine.database import Connection
@@ -437,6 +438,7 @@ async def test_a_skill_is_installed_after_its_scan_and_rolled_back(home: Path) -
     installed = said(home, "install", str(home / "from"), "--yes")
     assert "The skill tidy is installed; new conversations list it.\n" in installed.out
     assert "its scripts wait for" in installed.out
+    assert list(read_agreements(home / "skills")) == [str(home / "skills" / "tidy")]
     write_text(place, "tidy", "Sweep twice.")
     assert said(home, "install", str(place), "--skill", "tidy", "--yes").code == 0
     lines = said(home, "versions", "tidy").out.splitlines()

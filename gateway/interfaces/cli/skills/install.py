@@ -45,6 +45,7 @@ def install(arguments: argparse.Namespace, settings: Settings, environ: Mapping[
             "address": staged.address,
             "commit": staged.commit,
             "tree": staged.tree,
+            "agrees": True,
         }
         operations.perform(settings.home, "skills.install", asked, load_settings=lambda: settings)
     print(f"The skill {staged.name} is installed; new conversations list it.")
