@@ -51,7 +51,7 @@ class FakeModel:
 def list_offered(request: ModelRequest) -> set[str]:
     """Return a request's tools: those in the prompt, and those that a search returns."""
     search = next((one.description for one in request.tools if one.name == SEARCH_TOOL), "")
-    named = re.search(r"such as ([^:]*), and those", search)
+    named = re.search(r"in English: ([^:]*), and those", search)
     hidden = named[1].split(", ") if named else []
     return {one.name for one in request.tools} | set(hidden)
 
