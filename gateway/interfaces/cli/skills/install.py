@@ -37,7 +37,8 @@ def install(arguments: argparse.Namespace, settings: Settings, environ: Mapping[
         dangers = [one for one in report.findings if one.severity == "danger"]
         if arguments.yes and dangers:
             raise Declined("The scan found dangers, so --yes is not enough; leave it out.")
-        if not arguments.yes and not _confirm(staged.name):
+        has_scripts = (find_staged(folder, staged.token, staged.name) / "scripts").is_dir()
+        if not arguments.yes and not _confirm(staged.name, has_scripts=has_scripts):
             raise Declined("Nothing was installed.")
         asked = {
             "name": staged.name,
@@ -136,8 +137,9 @@ def _describe(one: Finding) -> str:
     return f"  {_SIGNS[one.severity]:<8}{one.kind}: {one.what}, {where}{count}"
 
 
-def _confirm(name: str) -> bool:
+def _confirm(name: str, *, has_scripts: bool) -> bool:
     """Ask for a yes. Raises `Declined` without a terminal."""
     if not sys.stdin.isatty():
         raise Declined("A skill needs your approval. Run this in a terminal, or add --yes.")
-    return input(f"Install {name}? [y/N] ").strip().lower() in ("y", "yes")
+    wanted = f"{name}, and let the assistant run its scripts" if has_scripts else name
+    return input(f"Install {wanted}? [y/N] ").strip().lower() in ("y", "yes")
