@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gateway.commands.learning import ProfileCommands as ProfileCommands
     from gateway.commands.learning import SkillCommands as SkillCommands
     from gateway.commands.learning import SkillUndo as SkillUndo
+    from gateway.commands.learning import choose_learning as choose_learning
     from gateway.commands.memory import MemoryCommands as MemoryCommands
     from gateway.commands.memory_scope import MemoryAccess as MemoryAccess
     from gateway.commands.people import PeopleCommands as PeopleCommands
@@ -36,7 +37,13 @@ if TYPE_CHECKING:
     from gateway.commands.rooms import PrivateAnswers as PrivateAnswers
     from gateway.commands.rooms import RoomCommands as RoomCommands
     from gateway.commands.settings import ModelCommands as ModelCommands
+    from gateway.commands.settings import PersonalSettings as PersonalSettings
     from gateway.commands.settings import SettingsCommands as SettingsCommands
+    from gateway.commands.settings import change_setting as change_setting
+    from gateway.commands.settings import find_model as find_model
+    from gateway.commands.settings import find_settings as find_settings
+    from gateway.commands.settings import parse_setting as parse_setting
+    from gateway.commands.settings import save_settings as save_settings
     from gateway.commands.tools.agents import AgentCommands as AgentCommands
     from gateway.commands.tools.approvals import ApprovalCommands as ApprovalCommands
     from gateway.commands.tools.mcp import McpCommands as McpCommands

@@ -132,11 +132,11 @@ class SettingsCommands:
         if call.is_press and not is_direct:
             # Anyone in a room can press another person's buttons.
             return Reply(text=ONLY_IN_DIRECT())
-        name, value = _parse_setting(words)
+        name, value = parse_setting(words)
         if name in NAMES and value is None:
             return Reply(text=general.SETTING_MISSING(name=name))
         try:
-            expected = _apply(await self._look(call), name, value or "")
+            expected = change_setting(await self._look(call), name, value or "")
         except ToolArgumentError as error:
             return Reply(text=str(error))
 
@@ -146,12 +146,11 @@ class SettingsCommands:
             move, buttons = await self._database.read(lambda c: offer_move(c, call, *zones))
 
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
-            wanted = _apply(self._find(connection, call.person), name, value or "")
+            found = find_settings(connection, call.person, can_speak=self._can_speak)
+            wanted = change_setting(found, name, value or "")
             person = wanted.person
             set_language(person.language, call.message.sender.language)
-            people.set_preferences(connection, list_settings(person), person_id=person.id)
-            delivery_targets.set_days_off(connection, person_id=person.id, days=wanted.days_off)
-            reschedule(connection, person, self._zone_of(person), call.now)
+            save_settings(connection, wanted, zone=self._zone_of(person), now=call.now)
             if not is_direct:
                 return general.SETTING_SAVED(), []
             text = f"{show(wanted, self._zone_of(person)).text}{move}"
@@ -162,15 +161,27 @@ class SettingsCommands:
         return Reply(effect=effect, buttons=(buttons or shown.buttons) if is_direct else ())
 
     async def _look(self, call: Call) -> PersonalSettings:
-        return await self._database.read(lambda c: self._find(c, call.person))
-
-    def _find(self, connection: Connection, person: Person) -> PersonalSettings:
-        """Return a person's current settings."""
-        return PersonalSettings(
-            person=people.find(connection, person_id=person.id) or person,
-            days_off=delivery_targets.find(connection, person_id=person.id).days_off,
-            can_speak=self._can_speak,
+        can_speak = self._can_speak
+        return await self._database.read(
+            lambda c: find_settings(c, call.person, can_speak=can_speak)
         )
+
+
+def find_settings(connection: Connection, person: Person, *, can_speak: bool) -> PersonalSettings:
+    """Return a person's current settings."""
+    return PersonalSettings(
+        person=people.find(connection, person_id=person.id) or person,
+        days_off=delivery_targets.find(connection, person_id=person.id).days_off,
+        can_speak=can_speak,
+    )
+
+
+def save_settings(connection: Connection, wanted: PersonalSettings, *, zone: str, now: int) -> None:
+    """Store a person's settings; `zone` is their new time zone, and `now` in milliseconds."""
+    person = wanted.person
+    people.set_preferences(connection, list_settings(person), person_id=person.id)
+    delivery_targets.set_days_off(connection, person_id=person.id, days=wanted.days_off)
+    reschedule(connection, person, zone, now)
 
 
 def offer_move(
@@ -191,7 +202,7 @@ def _list_next_jobs(connection: Connection, call: Call) -> list[Job]:
     return sorted(waiting, key=lambda job: job.next_slot[1] if job.next_slot else 0)[:_NEXT_JOBS]
 
 
-def _apply(wanted: PersonalSettings, name: str, value: str) -> PersonalSettings:
+def change_setting(wanted: PersonalSettings, name: str, value: str) -> PersonalSettings:
     """Return the settings with one changed. Raises `ToolArgumentError` with a sentence."""
     if name == DAYS_OFF:
         return replace(wanted, days_off=read_days(value))
@@ -200,7 +211,7 @@ def _apply(wanted: PersonalSettings, name: str, value: str) -> PersonalSettings:
     return replace(wanted, person=apply_setting(wanted.person, name, value))
 
 
-def _parse_setting(words: str) -> tuple[str, str | None]:
+def parse_setting(words: str) -> tuple[str, str | None]:
     """Parse a setting's name and value: empty resets it, None stands for no value."""
     name, value, *_ = [*words.split(maxsplit=1), ""]
     name, value = name.lower(), value.strip()
@@ -295,7 +306,7 @@ class ModelCommands:
             current = await self._database.read(lambda c: self._find(c, call, number))
             if not words:
                 return self._show(current)
-            wanted = self._read(" ".join(words))
+            wanted = find_model([line.name for line in self._models], " ".join(words))
             job = self._redraft(current.job, wanted, call.now) if current.job else None
         except InvalidJob as error:
             return Reply(text=job_texts.describe_invalid(error))
@@ -327,15 +338,6 @@ class ModelCommands:
             raise LookupError(model_texts.JOB_NO_MODEL())
         return _Choice(job=job, model=job.options.model)
 
-    def _read(self, words: str) -> str:
-        """Return the model of a name or digest, "" for the default. Raises `LookupError`."""
-        if words.casefold() == _DEFAULT:
-            return ""
-        for line in self._models:
-            if words.casefold() in (line.name.casefold(), _digest(line.name)):
-                return line.name
-        raise LookupError(model_texts.UNKNOWN())
-
     def _redraft(self, job: Job, model: str, now: int) -> Job:
         request = JobRequest(options=replace(job.options, model=model))
         return redraft_job(job, request, rules=self._rules, now=now)
@@ -364,6 +366,16 @@ class ModelCommands:
         style: Style = "good" if is_default else "plain"
         reset = stand_for(f"{command} {_DEFAULT}", model_texts.DEFAULT(), style)
         return Reply(text=text, buttons=(*buttons, reset))
+
+
+def find_model(names: Sequence[str], words: str) -> str:
+    """Return the model of a name or digest, "" for the default. Raises `LookupError`."""
+    if words.casefold() == _DEFAULT:
+        return ""
+    for name in names:
+        if words.casefold() in (name.casefold(), _digest(name)):
+            return name
+    raise LookupError(model_texts.UNKNOWN())
 
 
 def _digest(name: str) -> str:

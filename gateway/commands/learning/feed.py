@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 from agent_core.agent.review import (
     LearnedEntry,
@@ -16,7 +15,7 @@ from agent_core.localization import format_date
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.people.learning import set_learning, set_summary
-from agent_core.state.people.people import Learning, Summary
+from agent_core.state.people.people import Learning, Person
 from agent_core.state.queues import reviews
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools import local_time
@@ -48,12 +47,8 @@ class LearningCommands:
         word = call.argument.casefold()
         if word == "review":
             return await self.review(call)
-        mode = next((one for one in notices.MODES if one == word), None)
-        if mode:
-            return Reply(effect=partial(_save, call=call, mode=mode))
-        summary = next((one for one in notices.SUMMARIES if one == word), None)
-        if summary:
-            return Reply(effect=partial(_save_summary, call=call, summary=summary))
+        if word in (*notices.MODES, *notices.SUMMARIES):
+            return Reply(effect=lambda c: (choose_learning(c, call.person, word, now=call.now), []))
         if word:
             return Reply(text=notices.USAGE())
         await self._access.open(call, own_scope(call.person))
@@ -100,23 +95,30 @@ class LearningCommands:
         return (notices.ASKED_BELOW() if asked else notices.NOTHING_HELD()), rows
 
 
-def _save(connection: Connection, call: Call, mode: Learning) -> tuple[str, list[OutboxRow]]:
-    if call.person.learning == "off" and mode != "off":
+def choose_learning(connection: Connection, person: Person, word: str, *, now: int) -> str:
+    """Store a mode or a summary, and say so. Raises `LookupError` with a sentence.
+
+    Who had switched learning off and chooses a summary learns again. `now` in milliseconds.
+    """
+    mode = next((one for one in notices.MODES if one == word), None)
+    if mode:
+        _save(connection, person, mode, now)
+        return notices.describe_mode(mode)
+    summary = next((one for one in notices.SUMMARIES if one == word), None)
+    if summary is None:
+        raise LookupError(notices.USAGE())
+    if person.learning == "off":
+        _save(connection, person, "quiet", now)
+    set_summary(connection, person_id=person.id, summary=summary)
+    return notices.SUMMARY_SAVED[summary]()
+
+
+def _save(connection: Connection, person: Person, mode: Learning, now: int) -> None:
+    if person.learning == "off" and mode != "off":
         nothing = dump_record(ReviewRecord(after=TurnId(0), until=TurnId(0), is_over=True))
-        reviews.skip(connection, person_id=call.person.id, payload=nothing, now=call.now)
-    set_learning(connection, person_id=call.person.id, learning=mode)
-    set_summary(connection, person_id=call.person.id, summary="")
-    return notices.describe_mode(mode), []
-
-
-def _save_summary(
-    connection: Connection, call: Call, summary: Summary
-) -> tuple[str, list[OutboxRow]]:
-    """Choose a summary; who had switched learning off learns again."""
-    if call.person.learning == "off":
-        _save(connection, call, "quiet")
-    set_summary(connection, person_id=call.person.id, summary=summary)
-    return notices.SUMMARY_SAVED[summary](), []
+        reviews.skip(connection, person_id=person.id, payload=nothing, now=now)
+    set_learning(connection, person_id=person.id, learning=mode)
+    set_summary(connection, person_id=person.id, summary="")
 
 
 def _describe(connection: Connection, call: Call) -> tuple[str, list[LearnedEntry]]:

@@ -37,6 +37,7 @@ PLACES: Mapping[str, Callable[[], str]] = {
     "/skills": texts.SKILLS,
     "/jobs": texts.JOBS,
     "/usage": texts.USAGE,
+    "/settings": texts.SETTINGS,
     "/people": texts.PEOPLE,
     "/condition": texts.HEALTH,
 }

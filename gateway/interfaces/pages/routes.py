@@ -24,6 +24,7 @@ from gateway.interfaces.pages import (
     jobs,
     memory,
     people,
+    settings,
     skills,
     today,
     turns,
@@ -52,6 +53,7 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/skills/{skill}": ("skill.html", skills.show),
     "/jobs": ("jobs.html", jobs.show),
     "/usage": ("usage.html", usage.show),
+    "/settings": ("settings.html", settings.show),
     "/people": ("people.html", people.show),
     "/people/usage": ("usage_by_person.html", usage.show_by_person),
     "/people/{person:int}": ("others.html", conversations.show_list_of_other),
@@ -100,6 +102,7 @@ class Pages:
             ),
             Route("/pages/events", self._follow),
             Route("/conversations/messages", self._guard(conversations.send), methods=["POST"]),
+            Route("/settings/{name}", self._guard(settings.change), methods=["POST"]),
         ]
 
     def list_routes(self) -> list[BaseRoute]:

@@ -38,7 +38,10 @@ from tests.integration.processes import talaria, talaria_beside
 from tests.integration.served import Served, served
 
 VERA = "4711003"
-MEMBER_PAGES = ("/today", "/conversations", "/turns", "/memory", "/skills", "/jobs", "/usage")
+MEMBER_PAGES = (
+    *("/today", "/conversations", "/turns", "/memory", "/skills", "/jobs", "/usage"),
+    "/settings",
+)
 
 
 async def test_a_link_from_the_chat_opens_the_pages_of_its_person_once(setup: Setup) -> None:

@@ -39,6 +39,7 @@ PAGES = (
     "/skills",
     "/jobs",
     "/usage",
+    "/settings",
     "/people",
     "/condition",
 )

@@ -51,6 +51,7 @@ PAGES = (
     "skills/tidy",
     "jobs",
     "usage",
+    "settings",
     "people",
     "condition",
 )
@@ -132,6 +133,12 @@ async def test_the_owner_walks_through_the_pages_and_undoes_a_change(home: Path)
         await page.get_by_role("link", name="Jobs", exact=True).click()
         await page.get_by_role("button", name="Pause: Water the plants").click()
         await page.get_by_role("button", name="Resume: Water the plants").wait_for()
+        await page.get_by_role("link", name="Settings", exact=True).click()
+        await page.get_by_label("Quiet hours", exact=True).fill("22:00-07:00")
+        await page.keyboard.press("Enter")
+        await page.get_by_text("Quiet hours: changed. Before: not set.").wait_for()
+        await page.get_by_role("button", name="Undo", exact=True).click()
+        await page.get_by_text("Quiet hours: changed. Before: 22:00-07:00.").wait_for()
 
 
 async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:

@@ -1,0 +1,154 @@
+"""The page Settings: what a person sets there, what is refused, and how it is undone."""
+
+import html
+import re
+from collections.abc import Mapping
+
+import aiohttp
+import pytest
+
+from agent_core.state.people.people import Person
+from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named, make_token
+from tests.integration.interfaces.console_setup import browse_as
+
+_UNDO = re.compile(r'<input type="hidden" name="value" value="([^"]*)">')
+
+
+async def put(session: aiohttp.ClientSession, name: str, value: str) -> tuple[int, str]:
+    """Send the form of one setting; the status and the page that follows."""
+    async with session.post(f"/settings/{name}", data={"value": value}) as answer:
+        return answer.status, html.unescape(await answer.text())
+
+
+async def find_zebrana(setup: Setup) -> Person:
+    return await find_named(setup, "zebrana")
+
+
+def find_old(text: str) -> str:
+    """The value that the button to undo sends."""
+    found = _UNDO.search(text)
+    assert found is not None, text
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("time_zone", "Vienna", {"time_zone": "Europe/Vienna"}),
+        ("language", "pt-BR", {"language": "pt-BR"}),
+        ("quiet_hours", "10pm-7am", {"quiet_from": 1320, "quiet_until": 420}),
+        ("verbosity", "quiet", {"verbosity": "quiet"}),
+        ("context_cap", "50k", {"context_cap": 50_000}),
+        ("learning", "ask", {"learning": "ask"}),
+        ("learning", "weekly", {"learning": "quiet", "learning_summary": "weekly"}),
+    ],
+    ids=["zone", "language", "quiet", "verbosity", "cap", "learning", "summary"],
+)
+async def test_a_setting_is_changed_for_its_person_alone_and_undone(
+    setup: Setup, name: str, value: str, expected: Mapping[str, object]
+) -> None:
+    before, olga = await find_zebrana(setup), await find_named(setup, "olga")
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        status, text = await put(session, name, value)
+        assert status == 200
+        changed = await find_zebrana(setup)
+        assert {key: getattr(changed, key) for key in expected} == expected
+        assert changed != before
+        assert await find_named(setup, "olga") == olga
+        status, text = await put(session, name, find_old(text))
+        assert status == 200
+        assert await find_zebrana(setup) == before
+        assert _UNDO.search(text) is not None  # the undo is undone, too
+
+
+async def test_days_off_and_the_model_are_changed_and_undone(setup: Setup) -> None:
+    model = setup.served.gateway.settings.model.name
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        _, text = await put(session, "days_off", "weekend")
+        assert 'value="sat,sun"' in text
+        _, text = await put(session, "days_off", find_old(text))
+        assert find_old(text) == "sat,sun"
+        _, text = await put(session, "model", model.upper())
+        assert (await find_zebrana(setup)).model == model
+        await put(session, "model", find_old(text))
+        assert (await find_zebrana(setup)).model == ""
+
+
+async def test_an_undo_brings_back_the_mode_and_the_summary_of_learning(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        await put(session, "learning", "ask")
+        await put(session, "learning", "daily")
+        before = await find_zebrana(setup)
+        assert (before.learning, before.learning_summary) == ("ask", "daily")
+        _, text = await put(session, "learning", "off")
+        assert "Before: Daily summary." in text
+        await put(session, "learning", find_old(text))
+        assert await find_zebrana(setup) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("time_zone", "Atlantis"),
+        ("language", "<b>"),
+        ("quiet_hours", "22:00-22:00"),
+        ("days_off", "someday"),
+        ("verbosity", "loud"),
+        ("context_cap", "3"),
+        ("spoken_answers", "always"),
+        ("learning", "loud"),
+        ("model", "nobody/knows"),
+    ],
+    ids=["zone", "language", "quiet", "days", "verbosity", "cap", "speech", "learning", "model"],
+)
+async def test_a_refused_value_changes_nothing_and_gets_the_sentence_of_the_chat(
+    setup: Setup, name: str, value: str
+) -> None:
+    command = {"learning": "learned", "model": "model"}.get(name, f"settings {name}")
+    await setup.chat.says(f"/{command} {value}", user=ZEBRANA, chat=ZEBRANA, name="Z", id="said-1")
+    told = await setup.chat.sees_text("")
+    before = await find_zebrana(setup)
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        status, text = await put(session, name, value)
+    assert status == 409
+    assert f'<p role="alert" id="refused">{told.text}</p>' in text
+    assert await find_zebrana(setup) == before
+    assert _UNDO.search(text) is None
+
+
+async def test_a_new_zone_names_the_jobs_that_stay(setup: Setup) -> None:
+    token = await make_token(setup.home, "zebrana", "manage")
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        await put(session, "time_zone", "Europe/Vienna")
+        body = {"kind": "message", "text": "Water the plants", "cron": "0 9 * * *"}
+        head = {"Authorization": f"Bearer {token}"}
+        url = f"{setup.served.address.origin()}/api/jobs"
+        async with aiohttp.ClientSession() as api, api.post(url, json=body, headers=head) as made:
+            assert made.status == 201
+        _, text = await put(session, "time_zone", "Asia/Tokyo")
+        assert "1 job keeps the time zone Europe/Vienna." in text
+        _, text = await put(session, "time_zone", find_old(text))
+        assert "keeps the time zone" not in text
+
+
+async def test_a_new_language_shows_at_once(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        _, text = await put(session, "language", "de")
+        assert "<h1>Einstellungen</h1>" in text
+        async with session.get("/settings") as answer:
+            assert "<h1>Einstellungen</h1>" in await answer.text()
+
+
+async def test_an_unknown_setting_is_not_found(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        status, text = await put(session, "nothing", "1")
+        assert (status, "There is nothing at this address." in text) == (404, True)
+
+
+@pytest.mark.parametrize("value", ["", "ask loud"], ids=["empty", "half"])
+async def test_a_way_of_learning_is_set_as_a_whole_or_not_at_all(setup: Setup, value: str) -> None:
+    before = await find_zebrana(setup)
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        status, text = await put(session, "learning", value)
+    assert (status, "Send /learned, /learned review" in text) == (409, True)
+    assert await find_zebrana(setup) == before
