@@ -47,9 +47,11 @@ if TYPE_CHECKING:
     from gateway.config.paths import find_open_mode as find_open_mode
     from gateway.config.paths import make_home as make_home
     from gateway.config.paths import open_home as open_home
+    from gateway.config.settings import TABLES as TABLES
     from gateway.config.settings import Settings as Settings
     from gateway.config.settings import add_saved as add_saved
     from gateway.config.settings import environment as environment
+    from gateway.config.settings import find_source as find_source
     from gateway.config.settings import list_unknown_variables as list_unknown_variables
     from gateway.config.settings import load as load
     from gateway.config.sources import CONFIG_NAME as CONFIG_NAME

@@ -79,6 +79,8 @@ class Settings(BaseSettings):
     """The secrets of `secrets.toml`, which tools use by name."""
     named_values: tuple[str, ...] = Field((), exclude=True, repr=False)
     """Credentials in variables that `mcp.toml` and the options of plug-ins name."""
+    given: frozenset[str] = Field(frozenset(), exclude=True, repr=False)
+    """What the file or the environment sets, as `table.key`; the rest has its default."""
     model: ModelSettings = ModelSettings()
     access: AccessSettings = AccessSettings()
     turns: TurnSettings = TurnSettings()
@@ -198,6 +200,11 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
             "model": _resolve_model(settings, secrets),
             "prompt": _resolve_prompt(settings, user_home),
             "http": _resolve_http(settings.http, secrets),
+            "given": frozenset(
+                f"{name}.{key}"
+                for name in TABLES
+                for key in getattr(settings, name).model_fields_set
+            ),
             "named_values": tuple(
                 settings.environ[name]
                 for name in sorted(variables & settings.environ.keys())
@@ -228,6 +235,14 @@ def _wipe_variables(names: Iterable[str]) -> None:
             place = libc.getenv(name.encode())
             ctypes.memset(place, 0, len(os.environb[name.encode()]))
             del os.environ[name]
+
+
+def find_source(settings: Settings, table: str, key: str) -> str:
+    """Return the variable that sets a value, or the name of the file; "" for a default."""
+    variable = sources.name_variable(table, key)
+    if variable in settings.environ:
+        return variable
+    return sources.CONFIG_NAME if f"{table}.{key}" in settings.given else ""
 
 
 def list_unknown_variables(environ: Mapping[str, str]) -> list[str]:

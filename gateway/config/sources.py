@@ -69,7 +69,7 @@ def read_environment(environ: Mapping[str, str], tables: Tables) -> Values:
         row = {
             key: _split(environ[variable], field)
             for key, field in model.model_fields.items()
-            if (variable := _name_variable(table, key)) in environ
+            if (variable := name_variable(table, key)) in environ
         }
         if not row:
             continue
@@ -78,7 +78,7 @@ def read_environment(environ: Mapping[str, str], tables: Tables) -> Values:
             given = model.model_validate(row, strict=False)
         except ValidationError as error:
             fault = _choose(error, row)
-            variable = _name_variable(table, str(fault["loc"][0]))
+            variable = name_variable(table, str(fault["loc"][0]))
             sentence = _explain(f"The variable {variable}", fault, model, row)
             raise SettingsError(sentence) from error
         found[table] = given.model_dump(include=set(row))
@@ -101,7 +101,7 @@ def read_secrets(environ: Mapping[str, str]) -> Secrets:
 def list_unknown_variables(environ: Mapping[str, str], tables: Tables) -> list[str]:
     """List a sentence for each `TALARIA_` variable that sets nothing, with the nearest name."""
     known = [HOME_VARIABLE]
-    known += [_name_variable(table, key) for table in tables for key in tables[table].model_fields]
+    known += [name_variable(table, key) for table in tables for key in tables[table].model_fields]
     unknown = sorted(name for name in environ if name.startswith("TALARIA_") and name not in known)
     nearest = {name: difflib.get_close_matches(name.upper(), known, 1, 0.0)[0] for name in unknown}
     return [
@@ -110,7 +110,8 @@ def list_unknown_variables(environ: Mapping[str, str], tables: Tables) -> list[s
     ]
 
 
-def _name_variable(table: str, key: str) -> str:
+def name_variable(table: str, key: str) -> str:
+    """Return the variable that sets a value."""
     return f"TALARIA_{table}__{key}".upper()
 
 

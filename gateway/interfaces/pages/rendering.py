@@ -40,9 +40,10 @@ PLACES: Mapping[str, Callable[[], str]] = {
     "/settings": texts.SETTINGS,
     "/people": texts.PEOPLE,
     "/condition": texts.HEALTH,
+    "/configuration": texts.CONFIGURATION,
 }
 """The pages by their addresses, in the order of the menu."""
-OWNERS_ONLY = frozenset({"/people", "/condition"})
+OWNERS_ONLY = frozenset({"/people", "/condition", "/configuration"})
 """Pages about the gateway."""
 FILES: Mapping[str, tuple[str, str]] = {
     "/pages/pages.css": ("pages.css", "text/css"),

@@ -19,6 +19,7 @@ from gateway.interfaces.api.events import follow_feed
 from gateway.interfaces.operations.contract import find_zone_of
 from gateway.interfaces.operations.logins import find_owner
 from gateway.interfaces.pages import (
+    configuration,
     conversations,
     health,
     jobs,
@@ -59,6 +60,7 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/people/{person:int}": ("others.html", conversations.show_list_of_other),
     "/people/{person:int}/{conversation:int}": ("conversation.html", conversations.show_of_other),
     "/condition": ("health.html", health.show),  # monitors read `/health`
+    "/configuration": ("configuration.html", configuration.show),
 }
 """What each page shows, by its address."""
 _CHANGES: dict[str, tuple[str, View]] = {

@@ -137,6 +137,16 @@ HINT_DAYS_OFF = Text("Like sat,sun.")
 HINT_READING_LIMIT = Text("The most tokens that a model call reads, like 50000.")
 HINT_MODEL = Text("It answers in your direct conversations. Empty: the default.")
 
+CONFIGURATION = Text("Configuration")
+ABOUT_CONFIGURATION = Text(
+    "What the running gateway uses. Change it in config.toml or by a variable, and restart Talaria."
+    " docs/configuration.md explains each value."
+)
+VALUE = Text("Value")
+BY_DEFAULT = Text("default")
+SECRETS = Text("Tokens and keys")
+SECRET_SET = Text("set")
+
 ALL_WELL = Text("Everything works.")
 NOT_WELL = Text("Something needs your attention.")
 RUNS_SINCE = Text("Running since")

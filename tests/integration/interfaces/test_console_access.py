@@ -177,6 +177,7 @@ async def test_a_member_sees_their_own_pages_and_no_others(setup: Setup) -> None
                 "/people",
                 "/people/usage",
                 "/condition",
+                "/configuration",
                 "/metrics",
                 "/start",
                 "/history",
@@ -196,7 +197,7 @@ async def test_a_member_sees_their_own_pages_and_no_others(setup: Setup) -> None
 
 async def test_an_owner_with_a_link_sees_the_gateways_pages(setup: Setup) -> None:
     async with browse_as(setup.served, setup.chat, OLGA) as session:
-        for path in (*MEMBER_PAGES, "/people", "/condition"):
+        for path in (*MEMBER_PAGES, "/people", "/condition", "/configuration"):
             async with session.get(path) as answer:
                 assert answer.status == 200, path
         async with session.get("/metrics") as answer:

@@ -42,6 +42,7 @@ PAGES = (
     "/settings",
     "/people",
     "/condition",
+    "/configuration",
 )
 MOST_BYTES = 150_000
 """A page with all its files, as the issue asks."""
@@ -364,3 +365,33 @@ async def test_an_open_page_learns_what_happens(setup: Setup) -> None:
             if line.startswith("event: "):
                 told.append(line.removeprefix("event: ").strip())
         assert told == ["turn.started", "turn.ended"]
+
+
+async def test_an_owner_reads_the_configuration_and_its_sources_without_secrets(home: Path) -> None:
+    key = "bluefish-secret-0123456789"
+    (home / ".env").write_text(
+        f"OPENAI_API_KEY={key}\nTALARIA_LOG__LEVEL=debug\n"
+        f"TALARIA_TELEMETRY__ENDPOINT=http://olga:bluefishword@127.0.0.1:1\n"
+    )
+    (home / ".env").chmod(0o600)
+    with (home / "config.toml").open("a") as file:
+        file.write(f'[plugins]\noptions = ["nest.key=bluefish", "nest.place={key}"]\n')
+        file.write("[turns]\ndrain_seconds = 7\n")
+    async with (
+        served(home, adapters={"fake": FakeChat()}, model=FakeModel()) as running,
+        browse(running) as session,
+        session.get("/configuration") as answer,
+    ):
+        text = await answer.text()
+    assert answer.status == 200
+    for row in (
+        '<th scope="row">drain_seconds</th><td>7</td><td>config.toml</td>',
+        '<th scope="row">level</th><td>debug</td><td>TALARIA_LOG__LEVEL</td>',
+        '<th scope="row">options</th><td>nest.key=[hidden], nest.place=[hidden]</td>',
+        "<td>http://[hidden]@127.0.0.1:1</td>",
+        "<td>default</td>",
+        "<li>OPENAI_API_KEY: set</li>",
+        "<li>TELEGRAM_BOT_TOKEN: not set</li>",
+    ):
+        assert row in text, (row, text)
+    assert "bluefish" not in text

@@ -54,6 +54,7 @@ PAGES = (
     "settings",
     "people",
     "condition",
+    "configuration",
 )
 
 
