@@ -7,12 +7,12 @@ from agent_core.localization import Text
 from agent_core.memory import Conclusion
 from agent_core.transcript import flatten
 
-_TITLES: Mapping[Section | None, Text] = {
-    "person": Text("**Who you are**"),
-    "answers": Text("**How you like answers**"),
-    "work": Text("**What you are working on**"),
-    "people": Text("**People and projects**"),
-    None: Text("**Other notes**"),
+TITLES: Mapping[Section | None, Text] = {
+    "person": Text("Who you are"),
+    "answers": Text("How you like answers"),
+    "work": Text("What you are working on"),
+    "people": Text("People and projects"),
+    None: Text("Other notes"),
 }
 _LINE = Text("{number}. {entry}")
 _QUOTED_LINE = Text("{number}. {entry} (you wrote: {quote}, {date})")
@@ -48,7 +48,8 @@ def list_profile(
     shown = None
     for line, date in zip(lines, dates, strict=True):
         if not parts or line.section != shown:
-            parts.append(("\n" if parts else "") + _TITLES[line.section]())
+            gap = "\n" if parts else ""
+            parts.append(f"{gap}**{TITLES[line.section]()}**")
             shown = line.section
         entry, words = quote(line.text), flatten(line.quote, LONGEST)
         if words:

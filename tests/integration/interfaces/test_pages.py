@@ -6,11 +6,13 @@ from pathlib import Path
 
 import aiohttp
 
+from agent_core.memory import insert_conclusion, list_premises
 from agent_core.skills.catalog import SKILL_FILE
 from agent_core.state.backups.places import record_newest
 from agent_core.state.conversations import questions, turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import NewAccount
 from agent_core.state.queues import outbox
@@ -28,7 +30,7 @@ from tests.integration.interfaces.api_setup import (
     find_named,
     make_token,
 )
-from tests.integration.interfaces.console_setup import browse
+from tests.integration.interfaces.console_setup import browse, browse_as
 from tests.integration.served import served
 
 PAGES = (
@@ -394,4 +396,39 @@ async def test_an_owner_reads_the_configuration_and_its_sources_without_secrets(
         "<li>TELEGRAM_BOT_TOKEN: not set</li>",
     ):
         assert row in text, (row, text)
+    assert "bluefish" not in text
+
+
+async def test_memory_shows_the_profile_and_the_archive_of_its_person(setup: Setup) -> None:
+    zebrana = await find_named(setup, "zebrana")
+
+    def guess(connection: Connection) -> None:
+        insert_conclusion(
+            connection,
+            person_id=zebrana.id,
+            text="Gets up early.",
+            confidence=70,
+            premises=list_premises(connection, person_id=zebrana.id)[:1],
+            origin=Origin(actor="review:1:1", now=1, evidence="", call_key="review:1:1:c1"),
+        )
+
+    await setup.served.gateway.database.write("test", guess)
+    async with (
+        browse_as(setup.served, setup.chat, ZEBRANA) as session,
+        session.get("/memory") as answer,
+    ):
+        text = await answer.text()
+    profile, _, rest = text.partition('<h2 id="archive">')
+    archive, _, changes = rest.partition('<h2 id="changes">')
+    about, _, guesses = profile.partition("<h3>Guesses</h3>")
+    assert about.count("bluefishmemory") == 1
+    assert '<p class="text">Gets up early.</p>' in guesses
+    assert "70% sure, because: " in guesses
+    assert "<h3>Other notes</h3>" in about
+    assert '<p class="text">Kept bluefishkept</p>' in archive
+    assert "bluefishtag</p>" in archive
+    assert "bluefishkept" in changes
+    async with browse(setup.served) as session, session.get("/memory?notes=30") as answer:
+        text = await answer.text()
+    assert "No notes in the archive yet." in text
     assert "bluefish" not in text
