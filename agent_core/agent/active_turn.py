@@ -1,7 +1,7 @@
 """A turn's data: its prompt, messages and journal, and the agent's configuration."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from agent_core.agent.prompt.context_files import ContextFolder
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, SkillSource, store_prompt
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import AgentBroken
-from agent_core.ids import CallId, InboxId, SessionId, TurnId
+from agent_core.ids import CallId, InboxId, PersonId, SessionId, TurnId
 from agent_core.memory import ExternalMemory, Inventory, LocalUserModel
 from agent_core.models import ModelPolicy
 from agent_core.schedule import JobTurn
@@ -168,6 +168,8 @@ class AgentConfig:
     """The named agents."""
     agent_mail: AgentMail
     """What agents write to each other without waiting for an answer."""
+    note_end: Callable[[Connection, TurnId, PersonId, int], None] | None = None
+    """Called in the transaction that ends a turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

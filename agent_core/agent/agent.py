@@ -71,6 +71,7 @@ class Agent:
         self.toolboxes = toolboxes
         self._memory = memory
         self._now = now
+        self.note_end = config.note_end or (lambda *_: None)
         self._price = config.quotas.prices.cost
         self._sessions = config.sessions
         self._compactor = config.compactor
@@ -314,8 +315,7 @@ class Agent:
 
         `ending` is (ending, reason, detail) of `TurnEnded`; `notice` is the sentence that the
         person reads instead of an answer of the model. `is_fresh` means that the same transaction
-        began the turn. Returns the session's state for `cache_session`; None if it must be read
-        again.
+        began the turn. Returns the session for `cache_session`; None if it must be read again.
         """
         state, reason, detail = ending
         if state == "suspended":
@@ -338,6 +338,7 @@ class Agent:
             now=now,
         ):
             note_outcomes(connection, turn, ended, reason, now)
+        self.note_end(connection, turn.id, turn.person.id, now)
         if detail:
             turns.note_error(connection, turn_id=turn.id, detail=detail)
         if (

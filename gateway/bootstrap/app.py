@@ -158,7 +158,9 @@ def _list_background(
         core.now,
     )
     slow = maintenance.make_slow_work(core, notices, data.questions, lanes, spoken_answers)
-    runners = maintenance.make_task_runners(core, notices, proposals, slow)
+    runners = maintenance.make_task_runners(
+        core, notices, proposals, slow, data.data_requests.erasing.lock
+    )
     data.questions.answered.connect(lambda _: core.tasks_due.set())
     return [
         *(runner.run for runner in runners),

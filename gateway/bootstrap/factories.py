@@ -18,6 +18,7 @@ from agent_core.agent.loop import Limits
 from agent_core.agent.named import AgentFolder, AgentMail
 from agent_core.agent.prompt import ContextFolder, PromptCache, PromptConfig, ensure_soul
 from agent_core.agent.quotas import DailyLimit, QuotaRules, Quotas
+from agent_core.agent.replay import enqueue_log
 from agent_core.agent.review import ReviewRules
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
 from agent_core.memory import (
@@ -275,6 +276,7 @@ def make_agent_config(
         agents=named[0],
         agent_mail=named[1],
         skills=named[2],
+        note_end=enqueue_log if settings.session_log.enabled else None,
     )
 
 

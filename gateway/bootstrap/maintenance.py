@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from agent_core.agent import TitleGenerator
+from agent_core.agent.replay import SESSION_LOG_TASK, LogFiles, SessionLog
 from agent_core.agent.review import Reviewer
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
@@ -19,7 +20,7 @@ from agent_core.state.queues import curations, reviews, skill_tests, tasks
 from agent_core.state.queues.tasks import Task
 from agent_core.tools import Toolbox, make_workspace_tools
 from gateway.bootstrap.core import Core
-from gateway.config import BACKUPS
+from gateway.config import BACKUPS, SESSIONS
 from gateway.outbound import OutboxDispatcher, Questions
 from gateway.people import Notices
 from gateway.scheduler import (
@@ -263,9 +264,16 @@ def make_slow_work(
 
 
 def make_task_runners(
-    core: Core, notices: Notices, proposals: AcceptedProposals, slow: SlowWork
+    core: Core,
+    notices: Notices,
+    proposals: AcceptedProposals,
+    slow: SlowWork,
+    erasures: asyncio.Lock,
 ) -> tuple[TaskRunner, ...]:
-    """Build the runner of most kinds of tasks, those of speech, of reviews and of skill tests."""
+    """Build the runner of most kinds of tasks, those of speech, of reviews and of skill tests.
+
+    `erasures` is held while data is removed.
+    """
     database, memory, now = core.database, core.memory.store, core.now
     titles = TitleGenerator(
         database=database,
@@ -289,7 +297,17 @@ def make_task_runners(
     async def check_growth(task: Task) -> None:
         await notices.notify_oversize(task, memory, now())
 
+    log = _make_session_log(core, erasures)
+
+    async def log_turn(task: Task) -> None:
+        try:
+            await log.apply(task)
+        except OSError as error:  # no turn may be missing because the disk was full
+            _log.error("the session log can't be written yet: %s", error)
+            raise TaskUnfinished(_PAUSE) from error
+
     handlers = {
+        SESSION_LOG_TASK: log_turn,
         "title": generate_title,
         "memory": write_memory,
         SOUL_TASK: report_soul,
@@ -302,6 +320,16 @@ def make_task_runners(
         TaskRunner(database=database, handlers=handlers, now=now, wakeup=core.tasks_due, poll=poll),
         *_make_slow_runners(core, slow, poll),
     )
+
+
+def _make_session_log(core: Core, erasures: asyncio.Lock) -> SessionLog:
+    settings = core.settings.session_log
+    files = LogFiles(
+        folder=core.settings.home / SESSIONS,
+        most_bytes=settings.megabytes * 1_000_000,
+        kept=settings.kept_files,
+    )
+    return SessionLog(core.database, files, core.secret_mask, erasures)
 
 
 def _make_slow_runners(core: Core, slow: SlowWork, poll: float) -> list[TaskRunner]:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gateway.config.paths import RUNTIME_NAMES as RUNTIME_NAMES
     from gateway.config.paths import SECRET_NAMES as SECRET_NAMES
     from gateway.config.paths import SECRETS_CONFIG as SECRETS_CONFIG
+    from gateway.config.paths import SESSIONS as SESSIONS
     from gateway.config.paths import SKILLS as SKILLS
     from gateway.config.paths import describe_unwritable as describe_unwritable
     from gateway.config.paths import explain_length as explain_length

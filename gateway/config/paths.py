@@ -21,6 +21,8 @@ BACKUPS = "backups"
 MEMORIES = "memories"
 SKILLS = "skills"
 WORKSPACES = "workspaces"
+SESSIONS = "sessions"
+"""The log of sessions, a copy of what the database has."""
 MODEL_TABLE = "models.json"
 LOG = Path("logs", "talaria.log")
 KEPT_LOGS = 5
@@ -31,7 +33,10 @@ ENV_NAME = ".env"
 SECRETS_CONFIG = "secrets.toml"
 
 RUNTIME_NAMES = frozenset(
-    {BACKUPS, LOG.parts[0], CONSOLE_SOCKET, CONTROL_SOCKET, "state.lock", STAGING, REHEARSAL}
+    {
+        *(BACKUPS, LOG.parts[0], SESSIONS, CONSOLE_SOCKET, CONTROL_SOCKET),
+        *("state.lock", STAGING, REHEARSAL),
+    }
 )
 """What belongs to the machine and not to the data: it is in no backup, and no restore moves it."""
 SECRET_NAMES = frozenset({ENV_NAME, SECRETS_CONFIG, HTTP_TOKEN, MCP_TOKENS})

@@ -25,7 +25,7 @@ from gateway.config.logging import list_hidden
 from gateway.config.mcp_file import list_mcp_variables
 from gateway.config.media_tables import MediaSettings
 from gateway.config.model_tables import CostSettings, ModelSettings
-from gateway.config.operations import AlertSettings, TelemetrySettings
+from gateway.config.operations import AlertSettings, SessionLogSettings, TelemetrySettings
 from gateway.config.paths import HOME_VARIABLE, MODEL_TABLE, SKILLS, expand, open_home
 from gateway.config.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
 from gateway.config.redaction import looks_secret
@@ -103,6 +103,7 @@ class Settings(BaseSettings):
     slack: SlackSettings = SlackSettings()
     log: LogSettings = LogSettings()
     alerts: AlertSettings = AlertSettings()
+    session_log: SessionLogSettings = SessionLogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     people: PeopleSettings = PeopleSettings()
 

@@ -19,7 +19,7 @@ from agent_core.state.lifecycle.inspect import may_hold
 from agent_core.state.memory import external_sync
 from agent_core.state.people import people
 from gateway import conversion
-from gateway.config import BACKUPS, CHAT_HISTORY, DATABASE, MEMORIES
+from gateway.config import BACKUPS, CHAT_HISTORY, DATABASE, MEMORIES, SESSIONS
 from gateway.people.data_forget import is_local
 
 _ATTEMPTS = 20
@@ -44,7 +44,7 @@ class DataErase:
         self.home = home
         self._now = now
         self.renew = renew
-        folders = (home / MEMORIES, home / SOURCES)
+        folders = (home / MEMORIES, home / SOURCES, home / SESSIONS)
         self._erasure = PersonErasure(
             database, memory, folders, home / WORKSPACES, conversion.is_direct_chat
         )

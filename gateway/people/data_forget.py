@@ -6,16 +6,18 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from agent_core.agent.replay import remove_lines
 from agent_core.digest import SOURCES, list_files, own_folder
 from agent_core.execution import WORKSPACES, walk_files
 from agent_core.ids import PersonId
 from agent_core.memory import MemoryStore
 from agent_core.privacy import Preview, WordMatcher, WordRemoval, parse_words
-from agent_core.state.engine.database import Database
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.lifecycle import erase_person, person_data
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from gateway import conversion
-from gateway.config import CHAT_HISTORY
+from gateway.config import CHAT_HISTORY, SESSIONS
 from gateway.people.admission import LOCAL_PLATFORM
 from gateway.texts import privacy
 
@@ -53,12 +55,26 @@ class DataForget:
         )
         if has_messages and await is_local(self._database, person_id):
             await asyncio.to_thread(forget_history, self._home / CHAT_HISTORY, words.is_in)
+        if has_messages:
+            await self._forget_log(person_id, words)
         report = privacy.describe_forgotten(
             removed.entries, removed.messages, removed.jobs, has_messages=has_messages
         )
         report += privacy.describe_renamed(removed.blocks)
         report += privacy.describe_kept_files(await self._find_files(person_id, words))
         return report + privacy.describe_workspace_files(await self._find_work(person_id, words))
+
+    async def _forget_log(self, person_id: PersonId, words: WordMatcher) -> None:
+        """Remove the turns with the words from the person's log, also from before a link."""
+
+        def look(connection: Connection) -> list[str]:
+            subject = person_data.find_subject(
+                connection, person_id=person_id, is_alone=conversion.is_direct_chat
+            )
+            return erase_person.list_slugs(connection, subject=subject)
+
+        slugs = await self._database.browse(look)
+        await asyncio.to_thread(remove_lines, self._home / SESSIONS, slugs, words.is_in)
 
     async def _find_files(self, person_id: PersonId, words: WordMatcher) -> list[str]:
         """List the person's digest sources that contain the words; only owners can delete them."""

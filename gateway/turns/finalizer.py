@@ -252,8 +252,7 @@ class TurnFinalizer:
             text += note_interrupted(connection, active)
             result = _collect_result(connection, active, text)
             rows = self._outcomes.end_turn(connection, active.job_turn, end, result, now)
-            over = self._questions.end_of_turn(connection, active.id, now)
-            return [*rows, *over], session
+            return [*rows, *self._questions.end_of_turn(connection, active.id, now)], session
         self._enqueue_tasks(connection, active, (place if is_answer else None, tools), now)
         reply = self.compose_reply(active, place)
         slot = slot if slot and slot.is_for(place) else None
@@ -315,6 +314,7 @@ class TurnFinalizer:
             skill_uses.end(connection, turn_id=turn.id, outcome="void", now=now)
             turns.mark_untrusted(connection, turn_id=turn.id)  # its messages can't be read to tell
             delegated_turns.stop_all(connection, turn_id=turn.id, now=now)
+            self._agent.note_end(connection, turn.id, turn.person_id, now)
             inbox.finish_turn(connection, turn_id=turn.id)
             if job_runs.find_of_turn(connection, turn_id=turn.id) is not None:
                 rows = [*self._outcomes.end_damaged_turn(connection, turn, now)]

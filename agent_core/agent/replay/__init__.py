@@ -16,6 +16,13 @@ if TYPE_CHECKING:
         read_record,
     )
     from agent_core.agent.replay.replayer import replay
+    from agent_core.agent.replay.session_log import (
+        SESSION_LOG_TASK,
+        LogFiles,
+        SessionLog,
+        enqueue_log,
+        remove_lines,
+    )
     from agent_core.agent.replay.trajectories import (
         Redaction,
         Trajectory,
@@ -27,19 +34,24 @@ else:
 
 __all__ = [
     "ANSWERS",
+    "SESSION_LOG_TASK",
     "ContextReport",
+    "LogFiles",
     "RebuiltCall",
     "Redaction",
+    "SessionLog",
     "Source",
     "Trajectory",
     "TrajectoryFormat",
     "TurnRecord",
     "compare",
     "differ_in_words",
+    "enqueue_log",
     "read_prompt_context",
     "read_record",
     "read_trajectories",
     "rebuild_calls",
+    "remove_lines",
     "render_trajectory",
     "replay",
     "report_context",

@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 
 from agent_core.agent.replay.formats import TrajectoryFormat
 from agent_core.agent.replay.records import read_frozen_prompt
+from agent_core.errors import StoreDamaged
 from agent_core.ids import PersonId, SessionId
-from agent_core.state.conversations import messages, past_sessions, usage
+from agent_core.state.conversations import messages, past_sessions, sessions, usage
 from agent_core.state.conversations.sessions import Session
+from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
@@ -85,6 +87,32 @@ def _read(connection: Connection, person: Person, session: Session) -> Trajector
         system=prompt.system if prompt else "",
         tools=prompt.tools if prompt else (),
         messages=tuple(one.message for one in stored),
+    )
+
+
+def read_turn(connection: Connection, turn: Turn, slug: str) -> Trajectory:
+    """Read one turn, without its prompt; without its messages if a row of its session is damaged.
+
+    `slug` is the folder name of the person who asked for it.
+    """
+    conversation = sessions.get_conversation(
+        connection, conversation_id=turn.conversation_id, person_id=turn.person_id
+    )
+    try:
+        stored = messages.list_session(
+            connection, session_id=turn.session_id, person_id=conversation.person_id
+        )
+    except StoreDamaged:
+        stored = []  # the ending of the turn says `damaged`, too
+    spent = usage.list_of_turn(connection, turn_id=turn.id)
+    return Trajectory(
+        session_id=turn.session_id,
+        person=slug,
+        model=spent[-1].model if spent else "",
+        started_at=turn.started_at,
+        system="",
+        tools=(),
+        messages=tuple(one.message for one in stored if one.turn_id == turn.id),
     )
 
 
@@ -178,6 +206,24 @@ def render_trajectory(trajectory: Trajectory, wanted: TrajectoryFormat) -> str:
     end with the last answer, and name a picture without its bytes.
     """
     body = _RENDER[wanted](trajectory)
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+
+
+def render_turn(turn: Turn, trajectory: Trajectory, mask: SecretMask) -> str:
+    """Render an ended turn as one line of JSON, with secrets masked.
+
+    It has the fields of the format `jsonl`, after those of the turn.
+    """
+    whole = _render_whole(trajectory)
+    body = {
+        "turn": turn.id,
+        "started_at": turn.started_at,
+        "state": turn.state,
+        "reason": turn.reason,
+        "ended_at": turn.ended_at,
+        **whole,
+        "messages": _walk(whole["messages"], mask.hide),
+    }
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -64,7 +64,7 @@ class ErasureRecord:
     accounts: tuple[tuple[str, str], ...]
     chats: tuple[tuple[str, str], ...]
     folders: tuple[str, ...]
-    """Paths below the memory folder and the sources folder."""
+    """Paths below each of the `folders` of `PersonErasure`."""
 
     @property
     def whose(self) -> DataSubject:
@@ -77,7 +77,7 @@ _PEOPLE = "people/"
 
 
 class PersonErasure:
-    """Erases people. `folders` are the memory folder and the sources folder, `workspaces` is the
+    """Erases people. `folders` hold one of each person at `people/<name>`, `workspaces` is the
     folder of workspaces; `is_alone` is true for a direct chat.
     """
 

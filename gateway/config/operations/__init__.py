@@ -1,5 +1,5 @@
 """The settings of what owners use to watch a running gateway."""
 
-from gateway.config.operations.tables import AlertSettings, TelemetrySettings
+from gateway.config.operations.tables import AlertSettings, SessionLogSettings, TelemetrySettings
 
-__all__ = ["AlertSettings", "TelemetrySettings"]
+__all__ = ["AlertSettings", "SessionLogSettings", "TelemetrySettings"]

@@ -23,6 +23,20 @@ class AlertSettings(Table, title="Alerts"):
     )
 
 
+class SessionLogSettings(Table, title="Session log"):
+    """Files with every turn, for other programs: `sessions/people/<name>/<session>.jsonl`."""
+
+    enabled: bool = Field(
+        False, description="Write each ended turn as one line of JSON to the file of its session."
+    )
+    megabytes: int = Field(
+        10, ge=1, le=100, description="Size at which a session's next line begins a new file."
+    )
+    kept_files: int = Field(
+        5, ge=0, le=1000, description="Full files that each session keeps; older ones are deleted."
+    )
+
+
 class TelemetrySettings(Table, title="Telemetry"):
     """Traces and metrics for OpenTelemetry."""
 
