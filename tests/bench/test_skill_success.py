@@ -1,0 +1,21 @@
+"""The bench of skills: the test of a skill tells what helps from what harms."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.learning.skill_success import SKILLS, count_successes, list_tasks, measure
+
+
+@pytest.mark.parametrize(
+    ("name", "after", "result"),
+    [("right", 12, "passed"), ("careless", 6, "failed"), ("useless", 6, "failed")],
+)
+async def test_a_skill_passes_only_if_tasks_go_better_with_it(
+    tmp_path: Path, name: str, after: int, result: str
+) -> None:
+    runs, verdict = await measure(tmp_path, name)
+    assert len(list_tasks()) == 12
+    assert not [text for text in SKILLS.values() for case in list_tasks() if case.prompt in text]
+    assert (count_successes(runs, "without"), count_successes(runs, "with")) == (6, after)
+    assert verdict.result == result
