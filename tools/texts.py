@@ -85,6 +85,7 @@ SAMPLES: dict[str, object] = {
     "clock": "22:04",
     "code": "ABCD-EFGH",
     "command": "approve",
+    "commands": "/undo 14 and /undo 13",
     "correction": "Write your city.",
     "cost": "$0.12",
     "count": 3,

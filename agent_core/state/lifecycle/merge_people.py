@@ -187,7 +187,10 @@ def move_usage(connection: Connection, *, kept: PersonId, absorbed: PersonId) ->
 
 
 def move_tasks(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move queued background work, and all reviews with what they hold back."""
+    """Move queued background work, all reviews with what they hold back, and what the curator saw.
+
+    Looks of both are often of the same moment, so that the keys of moved ones end in their ids.
+    """
     connection.execute(
         "UPDATE tasks SET person_id = :kept WHERE person_id = :absorbed"
         " AND state IN ('owed', 'running')",
@@ -196,6 +199,12 @@ def move_tasks(connection: Connection, *, kept: PersonId, absorbed: PersonId) ->
     connection.execute(
         "UPDATE OR IGNORE tasks SET person_id = :kept, key = :kept || SUBSTR(key, INSTR(key, ':'))"
         " WHERE kind = 'review' AND key > :first AND key < :last",
+        {"kept": kept, "first": f"{absorbed}:", "last": f"{absorbed};"},
+    )
+    connection.execute(
+        "UPDATE tasks SET person_id = :kept,"
+        " key = :kept || SUBSTR(key, INSTR(key, ':')) || ':' || id"
+        " WHERE kind = 'curation' AND key > :first AND key < :last",
         {"kept": kept, "first": f"{absorbed}:", "last": f"{absorbed};"},
     )
 

@@ -32,7 +32,7 @@ from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
-from agent_core.state.memory import blocks, skill_changes, skills
+from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.queues import curations
 from agent_core.state.queues.outbox import OutboxRow
@@ -41,6 +41,7 @@ from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound import stand_for
 from gateway.texts.general import OWNER_ONLY
 from gateway.texts.learning import curator as texts
+from gateway.texts.memory import UNDO
 from gateway.texts.rooms import ONLY_IN_DIRECT
 
 _MOST_SHOWN = 3
@@ -61,6 +62,11 @@ class _Waiting:
     def key(self) -> str:
         """Name it in commands; the name stays when others are decided."""
         return f"{self.stored.task_id}-{self.number}"
+
+    @property
+    def call_key(self) -> str:
+        """Name its change in the ledger."""
+        return f"curation:{self.key}"
 
     @property
     def proposal(self) -> Proposal:
@@ -162,7 +168,7 @@ class CuratorCommands:
         if found is None:
             return Reply(text=texts.UNKNOWN())
         if found.proposal.state != "open":
-            return Reply(text=texts.describe_decided(found.proposal.state))
+            return await self._describe(call, found, found.proposal.state)
         change = found.proposal.change
         if state == "declined":
             await self._note(found, state)
@@ -170,7 +176,23 @@ class CuratorCommands:
             return await self._merge(call, found, change)
         else:
             state = await self._tidy(call, found, change)
-        return Reply(text=texts.describe_decided(state), buttons=await self._offer_more(call))
+        return await self._describe(call, found, state)
+
+    async def _describe(self, call: Call, waiting: _Waiting, state: ProposalState) -> Reply:
+        """Say what became of a proposal, and how to undo what was made of it."""
+        more = await self._offer_more(call)
+        if state != "accepted":
+            return Reply(text=texts.describe_decided(state), buttons=more)
+        if isinstance(waiting.proposal.change, Merge):
+            return Reply(text=texts.MERGED_BEFORE(), buttons=more)
+        index = await self._access.open(call, own_scope(call.person))
+        rows = await self._database.read(
+            lambda c: ledger.find_call(c, person_id=call.person.id, call_key=waiting.call_key)
+        )
+        # Newest first, so that each is undone in the list that it has made.
+        numbers = [index.find_number(row) for row in reversed(rows)]
+        undo = (stand_for(f"undo {numbers[0]}", UNDO()),) if len(numbers) == 1 else ()
+        return Reply(text=texts.describe_tidied(numbers), buttons=(*undo, *more))
 
     async def _offer_more(self, call: Call) -> tuple[Choice, ...]:
         """Make a button for the proposals that still wait, if any do."""
@@ -193,7 +215,7 @@ class CuratorCommands:
                 actor="person",
                 now=call.now,
                 evidence=waiting.proposal.reason,
-                call_key=f"curation:{waiting.key}",
+                call_key=waiting.call_key,
             )
             made = await self._access.memory.change_all(
                 call.person.id, call.person.slug, make_edits(change), origin
@@ -205,7 +227,7 @@ class CuratorCommands:
     async def _merge(self, call: Call, waiting: _Waiting, change: Merge) -> Reply:
         """Make an accepted merge of skills, after a snapshot."""
         folder = self._catalog.folder
-        origin = Origin(actor=CURATOR, now=call.now, call_key=f"curation:{waiting.key}")
+        origin = Origin(actor=CURATOR, now=call.now, call_key=waiting.call_key)
 
         def work(connection: Connection) -> None:
             if _save_state(connection, waiting, "accepted"):

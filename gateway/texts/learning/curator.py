@@ -44,10 +44,13 @@ NOTHING_WAITS = Text("No proposal needs your decision.")
 UNKNOWN = Text("I don't know that proposal. /curator proposals shows those that wait.")
 _DECIDED: dict[ProposalState, Text] = {
     "open": NOTHING_WAITS,
-    "accepted": Text("Done. /undo takes the newest change back."),
+    "accepted": Text("Done."),
     "declined": Text("Declined. I won't propose that again."),
     "outdated": Text("I changed nothing: this has changed since I proposed it."),
 }
+_TIDIED = Text("Done. {command} takes this back.")
+_TIDIED_MORE = Text("Done. To take this back, send these one after the other: {commands}.")
+MERGED_BEFORE = Text("You accepted this already. /curator report shows what has changed.")
 _REFUSED = Text("I changed nothing. Details in English: “{reason}.”")
 _MERGED = Text(
     "Done: the skill {name} replaces {names}. Those are in the archive, and a snapshot has all"
@@ -121,6 +124,18 @@ def describe_proposals(proposals: Sequence[Proposal], more: int, *, is_whole: bo
 def describe_decided(state: ProposalState) -> str:
     """Say what became of a proposal."""
     return _DECIDED[state]()
+
+
+def describe_tidied(numbers: Sequence[int]) -> str:
+    """Tell that notes were changed. `numbers` are those of the changes, in the order to undo."""
+    commands = [f"/undo {one}" for one in numbers]
+    match commands:
+        case []:
+            return describe_decided("accepted")
+        case [command]:
+            return _TIDIED(command=command)
+        case _:
+            return _TIDIED_MORE(commands=join_list(commands))
 
 
 def describe_refused(reason: str) -> str:
