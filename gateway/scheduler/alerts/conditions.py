@@ -24,6 +24,8 @@ _OLDEST_BACKUP = 2 * 86_400_000
 """Milliseconds; a backup is made each night."""
 _RECONNECTING = 120_000
 """Milliseconds that a platform may take to reconnect on its own."""
+_LONGEST_LOOK = 120_000
+"""Milliseconds between two looks; after a longer time, the machine slept."""
 _LONGEST_WAIT = 15 * 60_000
 """Milliseconds that a message may wait for a platform that is connected."""
 _LATEST_TASK = 60 * 60_000
@@ -93,6 +95,8 @@ class Measured:
     """When the newest backup was made; None without one."""
     budget: QuotaStatus
     budget_percent: int
+    awake_since: int
+    """When the gateway started, or the machine last woke; nothing waits for it before."""
 
     @property
     def connected(self) -> set[str]:
@@ -101,15 +105,19 @@ class Measured:
 
 
 class Gauge:
-    """Measures the sources, and remembers since when platforms are down."""
+    """Measures the sources; remembers since when platforms are down, and the machine is awake."""
 
     def __init__(self, sources: AlertSources) -> None:
         self._sources = sources
         self._down_since: dict[str, int] = {}
+        self._looked_at = self._awake_since = 0
 
     async def measure(self) -> Measured:
         """Measure everything. Raises `StoreError` and `OSError`."""
         sources, now = self._sources, self._sources.now()
+        if not 0 <= now - self._looked_at <= _LONGEST_LOOK:
+            self._awake_since = now
+        self._looked_at = now
         health = sources.health()
         self._down_since = {
             name: self._down_since.get(name, now)
@@ -125,6 +133,7 @@ class Gauge:
             backup=backup,
             budget=budget,
             budget_percent=sources.quotas.rules.cheap_from,
+            awake_since=self._awake_since,
         )
 
     def _look_at_disk(self) -> tuple[Space, int | None]:
@@ -195,9 +204,10 @@ def _find_budget(measured: Measured) -> Iterator[Condition]:
 
 def _find_queues(connection: Connection, measured: Measured, now: int) -> Iterator[Condition]:
     """Yield the platforms that are connected and take no messages, and work that is not begun."""
+    awake = measured.awake_since
     for platform, oldest in dead_letters.list_oldest(connection).items():
-        if platform in measured.connected and now - oldest > _LONGEST_WAIT:
+        if platform in measured.connected and now - max(oldest, awake) > _LONGEST_WAIT:
             yield Condition(kind="queue", subject=platform, details={"since": oldest})
     due = tasks.find_earliest_due(connection)
-    if due is not None and now - due > _LATEST_TASK:
+    if due is not None and now - max(due, awake) > _LATEST_TASK:
         yield Condition(kind="queue", details={"since": due})

@@ -211,6 +211,7 @@ WELL = Measured(
         limit=DailyLimit(money=1000, tokens=1000),
     ),
     budget_percent=80,
+    awake_since=0,
 )
 
 
@@ -280,6 +281,8 @@ async def test_queues_are_stuck_after_their_longest_wait(tmp_path: Path) -> None
             ),
         )
         assert [one.subject for one in await conditions(harness, WELL)] == [""]
+        woken = replace(WELL, awake_since=NOW - 59 * MINUTE)
+        assert await conditions(harness, woken) == [], "nothing waits while the machine sleeps"
 
 
 async def test_noted_faults_survive_a_restart(tmp_path: Path) -> None:
