@@ -66,7 +66,7 @@ def test_the_tool_reads_is_cheap_and_has_a_strict_schema(archive: Archive) -> No
     tool = RecallTool(archive.database)
     assert (tool.spec.name, tool.effect, tool.declaration.cost) == ("recall", "read", "free")
     validate = fastjsonschema.compile(json.loads(tool.spec.schema))
-    assert validate({"query": "x"}) == {"query": "x", "limit": 10}
+    assert validate({"query": "x"}) == {"query": "x"}
     for wrong in (
         {"who": "x"},
         {"query": "x", "limit": 0},
