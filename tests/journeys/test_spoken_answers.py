@@ -187,12 +187,12 @@ async def test_a_program_that_fails_loses_nothing_and_the_owner_is_told_once_a_d
     stage: Stage,
 ) -> None:
     anna, ben = stage.account("telegram", ANNA), stage.account("telegram", BEN)
-    for kind, why in (
-        ("fail", "English: “it ended with status 1: no voice is installed.”"),
-        ("text", "English: “it wrote no audio.”"),
-        ("slow", "took longer than 1 s."),
+    for kind, seconds, why in (
+        ("fail", "30", "English: “it ended with status 1: no voice is installed.”"),
+        ("text", "30", "English: “it wrote no audio.”"),
+        ("slow", "1", "took longer than 1 s."),
     ):
-        settings = speech(stage, kind, TALARIA_MEDIA__SPEECH_SECONDS="1")
+        settings = speech(stage, kind, TALARIA_MEDIA__SPEECH_SECONDS=seconds)
         async with stage.open(**settings) as harness:
             if harness.gateway.claim_code:
                 await claim(harness)
