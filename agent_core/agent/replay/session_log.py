@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent_core.agent.replay.trajectories import read_turn, render_turn
 from agent_core.ids import PersonId, TurnId
+from agent_core.memory import sync_folder
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person
@@ -72,7 +73,7 @@ class LogFiles:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        _sync_folder(folder)
+        sync_folder(folder)
 
 
 def remove_lines(folder: Path, slugs: Sequence[str], is_wanted: Callable[[str], bool]) -> None:
@@ -91,7 +92,7 @@ def remove_lines(folder: Path, slugs: Sequence[str], is_wanted: Callable[[str], 
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(path)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
 
 
 class SessionLog:
@@ -162,14 +163,6 @@ def _parse(line: bytes) -> object:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _list_texts(value: object) -> Iterator[str]:

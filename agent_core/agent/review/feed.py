@@ -15,7 +15,7 @@ from agent_core.memory import (
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
-from agent_core.state.queues import reviews
+from agent_core.state.queues import reviews, tasks
 
 _MOST_REVIEWS = 200
 
@@ -36,7 +36,9 @@ def list_records(
     connection: Connection, *, person_id: PersonId
 ) -> list[tuple[TaskId, ReviewRecord]]:
     """List a person's newest finished reviews, newest first."""
-    found = reviews.list_finished(connection, person_id=person_id, limit=_MOST_REVIEWS)
+    found = tasks.list_finished(
+        connection, kind=reviews.KIND, person_id=person_id, limit=_MOST_REVIEWS
+    )
     return [(task_id, load_record(payload)) for task_id, payload in found]
 
 

@@ -40,7 +40,7 @@ from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.state.queues import reviews
+from agent_core.state.queues import reviews, tasks
 from agent_core.state.queues.reviews import Said
 from agent_core.state.queues.tasks import Task
 from agent_core.transcript import ToolCallPart
@@ -285,7 +285,9 @@ def _find_pair(connection: Connection, person: Person, record: ReviewRecord) -> 
 
     Skills are everyone's, so only an owner is asked to patch one.
     """
-    payloads = reviews.list_finished(connection, person_id=person.id, limit=_MOST_REVIEWS)
+    payloads = tasks.list_finished(
+        connection, kind=reviews.KIND, person_id=person.id, limit=_MOST_REVIEWS
+    )
     spans = [(one.after, one.until) for one in (load_record(text) for _, text in payloads)]
 
     def is_new(turn_id: TurnId) -> bool:

@@ -1,4 +1,4 @@
-"""What a look reads from the database: a memory with its dates, and what was proposed before."""
+"""Read what the curator compares: a memory with its dates, and its earlier proposals."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ from agent_core.skills.curation.record import (
 from agent_core.skills.curation.tidying import KnownEntry, name_entries
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import owners, people
-from agent_core.state.queues import curations
+from agent_core.state.queues import curations, tasks
 
 _MOST_RECORDS = 30
 """Looks that are remembered: half a year of weekly ones, of a memory and of the skills."""
@@ -53,7 +53,9 @@ def list_memory(connection: Connection, *, person_id: PersonId) -> list[KnownEnt
 
 def list_records(connection: Connection, *, person_id: PersonId) -> list[StoredRecord]:
     """List a person's finished looks, newest first."""
-    found = curations.list_finished(connection, person_id=person_id, limit=_MOST_RECORDS)
+    found = tasks.list_finished(
+        connection, kind=curations.KIND, person_id=person_id, limit=_MOST_RECORDS
+    )
     return [StoredRecord(task_id=task_id, record=load_record(text)) for task_id, text in found]
 
 

@@ -49,20 +49,3 @@ def find(connection: Connection, *, person_id: PersonId, task_id: TaskId) -> str
         {"id": task_id, "person_id": person_id},
     ).fetchone()
     return row[0] if row else None
-
-
-def list_finished(
-    connection: Connection, *, person_id: PersonId, limit: int
-) -> list[tuple[TaskId, str]]:
-    """List the payloads of a person's finished looks, newest first."""
-    rows = connection.execute(
-        "SELECT id, payload FROM tasks WHERE kind = 'curation' AND key > :first AND key < :last"
-        " AND person_id = :person_id AND state = 'done' ORDER BY key DESC LIMIT :limit",
-        {
-            "first": f"{person_id}:",
-            "last": f"{person_id};",
-            "person_id": person_id,
-            "limit": limit,
-        },
-    ).fetchall()
-    return [(TaskId(row[0]), row[1]) for row in rows]

@@ -12,7 +12,9 @@ Details = Mapping[str, str | int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
-    """Something that is wrong, or that is over and was told. Times are in milliseconds UTC."""
+    """A fault that owners have to know, until they were told that it is over. Times are in
+    milliseconds UTC.
+    """
 
     kind: str
     subject: str

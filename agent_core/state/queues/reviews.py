@@ -212,22 +212,5 @@ def save(connection: Connection, *, task_id: TaskId, payload: str) -> None:
     )
 
 
-def list_finished(
-    connection: Connection, *, person_id: PersonId, limit: int
-) -> list[tuple[TaskId, str]]:
-    """List the payloads of a person's finished reviews, newest first."""
-    rows = connection.execute(
-        "SELECT id, payload FROM tasks WHERE kind = 'review' AND key > :first AND key < :last"
-        " AND person_id = :person_id AND state = 'done' ORDER BY key DESC LIMIT :limit",
-        {
-            "first": f"{person_id}:",
-            "last": f"{person_id};",
-            "person_id": person_id,
-            "limit": limit,
-        },
-    ).fetchall()
-    return [(TaskId(row[0]), row[1]) for row in rows]
-
-
 def _name(person_id: PersonId, until: TurnId) -> str:
     return f"{person_id}:{until:0{_DIGITS}}"

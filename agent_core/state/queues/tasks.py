@@ -130,3 +130,24 @@ def abandon(connection: Connection, *, task_id: TaskId, reason: str) -> None:
         "UPDATE tasks SET state = 'dead', reason = :reason WHERE id = :id",
         {"id": task_id, "reason": reason},
     )
+
+
+def list_finished(
+    connection: Connection, *, kind: str, person_id: PersonId, limit: int
+) -> list[tuple[TaskId, str]]:
+    """List the payloads of a person's finished work of a kind, newest first.
+
+    The keys of that kind begin with the person's id.
+    """
+    rows = connection.execute(
+        "SELECT id, payload FROM tasks WHERE kind = :kind AND key > :first AND key < :last"
+        " AND person_id = :person_id AND state = 'done' ORDER BY key DESC LIMIT :limit",
+        {
+            "kind": kind,
+            "first": f"{person_id}:",
+            "last": f"{person_id};",
+            "person_id": person_id,
+            "limit": limit,
+        },
+    ).fetchall()
+    return [(TaskId(row[0]), row[1]) for row in rows]

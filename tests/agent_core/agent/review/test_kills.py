@@ -15,7 +15,7 @@ from agent_core.memory.files import parse
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
 from agent_core.state.people import people
-from agent_core.state.queues import reviews
+from agent_core.state.queues import reviews, tasks
 from tests.architecture.source import ROOT
 
 pytestmark = pytest.mark.process
@@ -81,7 +81,9 @@ def _look(
     person = people.list_all(connection)[0]
     rows = ledger.find_entries(connection, person_id=person.id, target="user")
     archived = connection.execute("SELECT text FROM archive").fetchall()
-    finished = reviews.list_finished(connection, person_id=person.id, limit=ENDLESS)
+    finished = tasks.list_finished(
+        connection, kind=reviews.KIND, person_id=person.id, limit=ENDLESS
+    )
     records = [load_record(payload) for _, payload in finished]
     assert all(record.is_over for record in records)
     calls = "SELECT COUNT(*) FROM usage WHERE purpose = 'review'"

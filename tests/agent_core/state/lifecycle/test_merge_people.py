@@ -337,10 +337,10 @@ def test_reviews_and_what_they_hold_back_go_along(
         reviews.enqueue(connection, person_id=person.id, until=until, payload=person.slug, now=1)
     connection.execute("UPDATE tasks SET state = 'done' WHERE kind = 'review'")
     join(connection, ann, ben)
-    finished = reviews.list_finished(connection, person_id=ann.id, limit=9)
+    finished = tasks.list_finished(connection, kind=reviews.KIND, person_id=ann.id, limit=9)
     assert [payload for _, payload in finished] == ["ben", "ann"]
     assert reviews.exists(connection, person_id=ann.id, until=theirs)
-    assert reviews.list_finished(connection, person_id=ben.id, limit=9) == []
+    assert tasks.list_finished(connection, kind=reviews.KIND, person_id=ben.id, limit=9) == []
 
 
 def test_sessions_from_before_accounts_were_noted_get_the_account_of_their_platform(
