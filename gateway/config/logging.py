@@ -40,7 +40,7 @@ _USER_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntry:
-    """One entry. `moment` is in seconds since the epoch."""
+    """An entry of the log. `moment` is in seconds since the epoch."""
 
     moment: float
     level: str

@@ -63,7 +63,7 @@ _PATCH = _spec("patch", "Propose a change of a skill's text.", ("name", "old", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """One time, as text: what the person asked, and what followed."""
+    """The text of one turn in which it went wrong: the person's request and what followed."""
 
     turn_id: TurnId
     text: str

@@ -47,7 +47,8 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurationRecord:
-    """What one look found. `digest` names what was looked at, so that it is paid for once.
+    """The proposals of one look of the curator. `digest` names the texts, so that they are paid for
+    once.
 
     `refused` counts proposals that were dropped because they were not sound.
     """

@@ -33,7 +33,7 @@ _NAME = "%Y%m%dT%H%M%SZ"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredSnapshot:
-    """What a restored snapshot changed: skills as they were then, and newer ones of the curator."""
+    """The skills that a snapshot brought back, and the curator's newer ones that it archived."""
 
     name: str
     restored: tuple[str, ...]

@@ -39,7 +39,7 @@ class Lock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """What may open an encrypted backup."""
+    """The passphrase and the key files that open an encrypted backup."""
 
     passphrase: str = ""
     identities: tuple[str, ...] = ()

@@ -37,7 +37,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """What a backup holds, or what was restored."""
+    """The size, age and schema of a backup that was checked or restored."""
 
     files: int
     size: int

@@ -1,4 +1,4 @@
-"""What becomes of missed slots; light, because the command line lists the choices."""
+"""The choices for missed slots, in a module that the command line imports quickly."""
 
 from typing import Literal
 

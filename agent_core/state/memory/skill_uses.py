@@ -24,7 +24,7 @@ _BAD = "('corrected', 'retried', 'stopped', 'failed', 'disliked')"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """How often the uses of a skill went well and badly; void and unfinished ones are neither."""
+    """The numbers of a skill's good and bad uses; void and unfinished ones are neither."""
 
     successes: int = 0
     failures: int = 0

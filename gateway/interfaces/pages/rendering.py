@@ -55,7 +55,7 @@ FILES: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
-    """Who looks at a page: their person, None before the first message, and their time zone.
+    """The reader of a page: their person, None before the first message, and their time zone.
 
     An owner operates the gateway, and sees the pages about it.
     """

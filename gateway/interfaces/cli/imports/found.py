@@ -1,4 +1,4 @@
-"""What was found in the home of another assistant, in Talaria's terms."""
+"""The memory, skills and jobs of another assistant's home, in Talaria's terms."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

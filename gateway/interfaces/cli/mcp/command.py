@@ -36,7 +36,7 @@ _FAILED = 1
 _SECONDS = 60.0
 """Seconds that a server has to start and to list its tools."""
 _FIRST = "restart Talaria, so that the assistant searches for tools"
-_FURTHER = "a running Talaria notices it by itself"
+_FURTHER = "a Talaria that was started after the first server notices it by itself"
 _SHORT, _WHOLE = 100, 1000
 """Characters of the description of an accepted tool, and of one that waits."""
 
