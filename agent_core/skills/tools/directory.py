@@ -77,15 +77,16 @@ class SkillIndex:
             (_DESCRIPTION, [Counter(cut(described)) for _, described, _ in texts]),
             (_BODY, [Counter(cut(body[:_LONGEST_BODY])) for _, _, body in texts]),
         ]
-        self._holders: defaultdict[str, dict[int, float]] = defaultdict(dict)
+        counted: defaultdict[str, dict[int, float]] = defaultdict(dict)
         for weight, counts in fields:
             lengths = [sum(words.values()) for words in counts]
             average = max(sum(lengths) / max(len(lengths), 1), 1.0)
             for number, words in enumerate(counts):
                 norm = 1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * lengths[number] / average
                 for word, count in words.items():
-                    held = self._holders[word]
+                    held = counted[word]
                     held[number] = held.get(number, 0.0) + weight * count / norm
+        self._scores = {word: self._weigh(held) for word, held in counted.items()}
 
     def rank(self, query: str, least: float = 0.0) -> list[int]:
         """Return the numbers of the skills that fit a query, best first; a name itself is first.
@@ -96,7 +97,7 @@ class SkillIndex:
         for word in {*cut(query)} - UNINDEXED - _ASKING:
             best: dict[int, float] = {}
             for related, weight in _list_related(word):
-                for number, score in self._score(related):
+                for number, score in self._scores.get(related, {}).items():
                     best[number] = max(best.get(number, 0.0), weight * score)
             for number, score in best.items():
                 scores[number] += score
@@ -105,11 +106,13 @@ class SkillIndex:
         found = [(-score, number) for number, score in scores.items() if score > least]
         return [number for _, number in sorted(found)]
 
-    def _score(self, word: str) -> Iterator[tuple[int, float]]:
-        holders = self._holders.get(word, {})
+    def _weigh(self, holders: Mapping[int, float]) -> Mapping[int, float]:
+        """Return the score that a word gives each skill that holds it."""
         rarity = math.log(1 + (self._count - len(holders) + 0.5) / (len(holders) + 0.5))
-        for number, count in holders.items():
-            yield number, rarity * count * (_SATURATION + 1) / (count + _SATURATION)
+        return {
+            number: rarity * count * (_SATURATION + 1) / (count + _SATURATION)
+            for number, count in holders.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,15 +260,17 @@ def _list_related(word: str) -> Iterator[tuple[str, float]]:
     topics = _read_topics()
     known = topics.get(word)
     if known is None:
-        parts = [part for part in topics if len(part) >= _PART and _is_part(part, word)]
-        known = frozenset[str]().union(*(topics[part] for part in parts))
+        known = frozenset[str]().union(*(topics.get(part, ()) for part in _list_parts(word)))
     for related in known:
         if related != word:
             yield related, _RELATED
 
 
-def _is_part(part: str, word: str) -> bool:
-    return len(word) >= len(part) + _PART - 1 and (word.startswith(part) or word.endswith(part))
+def _list_parts(word: str) -> Iterator[str]:
+    """Yield the beginnings and ends of a word that may be words of their own."""
+    for length in range(_PART, len(word) - _PART + 2):
+        yield word[:length]
+        yield word[-length:]
 
 
 @cache
