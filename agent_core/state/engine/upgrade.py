@@ -29,11 +29,15 @@ class Migration:
 
     number: int
     name: str
-    sql: str
+    file: Traversable
+
+    def read(self) -> str:
+        """Return its SQL."""
+        return self.file.read_text(encoding="utf-8")
 
 
 def load_migrations(folder: Traversable) -> tuple[Migration, ...]:
-    """Load all migrations of a folder, in order. Raises `StoreError` on a gap or a duplicate."""
+    """List all migrations of a folder, in order. Raises `StoreError` on a gap or a duplicate."""
     files = sorted(
         (file for file in folder.iterdir() if file.name.endswith(".sql")),
         key=lambda file: file.name,
@@ -42,7 +46,7 @@ def load_migrations(folder: Traversable) -> tuple[Migration, ...]:
         Migration(
             number=int(file.name.partition("_")[0]),
             name=file.name.removesuffix(".sql"),
-            sql=file.read_text(encoding="utf-8"),
+            file=file,
         )
         for file in files
     )
@@ -108,7 +112,8 @@ async def _create(connection: aiosqlite.Connection) -> None:
 
 async def _apply(connection: aiosqlite.Connection, migration: Migration) -> None:
     try:
-        await connection.executescript(f"BEGIN IMMEDIATE;\n{migration.sql}")
+        sql = await asyncio.to_thread(migration.read)
+        await connection.executescript(f"BEGIN IMMEDIATE;\n{sql}")
         async with connection.execute("PRAGMA foreign_key_check") as cursor:
             orphan = await cursor.fetchone()
         if orphan:

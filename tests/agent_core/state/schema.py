@@ -35,6 +35,6 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
     connection.execute("PRAGMA foreign_keys = OFF")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     for migration in migrations[version:]:
-        connection.executescript(migration.sql)
+        connection.executescript(migration.read())
         connection.execute(f"PRAGMA user_version = {migration.number}")
     connection.execute("PRAGMA foreign_keys = ON")

@@ -35,7 +35,7 @@ async def main():
     folder.mkdir()
     migrations = upgrade.load_migrations(upgrade.FOLDER)
     for migration in migrations:
-        (folder / f"{migration.name}.sql").write_text(migration.sql)
+        (folder / f"{migration.name}.sql").write_text(migration.read())
     (folder / f"{len(migrations) + 1:04}_more.sql").write_text("CREATE TABLE more (id INTEGER);")
     path.with_name("state.lock").write_text("1 running")
     database = await Database.open(path, limits=EngineLimits(migrations=folder))

@@ -35,7 +35,7 @@ def add_migration(tmp_path: Path) -> AddMigration:
         folder = tmp_path / "migrations"
         folder.mkdir(exist_ok=True)
         for migration in load_migrations(FOLDER):
-            (folder / f"{migration.name}.sql").write_text(migration.sql)
+            (folder / f"{migration.name}.sql").write_text(migration.read())
         (folder / f"{NEXT:04}_test.sql").write_text(sql)
         return EngineLimits(migrations=folder)
 
