@@ -11,6 +11,8 @@ WORKERS ?= 4
 # Folders without tests of a whole gateway; the marker leaves out those that start a process.
 FAST := tests/adapters tests/agent_core tests/architecture tests/gateway tests/tools
 export UV_PYTHON_DOWNLOADS := never
+# Without its bytecode, pytest compiles several hundred modules anew in each worker.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fmt lint test test-fast check run demo bench first-hour faults docs hooks lock release-check clean

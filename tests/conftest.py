@@ -162,21 +162,22 @@ def foreign_contacts() -> Iterator[list[str]]:
     _foreign_contacts.clear()
 
 
-@pytest.fixture(autouse=True)
-def _only_loopback() -> Iterator[None]:
-    """Fail a test that made a foreign contact, even where something swallowed the exception."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Forget what earlier tests did."""
     _contacts.clear()
     _foreign_contacts.clear()
-    yield
-    stopped = list(_foreign_contacts)
-    _foreign_contacts.clear()
-    assert not stopped, f"tests speak to loopback only: {'; '.join(stopped)} was stopped"
-
-
-@pytest.fixture(autouse=True)
-def _only_marked_processes(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail a test that starts a process without the `process` mark, to keep `test-fast` fast."""
     _started_processes.clear()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that made a foreign contact, even where something swallowed the exception.
+
+    Fail one that starts a process without the `process` mark, too, to keep `test-fast` fast.
+    """
     yield
-    if request.node.get_closest_marker("process") is None:
+    stopped, _foreign_contacts[:] = "; ".join(_foreign_contacts), []
+    assert not stopped, f"tests speak to loopback only: {stopped} was stopped"
+    if item.get_closest_marker("process") is None:
         assert not _started_processes, "mark this test with @pytest.mark.process"

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 
 from tests.architecture.source import Module
@@ -50,6 +51,7 @@ class Statement:
         return [replace(self, text=text) for text in re.split(r"\bUNION(?: ALL)?\b", self.text)]
 
 
+@cache
 def list_statements(module: Module) -> list[Statement]:
     """All statements of a module of the state, with every reading of what they are made of."""
     found = (
@@ -79,6 +81,7 @@ def _asked(function: ast.FunctionDef) -> Iterator[ast.expr]:
             yield node.args[0]
 
 
+@cache
 def _functions(module: Module) -> list[tuple[ast.FunctionDef, Names]]:
     """Every function, with what the names in it may stand for: those of the module, its own,
     and, in a private one, what it is given by its callers, who are all in the module.

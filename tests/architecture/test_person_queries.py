@@ -17,7 +17,7 @@ from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveFilter
 from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
-from tests.agent_core.state.schema import migrate
+from tests.agent_core.state.schema import create_schema
 from tests.architecture.source import Module, list_modules
 from tests.architecture.statements import Statement, list_statements, list_unread
 
@@ -197,7 +197,7 @@ def test_the_statements_are_really_found() -> None:
 def asked(tmp_path: Path) -> tuple[Connection, list[str]]:
     """A database, and the queries of its indexes that it was asked, in their own language."""
     connection = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
-    migrate(connection)
+    create_schema(connection)
     reported: list[str] = []
     connection.set_trace_callback(reported.append)
     return connection, reported

@@ -19,7 +19,7 @@ from agent_core.state.backups.encryption import Keys, Lock, read_recipient
 from agent_core.state.backups.making import list_complete, make_backup, read_backup
 from agent_core.state.backups.restoring import Place, rehearse, restore
 from agent_core.state.engine import meta
-from agent_core.state.engine.database import Database
+from tests.databases import open_database
 
 DATABASE, NOW = "state.db", 1_795_000_000_000
 KEPT = {"backups", "logs", "state.lock", ".restore", ".rehearsal"}
@@ -29,13 +29,15 @@ LOCKS = {
     "passphrase": (Lock(passphrase="correct horse"), Keys(passphrase="correct horse")),
     "key": (Lock(recipients=(str(IDENTITY.to_public()),)), Keys(identities=(str(IDENTITY),))),
 }
+HOW = ["plain", "key", pytest.param("passphrase", marks=pytest.mark.slow)]
+"""Each passphrase takes a second by design."""
 
 
 @pytest.fixture
 async def home(tmp_path: Path) -> Path:
     """A home with everything that a file system can hold, beside a copy of its database."""
     home = tmp_path / "home"
-    database = await Database.open(home / DATABASE)
+    database = await open_database(home / DATABASE)
     await database.write("fill", lambda c: meta.put(c, key="who", value="Ada"))
     await database.back_up(tmp_path / "copy.db")
     await database.close()
@@ -43,7 +45,7 @@ async def home(tmp_path: Path) -> Path:
     work.mkdir(parents=True)
     (home / "SOUL.md").write_text("You are kind.\n")
     (home / "empty").mkdir()
-    (work / "big.bin").write_bytes(random.Random(7).randbytes(3_000_000))
+    (work / "big.bin").write_bytes(random.Random(7).randbytes(300_000))
     (work / "name with \udcff and\nline").write_text("odd")
     (work / "link").symlink_to("/etc/passwd")
     (work / "run").write_text("#!/bin/sh\n")
@@ -80,7 +82,7 @@ def place_of(home: Path) -> Place:
     return Place(home=home, database=DATABASE, kept=KEPT)
 
 
-@pytest.mark.parametrize("how", LOCKS)
+@pytest.mark.parametrize("how", HOW)
 def test_a_restored_home_is_the_home_of_the_backup(home: Path, tmp_path: Path, how: str) -> None:
     lock, keys = LOCKS[how]
     target = tmp_path / "b"
@@ -104,7 +106,7 @@ def test_a_restored_home_is_the_home_of_the_backup(home: Path, tmp_path: Path, h
     assert not (home / ".restore").exists()
 
 
-@pytest.mark.parametrize("how", LOCKS)
+@pytest.mark.parametrize("how", HOW)
 def test_a_backup_that_was_cut_off_anywhere_is_refused(
     home: Path, tmp_path: Path, how: str
 ) -> None:
@@ -112,7 +114,6 @@ def test_a_backup_that_was_cut_off_anywhere_is_refused(
     back_up(home, tmp_path / "b", lock)
     whole, before = (tmp_path / "b").read_bytes(), snapshot(home)
     places = {0, 1, 9, 30, 200, len(whole) - 1}
-    # Each passphrase takes a second by design.
     draws = 1 if how == "passphrase" else 8
     places |= {random.Random(how).randrange(len(whole)) for _ in range(draws)}
     for at in places:
@@ -218,26 +219,25 @@ def test_a_foreign_archive_is_refused(home: Path, tmp_path: Path) -> None:
         rehearse(place_of(home), tmp_path / "foreign", Keys())
 
 
-@pytest.mark.parametrize(
-    ("how", "keys", "sentence"),
-    [
-        ("passphrase", Keys(passphrase="wrong"), "the passphrase doesn't open"),
-        ("passphrase", Keys(), "is encrypted; give its passphrase"),
-        (
-            "key",
-            Keys(identities=(str(pyrage.x25519.Identity.generate()),)),
-            "the given key doesn't open",
-        ),
-        ("key", Keys(identities=("no key",)), "holds no private key"),
-        ("key", Keys(), "is encrypted; name the file of its key with --identity"),
-    ],
-)
-def test_a_wrong_key_is_named(
-    home: Path, tmp_path: Path, how: str, keys: Keys, sentence: str
-) -> None:
+WRONG = {
+    "passphrase": {
+        Keys(passphrase="wrong"): "the passphrase doesn't open",
+        Keys(): "is encrypted; give its passphrase",
+    },
+    "key": {
+        Keys(identities=(str(pyrage.x25519.Identity.generate()),)): "the given key doesn't open",
+        Keys(identities=("no key",)): "holds no private key",
+        Keys(): "is encrypted; name the file of its key with --identity",
+    },
+}
+
+
+@pytest.mark.parametrize("how", HOW[1:])
+def test_a_wrong_key_is_named(home: Path, tmp_path: Path, how: str) -> None:
     back_up(home, tmp_path / "b", LOCKS[how][0])
-    with pytest.raises(StoreError, match=sentence):
-        restore(place_of(home), tmp_path / "b", keys, home / "backups" / "aside")
+    for keys, sentence in WRONG[how].items():
+        with pytest.raises(StoreError, match=sentence):
+            restore(place_of(home), tmp_path / "b", keys, home / "backups" / "aside")
 
 
 def test_a_recipient_that_is_none_is_named() -> None:
