@@ -407,6 +407,31 @@ def test_conversations_of_openclaw_become_notes(home: Path, openclaw: Path) -> N
     ]
 
 
+def test_a_conversation_that_openclaw_wrote_itself_becomes_a_note(
+    home: Path, openclaw: Path
+) -> None:
+    """Two runs of `openclaw agent --local` (2026.9.6) against the emulator of OpenAI's API.
+
+    Only the table of events is kept of the agent's database.
+    """
+    with tarfile.open(Path(__file__).with_name("openclaw_sessions.tar.gz")) as tar:
+        tar.extractall(openclaw, filter="data")
+    done = talaria(home, "import", "openclaw", str(openclaw))
+    assert (done.code, done.err) == (0, "")
+    [(text, evidence)] = [(row[1], row[3]) for row in rows(home) if "Vaillant" in row[1]]
+    said = [line for line in text.splitlines() if line.startswith(("Person: ", "OpenClaw: "))]
+    assert [line.split(" | ")[0] for line in said] == [
+        "Person: My boiler is a Vaillant from 2019.",
+        "OpenClaw: echo: [Thu 2026-11-26 06:50 UTC] My boiler is a Vaillant from 2019.",
+        "Person: Which boiler do I have?",
+        "OpenClaw: echo: [Thu 2026-11-26 06:51 UTC] Which boiler do I have?",
+    ]
+    assert evidence == (
+        "imported from OpenClaw: agents/main/agent/openclaw-agent.sqlite,"
+        " session 4fd4d632-6289-4001-b404-983a362b99fc"
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
