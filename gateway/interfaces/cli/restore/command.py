@@ -109,7 +109,8 @@ def _describe(restored: Restored) -> str:
     """Say what a backup holds."""
     made = datetime.fromtimestamp(restored.made_at / 1000, UTC)
     lacks = "".join(f"\nIt lacks {path}, which could not be read." for path in restored.unreadable)
+    files = "1 file" if restored.files == 1 else f"{restored.files:,} files"
     return (
-        f"The backup of {made:%Y-%m-%d %H:%M} UTC is complete: {restored.files:,} files,"
+        f"The backup of {made:%Y-%m-%d %H:%M} UTC is complete: {files},"
         f" {restored.size / 1e6:,.1f} MB, schema {restored.schema}.{lacks}"
     )

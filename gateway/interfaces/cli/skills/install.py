@@ -119,7 +119,8 @@ def _show(folder: Path, staged: StagedSkill) -> ScanReport:
     print(f"{staged.name}: {show_name(' '.join(skill.description.split()))}")
     print(f"From {staged.address}{commit}")
     licence = show_name(report.licence) or "none"
-    print(f"{report.files:,} files, {report.size:,} bytes; licence: {licence}")
+    files = "1 file" if report.files == 1 else f"{report.files:,} files"
+    print(f"{files}, {report.size:,} bytes; licence: {licence}")
     if skill.note:
         print(f"Breaks a rule of Agent Skills: {show_name(skill.note)}")
     for one in report.findings[:_MOST_SHOWN]:
