@@ -156,10 +156,11 @@ def no_change(_: Connection, __: Mapping[MemoryList, tuple[str, ...]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Adopted:
-    """A list after its hand edits: their number, and the last row that the file reflects."""
+    """A list after its hand edits, with their number, and `base` and `on_disk` of `Projection`."""
 
     entries: tuple[str, ...]
     base: int
+    on_disk: str | None = None
     hand_edits: int = 0
 
 
@@ -173,7 +174,9 @@ def _finish_list(
         projection = Projection(current=seen.hash, previous=None, base=base)
     else:
         text = render(entries)
-        projection = Projection(current=hash_text(text), previous=seen.hash, base=base)
+        projection = Projection(
+            current=hash_text(text), previous=seen.hash, base=base, on_disk=taken.on_disk
+        )
     _save(connection, memory_list, projection)
     return ListSync(
         memory_list=memory_list,
@@ -192,7 +195,7 @@ def confirm_written(
         connection, person_id=memory_list.person_id, target=memory_list.target
     )
     if stored == projection:
-        _save(connection, memory_list, replace(projection, previous=None))
+        _save(connection, memory_list, replace(projection, previous=None, on_disk=None))
 
 
 def _adopt_hand_edits(
@@ -209,11 +212,17 @@ def _adopt_hand_edits(
     if projection and seen.hash == projection.current:
         return _Adopted(ours, last)
     if projection and seen.hash == projection.previous:
-        return _Adopted(ours, projection.base)
-    theirs = parse(seen.text)
+        return _Adopted(ours, projection.base, projection.on_disk)
+    theirs, on_disk = parse(seen.text), None
     if projection and projection.previous is not None:
-        base = replay_rows(row for row in rows if row.id <= projection.base)
-        theirs = merge(base, ours, theirs)
+        if projection.on_disk is None:
+            base = _hash_all(replay_rows(row for row in rows if row.id <= projection.base))
+        else:
+            base = tuple(projection.on_disk.split())
+        hashes = _hash_all(theirs)
+        texts = dict(zip(_hash_all(ours) + hashes, ours + theirs, strict=True))
+        on_disk = " ".join(hashes)
+        theirs = tuple(texts[one] for one in merge(base, _hash_all(ours), hashes))
     changes = compare(ours, theirs)
     for change in changes:
         last = record(connection, memory_list, change, Origin(actor="hand", now=now)).id
@@ -227,7 +236,11 @@ def _adopt_hand_edits(
             payload=payload,
             now=now,
         )
-    return _Adopted(theirs, last, len(changes))
+    return _Adopted(theirs, last, on_disk, len(changes))
+
+
+def _hash_all(entries: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(hash_text, entries))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from agent_core.errors import StoreDamaged
@@ -75,12 +75,14 @@ class Projection:
 
     `current` is the file as it should be. While `previous` is set, the new file may not have
     reached the disk: the file of that hash, with the ledger's content up to row `base`, may still
-    be there.
+    be there. If someone edited that file meanwhile, no row stands for it, and `on_disk` has the
+    hashes of its entries instead, separated by spaces.
     """
 
     current: str
     previous: str | None
     base: int
+    on_disk: str | None = None
 
 
 _PART = "#"
@@ -341,13 +343,7 @@ def save_projection(
     connection: Connection, *, person_id: PersonId, target: Target, projection: Projection
 ) -> None:
     """Store the state of a person's file."""
-    text = json.dumps(
-        {
-            "current": projection.current,
-            "previous": projection.previous,
-            "base": projection.base,
-        }
-    )
+    text = json.dumps(asdict(projection))
     meta.put(connection, key=_projection_key(person_id, target), value=text)
 
 

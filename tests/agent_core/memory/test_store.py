@@ -311,6 +311,22 @@ async def test_a_full_disk_keeps_the_change_and_mends_the_file_later(
     assert await notebook.agree() == ("one", "two")
 
 
+@pytest.mark.parametrize("looks", [1, 2])
+async def test_hand_edits_on_a_full_disk_keep_what_the_file_never_showed(
+    notebook: Notebook, ann: Person, desk: Desk, looks: int
+) -> None:
+    full = notebook.writing(fail_to_write)
+    await notebook.add("one")
+    await full.add("two")
+    desk.save(ann, "- one\n- by hand\n")
+    for _ in range(looks):
+        await full.look()
+    desk.save(ann, "- one\n- by hand\n- and again\n")
+    await full.look()
+    desk.save(ann, "- by hand\n- and again\n")
+    assert await notebook.agree() == ("by hand", "and again", "two")
+
+
 async def test_a_file_that_cannot_be_read_is_neither_served_nor_overwritten(
     notebook: Notebook, ann: Person, desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
