@@ -145,6 +145,20 @@ _WEEKDAYS = (
     Text("Sat"),
     Text("Sun"),
 )
+_MONTHS = (
+    Text("January"),
+    Text("February"),
+    Text("March"),
+    Text("April"),
+    Text("May"),
+    Text("June"),
+    Text("July"),
+    Text("August"),
+    Text("September"),
+    Text("October"),
+    Text("November"),
+    Text("December"),
+)
 _DATE = Text("{year:04}-{month:02}-{day:02}")
 _MOMENT = Text("{weekday} {date} {hour:02}:{minute:02}")
 _TWO = Text("{first} and {last}")
@@ -165,6 +179,11 @@ def join_list(items: Sequence[str]) -> str:
 def format_weekday(weekday: int) -> str:
     """Return the short name of a weekday; Monday is 0."""
     return _WEEKDAYS[weekday]()
+
+
+def name_month(month: int) -> str:
+    """Return the name of a month; January is 1."""
+    return _MONTHS[month - 1]()
 
 
 def format_date(day: date) -> str:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         pause_job,
         redraft_job,
         renew_webhook,
+        restore_job,
         resume_job,
         run_job_now,
     )
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
         read_cron,
         read_event,
         read_once,
+        write_arguments,
     )
 else:
     __getattr__ = export_lazily(__name__, __file__)
@@ -140,8 +142,10 @@ __all__ = [
     "read_request",
     "redraft_job",
     "renew_webhook",
+    "restore_job",
     "resume_job",
     "run_job_now",
     "show_moment",
     "walk_slots",
+    "write_arguments",
 ]

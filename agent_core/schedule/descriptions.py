@@ -15,6 +15,7 @@ from agent_core.localization import (
     format_date,
     format_moment,
     join_list,
+    name_month,
 )
 from agent_core.schedule.gates import describe_gate
 from agent_core.schedule.occurrences import Slot, walk_slots
@@ -97,20 +98,6 @@ _ORDINALS = {
     -1: Text("last"),
     -2: Text("second to last"),
 }
-_MONTHS = (
-    Text("January"),
-    Text("February"),
-    Text("March"),
-    Text("April"),
-    Text("May"),
-    Text("June"),
-    Text("July"),
-    Text("August"),
-    Text("September"),
-    Text("October"),
-    Text("November"),
-    Text("December"),
-)
 _NTH_DAY = Text("on the {nth} {day}")
 _WORKING_DAY = Text("working day")
 _ON, _ON_DAY, _IF_DAY = (
@@ -237,7 +224,7 @@ def _describe_days(days: DayRule) -> str:
     is_plain = days.interval == 1 and days.frequency in ("DAILY", "WEEKLY") and bool(named)
     parts = [] if is_plain else [_FREQUENCIES[days.frequency](days.interval)]
     if days.months:
-        parts.append(_IN(months=join_list([_MONTHS[month - 1]() for month in days.months])))
+        parts.append(_IN(months=join_list([name_month(month) for month in days.months])))
     return " ".join([*parts, *named])
 
 

@@ -156,13 +156,17 @@ def create_job(connection: Connection, job: NewJob, *, rules: JobRules, now: int
         made = jobs.find_call(connection, person_id=job.person_id, call_key=job.call_key)
         if made:
             return made
-    if len(jobs.list_of_person(connection, person_id=job.person_id)) >= rules.per_person:
+    _check_count(connection, job.person_id, rules)
+    check_event(connection, job)
+    return jobs.insert(connection, job, now=now)
+
+
+def _check_count(connection: Connection, person_id: PersonId, rules: JobRules) -> None:
+    if len(jobs.list_of_person(connection, person_id=person_id)) >= rules.per_person:
         raise InvalidJob(
             f"there are already {rules.per_person} jobs, the most that one person may"
             " have; delete one first"
         )
-    check_event(connection, job)
-    return jobs.insert(connection, job, now=now)
 
 
 def change_job(connection: Connection, job: Job) -> Job:
@@ -263,7 +267,7 @@ def resume_job(connection: Connection, job: Job, now: int) -> Job:
         raise InvalidJob("its time is past; change the schedule", "past")
     slot = (waits.name, waits.at) if waits else None
     resumed = replace(job, state="active", reason="", failures=0, next_slot=slot)
-    if job.state == "paused":
+    if job.state != "active":
         job_marks.clear(connection, job_id=job.id)  # what came meanwhile is not caught up
     jobs.change(connection, resumed)
     return resumed
@@ -274,6 +278,16 @@ def drop_job(connection: Connection, job: Job) -> Job:
     dropped = replace(job, state="dropped", next_slot=None)
     jobs.change(connection, dropped)
     return dropped
+
+
+def restore_job(connection: Connection, job: Job, *, rules: JobRules, now: int) -> Job:
+    """Bring a dropped job back, paused if it was. Raises `InvalidJob`, as for a new one."""
+    assert job.person_id is not None  # noqa: S101 - system jobs are never dropped
+    _check_count(connection, job.person_id, rules)
+    check_event(connection, job)
+    if not job.reason:
+        return resume_job(connection, job, now)
+    return pause_job(connection, job, job.reason)
 
 
 def run_job_now(connection: Connection, job: Job, key: str, now: int) -> RunId | None:

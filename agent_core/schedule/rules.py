@@ -314,6 +314,13 @@ def dump_rule(rule: Rule) -> str:
     return " ".join(properties)
 
 
+def list_skipped(rule: Rule) -> list[str]:
+    """List what a rule leaves out, as the `schedule` tool takes it."""
+    spans = [f"{first}/{last}" if first != last else f"{first}" for first, last in rule.without]
+    region = [f"holidays:{rule.region}"] if rule.region else []
+    return [*spans, *region, *([f"calendar {rule.calendar.at}"] if rule.calendar else [])]
+
+
 def _dump_spans(spans: Spans) -> str:
     return ",".join(f"{first:{_DAY}}/{last:{_DAY}}" for first, last in spans)
 

@@ -7,10 +7,19 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal, get_args
+from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
-from agent_core.schedule.rules import Rule, dump_rule, load_rule
+from agent_core.schedule.rules import (
+    ALWAYS,
+    Rule,
+    dump_days,
+    dump_rule,
+    dump_time,
+    list_skipped,
+    load_rule,
+)
 
 _ALIASES = {
     "@hourly": "0 * * * *",
@@ -238,6 +247,40 @@ def dump_timing(timing: Timing) -> str:
     if isinstance(timing, OnEvent):
         return f"on {timing.kind} {timing.value}".rstrip()
     return f"once {show_stamp(timing.at)}{AGAIN if timing.at.fold else ''}"
+
+
+def write_arguments(timing: Timing, zone: ZoneInfo) -> dict[str, object]:
+    """Return the arguments of the `schedule` tool that give a timing in a zone.
+
+    They hold no secret: for a web address, they ask for a new one.
+    """
+    if isinstance(timing, Cron):
+        return {"cron": timing.expression}
+    if isinstance(timing, Once):
+        return {"at": dump_timing(timing).removeprefix("once ")}
+    if isinstance(timing, OnEvent):
+        value = "" if timing.kind == "webhook" else timing.value
+        return {"on": f"{timing.kind} {value}".strip()}
+    if isinstance(timing, Every):
+        begin, until = (
+            show_stamp(moment(at).astimezone(zone).replace(tzinfo=None)) if at is not None else None
+            for at in (timing.anchor if timing.begins else None, timing.until)
+        )
+        given: dict[str, object] = {
+            "every_minutes": timing.seconds // 60,
+            "starts": begin,
+            "until": until,
+        }
+    else:
+        given = {
+            "times": [dump_time(one) for one in timing.times],
+            "rule": dump_days(timing.days),
+            "skip": list_skipped(timing),
+            "starts": None if timing.start == ALWAYS else show_stamp(timing.start),
+            "until": show_stamp(timing.until) if timing.until else None,
+            "place": ",".join(map(str, timing.place)) if timing.place else None,
+        }
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def show_stamp(at: datetime) -> str:

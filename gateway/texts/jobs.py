@@ -126,7 +126,7 @@ _PAUSED = Text("{job} is paused. /jobs resume {job_id} restarts it.")
 _RESUMED = Text("{job} is active again. {state}")
 _BEGUN = Text("{job} is running now. I'll send the result to the usual place.")
 _BUSY = Text("{job} is already running.")
-_ASK_DROP = Text("Delete {job} permanently?")
+_ASK_DROP = Text("Delete {job}?")
 _DROPPED = Text("I've deleted {job}.")
 ADDRESS_IN_DIRECT = Text(
     "Anyone who knows the address can start the job, so I only show it in a direct message."

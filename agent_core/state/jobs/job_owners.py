@@ -1,4 +1,4 @@
-"""Queries that reassign jobs after a merge or split of people."""
+"""Queries over whose jobs are: what a person has dropped, and a merge or split of people."""
 
 from collections.abc import Sequence
 
@@ -21,6 +21,16 @@ def move_all(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> N
         " FROM people WHERE id = :absorbed) WHERE id = :kept AND home_platform IS NULL",
         {"kept": kept, "absorbed": absorbed},
     )
+
+
+def list_dropped(connection: Connection, *, person_id: PersonId, limit: int) -> list[JobId]:
+    """List the jobs that a person has dropped, newest first."""
+    rows = connection.execute(
+        "SELECT id FROM jobs WHERE person_id = :person_id AND state = 'dropped'"
+        " ORDER BY id DESC LIMIT :limit",
+        {"person_id": person_id, "limit": limit},
+    ).fetchall()
+    return [JobId(row[0]) for row in rows]
 
 
 def list_begun(

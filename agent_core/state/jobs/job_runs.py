@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from agent_core.ids import InboxId, JobId, RunId, TurnId
+from agent_core.ids import InboxId, JobId, PersonId, RunId, TurnId
 from agent_core.state.engine.database import Connection
 
 RunState = Literal["waiting", "running", "done", "failed", "skipped"]
@@ -275,6 +275,22 @@ def list_of_job(connection: Connection, *, job_id: JobId, limit: int) -> list[Ru
         {"job_id": job_id, "limit": limit},
     ).fetchall()
     return [_run(row) for row in rows]
+
+
+def list_of_person(
+    connection: Connection, *, person_id: PersonId, since: int, until: int, limit: int
+) -> list[Run]:
+    """List the newest runs of all jobs of a person, deleted ones too, with a slot in a time.
+
+    Oldest first; `until` is not included.
+    """
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM job_runs WHERE job_id IN (SELECT jobs.id FROM jobs WHERE"
+        " person_id = :person_id) AND slot_at >= :since AND slot_at < :until"
+        " ORDER BY slot_at DESC, id DESC LIMIT :limit",
+        {"person_id": person_id, "since": since, "until": until, "limit": limit},
+    ).fetchall()
+    return [_run(row) for row in reversed(rows)]
 
 
 def begin(connection: Connection, *, run_id: RunId, now: int) -> bool:

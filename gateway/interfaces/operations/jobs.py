@@ -1,7 +1,7 @@
 """Operations on jobs: list, show, change and add them."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
 from agent_core.errors import ToolArgumentError
@@ -13,6 +13,7 @@ from agent_core.schedule import (
     InvalidJob,
     JobAlreadyRunning,
     JobOwner,
+    JobRequest,
     change_job,
     create_job,
     default_options,
@@ -29,12 +30,13 @@ from agent_core.schedule import (
     read_request,
     redraft_job,
     renew_webhook,
+    restore_job,
     resume_job,
     run_job_now,
 )
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
-from agent_core.state.jobs.jobs import Job, Target
+from agent_core.state.jobs.jobs import Job, JobState, Target
 from agent_core.state.jobs.late import Late
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
@@ -124,6 +126,16 @@ async def drop(context: OperationContext, asked: Answer) -> Answer:
     return await _change(context, asked, work)
 
 
+async def restore(context: OperationContext, asked: Answer) -> Answer:
+    """Bring a dropped job back. Raises `Declined`, and `Mistaken` if its moment has passed."""
+    rules, now = context.scheduling.rules, context.now()
+
+    def work(connection: Connection, job: Job) -> Job:
+        return restore_job(connection, job, rules=rules, now=now)
+
+    return await _change(context, asked, work, ("dropped",))
+
+
 async def run_now(context: OperationContext, asked: Answer) -> Answer:
     """Run a job once, outside its schedule, and once for each `key`. Raises `Declined`."""
     now = context.now()
@@ -194,12 +206,23 @@ async def change(context: OperationContext, asked: Answer) -> Answer:
     return await _change(context, asked, work)
 
 
+async def put_back(context: OperationContext, number: JobId, former: JobRequest) -> Answer:
+    """Give a job what a change took from it. Raises `Declined`, `Mistaken`."""
+    rules, now = context.scheduling.rules, context.now()
+
+    def work(connection: Connection, job: Job) -> Job:
+        return change_job(connection, redraft_job(job, former, rules=rules, now=now))
+
+    return await _change(context, {"id": number}, work)
+
+
 JOB_OPERATIONS: Mapping[str, Operation] = {
     "jobs.list": list_jobs,
     "jobs.show": show_job,
     "jobs.pause": pause,
     "jobs.resume": resume,
     "jobs.drop": drop,
+    "jobs.restore": restore,
     "jobs.run": run_now,
     "jobs.add": add,
     "jobs.change": change,
@@ -208,14 +231,18 @@ JOB_OPERATIONS: Mapping[str, Operation] = {
 
 
 async def _change(
-    context: OperationContext, asked: Answer, work: Callable[[Connection, Job], Job]
+    context: OperationContext,
+    asked: Answer,
+    work: Callable[[Connection, Job], Job],
+    states: Sequence[JobState] = ("active", "paused"),
 ) -> Answer:
     number = read_number(asked)
 
     def change(connection: Connection) -> dict[str, Any]:
         job = find_any(connection, number)
-        if job.state not in ("active", "paused"):
-            raise Declined(f"Job {job.id} is {job.state} and can't be changed.")
+        if job.state not in states:
+            can = "restored" if "dropped" in states else "changed"
+            raise Declined(f"Job {job.id} is {job.state} and can't be {can}.")
         changed = work(connection, job)
         is_waited_for = changed.state in ("paused", "dropped")
         note = describe_followers(connection, changed).strip() if is_waited_for else ""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from http import HTTPStatus
 from importlib import resources
@@ -12,7 +12,13 @@ import jinja2
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agent_core.localization import find_language, format_date, format_number, use_language
+from agent_core.localization import (
+    find_language,
+    format_date,
+    format_number,
+    format_weekday,
+    use_language,
+)
 from agent_core.state.people.people import Person
 from agent_core.tools import local_time
 from gateway.texts.console import access, states
@@ -69,6 +75,18 @@ class Viewer:
         """Return a moment in the viewer's time zone; milliseconds UTC."""
         local = local_time(moment, self.zone)
         return f"{format_date(local.date())} {local:%H:%M}"
+
+    def show_clock(self, moment: int) -> str:
+        """Return the time of day of a moment, likewise."""
+        return f"{local_time(moment, self.zone):%H:%M}"
+
+    def show_date(self, day: date) -> str:
+        """Return a date."""
+        return format_date(day)
+
+    def show_weekday(self, day: date) -> str:
+        """Return a date with its weekday."""
+        return f"{format_weekday(day.weekday())} {format_date(day)}"
 
     def write_time(self, moment: int) -> str:
         """Return a moment for machines, as `<time datetime>` has it."""

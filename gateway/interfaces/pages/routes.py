@@ -53,6 +53,8 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/skills": ("skills.html", skills.show_list),
     "/skills/{skill}": ("skill.html", skills.show),
     "/jobs": ("jobs.html", jobs.show),
+    "/jobs/calendar": ("calendar.html", jobs.show_calendar),
+    "/jobs/{job:int}": ("job.html", jobs.show_job),
     "/usage": ("usage.html", usage.show),
     "/settings": ("settings.html", settings.show),
     "/people": ("people.html", people.show),
@@ -95,16 +97,21 @@ class Pages:
         self._zone = find_zone_of(gateway.settings)
         self._files = {path: (read_file(name), kind) for path, (name, kind) in FILES.items()}
 
+        answers: dict[str, Callable[[Look], Awaitable[Response]]] = {
+            "/conversations/messages": conversations.send,
+            "/jobs/{job:int}/change": jobs.change,
+            "/jobs/{job:int}/undo": jobs.put_back,
+            "/settings/{name}": settings.change,
+        }
         self._routes: list[BaseRoute] = [
             *(Route(path, self._give_file) for path in self._files),
             *(Route(path, self._make_page(*view)) for path, view in _VIEWS.items()),
+            *(Route(path, self._guard(work), methods=["POST"]) for path, work in answers.items()),
             *(
                 Route(path, self._make_change(*change), methods=["POST"])
                 for path, change in _CHANGES.items()
             ),
             Route("/pages/events", self._follow),
-            Route("/conversations/messages", self._guard(conversations.send), methods=["POST"]),
-            Route("/settings/{name}", self._guard(settings.change), methods=["POST"]),
         ]
 
     def list_routes(self) -> list[BaseRoute]:

@@ -40,6 +40,7 @@ from tests.integration.served import Served, served
 VERA = "4711003"
 MEMBER_PAGES = (
     *("/today", "/conversations", "/turns", "/memory", "/skills", "/jobs", "/usage"),
+    "/jobs/calendar",
     "/settings",
 )
 
@@ -356,7 +357,7 @@ async def test_no_address_shows_or_changes_what_belongs_to_somebody_else(crowd: 
 
     numbers = await database.read(find_numbers)
     everybody = {one.slug: one for one in await database.read(people.list_all)}
-    names = ["zebrana", "run", "delete"]
+    names = ["zebrana", "run", "delete", "restore"]
     shown = dict.fromkeys(FAMILIES, 0)
     for method, path in list_addresses(crowd.served):
         if path in ("/pages/events", "/people/{person:int}/ask"):

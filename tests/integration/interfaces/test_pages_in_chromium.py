@@ -1,6 +1,7 @@
 """The console's pages in a real browser: journeys, accessibility, dark, and narrow."""
 
 import os
+import re
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ import pytest
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.questions import Kind
 from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import jobs
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount
 from tests.agent_core.skills.test_catalog import write_skill
@@ -50,6 +52,8 @@ PAGES = (
     "skills",
     "skills/tidy",
     "jobs",
+    "jobs/calendar",
+    "jobs/calendar?week=",
     "usage",
     "settings",
     "people",
@@ -134,6 +138,19 @@ async def test_the_owner_walks_through_the_pages_and_undoes_a_change(home: Path)
         await page.get_by_role("link", name="Jobs", exact=True).click()
         await page.get_by_role("button", name="Pause: Water the plants").click()
         await page.get_by_role("button", name="Resume: Water the plants").wait_for()
+        await page.get_by_role("link", name="Change: Water the plants").click()
+        await page.get_by_label("Title", exact=True).fill("Garden")
+        await page.keyboard.press("Enter")
+        await page.get_by_role("heading", name="Garden").wait_for()
+        await page.get_by_role("button", name="Undo", exact=True).click()
+        await page.get_by_role("link", name="Jobs", exact=True).first.click()
+        await page.get_by_role("button", name="Delete: Water the plants").click()
+        await page.get_by_role("button", name="Restore: Water the plants").click()
+        await page.get_by_role("button", name="Resume: Water the plants").click()
+        await page.get_by_role("link", name="Calendar").click()
+        await page.get_by_role("link", name="Later").click()
+        await page.get_by_role("link", name="Water the plants").first.click()
+        await page.get_by_role("heading", name="When it runs").wait_for()
         await page.get_by_role("link", name="Settings", exact=True).click()
         await page.get_by_label("Quiet hours", exact=True).fill("22:00-07:00")
         await page.keyboard.press("Enter")
@@ -173,13 +190,17 @@ async def test_axe_finds_no_violation_and_a_phone_needs_no_sideways_scrolling(
 ) -> None:
     async with opened(home) as (running, _, __):
         newest = await running.gateway.database.read(turns.find_newest)
+        zebrana = await find_named(Setup(running, FakeChat(), _, home, "", ""), "zebrana")
+        job = await running.gateway.database.read(
+            lambda c: jobs.list_of_person(c, person_id=zebrana.id)[-1].id
+        )
         size = {"width": 390, "height": 844}
         async with looking(running, color_scheme=scheme, viewport=size) as page:
-            for name in (*PAGES, f"turns/{newest}"):
+            for name in (*PAGES, f"turns/{newest}", f"jobs/{job}", f"jobs/{job}?when=times"):
                 # The stream of events stays open, so the network is never idle.
-                await page.goto(str(running.address.with_path(f"/{name}")))
+                await page.goto(f"{running.address.origin()}/{name}")
                 found = await axe.Axe().run(page)
                 assert found.violations_count == 0, found.generate_report()
                 width = await page.evaluate("document.documentElement.scrollWidth")
                 assert width <= size["width"], name
-                await keep(page, f"{name.replace('/', '-')}-{scheme}")
+                await keep(page, f"{re.sub('[/?=]', '-', name)}-{scheme}")

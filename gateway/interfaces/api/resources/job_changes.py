@@ -21,10 +21,15 @@ _LONGEST = 20_000
 _USED = "This Idempotency-Key belongs to another job."
 _Text = Annotated[str, Field(min_length=1, max_length=_LONGEST)]
 _Short = Annotated[str, Field(min_length=1, max_length=200)]
-_Verb = Literal["run", "pause", "resume"]
+_Verb = Literal["run", "pause", "resume", "restore"]
 
 
-_ACTS = {"run": operations.run_now, "pause": operations.pause, "resume": operations.resume}
+_ACTS = {
+    "run": operations.run_now,
+    "pause": operations.pause,
+    "resume": operations.resume,
+    "restore": operations.restore,
+}
 
 
 class JobChange(BaseModel):
@@ -77,7 +82,7 @@ def make_job_changes(gateway: Gateway, find_client: FindClient) -> APIRouter:
         await perform(operations.change(open_own(gateway), wish))
         return await read(client, job)
 
-    @router.post("/jobs/{job}/{verb}", summary="Run, pause or resume a job")
+    @router.post("/jobs/{job}/{verb}", summary="Run, pause, resume or restore a job")
     async def act(job: Id, verb: _Verb, client: Asker, key: Key = "") -> models.JobDetail:
         await database.read(lambda c: find_job(c, job, client.person_id))
         await perform(_ACTS[verb](open_own(gateway), {"id": job, "key": hash_key(client, key)}))

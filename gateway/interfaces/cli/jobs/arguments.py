@@ -14,7 +14,8 @@ CHANGES = {
     "pause": ("pause a job until it is resumed", "paused"),
     "resume": ("resume a paused job", "on again"),
     "run": ("run a job once, outside its schedule", "run now, or as soon as Talaria runs"),
-    "drop": ("delete a job", "deleted"),
+    "drop": ("delete a job; `restore` brings it back", "deleted"),
+    "restore": ("bring a deleted job back", "back"),
     "webhook": ("give a job a new web address that starts it", "waiting for requests"),
 }
 ALIASES = {"drop": ("rm", "delete")}

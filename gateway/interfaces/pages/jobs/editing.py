@@ -1,0 +1,242 @@
+"""One job: the forms that change it, and the way back to what it was."""
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from functools import partial
+from http import HTTPStatus
+from typing import Any, get_args
+from urllib.parse import parse_qs
+
+from starlette.responses import Response
+
+from agent_core.ids import PersonId
+from agent_core.schedule import InvalidJob, JobRequest, find_zone, load_timing, write_arguments
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs.jobs import Job, Target
+from agent_core.state.jobs.late import Late
+from gateway.errors import Declined, Mistaken
+from gateway.interfaces.api.responses import read_body
+from gateway.interfaces.operations import jobs as operations
+from gateway.interfaces.operations.contexts import open_context
+from gateway.interfaces.pages.jobs.listing import find_own
+from gateway.interfaces.pages.rendering import render
+from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.jobs import name_places
+from gateway.people import UNATTENDED
+from gateway.texts import jobs as job_texts
+from gateway.texts.console import jobs as texts
+from gateway.texts.general import name_platform
+
+_MOST_BYTES = 64_000
+"""Of a form: a text of 4,000 characters, each encoded as up to 12 bytes, and the rest."""
+_KEY = secrets.token_bytes(32)
+"""Signs what a job was, so that the button to undo a change gives back nothing else."""
+_NOWHERE = Target(kind="place")
+"""The chat that shows a page: none of those that a job can have."""
+_SCHEDULES: Mapping[str, tuple[str, ...]] = {
+    "times": ("times", "rule", "skip", "starts", "until", "place"),
+    "every_minutes": ("every_minutes", "starts", "until"),
+    "at": ("at",),
+    "cron": ("cron",),
+    "on": ("on",),
+}
+"""The kinds of schedules, each with its fields: arguments of the `schedule` tool."""
+_LISTS = ("times", "skip")
+
+
+async def show_job(look: Look) -> Fields:
+    """Read a job of the person for its forms. Raises `Missing`."""
+    return await look.gateway.database.read(partial(_describe, look=look))
+
+
+async def change(look: Look) -> Response:
+    """Change a job, and show it with a button that gives back what it was.
+
+    A refused change changes nothing, and stays in its fields. Raises `Missing` and `StoreError`.
+    """
+    form = await _read_form(look)
+    former = await look.gateway.database.read(lambda c: find_own(c, look))
+    if form.get("to") not in ("home", *_list_platforms(look)):
+        form.pop("to", None)
+    try:
+        asked = _find_changes(former, form)
+        if asked:
+            context = open_context(look.gateway, actor="person")
+            await operations.change(context, {"id": former.id, **asked})
+    except (Declined, Mistaken) as error:
+        given = form | {"refused": _explain(error)}
+        return await _render(look, given, status=HTTPStatus.CONFLICT)
+    done = {"former": _seal(former, look.person.id)} if asked else {"refused": texts.NO_CHANGE()}
+    return await _render(look, done)
+
+
+async def put_back(look: Look) -> Response:
+    """Give a job back what a change took from it. Raises `Missing`, `Declined`."""
+    form = await _read_form(look)
+    job = await look.gateway.database.read(lambda c: find_own(c, look))
+    former = _open_seal(form.get("former", ""), job, look.person.id)
+    try:
+        await operations.put_back(open_context(look.gateway, actor="person"), job.id, former)
+    except (Declined, Mistaken) as error:
+        return await _render(look, {"refused": _explain(error)}, status=HTTPStatus.CONFLICT)
+    return await _render(look, {"former": _seal(job, look.person.id)})
+
+
+async def _read_form(look: Look) -> dict[str, str]:
+    body = (await read_body(look.request, _MOST_BYTES)).decode(errors="replace")
+    found = parse_qs(body, keep_blank_values=True)
+    return {name: values[0].replace("\r\n", "\n").strip() for name, values in found.items()}
+
+
+async def _render(
+    look: Look, given: Mapping[str, str], *, status: HTTPStatus = HTTPStatus.OK
+) -> Response:
+    fields = await look.gateway.database.read(partial(_describe, look=look, given=given))
+    return render(look.request, look.viewer, "job.html", status=status, **fields)
+
+
+def _describe(
+    connection: Connection, look: Look, given: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return the fields of the page; `given` are values of forms, and what came of them."""
+    job = find_own(connection, look)
+    if job.state not in ("active", "paused"):
+        raise Missing
+    given = given or {}
+    places = name_places(connection, look.person.id, job.targets, _NOWHERE)
+    known, kind = _list_values(job), _find_kind(job)
+    asked = given.get("when") or look.request.query_params.get("when", "")
+    return {
+        "job": job,
+        "outline": operations.outline(connection, job),
+        "body": job_texts.show_body(job),
+        "values": known | {name: value for name, value in given.items() if name in known},
+        "kind": asked if asked in _SCHEDULES else kind,
+        "schedules": _SCHEDULES,
+        "labels": texts.LABELS,
+        "hints": texts.HINTS,
+        "late": texts.LATE,
+        "is_event": kind == "on",
+        "targets": places,
+        "platforms": {name: name_platform(name) for name in _list_platforms(look)},
+        "models": look.gateway.settings.model.named,
+        "refused": given.get("refused", ""),
+        "former": given.get("former", ""),
+        "key": secrets.token_urlsafe(16),
+        "j": texts,
+    }
+
+
+def _list_platforms(look: Look) -> list[str]:
+    return sorted(set(look.gateway.platforms.adapters) - UNATTENDED)
+
+
+def _find_kind(job: Job) -> str:
+    return next(iter(write_arguments(load_timing(job.timing), find_zone(job.zone))))
+
+
+def _list_values(job: Job) -> dict[str, str]:
+    """List the values of a job's fields, each as it is written to set it."""
+    timing = write_arguments(load_timing(job.timing), find_zone(job.zone))
+    named = {name: "" for names in _SCHEDULES.values() for name in names}
+    shown = {
+        name: ", ".join(value) if isinstance(value, list) else str(value)
+        for name, value in timing.items()
+    }
+    return {
+        **named,
+        **shown,
+        "title": job.title,
+        "text": job.body,
+        "to": "",
+        "model": job.options.model,
+        "late": job.late,
+        "urgent": "yes" if job.is_urgent else "",
+        "zone": job.zone,
+    }
+
+
+def _find_changes(job: Job, form: Mapping[str, str]) -> dict[str, Any]:
+    """Return the arguments for what differs in a form. Raises `Mistaken`."""
+    known = _list_values(job)
+    found: dict[str, Any] = {
+        name: form[name]
+        for name in ("title", "model", "late", "zone")
+        if name in form and form[name] != known[name]
+    }
+    if "late" in found and found["late"] not in get_args(Late):
+        del found["late"]
+    if "text" in form and job.kind != "script" and form["text"] != known["text"]:
+        found |= {"kind": job.kind, "text": form["text"]}
+    if form.get("to"):
+        found["to"] = [form["to"]]
+    if "title" in form and form.get("urgent", "") != known["urgent"]:
+        found["urgent"] = form.get("urgent") == "yes"  # a box without a tick sends nothing
+    when = form.get("when", "")
+    given = {name: form.get(name, "") for name in _SCHEDULES.get(when, ())}
+    if any(value != known[name] for name, value in given.items()):
+        found |= {name: _read_value(name, value) for name, value in given.items() if value}
+        found.setdefault(when, _read_value(when, given[when]))
+    return found
+
+
+def _read_value(name: str, text: str) -> object:
+    """Return a field as the argument that it stands for. Raises `Mistaken`."""
+    if name in _LISTS:
+        return [word.strip() for word in text.split(",") if word.strip()]
+    if name != "every_minutes":
+        return text
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise Mistaken(texts.NO_MINUTES())
+    return int(text)
+
+
+def _explain(error: Declined | Mistaken) -> str:
+    """Say why a job was not changed, as the chat does."""
+    cause = error.__cause__
+    if isinstance(cause, InvalidJob):
+        return job_texts.describe_invalid(cause)
+    return job_texts.describe_invalid(InvalidJob(str(error))) if cause else str(error)
+
+
+def _seal(job: Job, person_id: PersonId) -> str:
+    """Return what a form can change of a job, as a text that only this process writes."""
+    former = asdict(
+        JobRequest(
+            title=job.title,
+            body=None if job.kind == "script" else job.body,
+            zone=job.zone,
+            late=job.late,
+            targets=job.targets,
+            is_urgent=job.is_urgent,
+        )
+    )
+    text = json.dumps(former | {"timing": job.timing, "model": job.options.model})
+    return f"{_sign(text, job, person_id)}{text}"
+
+
+def _open_seal(sealed: str, job: Job, person_id: PersonId) -> JobRequest:
+    """Return what `_seal` wrote about a job. Raises `Declined`."""
+    width = len(_sign("", job, person_id))
+    signature, text = sealed[:width].encode(), sealed[width:]
+    if not hmac.compare_digest(signature, _sign(text, job, person_id).encode()):
+        raise Declined(texts.NO_WAY_BACK())
+    fields = json.loads(text)
+    timing, model = fields["timing"], fields.pop("model")
+    return JobRequest(
+        **fields
+        | {
+            "targets": tuple(Target(**target) for target in fields["targets"]),
+            "timing": load_timing(timing) if timing != job.timing else None,
+            "options": replace(job.options, model=model),
+        }
+    )
+
+
+def _sign(text: str, job: Job, person_id: PersonId) -> str:
+    words = f"{person_id}:{job.id}:{text}"
+    return hmac.new(_KEY, words.encode(errors="replace"), hashlib.sha256).hexdigest()

@@ -1,0 +1,67 @@
+"""Jobs: the list with next and last runs; run now, pause, resume, delete and restore."""
+
+from typing import Any
+
+from agent_core.ids import JobId
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_owners, job_runs
+from agent_core.state.jobs import jobs as stored
+from agent_core.state.jobs.jobs import Job
+from gateway.interfaces.operations import jobs as operations
+from gateway.interfaces.operations.contexts import open_context
+from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.texts.console import jobs as texts
+
+_RUNS, _DELETED = 5, 10
+_LARGEST = 2**62
+_ACTS = {
+    "run": operations.run_now,
+    "pause": operations.pause,
+    "resume": operations.resume,
+    "delete": operations.drop,
+    "restore": operations.restore,
+}
+
+
+async def show(look: Look) -> Fields:
+    """Read the person's jobs with their last runs, and those that they deleted last."""
+
+    def work(connection: Connection) -> dict[str, Any]:
+        person_id = look.person.id
+        found = stored.list_of_person(connection, person_id=person_id)
+        dropped = job_owners.list_dropped(connection, person_id=person_id, limit=_DELETED)
+        return {
+            "j": texts,
+            "jobs": [
+                (
+                    operations.outline(connection, job),
+                    job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS),
+                )
+                for job in found
+            ],
+            "deleted": [
+                operations.outline(connection, job)
+                for number in dropped
+                if (job := stored.find(connection, job_id=number)) and job.is_whole
+            ],
+        }
+
+    return await look.gateway.database.read(work)
+
+
+def find_own(connection: Connection, look: Look) -> Job:
+    """Return the job of the address, if it is the person's. Raises `Missing`."""
+    number = JobId(min(look.request.path_params["job"], _LARGEST))
+    found = stored.find(connection, job_id=number)
+    if found is None or found.person_id != look.person.id:
+        raise Missing
+    return found
+
+
+async def act(look: Look) -> Fields:
+    """Run, pause, resume, delete or restore a job of the person. Raises `Missing`, `Declined`."""
+    verb = look.request.path_params["verb"]
+    found = await look.gateway.database.read(lambda c: find_own(c, look))
+    if verb not in _ACTS:
+        raise Missing
+    return await _ACTS[verb](open_context(look.gateway, actor="person"), {"id": found.id})

@@ -1,0 +1,250 @@
+"""The pages about jobs: calendar, forms, undo, and what comes back after it was deleted."""
+
+import html
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from agent_core.ids import JobId
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.jobs import Job, Target
+from gateway.interfaces.operations.contexts import open_context
+from gateway.interfaces.operations.jobs import add
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel
+from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
+from tests.integration.interfaces.console_setup import browse_as
+from tests.integration.served import Served, served
+
+NOW = 1_800_000_000_000
+"""2027-01-15 08:00 UTC, a Friday."""
+_FORMER = re.compile(r'name="former" value="(.*)">')
+
+
+@asynccontextmanager
+async def at_noon(home: Path) -> AsyncIterator[tuple[Served, FakeChat]]:
+    """A gateway at a fixed time."""
+    chat = FakeChat(limit=100_000)
+    async with served(home, adapters={"fake": chat}, model=FakeModel(), now=lambda: NOW) as running:
+        yield running, chat
+
+
+async def make_job(running: Served, slug: str = "zebrana", **fields: object) -> int:
+    """Make a job by the operation of the command line."""
+    asked = {"person": slug, "kind": "message", "text": "Water the plants", **fields}
+    made = await add(open_context(running.gateway, actor="person"), asked)
+    return int(made["id"])
+
+
+async def find_job(running: Served, number: int) -> Job:
+    found = await running.gateway.database.read(lambda c: jobs.find(c, job_id=JobId(number)))
+    assert found is not None
+    return found
+
+
+async def send(session: aiohttp.ClientSession, path: str, form: dict[str, str]) -> tuple[int, str]:
+    """Send a form; the status and the page that follows."""
+    async with session.post(path, data=form) as answer:
+        return answer.status, html.unescape(await answer.text())
+
+
+async def read(session: aiohttp.ClientSession, path: str) -> str:
+    async with session.get(path) as answer:
+        assert answer.status == 200, path
+        return html.unescape(await answer.text())
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ({"title": "Garden", "text": "Water\r\nthem"}, {"title": "Garden", "body": "Water\nthem"}),
+        ({"title": "Water the plants", "urgent": "yes", "late": "skip"}, {"late": "skip"}),
+        ({"to": "fake"}, {"targets": (Target(kind="account", platform="fake"),)}),
+        ({"when": "cron", "cron": "30 7 * * 1-5"}, {"timing": "cron 30 7 * * 1-5"}),
+        ({"when": "at", "at": "2027-02-01T08:00"}, {"timing": "once 2027-02-01T08:00"}),
+        ({"when": "on", "on": "message invoice"}, {"next_slot": None}),
+        ({"when": "every_minutes", "every_minutes": "90"}, {"next_slot": None}),
+        ({"when": "times", "times": "18:30, 07:00", "rule": "FREQ=WEEKLY;BYDAY=MO"}, {}),
+        ({"zone": "Asia/Tokyo"}, {"zone": "Asia/Tokyo"}),
+    ],
+    ids=["words", "ways", "target", "cron", "once", "event", "interval", "rule", "zone"],
+)
+async def test_a_job_is_changed_and_gets_back_what_it_was(
+    home: Path, form: dict[str, str], expected: dict[str, Any]
+) -> None:
+    async with at_noon(home) as (running, chat):
+        number = await make_job(running, cron="0 9 * * *", zone="Europe/Vienna")
+        before = await find_job(running, number)
+        async with browse_as(running, chat, ZEBRANA) as session:
+            status, text = await send(session, f"/jobs/{number}/change", form)
+            assert status == 200, text
+            assert "The job is changed." in text
+            changed = await find_job(running, number)
+            assert changed != before
+            if form.get("when") != "every_minutes":
+                assert {name: getattr(changed, name) for name in expected} == expected
+            found = _FORMER.search(text)
+            assert found is not None
+            status, text = await send(session, f"/jobs/{number}/undo", {"former": found[1]})
+            assert status == 200, text
+            assert await find_job(running, number) == before
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"when": "cron", "cron": "61 9 * * *"}, "is not a cron expression"),
+        ({"when": "at", "at": "2026-01-01T08:00"}, "that time is past"),
+        ({"when": "at", "at": "tomorrow"}, "is not a time; the nearest form is"),
+        ({"when": "every_minutes", "every_minutes": "two"}, "a number of minutes, like 90"),
+        ({"when": "on", "on": "after 99"}, "there is no job 99 here"),
+        ({"zone": "Mars"}, "'Mars' is not a time zone"),
+        ({"title": "Water the plants", "model": "x"}, "there is no model x here"),
+        ({"title": "Water the plants", "text": ""}, "The text is missing."),
+        ({"title": "Water the plants"}, "nothing changed"),
+        ({"to": "mars"}, "nothing changed"),
+    ],
+    ids=["cron", "past", "time", "minutes", "event", "zone", "model", "text", "same", "target"],
+)
+async def test_a_refused_change_says_why_keeps_the_fields_and_loses_nothing(
+    home: Path, form: dict[str, str], words: str
+) -> None:
+    async with at_noon(home) as (running, chat):
+        number = await make_job(running, cron="0 9 * * *")
+        before = await find_job(running, number)
+        async with browse_as(running, chat, ZEBRANA) as session:
+            status, text = await send(session, f"/jobs/{number}/change", form)
+        assert words in text
+        assert status == (200 if "nothing changed" in words else 409)
+        assert await find_job(running, number) == before
+        if status == 409 and "when" in form:
+            assert f'value="{form[form["when"]]}"' in text
+
+
+async def test_the_way_back_is_only_what_the_page_gave(home: Path) -> None:
+    async with at_noon(home) as (running, chat):
+        number = await make_job(running, cron="0 9 * * *")
+        other = await make_job(running, cron="0 10 * * *", text="Feed the cat")
+        olgas = await make_job(running, "olga", cron="0 9 * * *", text="greyowl")
+        async with browse_as(running, chat, ZEBRANA) as session:
+            _, text = await send(session, f"/jobs/{number}/change", {"zone": "Asia/Tokyo"})
+            found = _FORMER.search(text)
+            assert found is not None
+            for path, former, expected in (
+                (f"/jobs/{number}/undo", found[1].replace("0 9 * * *", "0 3 * * *"), 409),
+                (f"/jobs/{other}/undo", found[1], 409),
+                (f"/jobs/{number}/undo", "", 409),
+                (f"/jobs/{olgas}/undo", found[1], 404),
+                (f"/jobs/{olgas}/change", found[1], 404),
+                (f"/jobs/{olgas}/restore", found[1], 404),
+            ):
+                status, text = await send(session, path, {"former": former})
+                assert status == expected, path
+                assert "greyowl" not in text
+        assert (await find_job(running, number)).zone == "Asia/Tokyo"
+
+
+async def test_a_deleted_job_comes_back_as_it_was(home: Path) -> None:
+    async with at_noon(home) as (running, chat):
+        active = await make_job(running, cron="0 9 * * *")
+        paused = await make_job(running, cron="0 9 * * *", text="Feed the cat")
+        async with browse_as(running, chat, ZEBRANA) as session:
+            await send(session, f"/jobs/{paused}/pause", {})
+            before = [await find_job(running, number) for number in (active, paused)]
+            for number in (active, paused):
+                _, text = await send(session, f"/jobs/{number}/delete", {})
+                assert '<h2 id="deleted">Deleted</h2>' in text
+            async with session.get(f"/jobs/{active}") as answer:
+                assert answer.status == 404
+            for number in (active, paused):
+                status, text = await send(session, f"/jobs/{number}/restore", {})
+                assert status == 200
+            assert '<h2 id="deleted">' not in text
+            status, text = await send(session, f"/jobs/{active}/restore", {})
+            assert (status, "is active and can't be restored" in text) == (409, True)
+        after = [await find_job(running, number) for number in (active, paused)]
+        assert [(one.state, one.reason, one.timing) for one in after] == [
+            (one.state, one.reason, one.timing) for one in before
+        ]
+        assert after[0].next_slot == before[0].next_slot
+
+
+def pick_day(text: str, day: str) -> str:
+    """The part of a calendar that shows a day."""
+    return text.partition(f'<time datetime="{day}">')[2].partition("<h2")[0]
+
+
+async def test_the_calendar_shows_past_and_planned_runs_in_the_persons_time_zone(
+    home: Path,
+) -> None:
+    async with at_noon(home) as (running, chat):
+        zone = "Asia/Tokyo"  # nine hours ahead: 23:30 in Vienna is the next morning there
+        number = await make_job(running, cron="30 23 * * *", zone="Europe/Vienna")
+        often = await make_job(running, every_minutes=10, text="Look outside")
+        waits = await make_job(running, on="message invoice", text="Pay it")
+        await make_job(running, "olga", cron="0 9 * * *", text="greyowl")
+        ran = NOW - 86_400_000
+
+        def run(connection: Any) -> None:
+            run_id = job_runs.claim(
+                connection, job_id=JobId(number), slot=("s", ran), due_at=ran, now=ran
+            )
+            assert run_id is not None
+            job_runs.end(connection, run_id=run_id, state="failed", now=ran, reason="crashed")
+
+        await running.gateway.database.write("test", run)
+        async with browse_as(running, chat, ZEBRANA) as session:
+            await send(session, "/settings/time_zone", {"value": zone})
+            month = await read(session, "/jobs/calendar")
+            assert "<h1>January 2027</h1>" in month
+            assert "Times in Asia/Tokyo." in month
+            past = pick_day(month, "2027-01-14")
+            assert re.search(r"17:00</time> .*Water the plants.*failed", past)
+            assert "planned" not in past
+            coming = pick_day(month, "2027-01-17")
+            assert re.search(r"07:30</time> .*Water the plants.*planned", coming)
+            assert coming.count("Look outside") == 4
+            assert 'href="/jobs/calendar?week=2027-01-17#day-2027-01-17"' in coming
+            assert "Pay it" not in month
+            assert "greyowl" not in month
+            week = await read(session, "/jobs/calendar?week=2027-01-17")
+            assert "<h1>Week from 2027-01-11</h1>" in week
+            assert pick_day(week, "2027-01-17").count("Look outside") > 20
+            assert week.count("<h2 ") == 7
+            later = await read(session, "/jobs/calendar?month=2027-03")
+            assert re.search(r"07:30</time> .*Water", pick_day(later, "2027-03-10"))
+            for bad in ("month=13", "week=x", "month=9999-12", "week=0001-01-01", "month=a&b=" * 9):
+                shown = await read(session, f"/jobs/calendar?{bad}")
+                assert "Times in Asia/Tokyo." in shown
+            await send(session, f"/jobs/{often}/delete", {})
+            await send(session, f"/jobs/{waits}/delete", {})
+            await send(session, f"/jobs/{number}/pause", {})
+            empty = await read(session, "/jobs/calendar?month=2027-06")
+            assert "Nothing ran here, and nothing is planned." in empty
+
+
+async def test_the_calendar_of_many_jobs_stays_small(setup: Setup) -> None:
+    for number in range(50):
+        await make_job(setup.served, "zebrana", every_minutes=1, text=f"Look {number}")
+    zebrana = await find_named(setup, "zebrana")
+    assert (
+        len(
+            await setup.served.gateway.database.read(
+                lambda c: jobs.list_of_person(c, person_id=zebrana.id)
+            )
+        )
+        >= 50
+    )
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        for path in (
+            "/jobs",
+            "/jobs/calendar",
+            "/jobs/calendar?month=2027-03",
+            "/jobs/calendar?week=",
+        ):
+            assert len((await read(session, path)).encode()) < 80_000, path
