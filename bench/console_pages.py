@@ -27,7 +27,7 @@ _MOST_MS = 100
 _MOST_BYTES = 150_000
 _PAGES = (
     *("/today", "/conversations", "/conversations/1", "/turns", "/memory", "/skills", "/jobs"),
-    *("/usage", "/people", "/condition"),
+    *("/usage", "/people", "/people/usage", "/people/usage?by=person", "/condition"),
 )
 
 
@@ -106,6 +106,11 @@ JOIN turns ON turns.id = (i + 1) / 2;
 INSERT INTO usage (person_id, turn_id, purpose, model, input_tokens, cache_read_tokens,
     cache_write_tokens, output_tokens, micro_dollars, created_at)
 SELECT person_id, id, 'turn', 'claude', 3000, 2500, 100, 200, 4000, ended_at FROM turns;
+INSERT INTO usage_sums
+SELECT whose, created_at / 900000, purpose, model, COUNT(*), SUM(input_tokens),
+    SUM(cache_read_tokens), SUM(cache_write_tokens), SUM(output_tokens), SUM(micro_dollars), 0
+FROM (SELECT usage.*, person_id AS whose FROM usage UNION ALL SELECT usage.*, 0 FROM usage)
+WHERE created_at >= :now - 40 * 86400000 GROUP BY 1, 2, 3, 4;
 ANALYZE;
 """
 """Half of the turns are the owner's, in sessions of 100 turns."""

@@ -265,10 +265,7 @@ class Prices:
             return None
         if price.long and price.long_from is not None and usage.read_tokens > price.long_from:
             price = price.long
-        written = price.written_1h if self.cache_ttl == "1h" else price.written
-        if written is None:
-            written = price.input * _WRITE_PERCENT[self.cache_ttl] // 100
-        cached = price.input * _READ_PERCENT // 100 if price.cached is None else price.cached
+        cached, written = self._find_cache_prices(price)
         millionths = (
             usage.input_tokens * price.input
             + usage.cache_read_tokens * cached
@@ -276,6 +273,26 @@ class Prices:
             + usage.output_tokens * price.output
         )
         return -(-millionths // 1_000_000)
+
+    def find_cache_effect(self, model: str, usage: Usage) -> tuple[int, int] | None:
+        """What reading from the cache saved, and what writing it cost more than plain input.
+
+        In micro-dollars, at the price of requests of ordinary length; None without a known price.
+        """
+        price = self.find(model)
+        if price is None:
+            return None
+        cached, written = self._find_cache_prices(price)
+        saved = usage.cache_read_tokens * (price.input - cached)
+        extra = usage.cache_write_tokens * (written - price.input)
+        return saved // 1_000_000, -(-extra // 1_000_000)
+
+    def _find_cache_prices(self, price: Price) -> tuple[int, int]:
+        """The prices of a million tokens read from the cache, and written to it."""
+        written = price.written_1h if self.cache_ttl == "1h" else price.written
+        if written is None:
+            written = price.input * _WRITE_PERCENT[self.cache_ttl] // 100
+        return price.input * _READ_PERCENT // 100 if price.cached is None else price.cached, written
 
 
 def parse_price(text: str) -> tuple[str, Price]:

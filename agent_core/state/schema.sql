@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 41;
+PRAGMA user_version = 42;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -271,6 +271,23 @@ CREATE TABLE usage (
 );
 CREATE INDEX usage_by_person ON usage (person_id, created_at);
 CREATE INDEX usage_by_turn ON usage (turn_id);
+
+-- Sums of a person's model calls in a quarter of an hour, counted since the epoch; `person_id` 0 is
+-- everyone together. Charts of the last weeks are drawn from them; older ones are deleted.
+CREATE TABLE usage_sums (
+    person_id          INTEGER NOT NULL,
+    quarter            INTEGER NOT NULL,
+    purpose            TEXT NOT NULL,
+    model              TEXT NOT NULL,
+    calls              INTEGER NOT NULL,
+    input_tokens       INTEGER NOT NULL,
+    cache_read_tokens  INTEGER NOT NULL,
+    cache_write_tokens INTEGER NOT NULL,
+    output_tokens      INTEGER NOT NULL,
+    micro_dollars      INTEGER NOT NULL,
+    unpriced_tokens    INTEGER NOT NULL,
+    PRIMARY KEY (person_id, quarter, purpose, model)
+) WITHOUT ROWID;
 
 -- The memory ledger: append-only. `target` is `memory`, `user`, `archive` (`position` is the archive
 -- row's id), `soul` (one entry, the whole text) or `skill` (`position` is the skill's id, the entry

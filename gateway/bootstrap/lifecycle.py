@@ -6,6 +6,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 
 from agent_core.agent.named import AgentFolder
+from agent_core.agent.quotas import Quotas
 from agent_core.errors import StoreError
 from agent_core.memory import ExternalMemory, SharedMemory, SoulFile
 from agent_core.state.engine.database import Database
@@ -45,6 +46,7 @@ class Gateway:
     event_jobs: EventJobs
     client_calls: ClientCalls
     agents: AgentFolder
+    quotas: Quotas
     background: Sequence[Callable[[], Coroutine[object, object, None]]]
     """Long-lived work besides platforms and scheduler; each runs until cancelled."""
     claim_code: str | None

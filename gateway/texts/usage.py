@@ -1,6 +1,6 @@
 """Sentences about conversations: which there are, what they hold, cost and use, and limits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.agent.quotas import DailyLimit, QuotaStatus
@@ -91,12 +91,13 @@ _PURPOSES = {
     "curation": Text("Looking for what could be tidier"),
     "broken": Text("Interrupted"),
 }
-_SETTINGS = {
+LIMIT_SETTINGS: Mapping[tuple[str, str], str] = {
     ("person", "money"): "cost.person_day_usd",
     ("person", "tokens"): "cost.person_day_tokens",
     ("deployment", "money"): "cost.house_day_usd",
     ("deployment", "tokens"): "cost.house_day_tokens",
 }
+"""The settings that hold the limits of a day."""
 _LIMIT_OF_PERSON = Text(
     "(I stopped: your daily limit of {limit} is used up. I can continue {moment}. An owner can"
     " raise the limit.)"
@@ -250,9 +251,9 @@ def describe_limit(quota: ReachedQuota, answered: str, reader: Reader) -> str:
     else:
         note = _LIMIT_OF_PERSON if quota.subject == "person" else _LIMIT_OF_ALL
     shown = note(
-        limit=_amount(quota.unit, quota.limit),
+        limit=describe_amount(quota.unit, quota.limit),
         moment=_moment(quota.resets_at, reader),
-        setting=_SETTINGS[quota.subject, quota.unit],
+        setting=LIMIT_SETTINGS[quota.subject, quota.unit],
     )
     return f"{answered}\n\n{shown}" if answered else shown
 
@@ -321,9 +322,9 @@ def _line(line: UsageLine) -> str:
 
 def _of_limit(spent: QuotaUsage, limit: DailyLimit) -> str:
     """Describe the money with its limit, and the tokens without a price, if there are any."""
-    money, used = _amount("money", spent.micro_dollars), spent.unpriced_tokens
+    money, used = describe_amount("money", spent.micro_dollars), spent.unpriced_tokens
     if limit.money:
-        money = _OF(used=money, limit=_amount("money", limit.money))
+        money = _OF(used=money, limit=describe_amount("money", limit.money))
     if not used:
         return money
     tokens = _TOKENS_OF(count=used, limit=limit.tokens) if limit.tokens else _TOKENS(count=used)
@@ -334,15 +335,16 @@ def _of_limit(spent: QuotaUsage, limit: DailyLimit) -> str:
 
 def describe_charged(charged: QuotaUsage) -> str:
     """Describe a cost: the money, and the tokens of calls whose price is unknown."""
-    money = _amount("money", charged.micro_dollars)
+    money = describe_amount("money", charged.micro_dollars)
     if not charged.unpriced_tokens:
         return money
     if not charged.micro_dollars:
         return _PRICE_UNKNOWN()
-    return _WITHOUT_PRICE(money=money, tokens=_amount("tokens", charged.unpriced_tokens))
+    return _WITHOUT_PRICE(money=money, tokens=describe_amount("tokens", charged.unpriced_tokens))
 
 
-def _amount(unit: str, amount: int) -> str:
+def describe_amount(unit: str, amount: int) -> str:
+    """Describe an amount of `money`, in micro-dollars, or of `tokens`."""
     if unit == "tokens":
         return _TOKENS(count=amount)
     if amount % 10_000 == 0:

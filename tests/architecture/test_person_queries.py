@@ -32,7 +32,7 @@ OWNED = frozenset(
             "messages",
             "external_sync",
         ),
-        *("questions", "shares", "turn_files", "usage"),
+        *("questions", "shares", "turn_files", "usage", "usage_sums"),
     )
 )
 """Tables of what people said, keep, were asked and paid."""
@@ -91,6 +91,7 @@ EXCEPTIONS = {
     "usage.charged_by_person": "the owner's desk: what everybody's calls cost, each by name",
     "usage.find_newest": "a number only, from where the counters of `/metrics` go on",
     "usage.has_answered": "whether a model works, and nothing of who asked it",
+    "usage_sums.list_people": "the owner's desk: what everybody's calls cost, each by name",
     "usage.list_after": "counters of everybody together, without a name",
 }
 FORGETTING = {

@@ -1,6 +1,6 @@
 """Daily quotas: check and reserve the cost of each model call before it is made."""
 
-from agent_core.agent.quotas.balance import DailyLimit, day_of
+from agent_core.agent.quotas.balance import DailyLimit, Unit, Whose, day_of
 from agent_core.agent.quotas.reservations import (
     QuotaRules,
     Quotas,
@@ -13,6 +13,8 @@ __all__ = [
     "QuotaRules",
     "QuotaStatus",
     "Quotas",
+    "Unit",
+    "Whose",
     "call_in_background",
     "day_of",
 ]

@@ -64,6 +64,13 @@ class UsageLine:
     charged: QuotaUsage
 
 
+EVERYONE = PersonId(0)
+"""Whose sums are those of everyone together; nobody has this id."""
+QUARTER = 900_000
+"""Milliseconds of the period of a sum: every time zone differs from UTC by whole quarters."""
+SUMS_DAYS = 40
+"""Days for which sums are kept; charts show 30."""
+
 _SPENT = tuple(field.name for field in fields(ModelCall))
 _TOKENS = "input_tokens + cache_read_tokens + cache_write_tokens"
 _CHARGED = (
@@ -103,6 +110,44 @@ def insert(
             "asked_model": call.asked_model,
             "output_limit": call.output_limit,
         },
+    )
+    _add_to_sums(connection, call, (person_id, EVERYONE), now)
+
+
+def _add_to_sums(
+    connection: Connection, call: ModelCall, whose: tuple[PersonId, ...], now: int
+) -> None:
+    """Add a call to the sums of its quarter of an hour, and let go of old sums."""
+    is_priced = call.micro_dollars is not None
+    values = [
+        {
+            "person_id": person_id,
+            "quarter": now // QUARTER,
+            "oldest": (now - SUMS_DAYS * 86_400_000) // QUARTER,
+            "purpose": call.purpose,
+            "model": call.model,
+            "input": call.input_tokens,
+            "cache_read": call.cache_read_tokens,
+            "cache_write": call.cache_write_tokens,
+            "output": call.output_tokens,
+            "dollars": call.micro_dollars or 0,
+            "unpriced": 0 if is_priced else call.read_tokens + call.output_tokens,
+        }
+        for person_id in whose
+    ]
+    connection.executemany(
+        "INSERT INTO usage_sums VALUES (:person_id, :quarter, :purpose, :model, 1, :input,"
+        " :cache_read, :cache_write, :output, :dollars, :unpriced)"
+        " ON CONFLICT (person_id, quarter, purpose, model) DO UPDATE SET calls = calls + 1,"
+        " input_tokens = input_tokens + :input,"
+        " cache_read_tokens = cache_read_tokens + :cache_read,"
+        " cache_write_tokens = cache_write_tokens + :cache_write,"
+        " output_tokens = output_tokens + :output, micro_dollars = micro_dollars + :dollars,"
+        " unpriced_tokens = unpriced_tokens + :unpriced",
+        values,
+    )
+    connection.executemany(
+        "DELETE FROM usage_sums WHERE person_id = :person_id AND quarter < :oldest", values
     )
 
 

@@ -3,7 +3,13 @@
 from collections.abc import Callable
 
 from agent_core.ids import ConversationId, PersonId, SessionId
-from agent_core.state.conversations import approvals, compactions, messages, sessions
+from agent_core.state.conversations import (
+    approvals,
+    compactions,
+    messages,
+    sessions,
+    usage_sums,
+)
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners
@@ -184,6 +190,8 @@ def move_usage(connection: Connection, *, kept: PersonId, absorbed: PersonId) ->
         "UPDATE usage SET person_id = :kept WHERE person_id = :absorbed",
         {"kept": kept, "absorbed": absorbed},
     )
+    for person_id in (kept, absorbed):
+        usage_sums.renew(connection, person_id=person_id)
 
 
 def move_tasks(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:

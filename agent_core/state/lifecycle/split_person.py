@@ -3,7 +3,13 @@
 from dataclasses import dataclass
 
 from agent_core.ids import AccountId, PersonId, SessionId, TurnId
-from agent_core.state.conversations import approvals, compactions, messages, sessions
+from agent_core.state.conversations import (
+    approvals,
+    compactions,
+    messages,
+    sessions,
+    usage_sums,
+)
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners
@@ -64,6 +70,7 @@ def split(
     reassign_account(connection, account_id=account.id, into=into)
     for person_id in (account.person_id, into):
         merge_people.close_duplicate_sessions(connection, person_id=person_id, now=now)
+        usage_sums.renew(connection, person_id=person_id)
     parted = sum(len(session_ids) for _, session_ids in begun)
     return SplitResult(sessions=parted, messages=moved, kept=kept)
 

@@ -9,6 +9,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people, reading_consents, rooms
 from gateway.interfaces.pages.views import Fields, Look
 from gateway.people import is_asked
+from gateway.texts.console.usage import EVERYONES_USAGE
 
 _PAGE = 50
 
@@ -24,6 +25,7 @@ async def show(look: Look) -> Fields:
         allowed = reading_consents.list_of_reader(connection, reader_id=look.person.id, now=now)
         return {
             "me": look.person,
+            "everyone": EVERYONES_USAGE,
             "allowed": {one.person_id: one.expires_at for one in allowed},
             "asked": {
                 one.id

@@ -26,7 +26,7 @@ from gateway.texts.console import pages as texts
 from gateway.texts.general import name_role
 from gateway.texts.jobs import name_run_state
 from gateway.texts.memory import name_maker
-from gateway.texts.usage import name_purpose
+from gateway.texts.usage import describe_amount, describe_charged, name_purpose
 
 _DOLLAR = 1_000_000
 """Micro-dollars."""
@@ -118,6 +118,8 @@ def render(
                 access=access,
                 places={address: PLACES[address]() for address in _list_places(viewer)},
                 here=request.url.path,
+                address=_find_address(request),
+                amount=describe_amount,
                 viewer=viewer,
                 dollars=show_dollars,
                 number=format_number,
@@ -127,6 +129,11 @@ def render(
     # Without a referrer, a browser names no origin in the request of a form.
     headers = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "same-origin"}
     return Response(body, status, headers, media_type="text/html; charset=utf-8")
+
+
+def _find_address(request: Request) -> str:
+    """Return the path of a request with its query, which a page that updates itself asks again."""
+    return f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
 
 
 def _list_places(viewer: Viewer) -> list[str]:
@@ -163,6 +170,7 @@ def _load() -> jinja2.Environment:
     )
     environment.filters |= {
         "actor": name_maker,
+        "charged": describe_charged,
         "connection": states.name_connection,
         "job_state": states.name_job_state,
         "mode": states.name_mode,

@@ -58,7 +58,7 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/usage": ("usage.html", usage.show),
     "/settings": ("settings.html", settings.show),
     "/people": ("people.html", people.show),
-    "/people/usage": ("usage_by_person.html", usage.show_by_person),
+    "/people/usage": ("usage.html", usage.show_everyone),
     "/people/{person:int}": ("others.html", conversations.show_list_of_other),
     "/people/{person:int}/{conversation:int}": ("conversation.html", conversations.show_of_other),
     "/condition": ("health.html", health.show),  # monitors read `/health`

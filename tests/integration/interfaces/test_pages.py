@@ -149,25 +149,6 @@ async def test_people_and_groups_are_shown_with_roles_accounts_and_modes(setup: 
     assert f"<td>{olga.name}</td>" in row
 
 
-async def test_an_owner_sees_what_each_person_costs(setup: Setup) -> None:
-    zebrana = await find_named(setup, "zebrana")
-
-    def spend(connection: Connection) -> None:
-        connection.execute(
-            "INSERT INTO usage (person_id, purpose, model, input_tokens, cache_read_tokens,"
-            " cache_write_tokens, output_tokens, micro_dollars, created_at)"
-            " VALUES (:person_id, 'turn', 'm', 1, 0, 0, 1, 7654321, :now)",
-            {"person_id": zebrana.id, "now": setup.served.gateway.now()},
-        )
-
-    await setup.served.gateway.database.write("test", spend)
-    async with browse(setup.served) as session, session.get("/people/usage") as answer:
-        text = await answer.text()
-    row = text.partition('<th scope="row">Zebrana</th>')[2].partition("</tr>")[0]
-    assert "$7.6543" in row
-    assert "bluefish" not in text
-
-
 async def test_a_page_of_people_leads_to_the_next_one(setup: Setup) -> None:
     def invite(connection: Connection) -> None:
         for number in range(60):

@@ -7,6 +7,14 @@ for (const name of ["turn.started", "turn.ended", "memory.changed", "question.as
     waiting = setTimeout(() => document.body.dispatchEvent(new Event("news")), 200);
   });
 }
+// An update keeps open what the reader has opened.
+let opened = [];
+document.addEventListener("htmx:beforeSwap", () => {
+  opened = [...document.querySelectorAll("details[open][id]")].map((one) => one.id);
+});
+document.addEventListener("htmx:afterSwap", () => {
+  for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
+});
 // Shows an answer as it grows. Without this script, the page shows it once it is complete.
 document.addEventListener("submit", async (event) => {
   const form = event.target;

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from agent_core.ids import PersonId, TurnId
-from agent_core.state.conversations import usage
-from agent_core.state.conversations.usage import ModelCall, QuotaUsage, Total, UsageLine
+from agent_core.state.conversations import usage, usage_sums
+from agent_core.state.conversations.usage import EVERYONE, ModelCall, QuotaUsage, Total, UsageLine
+from agent_core.state.conversations.usage_sums import Amounts, UsageSum
 from agent_core.state.engine.database import Connection
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 
@@ -100,3 +101,75 @@ def test_a_turn_lists_its_own_calls_as_they_were_made(connection: Connection) ->
         usage.insert(connection, spent, person_id=person.id, turn_id=of, now=10)
     assert usage.list_of_turn(connection, turn_id=turn_id) == [asked, CALL]
     assert CALL.read_tokens == 321
+
+
+DAY = 86_400_000
+ONCE = Amounts(
+    calls=1,
+    input_tokens=1,
+    cache_read_tokens=20,
+    cache_write_tokens=300,
+    output_tokens=4000,
+    charged=QuotaUsage(micro_dollars=50_000, unpriced_tokens=0),
+)
+
+
+def test_sums_are_of_a_person_and_of_everyone_to_the_quarter_of_an_hour(
+    connection: Connection,
+) -> None:
+    ann, bob = add_person(connection, "ann"), add_person(connection, "bob")
+    kathmandu = 18 * 3_600_000 + 900_000  # midnight there, in UTC
+    unpriced = replace(CALL, micro_dollars=None)
+    for person, spent, now in (
+        (ann, CALL, kathmandu - 1),
+        (ann, CALL, kathmandu),
+        (ann, CALL, kathmandu + 1),
+        (bob, unpriced, kathmandu + 2),
+    ):
+        usage.insert(connection, spent, person_id=person.id, turn_id=None, now=now)
+    nothing = QuotaUsage(micro_dollars=0, unpriced_tokens=4321)
+    of_bob = replace(ONCE, charged=nothing)
+
+    def summed(whose: PersonId, since: int, until: int) -> list[Amounts]:
+        found = usage_sums.list_sums(connection, person_id=whose, since=since, until=until)
+        assert {(one.purpose, one.model) for one in found} <= {("turn", "m")}
+        return [one.amounts for one in found]
+
+    assert summed(ann.id, 0, kathmandu) == [ONCE]
+    assert summed(ann.id, kathmandu, DAY) == [ONCE + ONCE]
+    assert summed(bob.id, 0, DAY) == [of_bob]
+    assert summed(EVERYONE, kathmandu, DAY) == [ONCE + ONCE + of_bob]
+    assert usage_sums.list_people(connection, since=kathmandu) == [
+        (ann.id, "Ann", ONCE + ONCE),
+        (bob.id, "Bob", of_bob),
+    ]
+    assert (ONCE + of_bob).read_tokens == 642
+
+
+def test_old_sums_go_with_the_next_call(connection: Connection) -> None:
+    ann, bob = add_person(connection, "ann"), add_person(connection, "bob")
+    for person, now in ((ann, 0), (bob, 0), (ann, usage.SUMS_DAYS * DAY + usage.QUARTER)):
+        usage.insert(connection, CALL, person_id=person.id, turn_id=None, now=now)
+    rows = connection.execute("SELECT person_id, quarter FROM usage_sums ORDER BY 1, 2").fetchall()
+    newest = usage.SUMS_DAYS * 96 + 1
+    assert rows == [(EVERYONE, newest), (ann.id, newest), (bob.id, 0)]
+    assert usage.total_since(connection, person_id=ann.id, since=0).calls == 2
+
+
+def test_renewed_sums_are_those_that_each_call_made(connection: Connection) -> None:
+    ann = add_person(connection, "ann")
+    for number in range(40):
+        spent = replace(CALL, model=f"m{number % 3}", micro_dollars=number if number % 4 else None)
+        now = number * usage.QUARTER // 3
+        usage.insert(connection, spent, person_id=ann.id, turn_id=None, now=now)
+
+    def everything() -> list[UsageSum]:
+        return usage_sums.list_sums(connection, person_id=ann.id, since=0, until=DAY)
+
+    table = "SELECT * FROM usage_sums ORDER BY person_id, quarter, purpose, model"
+    kept = connection.execute(table).fetchall()
+    before = everything()
+    usage_sums.renew(connection, person_id=ann.id)
+    assert connection.execute(table).fetchall() == kept
+    assert everything() == before
+    assert sum(one.amounts.calls for one in before) == 40

@@ -45,6 +45,7 @@ from agent_core.state.conversations import (
     transcripts,
     turns,
     usage,
+    usage_sums,
 )
 from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.conversations.compactions import NewCompaction
@@ -155,6 +156,7 @@ GROWING = (
         "turn_files",
         "turns",
         "usage",
+        "usage_sums",
     ),
 )
 ROOMS = (
@@ -224,6 +226,7 @@ ROOMS = (
     transcripts,
     turns,
     usage,
+    usage_sums,
 )
 BESIDE = "for `Database.browse`: on a connection and a thread of its own"
 WALKS = {

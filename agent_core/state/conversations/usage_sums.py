@@ -1,0 +1,118 @@
+"""Queries over the sums of model calls by quarter of an hour, from which charts are drawn."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from agent_core.ids import PersonId
+from agent_core.state.conversations.usage import QUARTER, SUMS_DAYS, QuotaUsage
+from agent_core.state.engine.database import Connection
+
+_NO_CHARGE = QuotaUsage(micro_dollars=0, unpriced_tokens=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amounts:
+    """Sums over calls; the four counts of tokens are disjoint."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+    charged: QuotaUsage = _NO_CHARGE
+
+    @property
+    def read_tokens(self) -> int:
+        """The input tokens, cached or not."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+    def __add__(self, other: "Amounts") -> "Amounts":
+        """Return the sums of both."""
+        return self._combine(other, 1)
+
+    def __sub__(self, other: "Amounts") -> "Amounts":
+        """Return what is left without the other sums."""
+        return self._combine(other, -1)
+
+    def _combine(self, other: "Amounts", sign: int) -> "Amounts":
+        mine, theirs = self.charged, other.charged
+        return Amounts(
+            calls=self.calls + sign * other.calls,
+            input_tokens=self.input_tokens + sign * other.input_tokens,
+            cache_read_tokens=self.cache_read_tokens + sign * other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + sign * other.cache_write_tokens,
+            output_tokens=self.output_tokens + sign * other.output_tokens,
+            charged=QuotaUsage(
+                micro_dollars=mine.micro_dollars + sign * theirs.micro_dollars,
+                unpriced_tokens=mine.unpriced_tokens + sign * theirs.unpriced_tokens,
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageSum:
+    """The calls of one purpose to one model."""
+
+    purpose: str
+    model: str
+    amounts: Amounts
+
+
+_AMOUNTS = (
+    "SUM(calls), SUM(input_tokens), SUM(cache_read_tokens), SUM(cache_write_tokens),"
+    " SUM(output_tokens), SUM(micro_dollars), SUM(unpriced_tokens)"
+)
+
+
+def list_sums(
+    connection: Connection, *, person_id: PersonId, since: int, until: int
+) -> list[UsageSum]:
+    """Sum a person's calls from one moment to another, by purpose and model.
+
+    `usage.EVERYONE` is everyone together. Moments are exact to a quarter of an hour, which is
+    enough for the days of every time zone.
+    """
+    rows = connection.execute(
+        f"SELECT purpose, model, {_AMOUNTS} FROM usage_sums WHERE person_id = :person_id"
+        " AND quarter >= :first AND quarter < :last GROUP BY purpose, model",
+        {"person_id": person_id, "first": since // QUARTER, "last": until // QUARTER},
+    ).fetchall()
+    return [UsageSum(purpose=row[0], model=row[1], amounts=_read(row[2:])) for row in rows]
+
+
+def list_people(connection: Connection, *, since: int) -> list[tuple[PersonId, str, Amounts]]:
+    """Sum the calls of each person since a moment, with their names, most expensive first."""
+    # Through people, as `usage.charged_by_person`.
+    rows = connection.execute(
+        f"SELECT people.id, people.name, {_AMOUNTS} FROM people CROSS JOIN usage_sums"
+        " WHERE usage_sums.person_id = people.id AND quarter >= :first"
+        " GROUP BY people.id, people.name ORDER BY 8 DESC, 9 DESC, 1",
+        {"first": since // QUARTER},
+    ).fetchall()
+    return [(PersonId(row[0]), row[1], _read(row[2:])) for row in rows]
+
+
+def renew(connection: Connection, *, person_id: PersonId) -> None:
+    """Sum a person's calls again, after some were moved to or from them."""
+    values = {"person_id": person_id, "quarter": QUARTER, "kept": SUMS_DAYS * 86_400_000}
+    connection.execute("DELETE FROM usage_sums WHERE person_id = :person_id", values)
+    connection.execute(
+        "INSERT INTO usage_sums SELECT person_id, created_at / :quarter, purpose, model, COUNT(*),"
+        " SUM(input_tokens), SUM(cache_read_tokens), SUM(cache_write_tokens), SUM(output_tokens),"
+        " COALESCE(SUM(micro_dollars), 0), SUM(CASE WHEN micro_dollars IS NULL THEN input_tokens"
+        " + cache_read_tokens + cache_write_tokens + output_tokens ELSE 0 END) FROM usage"
+        " WHERE person_id = :person_id AND created_at >= (SELECT MAX(created_at) FROM usage"
+        " WHERE person_id = :person_id) - :kept GROUP BY 1, 2, 3, 4",
+        values,
+    )
+
+
+def _read(row: tuple[Any, ...]) -> Amounts:
+    return Amounts(
+        calls=row[0],
+        input_tokens=row[1],
+        cache_read_tokens=row[2],
+        cache_write_tokens=row[3],
+        output_tokens=row[4],
+        charged=QuotaUsage(micro_dollars=row[5], unpriced_tokens=row[6]),
+    )
