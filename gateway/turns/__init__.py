@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from gateway.turns.lanes import LaneDeps, Lanes
     from gateway.turns.presenter import PresenterTimings
     from gateway.turns.proposals import (
+        CHOICES,
         MOST_ASKED,
         PROPOSAL_TASK,
         AcceptedProposals,
         ask_about_claim,
+        list_held,
         make_learned_buttons,
         make_proposal_answerers,
+        take_held,
     )
     from gateway.turns.runner import TurnRunner
     from gateway.turns.server_forms import ServerForms
@@ -30,6 +33,7 @@ else:
 
 __all__ = [
     "ANSWER_PATIENCE",
+    "CHOICES",
     "CRASH_WAIT",
     "MOST_ASKED",
     "PROPOSAL_TASK",
@@ -52,7 +56,9 @@ __all__ = [
     "TurnRunner",
     "UserPrompts",
     "ask_about_claim",
+    "list_held",
     "make_call_answerers",
     "make_learned_buttons",
     "make_proposal_answerers",
+    "take_held",
 ]

@@ -6,14 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from agent_core.agent import AcceptedCall, AcceptedCalls
-from agent_core.agent.review import HeldClaim, LearnedEntry, name_section
+from agent_core.agent.review import (
+    HeldClaim,
+    LearnedEntry,
+    dump_record,
+    list_records,
+    name_section,
+)
 from agent_core.ids import CallId, PersonId, QuestionId, TaskId
 from agent_core.state.conversations import messages, questions, sessions, turns
 from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
-from agent_core.state.queues import outbox, tasks
+from agent_core.state.queues import outbox, reviews, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from agent_core.tools import Proposal
@@ -38,6 +44,10 @@ _MOST_UNDO = 5
 _LASTS = 7 * 24 * 3_600_000
 """Milliseconds during which a proposal may be accepted."""
 _ACCEPT, _DISMISS = "accept", "dismiss"
+CHOICES = (_ACCEPT, _DISMISS)
+"""The keys of the answers to a proposal."""
+Place = tuple[str, str]
+"""A platform and a chat."""
 
 
 def make_question(
@@ -103,6 +113,35 @@ def ask_about_claim(
     question = make_question(proposal, place, now, "\n\n".join(lesson.traces) if lesson else "")
     shown = notices.ask_about_lesson(lesson) if lesson else notices.ask_about(claim, held.doubt)
     return replace(question, text=shown)
+
+
+def list_held(connection: Connection, person_id: PersonId) -> list[tuple[TaskId, HeldClaim]]:
+    """List the claims that wait for a person's yes, oldest first, with their reviews.
+
+    Those of turns of somebody else, whose account was unlinked since, are left out.
+    """
+    return [
+        (task_id, held)
+        for task_id, record in reversed(list_records(connection, person_id=person_id))
+        for held in record.held
+        if turns.find_of_person(connection, turn_id=held.turn_id, person_id=person_id)
+    ]
+
+
+def take_held(
+    connection: Connection, person_id: PersonId, number: tuple[int, int], place: Place, now: int
+) -> NewQuestion | None:
+    """Take a claim off its review, and make the question about it; None if it does not wait.
+
+    `number` is that of the review and that of the claim.
+    """
+    for task_id, held in list_held(connection, person_id):
+        if (task_id, held.number) == number:
+            record = dict(list_records(connection, person_id=person_id))[task_id]
+            left = replace(record, held=tuple(one for one in record.held if one != held))
+            reviews.save(connection, task_id=task_id, payload=dump_record(left))
+            return ask_about_claim(task_id, person_id, held, place, now)
+    return None
 
 
 def make_learned_buttons(learned: Sequence[LearnedEntry]) -> tuple[Choice, ...]:

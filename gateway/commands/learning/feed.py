@@ -1,7 +1,6 @@
 """The command `learned`: the feed of learned entries, those that wait for a yes, and the mode."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from agent_core.agent.review import (
     LearnedEntry,
@@ -12,7 +11,6 @@ from agent_core.agent.review import (
 )
 from agent_core.ids import TurnId
 from agent_core.localization import format_date
-from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.people.learning import set_learning, set_summary
 from agent_core.state.people.people import Learning, Person
@@ -25,7 +23,7 @@ from gateway.conversion import name_chat
 from gateway.outbound import Questions, stand_for
 from gateway.texts.learning import notices
 from gateway.texts.rooms import ONLY_IN_DIRECT
-from gateway.turns import MOST_ASKED, ask_about_claim, make_learned_buttons
+from gateway.turns import MOST_ASKED, list_held, make_learned_buttons, take_held
 
 _MOST_SHOWN = 15
 
@@ -77,22 +75,13 @@ class LearningCommands:
     def _ask(self, connection: Connection, call: Call) -> tuple[str, list[OutboxRow]]:
         """Ask about the oldest claims that wait; each is asked about once."""
         rows: list[OutboxRow] = []
-        asked = 0
         place = (call.platform, name_chat(call.message.address))
-        for task_id, record in reversed(list_records(connection, person_id=call.person.id)):
-            chosen = record.held[: MOST_ASKED - asked]
-            if not chosen:
-                continue
-            for held in chosen:
-                turn = turns.find(connection, turn_id=held.turn_id)
-                if turn is None or turn.person_id != call.person.id:
-                    continue  # its account was unlinked since
-                question = ask_about_claim(task_id, call.person.id, held, place, call.now)
-                rows += self._questions.pose(connection, question, call.now)
-            left = replace(record, held=record.held[len(chosen) :])
-            reviews.save(connection, task_id=task_id, payload=dump_record(left))
-            asked += len(chosen)
-        return (notices.ASKED_BELOW() if asked else notices.NOTHING_HELD()), rows
+        chosen = list_held(connection, call.person.id)[:MOST_ASKED]
+        for task_id, held in chosen:
+            number = (task_id, held.number)
+            question = take_held(connection, call.person.id, number, place, call.now)
+            rows += self._questions.pose(connection, question, call.now) if question else []
+        return (notices.ASKED_BELOW() if chosen else notices.NOTHING_HELD()), rows
 
 
 def choose_learning(connection: Connection, person: Person, word: str, *, now: int) -> str:
@@ -123,7 +112,7 @@ def _save(connection: Connection, person: Person, mode: Learning, now: int) -> N
 
 def _describe(connection: Connection, call: Call) -> tuple[str, list[LearnedEntry]]:
     records = [record for _, record in list_records(connection, person_id=call.person.id)]
-    held = sum(len(record.held) for record in records)
+    held = len(list_held(connection, call.person.id))
     row_ids = [row_id for record in records for row_id in reversed(record.kept)]
     learned = list_learned(connection, person_id=call.person.id, row_ids=row_ids)[:_MOST_SHOWN]
     if not learned and not held:

@@ -1,16 +1,23 @@
-"""Memory: entries, profile and archive, every change with its evidence, and its undo."""
+"""Memory: what waits, entries, profile, archive, and each change with its evidence and undo."""
 
 from typing import Any
 
 from agent_core.agent.review import list_profile
+from agent_core.ids import QuestionId
 from agent_core.memory import format_archive_id, list_conclusions
+from agent_core.state.conversations import questions
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveFilter
+from gateway.errors import Declined
 from gateway.interfaces.operations.contexts import open_context
 from gateway.interfaces.operations.memory import undo
 from gateway.interfaces.pages.views import Fields, Look, Missing
-from gateway.texts.learning import profile
+from gateway.people import LOCAL_CHAT, LOCAL_PLATFORM, find_direct_chat
+from gateway.texts import approvals
+from gateway.texts.console import pages as texts
+from gateway.texts.learning import notices, profile
+from gateway.turns import CHOICES, list_held, take_held
 
 _PAGE = 30
 _LARGEST = 2**62
@@ -33,6 +40,7 @@ async def show(look: Look) -> Fields:
             "notes": archive.list_entries(connection, person_id=person.id, archive_ids=ids),
             "next_notes": skipped + _PAGE if len(ids) == _PAGE else None,
             "profile": list_profile(connection, person_id=person.id),
+            "held": list_held(connection, person.id),
             "guesses": list_conclusions(connection, person_id=person.id),
         }
 
@@ -44,6 +52,8 @@ async def show(look: Look) -> Fields:
         "shared": [one for one in shared if one.entries],
         "name_note": format_archive_id,
         "titles": profile.TITLES,
+        "doubt": notices.describe_doubt,
+        "choices": {"accept": approvals.ACCEPT, "dismiss": approvals.DISMISS},
         "next": changes[-1].id if len(changes) == _PAGE else None,
     }
 
@@ -51,6 +61,28 @@ async def show(look: Look) -> Fields:
 def _read_number(look: Look, name: str, default: int) -> int:
     asked = look.request.query_params.get(name, "")
     return int(asked[:18]) if asked.isascii() and asked.isdecimal() else default
+
+
+async def decide(look: Look) -> Fields:
+    """Accept or dismiss a claim that waits. Raises `Missing` and `Declined`."""
+    gateway, person, now = look.gateway, look.person, look.gateway.now()
+    parts = look.request.path_params
+    number = (min(parts["review"], _LARGEST), min(parts["claim"], _LARGEST))
+    if parts["choice"] not in CHOICES:
+        raise Missing
+
+    def work(connection: Connection) -> QuestionId:
+        place = find_direct_chat(connection, person, gateway.platforms.adapters)
+        here = place or (LOCAL_PLATFORM, LOCAL_CHAT)
+        question = take_held(connection, person.id, number, here, now)
+        if question is None:
+            raise Missing
+        return questions.ask(connection, question, now=now).id
+
+    asked = await gateway.database.write("memory.held", work)
+    if not await gateway.questions.decide(person, asked, parts["choice"]):
+        raise Declined(texts.QUESTION_CLOSED())
+    return {}
 
 
 async def undo_change(look: Look) -> Fields:

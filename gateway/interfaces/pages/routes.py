@@ -70,6 +70,7 @@ _CHANGES: dict[str, tuple[str, View]] = {
     "/reading/end": ("/conversations", conversations.end_consents),
     "/people/{person:int}/ask": ("/people", conversations.ask_to_read),
     "/memory/{change:int}/undo": ("/memory", memory.undo_change),
+    "/memory/held/{review:int}/{claim:int}/{choice}": ("/memory", memory.decide),
     "/jobs/{job:int}/{verb}": ("/jobs", jobs.act),
 }
 """The changes, by their addresses, and the page that each leads back to."""

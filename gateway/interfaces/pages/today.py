@@ -11,6 +11,7 @@ from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_body
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.texts.console import pages as texts
+from gateway.turns import list_held
 
 _DAY = 86_400_000
 _MOST = 12
@@ -40,6 +41,7 @@ async def show(look: Look) -> Fields:
         return {
             "running": [describe(turn) for turn in running],
             "done": [describe(turn) for turn in done],
+            "held": len(list_held(connection, person_id)),
             "waiting": questions.find_open(connection, person_id=person_id),
             "cost": total.micro_dollars,
         }

@@ -73,6 +73,10 @@ PROMPT_GONE = Text("The prompt of this turn was deleted, or no model was asked."
 PROMPT_SIZE = Plural("{n:,} character", "{n:,} characters")
 OF_GROUP = Text("The prompt of a shared conversation holds words of others, so it is not shown.")
 
+NOTES_WAIT = Plural("{n:,} note needs your approval", "{n:,} notes need your approval")
+ABOUT_HELD = Text("Talaria is not sure about these, so it does not use them before you accept.")
+TWICE = Text("The same thing went wrong twice:")
+
 ABOUT_YOU = Text("About you")
 NOTES = Text("Notes")
 OF_EVERYONE = Text("Shared with everyone")

@@ -85,10 +85,15 @@ def describe_learned(entries: Sequence[str], held: int) -> str:
 
 def ask_about(claim: Claim, doubt: str) -> str:
     """Ask whether to remember a claim, and say why it is not remembered without a yes."""
-    reason = _DOUBTS[doubt]() if doubt in _DOUBTS else ""
+    reason = describe_doubt(doubt)
     if doubt in ("source", "quote"):
         return _QUESTION_UNPROVED(doubt=reason, entry=fence(claim.text))
     return _QUESTION(doubt=reason, entry=fence(claim.text), quote=_quote(claim.quote))
+
+
+def describe_doubt(doubt: str) -> str:
+    """Say why a claim waits for a yes; "" for a lesson, whose two times say it."""
+    return _DOUBTS[doubt]() if doubt in _DOUBTS else ""
 
 
 def ask_about_lesson(lesson: Lesson) -> str:

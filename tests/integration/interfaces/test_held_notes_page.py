@@ -1,0 +1,123 @@
+"""Notes that wait for approval on the pages Memory and Today."""
+
+import asyncio
+import html
+from pathlib import Path
+
+import pytest
+
+from agent_core.agent.review import Claim, HeldClaim, Lesson, ReviewRecord, dump_record
+from agent_core.ids import MessageId, TurnId
+from agent_core.state.conversations import questions, turns
+from agent_core.state.engine.database import Connection
+from agent_core.state.people.people import Person
+from agent_core.state.queues import reviews, tasks
+from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named
+from tests.integration.interfaces.console_setup import browse_as
+
+LIE = "Prefers imperial units"
+LESSON = "Ask before you book"
+
+
+def hold(connection: Connection, person: Person) -> tuple[int, int]:
+    """Finish a review that holds back a claim and a lesson; its number and that of its turn."""
+    newest = turns.list_of_person(connection, person_id=person.id, before=2**62, limit=1)[0].id
+    claim = Claim(
+        target="user", text=LIE, quote="I prefer metric units", message_id=MessageId(1), replaces=""
+    )
+    lesson = Lesson(skill="", old="", text=LESSON, traces=("It booked.", "It booked again."))
+    record = ReviewRecord(
+        after=TurnId(0),
+        until=newest,
+        is_over=True,
+        held=(
+            HeldClaim(number=1, claim=claim, doubt="words", turn_id=newest),
+            HeldClaim(
+                number=2,
+                claim=Claim(target="memory", text=LESSON, quote="", message_id=None, replaces=""),
+                doubt="",
+                turn_id=newest,
+                lesson=lesson,
+            ),
+        ),
+    )
+    # The review of a later turn, so that its key is new.
+    reviews.enqueue(connection, person_id=person.id, until=TurnId(newest + 1), payload="{}", now=1)
+    task_id = connection.execute("SELECT MAX(id) FROM tasks WHERE kind = 'review'").fetchone()[0]
+    reviews.save(connection, task_id=task_id, payload=dump_record(record))
+    tasks.finish(connection, task_id=task_id)
+    return task_id, newest
+
+
+def read_notes(home: Path) -> str:
+    """What is remembered about Zebrana."""
+    return "".join(file.read_text() for file in home.glob("memories/people/zebrana/USER.md"))
+
+
+@pytest.mark.parametrize("choice", ["accept", "dismiss"])
+async def test_a_note_that_waits_is_shown_with_its_evidence_and_decided(
+    setup: Setup, choice: str
+) -> None:
+    zebrana, database = await find_named(setup, "zebrana"), setup.served.gateway.database
+    review, turn = await database.write("test", lambda c: hold(c, zebrana))
+    said = len(setup.chat.shown)
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        said = len(setup.chat.shown)
+        async with session.get("/today") as answer:
+            assert "2 notes need your approval" in await answer.text()
+        async with session.get("/memory") as answer:
+            text = html.unescape(await answer.text())
+        held = text.partition('<h2 id="held">')[2].partition("</section>")[0]
+        for words in (
+            *("2 notes need your approval", LIE, "It says more than your message does."),
+            *("I prefer metric units", f'href="/turns/{turn}"', LESSON, "It booked again."),
+        ):
+            assert words in held, words
+        for path, status in (
+            (f"/memory/held/{review}/1/explode", 404),
+            (f"/memory/held/{review}/3/{choice}", 404),
+            (f"/memory/held/{2**70}/1/{choice}", 404),
+            (f"/memory/held/{review}/1/{choice}", 200),
+            (f"/memory/held/{review}/1/{choice}", 404),
+        ):
+            async with session.post(path) as answer:
+                assert answer.status == status, path
+        async with session.get("/today") as answer:
+            assert "1 note needs your approval" in await answer.text()
+        if choice == "accept":
+            text = ""
+            async with asyncio.timeout(45):
+                while LIE not in text:
+                    async with session.get("/memory") as answer:
+                        text = await answer.text()
+            assert f'<ins class="text">{LIE}</ins>' in text
+        assert (
+            await database.read(
+                lambda c: [
+                    one.text
+                    for one in questions.find_open(c, person_id=zebrana.id)
+                    if LIE in one.text
+                ]
+            )
+            == []
+        )
+        assert (LIE in read_notes(setup.home)) == (choice == "accept")
+        assert setup.chat.shown[said:] == []
+
+
+async def test_a_note_of_somebody_else_is_neither_shown_nor_decided(setup: Setup) -> None:
+    zebrana, database = await find_named(setup, "zebrana"), setup.served.gateway.database
+    review, _ = await database.write("test", lambda c: hold(c, zebrana))
+    async with browse_as(setup.served, setup.chat, OLGA) as session:
+        for path in ("/memory", "/today"):
+            async with session.get(path) as answer:
+                text = await answer.text()
+            assert LIE not in text
+            assert "your approval" not in text
+        async with session.post(f"/memory/held/{review}/1/accept") as answer:
+            assert answer.status == 404
+    async with (
+        browse_as(setup.served, setup.chat, ZEBRANA) as session,
+        session.get("/memory") as answer,
+    ):
+        assert LIE in await answer.text()
