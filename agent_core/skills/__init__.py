@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     )
     from agent_core.skills.parser import Skill, is_name
     from agent_core.skills.snapshots import is_whole
-    from agent_core.skills.states import CURATOR, find_payer
+    from agent_core.skills.states import CURATOR, find_payer, read_states
     from agent_core.skills.undo import undo_skill_change
     from agent_core.skills.usage import SkillRecord, UsageFile, list_records
 else:
@@ -76,6 +76,7 @@ __all__ = [
     "note_loaded",
     "plan_steps",
     "read_skill_folder",
+    "read_states",
     "restore_skill",
     "roll_back",
     "show_name",

@@ -33,6 +33,15 @@ class Tally:
 NO_USES = Tally()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """The numbers of a skill's uses in a period; `others` are void or unfinished."""
+
+    successes: int = 0
+    failures: int = 0
+    others: int = 0
+
+
 def note(connection: Connection, *, name: str, turn_id: TurnId, now: int) -> None:
     """Record the use of a skill in a turn, once; the skill may be new.
 
@@ -194,6 +203,25 @@ def count(connection: Connection) -> dict[int, Tally]:
         f" COUNT(*) FILTER (WHERE outcome IN {_BAD}) FROM skill_uses GROUP BY skill_id"
     ).fetchall()
     return {row[0]: Tally(successes=row[1], failures=row[2]) for row in rows}
+
+
+def count_by_period(
+    connection: Connection, *, skill_id: int, since: int, period: int
+) -> dict[int, Period]:
+    """Count the uses of a skill in each period since a moment, by the number of the period from 0.
+
+    `period` is in milliseconds.
+    """
+    rows = connection.execute(
+        f"SELECT (created_at - :since) / :period, COUNT(*) FILTER (WHERE outcome IN {_GOOD}),"
+        f" COUNT(*) FILTER (WHERE outcome IN {_BAD}), COUNT(*) FROM skill_uses"
+        " WHERE skill_id = :skill_id AND created_at >= :since GROUP BY 1",
+        {"skill_id": skill_id, "since": since, "period": period},
+    ).fetchall()
+    return {
+        row[0]: Period(successes=row[1], failures=row[2], others=row[3] - row[1] - row[2])
+        for row in rows
+    }
 
 
 def list_judged(

@@ -1,18 +1,41 @@
-"""Skills: the list with uses and success, and one skill with its versions as differences."""
+"""Skills: the list with uses and success, and one skill with tests, history and versions."""
 
-from collections.abc import Iterator, Sequence
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
 from itertools import islice
 from typing import Any
 
+from agent_core.agent.quotas import day_of
+from agent_core.errors import SkillBroken
+from agent_core.localization import format_date
+from agent_core.skills import read_states
+from agent_core.skills.evaluation import EvalRecord, Run, load_record, read_cases
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import blocks, skill_changes, skill_uses, skills
+from agent_core.state.memory.ledger import LedgerEntry
+from agent_core.state.memory.skill_uses import Period
+from agent_core.state.queues import skill_tests
+from agent_core.tools import local_time
+from gateway.errors import Declined
 from gateway.interfaces.operations.contexts import open_context
 from gateway.interfaces.operations.skills import list_skills, list_versions_of, show_skill
+from gateway.interfaces.pages import charts
 from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.texts.console import pages as page_texts
+from gateway.texts.console import skills as texts
+from gateway.texts.console import states
 
 _MOST = 20
 """Versions on a page."""
 _HEAD = 2
 """Lines of a difference that name its two files."""
+_ROWS = 500
+"""Rows of the ledger that are searched for changes of the state."""
+_WEEKS = 12
+_WEEK = 7 * 86_400_000
+_ROLLED_BACK = re.compile(r"rolled back to version (\d+)(?:: (.*))?", re.DOTALL)
 
 
 async def show_list(look: Look) -> Fields:
@@ -31,7 +54,104 @@ async def show(look: Look) -> Fields:
     skill = await show_skill(context, asked)
     is_own = skill["origin"] == "home"
     found = (await list_versions_of(context, asked))["versions"] if is_own else []
-    return {"skill": skill, "versions": _compare(found)[-_MOST:][::-1]}
+    name = asked["name"]
+    end = day_of(look.gateway.now(), look.viewer.zone).end
+
+    def work(connection: Connection) -> dict[str, Any]:
+        row, team = skills.find(connection, name=name), blocks.find_team(connection)
+        if row is None:
+            return {"uses": {}, "history": [], "test": None}
+        since = end - _WEEKS * _WEEK
+        uses = skill_uses.count_by_period(connection, skill_id=row.id, since=since, period=_WEEK)
+        changes: list[LedgerEntry] = []
+        text_row = 0
+        if team is not None:
+            changes = skill_changes.list_of_skill(
+                connection, person_id=team, skill_id=row.id, limit=_ROWS
+            )
+            text_row = skill_changes.find_text_row(connection, person_id=team, skill_id=row.id) or 0
+        tests = skill_tests.list_of_text(connection, skill_id=row.id, text_row=text_row)
+        test = _describe_test(load_record(tests[0])) if tests else None
+        return {"uses": uses, "history": list(_list_history(changes)), "test": test}
+
+    shown = await look.gateway.database.read(work)
+    return {
+        **shown,
+        "skill": skill,
+        "s": texts,
+        "versions": _compare(found)[-_MOST:][::-1],
+        "cases": await asyncio.to_thread(_count_cases, look, name),
+        "weeks": _WEEKS,
+        **_describe_uses(shown["uses"], end, look.viewer.zone),
+    }
+
+
+def _count_cases(look: Look, name: str) -> int:
+    """Count the cases in the folder of a skill. Raises `Declined` if they can't be read."""
+    place = look.gateway.scheduling.skills.catalog.find(name).place
+    try:
+        return len(read_cases(place)) if place else 0
+    except SkillBroken as error:
+        raise Declined(str(error)) from error
+
+
+def _describe_test(record: EvalRecord) -> dict[str, Any]:
+    """Describe a test by its cases; their words may be those of one person, and are left out."""
+    runs = {(run.case, run.arm): run for run in record.runs}
+    cases = [
+        (case, _describe_run(runs.get((case, "without"))), _describe_run(runs.get((case, "with"))))
+        for case in record.cases or ()
+    ]
+    both = [[run for run in record.runs if run.arm == arm] for arm in ("without", "with")]
+    return {
+        "result": texts.name_result(record.result) if record.result else "",
+        "done": len(record.runs),
+        "count": 2 * len(cases),
+        "cases": [*cases, (texts.SUM(), *(_add_up(side) for side in both))] if cases else [],
+    }
+
+
+def _add_up(runs: Sequence[Run]) -> tuple[str, int, int]:
+    """Return how many runs were right, with their steps and tokens together."""
+    judged = [run.passed for run in runs if run.passed is not None]
+    right = texts.RIGHT_OF(done=judged.count(True), count=len(judged))
+    return right, sum(run.steps for run in runs), sum(run.tokens for run in runs)
+
+
+def _describe_run(run: Run | None) -> tuple[str, int, int]:
+    """Return what became of a run, its steps and its tokens."""
+    if run is None:
+        return texts.NOT_YET(), 0, 0
+    if run.passed is None:
+        return texts.NOT_REPEATED(), run.steps, run.tokens
+    return (texts.RIGHT() if run.passed else texts.WRONG()), run.steps, run.tokens
+
+
+def _list_history(rows: Sequence[LedgerEntry]) -> Iterator[tuple[LedgerEntry, str, str]]:
+    """List the changes of a skill's state, and returns to an older version, with their reasons."""
+    for row in rows:
+        changed, back = read_states(row), _ROLLED_BACK.fullmatch(row.origin.evidence)
+        if changed is not None:
+            old, new = (states.name_skill_state(state) for state in changed)
+            yield row, texts.FROM_TO(old=old, new=new), row.origin.evidence.partition(": ")[2]
+        elif back is not None:
+            yield row, texts.BACK_TO_VERSION(number=int(back[1])), back[2] or ""
+
+
+def _describe_uses(found: Mapping[int, Period], end: int, zone: str) -> dict[str, Any]:
+    """Describe the uses of each week as a chart and as a table of the same numbers."""
+    weeks = [found.get(number, Period()) for number in range(_WEEKS)]
+    starts = [local_time(end - (_WEEKS - number) * _WEEK, zone) for number in range(_WEEKS)]
+    labels = [format_date(start) for start in starts]
+    series = [
+        (page_texts.SUCCESSES(), [week.successes for week in weeks]),
+        (page_texts.FAILURES(), [week.failures for week in weeks]),
+        (texts.NO_VERDICT(), [week.others for week in weeks]),
+    ]
+    return {
+        "chart": charts.draw(labels, series) if found else None,
+        "rows": list(zip(labels, weeks, strict=True))[::-1],
+    }
 
 
 def _compare(versions: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], list[str]]]:

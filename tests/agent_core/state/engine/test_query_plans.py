@@ -254,6 +254,7 @@ VALUES: dict[str, Any] = {
     "marks": {"key": "value"},
     "index": "message_search",
     "pages": 1,
+    "period": 1,
     "redacted": Message(role="user", parts=()),
     "person_ids": [PersonId(1)],
     "process_id": ProcessId(1),
