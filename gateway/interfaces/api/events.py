@@ -14,7 +14,7 @@ from agent_core.ids import PersonId
 from agent_core.state.engine.database import Database
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
-from gateway.interfaces.api.clients import ERRORS, STREAM, make_finder
+from gateway.interfaces.api.clients import STREAM, make_finder
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.event_feed import EventFeed, read_cursor
 from gateway.interfaces.api.streams import ALIVE, end_with_error, write_event
@@ -49,9 +49,8 @@ async def follow_feed(
         await asyncio.sleep(_LOOK)
 
 
-def make_events(gateway: Gateway, access: Access) -> APIRouter:
-    """Make the route of events."""
-    router = APIRouter(prefix="/api", responses=ERRORS)
+def add_events(router: APIRouter, gateway: Gateway, access: Access) -> None:
+    """Add the route of events."""
     open_streams: Counter[PersonId] = Counter()
     Asker = Annotated[Client, Depends(make_finder(access))]  # noqa: N806 - FastAPI reads a type
 
@@ -85,5 +84,3 @@ def make_events(gateway: Gateway, access: Access) -> APIRouter:
             )
         lines = stream(request, EventFeed(person_id, read_cursor(last)), person_id)
         return StreamingResponse(end_with_error(lines), media_type="text/event-stream")
-
-    return router

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -12,11 +12,11 @@ from starlette.routing import BaseRoute, Route
 from agent_core.errors import StoreError
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
-from gateway.interfaces.api.clients import make_finder
+from gateway.interfaces.api.clients import ERRORS, make_finder
 from gateway.interfaces.api.errors import HANDLERS
-from gateway.interfaces.api.events import make_events
+from gateway.interfaces.api.events import add_events
 from gateway.interfaces.api.requests import Requests
-from gateway.interfaces.api.resources import make_resources
+from gateway.interfaces.api.resources import add_resources
 from gateway.interfaces.api.responses import STORE, refuse
 from gateway.interfaces.api.routes import add_api
 from gateway.interfaces.health import examine
@@ -44,12 +44,17 @@ def make_application(
     async def report_metrics(_: Request) -> Response:
         return Response(await metrics.scrape(), media_type=CONTENT_TYPE)
 
+    requests = Requests(gateway)
+    api = APIRouter(prefix="/api", responses=ERRORS)
+    add_resources(api, gateway, access, requests)
+    add_events(api, gateway, access)
     routes: list[BaseRoute] = [
         Route("/health", report_health),
         Route("/metrics", report_metrics),
         Route(f"{HOOKS}{{secret}}", Webhooks(gateway).receive, methods=["POST"]),
         Route(MCP_PATH, mcp, methods=["POST"]),
         *console,
+        *api.routes,  # `include_router` would analyse each of them again
     ]
     application = FastAPI(
         title="Talaria",
@@ -59,10 +64,7 @@ def make_application(
         redirect_slashes=False,
         exception_handlers={StoreError: answer_store_error, **HANDLERS},
     )
-    requests = Requests(gateway)
     add_api(application, gateway, make_finder(access), requests)
-    application.include_router(make_resources(gateway, access, requests))
-    application.include_router(make_events(gateway, access))
     application.add_route("/api/openapi.json", lambda _: JSONResponse(application.openapi()))
     return application
 

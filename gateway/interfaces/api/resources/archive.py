@@ -23,9 +23,8 @@ from gateway.turns import Client
 _MOST_SKIPPED = 100_000
 
 
-def make_archive(gateway: Gateway, find_client: FindClient) -> APIRouter:
-    """Make the routes of the archive."""
-    router = APIRouter()
+def add_archive(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the routes of the archive."""
     database = gateway.database
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
@@ -62,8 +61,6 @@ def make_archive(gateway: Gateway, find_client: FindClient) -> APIRouter:
         if found is None:
             raise make_missing()
         return reply(request, _describe(found))
-
-    return router
 
 
 def _describe(entry: ArchiveEntry) -> models.ArchiveModel:

@@ -25,9 +25,8 @@ from gateway.interfaces.api.resources.replies import (
 from gateway.turns import Client
 
 
-def make_conversations(gateway: Gateway, find_client: FindClient) -> APIRouter:
-    """Make the routes of conversations."""
-    router = APIRouter()
+def add_conversations(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the routes of conversations."""
     database = gateway.database
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
@@ -66,8 +65,6 @@ def make_conversations(gateway: Gateway, find_client: FindClient) -> APIRouter:
         place = (ConversationId(conversation), client.person_id)
         page = await database.read(lambda c: _read_messages(c, place, before, limit))
         return reply(request, page)
-
-    return router
 
 
 def _read_messages(

@@ -54,9 +54,8 @@ class NewJob(JobChange):
     text: _Text
 
 
-def make_job_changes(gateway: Gateway, find_client: FindClient) -> APIRouter:
-    """Make the routes that change jobs."""
-    router = APIRouter()
+def add_job_changes(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the routes that change jobs."""
     database = gateway.database
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
@@ -92,8 +91,6 @@ def make_job_changes(gateway: Gateway, find_client: FindClient) -> APIRouter:
     async def delete(job: Id, client: Asker) -> None:
         await database.read(lambda c: find_job(c, job, client.person_id))
         await perform(operations.drop(open_own(gateway), {"id": JobId(job)}))
-
-    return router
 
 
 def _list_given(asked: JobChange) -> dict[str, Any]:

@@ -17,9 +17,8 @@ from gateway.interfaces.api.resources.replies import Id, Limit, make_missing, pi
 from gateway.turns import Client
 
 
-def make_jobs(gateway: Gateway, find_client: FindClient) -> APIRouter:
-    """Make the routes of jobs."""
-    router = APIRouter()
+def add_jobs(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the routes of jobs."""
     database = gateway.database
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
@@ -42,8 +41,6 @@ def make_jobs(gateway: Gateway, find_client: FindClient) -> APIRouter:
             return models.RunList(runs=[models.RunModel(**pick(run, *names)) for run in found])
 
         return reply(request, await database.read(work))
-
-    return router
 
 
 def find_job(connection: Connection, job: int, person_id: PersonId) -> Job:

@@ -26,9 +26,8 @@ from gateway.interfaces.operations.memory import undo
 from gateway.turns import Client
 
 
-def make_memory(gateway: Gateway, find_client: FindClient) -> APIRouter:
-    """Make the routes of memory."""
-    router = APIRouter()
+def add_memory(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the routes of memory."""
     database, store = gateway.database, gateway.memory.store
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
@@ -78,12 +77,9 @@ def make_memory(gateway: Gateway, find_client: FindClient) -> APIRouter:
             ),
         )
 
-    return router
 
-
-def make_memory_changes(gateway: Gateway, find_client: FindClient) -> APIRouter:
-    """Make the route that undoes a change of memory."""
-    router = APIRouter()
+def add_memory_changes(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the route that undoes a change of memory."""
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
     @router.post("/memory/ledger/{change}/undo", summary="Undo a change")
@@ -93,5 +89,3 @@ def make_memory_changes(gateway: Gateway, find_client: FindClient) -> APIRouter:
             raise make_missing()
         done = await perform(undo(open_own(gateway), {"row": change}))
         return models.UndoneModel(id=done["row"]["row"])
-
-    return router

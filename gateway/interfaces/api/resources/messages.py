@@ -35,9 +35,10 @@ class NewMessage(BaseModel):
     reply: Literal["wait", "stream", "later"] = "wait"
 
 
-def make_messages(gateway: Gateway, find_client: FindClient, requests: Requests) -> APIRouter:
-    """Make the routes of messages."""
-    router = APIRouter()
+def add_messages(
+    router: APIRouter, gateway: Gateway, find_client: FindClient, requests: Requests
+) -> None:
+    """Add the routes of messages."""
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
     async def read(client: Client, name: str) -> models.SentMessage:
@@ -71,8 +72,6 @@ def make_messages(gateway: Gateway, find_client: FindClient, requests: Requests)
         message: Annotated[str, Path(pattern="^[0-9a-f]{64}$")], client: Asker
     ) -> models.SentMessage:
         return await read(client, message)
-
-    return router
 
 
 async def _stream(requests: Requests, question: Question) -> AsyncIterator[str]:

@@ -22,9 +22,8 @@ _DAY = 86_400_000
 _ONLY_OWNER = "Only an owner of this Talaria can see this."
 
 
-def make_people(gateway: Gateway, find_client: FindClient) -> APIRouter:
-    """Make the routes of people and of usage."""
-    router = APIRouter()
+def add_people(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the routes of people and of usage."""
     database = gateway.database
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
@@ -59,8 +58,6 @@ def make_people(gateway: Gateway, find_client: FindClient) -> APIRouter:
             for one in found
         ]
         return reply(request, models.UsageModel(since=since, lines=lines))
-
-    return router
 
 
 def _describe(connection: Connection, person: Person) -> models.PersonModel:

@@ -25,9 +25,8 @@ from gateway.turns import Client
 _CLOSED = "This question is closed, or has no such choice."
 
 
-def make_questions(gateway: Gateway, find_client: FindClient) -> APIRouter:
-    """Make the routes of questions and approvals."""
-    router = APIRouter()
+def add_questions(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the routes of questions and approvals."""
     database = gateway.database
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
@@ -65,8 +64,6 @@ def make_questions(gateway: Gateway, find_client: FindClient) -> APIRouter:
             ),
         )
 
-    return router
-
 
 def _describe(choice: Choice) -> models.ChoiceModel:
     return models.ChoiceModel(**pick(choice, "key", "label"))
@@ -80,9 +77,8 @@ class Decision(BaseModel):
     choice: Annotated[str, Field(min_length=1, max_length=4000)]
 
 
-def make_decisions(gateway: Gateway, find_client: FindClient) -> APIRouter:
-    """Make the routes that answer a question and revoke an approval."""
-    router = APIRouter()
+def add_decisions(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the routes that answer a question and revoke an approval."""
     database = gateway.database
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
@@ -117,5 +113,3 @@ def make_decisions(gateway: Gateway, find_client: FindClient) -> APIRouter:
             audit.record(connection, deed)
 
         await database.write("approvals.revoke", work)
-
-    return router

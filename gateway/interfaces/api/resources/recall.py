@@ -23,9 +23,8 @@ from gateway.turns import Client
 _NO_TURN = TurnId(0)
 
 
-def make_recall(gateway: Gateway, find_client: FindClient) -> APIRouter:
-    """Make the route of recall."""
-    router = APIRouter()
+def add_recall(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the route of recall."""
     database, zone = gateway.database, find_zone_of(gateway.settings)
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
@@ -56,8 +55,6 @@ def make_recall(gateway: Gateway, find_client: FindClient) -> APIRouter:
             return models.RecallModel(hits=hits, count=found.count)
 
         return reply(request, await database.read(work))
-
-    return router
 
 
 def _make_clock(zone: str) -> Callable[[int], datetime]:

@@ -16,9 +16,8 @@ from gateway.interfaces.api.resources.replies import make_missing, pick, reply
 from gateway.turns import Client
 
 
-def make_skills(gateway: Gateway, find_client: FindClient) -> APIRouter:
-    """Make the routes of skills and agents."""
-    router = APIRouter()
+def add_skills(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the routes of skills and agents."""
     catalog = gateway.scheduling.skills.catalog
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
@@ -56,8 +55,6 @@ def make_skills(gateway: Gateway, find_client: FindClient) -> APIRouter:
             if one.agent
         ]
         return reply(request, models.AgentList(agents=agents))
-
-    return router
 
 
 def _outline(entry: CatalogEntry, skill: Skill) -> dict[str, str]:

@@ -33,9 +33,8 @@ from gateway.turns import Client
 _OF_ROOM = "The requests of this turn hold words of others in its group, so they are not shown."
 
 
-def make_turns(gateway: Gateway, find_client: FindClient) -> APIRouter:
-    """Make the routes of turns."""
-    router = APIRouter()
+def add_turns(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the routes of turns."""
     database = gateway.database
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
@@ -79,8 +78,6 @@ def make_turns(gateway: Gateway, find_client: FindClient) -> APIRouter:
     )
     async def get_file(turn: Id, number: Id, client: Asker) -> Response:
         return await database.read(lambda c: _read_file(c, turn, number, client.person_id))
-
-    return router
 
 
 def _find(connection: Connection, turn: int, person_id: PersonId) -> Turn:
