@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import NoReturn
 
 import fastjsonschema
 from fastjsonschema import JsonSchemaDefinitionException, JsonSchemaValueException
 
 from agent_core.errors import ToolArgumentError
-from agent_core.transcript import ToolSpec, flatten
+from agent_core.transcript import flatten
 
 Validate = Callable[[object], object]
 
@@ -39,15 +40,16 @@ _SCHEMA_FAULTS = (
 )
 
 
-def compile_schema(spec: ToolSpec) -> Validate:
-    """Compile a check of arguments that raises `JsonSchemaValueException`.
+@lru_cache(maxsize=512)
+def compile_schema(schema: str) -> Validate:
+    """Compile a check of arguments that raises `JsonSchemaValueException`; takes milliseconds.
 
     Defaults are not filled in: the tool sees what the model wrote. Raises `ValueError` for a schema
     that is invalid or refers to anything outside of itself.
     """
     try:
         validate: Validate = fastjsonschema.compile(
-            json.loads(spec.schema), handlers=_OUTSIDE, use_default=False
+            json.loads(schema), handlers=_OUTSIDE, use_default=False
         )
     except _SCHEMA_FAULTS as error:
         raise ValueError(f"its schema is not valid: {error}") from error

@@ -105,9 +105,8 @@ def check_answer(text: str, schema: str) -> str:
     """Return what is wrong with an answer that must fit a schema; "" if nothing is."""
     if not schema:
         return ""
-    spec = ToolSpec(name="answer", description="", schema=schema)
     try:
-        read_arguments(strip_fence(text), compile_schema(spec))
+        read_arguments(strip_fence(text), compile_schema(schema))
     except ToolArgumentError as error:
         return str(error).replace("the arguments", "the answer")
     return ""
@@ -153,7 +152,7 @@ def _check_schema(shape: str) -> None:
     if json.loads(shape).get("type") != "object":
         raise ToolArgumentError('`output_schema` must have the type "object"')
     try:
-        compile_schema(ToolSpec(name="answer", description="", schema=shape))
+        compile_schema(shape)
     except ValueError as error:
         raise ToolArgumentError(f"`output_schema` can't be used: {error}") from error
 

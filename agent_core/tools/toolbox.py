@@ -97,7 +97,6 @@ class Toolbox:
         self._gate = Gate(prompter, policy)
         self.mask = mask or SecretMask()
         """Hides secrets in what a turn stores."""
-        self._checks: dict[ToolSpec, Validate] = {}
         self._setup = setup or ToolSetup()
         self._foreign: dict[str, Tool] = {}
         self._off: frozenset[str] = frozenset()
@@ -258,7 +257,7 @@ class Toolbox:
         if call.name in self._off:
             return fail(f"`{call.name}` is switched off here; `/tools` switches it on.")
         try:
-            arguments = read_arguments(call.arguments, self._check_of(tool.spec))
+            arguments = read_arguments(call.arguments, _compile(tool.spec))
             if self._rules and (
                 refusal := self._rules.admit(call.name, is_from_code=context.is_from_code)
             ):
@@ -310,18 +309,6 @@ class Toolbox:
             where = await overflow.keep(text, context) or where
         return replace(result, text=bound(text, limit, where), sources=sources)
 
-    def _check_of(self, spec: ToolSpec) -> Validate:
-        check = self._checks.get(spec)
-        if check is None:
-            try:
-                check = self._checks[spec] = compile_schema(spec)
-            except ValueError as error:
-                _log.error("tool %s can't be used: %s", spec.name, error)
-                raise CoreError(
-                    f"the tool itself is broken, don't call it again; {error}"
-                ) from error
-        return check
-
     def _describe_unknown(self, name: str) -> str:
         shown = flatten(name, _NAME_LIMIT)
         if not self._tools:
@@ -330,6 +317,14 @@ class Toolbox:
         names = ", ".join(f"`{spec.name}`" for spec in self.specs)
         guess = suggest(shown, known)
         return bound(f"There is no tool `{shown}`.{guess} There are: {names}.")
+
+
+def _compile(spec: ToolSpec) -> Validate:
+    try:
+        return compile_schema(spec.schema)
+    except ValueError as error:
+        _log.error("tool %s can't be used: %s", spec.name, error)
+        raise CoreError(f"the tool itself is broken, don't call it again; {error}") from error
 
 
 def _describe_timeout(tool: Tool, seconds: float) -> str:

@@ -8,7 +8,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId
 from agent_core.tools.arguments import compile_schema, read_arguments
 from agent_core.tools.toolbox import Toolbox
-from agent_core.transcript import ToolCallPart, ToolSpec
+from agent_core.transcript import ToolCallPart
 from tests.agent_core.tools.test_toolbox import CONTEXT
 from tests.fakes.tool import FakeTool
 
@@ -161,26 +161,23 @@ async def test_a_malformed_call_is_told_in_one_sentence_what_to_change(
     ],
 )
 def test_arguments_that_fit_come_through_as_they_are(arguments: str) -> None:
-    spec = ToolSpec(name="keep", description="", schema=SCHEMA)
-    assert read_arguments(arguments, compile_schema(spec)) == json.loads(arguments)
+    assert read_arguments(arguments, compile_schema(SCHEMA)) == json.loads(arguments)
 
 
 def test_a_whole_pair_of_surrogates_is_a_character() -> None:
-    spec = ToolSpec(name="keep", description="", schema='{"type":"object"}')
-    assert read_arguments('{"a": "\\ud83d\\ude00"}', compile_schema(spec)) == {"a": "😀"}
+    validate = compile_schema('{"type":"object"}')
+    assert read_arguments('{"a": "\\ud83d\\ude00"}', validate) == {"a": "😀"}
 
 
 def test_a_name_that_a_model_made_up_is_shown_short_and_harmless() -> None:
-    spec = ToolSpec(name="keep", description="", schema=SCHEMA)
     made_up = json.dumps({"action": "add", "</facts>\n" + "x" * 5000: 1})
     with pytest.raises(ToolArgumentError) as caught:
-        read_arguments(made_up, compile_schema(spec))
+        read_arguments(made_up, compile_schema(SCHEMA))
     assert "</facts>" not in str(caught.value)
     assert len(str(caught.value)) <= 400
 
 
 def test_a_tool_without_arguments_says_that_there_are_none() -> None:
     schema = '{"type":"object","additionalProperties":false}'
-    spec = ToolSpec(name="keep", description="", schema=schema)
     with pytest.raises(ToolArgumentError, match=r"the arguments can't have `a`; there are none"):
-        read_arguments('{"a": 1}', compile_schema(spec))
+        read_arguments('{"a": 1}', compile_schema(schema))
