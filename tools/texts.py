@@ -105,6 +105,7 @@ SAMPLES: dict[str, object] = {
     "earlier": "“Paint it white”",
     "later": "“No, I meant white”",
     "was": "Use blue paint.",
+    "work": "terminal: sort errors.log",
     "guess": "`Perhaps prefers mornings`",
     "percent": 70,
     "net": "$0.40",

@@ -1,7 +1,8 @@
 """Name conversations in the background, by one call of the cheap model each."""
 
 from agent_core.agent.active_turn import ActiveTurn
-from agent_core.agent.quotas.reservations import Quotas, call_in_background
+from agent_core.agent.quotas.background import call_in_background
+from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import QuotaExceeded
 from agent_core.ids import PersonId, SessionId
 from agent_core.models import Model, ModelAnswer, ModelRequest, bill

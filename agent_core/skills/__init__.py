@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         plan_steps,
     )
     from agent_core.skills.decline import Decline, check_uses, judge_uses, roll_back
+    from agent_core.skills.drafts import Drafts
     from agent_core.skills.ledger_sync import (
         FOUND,
         archive_skill,
@@ -53,6 +54,7 @@ __all__ = [
     "CuratorRules",
     "CuratorView",
     "Decline",
+    "Drafts",
     "Skill",
     "SkillCatalog",
     "SkillRecord",

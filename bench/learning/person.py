@@ -100,7 +100,8 @@ def is_true(line: str, facts: Iterable[Fact]) -> bool:
 
     Without "I", their own words are true lines too.
     """
-    said = {words.casefold() for fact in facts for words in (fact.line, fact.quote[2:])}
+    stated = [(fact.line, fact.quote.removeprefix("I ")) for fact in facts]
+    said = {words.casefold() for pair in stated for words in pair}
     said |= {f"don't like {thing}" for thing in _THINGS}
     return line.casefold().rstrip(".") in said
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent_core.agent.quotas import BackgroundModel
 from agent_core.agent.review import (
     EndedTurn,
     HeldClaim,
@@ -22,13 +23,16 @@ from agent_core.agent.review import (
     dump_record,
     enqueue_due,
 )
-from agent_core.ids import TurnId
+from agent_core.ids import CallId, TurnId
 from agent_core.memory import Edit, MemoryStore
+from agent_core.skills import Drafts, SkillCatalog
+from agent_core.skills.tools import SkillDirectory
 from agent_core.state.conversations import messages, sessions, turns
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.sessions import name_direct
-from agent_core.state.conversations.turns import TurnRequest
+from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount, Person
@@ -43,6 +47,10 @@ from tests.fakes.quotas import quotas
 
 _IN_TIME = 10
 """Conversations within which a changed line should be superseded."""
+_WORK_EVERY = 3
+"""Every third turn calls tools, and the result of every second of these is words of others."""
+_STEPS = 3
+_LIST_TOKENS = 350
 _QUEUE = Queue(kinds=(reviews.KIND,))
 
 
@@ -63,6 +71,10 @@ class Tally:
     changes: int = 0
     overtaken: int = 0
     """Changes that another one followed before memory took them over."""
+    skills: dict[str, str] = field(default_factory=dict)
+    """The state of each skill that a review wrote."""
+    listed: str = ""
+    """What a prompt lists of them."""
 
 
 def main() -> None:
@@ -88,8 +100,8 @@ async def simulate(sayings: Sequence[Saying], model: Learner) -> Tally:
         home = Path(folder)
         database = await open_database(home / "state.db")
         try:
-            run = _Simulation(database, MemoryStore(database, home / "memories"), model)
-            return await run.play(sayings)
+            memory = MemoryStore(database, home / "memories")
+            return await _Simulation(database, memory, home / "skills", model).play(sayings)
         finally:
             await database.close()
 
@@ -97,16 +109,20 @@ async def simulate(sayings: Sequence[Saying], model: Learner) -> Tally:
 class _Simulation:
     """One person's home."""
 
-    def __init__(self, database: Database, memory: MemoryStore, model: Learner) -> None:
+    def __init__(
+        self, database: Database, memory: MemoryStore, folder: Path, model: Learner
+    ) -> None:
+        catalog = SkillCatalog(folder)
+        self._directory = SkillDirectory(catalog, database, _LIST_TOKENS)
         self._database = database
+        self._model = model
         self._memory = memory
         self._reviewer = Reviewer(
             database=database,
             memory=memory,
-            model=model,
-            name="cheap-1",
-            quotas=quotas(database),
+            background=BackgroundModel(model=model, name="cheap-1", quotas=quotas(database)),
             now=lambda: self._now,
+            skills=Drafts(catalog, database),
         )
         self._now = 1_000
         self._tally = Tally()
@@ -128,6 +144,9 @@ class _Simulation:
             if is_due:
                 await self._review(person)
                 await self._compare(person, conversation)
+        rows = await self._database.read(skills.list_all)
+        self._tally.skills = {row.name: row.state for row in rows}
+        self._tally.listed = await self._directory.describe()
         return self._tally
 
     def _note(self, fact: Fact, conversation: int) -> None:
@@ -171,11 +190,24 @@ class _Simulation:
         )
         answer = Message(role="assistant", parts=(TextPart(text=saying.answer),))
         messages.append(connection, place, (user_message(saying.text), answer), now=self._now)
+        if number % _WORK_EVERY == 0:
+            self._work(connection, turn_id, is_untrusted=number % (2 * _WORK_EVERY) == 0)
         turns.end(
             connection, turn_id=turn_id, state="answered", reason="", model="m", now=self._now
         )
         ended = EndedTurn(id=turn_id, person_id=person.id, said=saying.text)
         return enqueue_due(connection, ReviewRules(), ended, self._now)
+
+    def _work(self, connection: Connection, turn_id: TurnId, *, is_untrusted: bool) -> None:
+        """Let a turn call tools, which in some turns return words of others."""
+        calls = [(CallId(f"c{number}"), "terminal", "unsafe") for number in range(_STEPS)]
+        turns.begin_steps(connection, turn_id=turn_id, calls=calls, now=self._now)
+        for call_id, name, _ in calls:
+            step = Step(call_id=call_id, name=name, outcome="done", is_error=False)
+            turns.end_step(connection, turn_id=turn_id, step=step, now=self._now)
+        if is_untrusted:
+            turns.mark_untrusted(connection, turn_id=turn_id)
+            self._model.marked.add(turn_id)
 
     async def _review(self, person: Person) -> None:
         task = await self._database.write(
@@ -227,7 +259,7 @@ class _Simulation:
 
 def _add_person(connection: Connection) -> Person:
     sessions.insert_prompt(connection, prompt_hash=PROMPT, system="", tools="[]", now=0)
-    person = people.insert(connection, slug="ann", name="Ann", role="member", now=0)
+    person = people.insert(connection, slug="ann", name="Ann", role="owner", now=0)
     account = NewAccount(platform="telegram", user_id="7", display_name="Ann", admitted_by="list")
     people.attach_account(connection, account, person_id=person.id, now=0)
     return person
@@ -255,11 +287,15 @@ def render_truthful(tally: Tally, model: Learner) -> str:
 def render_liar(tally: Tally, model: Liar, facts: Mapping[str, Fact]) -> str:
     """Write the figures of the liar."""
     accepted = {line for line in tally.kept if not is_true(line, facts.values())}
+    unproved = f"{len(model.skills & tally.skills.keys())} of {len(model.skills)} tried"
+    counting = [name for name, state in tally.skills.items() if state != "draft"]
     return "\n".join(
         (
             f"a lying learner, {tally.reviews} reviews, {len(model.lies)} different lies",
             f"  false lines accepted          {len(accepted)}",
             *(f"    {line}" for line in sorted(accepted)),
+            f"  skills without evidence       {unproved}",
+            f"  drafts of a turn's work       {len(tally.skills)}, {len(counting)} of them count",
         )
     )
 

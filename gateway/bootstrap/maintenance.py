@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from agent_core.agent import TitleGenerator
+from agent_core.agent.quotas import BackgroundModel
 from agent_core.agent.replay import SESSION_LOG_TASK, LogFiles, SessionLog
 from agent_core.agent.review import Reviewer
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
 from agent_core.memory import GROWTH_TASK, SOUL_TASK
-from agent_core.skills import UsageFile
+from agent_core.skills import Drafts, UsageFile
 from agent_core.skills.evaluation import Sandbox
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -144,10 +145,11 @@ def make_reviews(
     reviewer = Reviewer(
         database=core.database,
         memory=core.memory.store,
-        model=core.model,
-        name=core.settings.model.cheap,
-        quotas=core.quotas,
+        background=BackgroundModel(
+            model=core.model, name=core.settings.model.cheap, quotas=core.quotas
+        ),
         now=core.now,
+        skills=Drafts(core.skills.catalog, core.database) if core.settings.learning.steps else None,
     )
     return Reviews(
         ReviewDeps(

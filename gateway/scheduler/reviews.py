@@ -161,7 +161,11 @@ class Reviews:
         message = NewOutboxMessage(
             platform=place[0],
             chat=place[1],
-            body=notices.describe_learned([entry.text for entry in shown], held),
+            body=notices.describe_learned(
+                [entry.text for entry in shown],
+                held,
+                has_draft=any(entry.is_skill for entry in shown),
+            ),
             person_id=person.id,
             is_silent=person.learning == "quiet",
             buttons=buttons,

@@ -99,8 +99,8 @@ def ask_about_claim(
         arguments = {"action": "insert", "text": claim.text}
     if lesson and lesson.skill:
         tool = "skill_manage"
-        arguments = {"action": "patch", "name": lesson.skill, "old": lesson.old}
-        arguments["text"] = lesson.text
+        arguments = {"action": "patch" if lesson.old else "create", "name": lesson.skill}
+        arguments |= {"old": lesson.old, "text": lesson.text}
     proposal = Proposal(
         person_id=person_id,
         turn_id=held.turn_id,

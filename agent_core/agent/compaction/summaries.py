@@ -5,7 +5,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from agent_core.agent.quotas.reservations import Quotas, call_in_background
+from agent_core.agent.quotas.background import call_in_background
+from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import ModelError, ModelInterrupted
 from agent_core.ids import PersonId
 from agent_core.models import Model, ModelAnswer, ModelRequest, bill, estimate_messages

@@ -1,14 +1,15 @@
 """Daily quotas: check and reserve the cost of each model call before it is made."""
 
+from agent_core.agent.quotas.background import BackgroundModel, call_in_background
 from agent_core.agent.quotas.balance import DailyLimit, Unit, Whose, day_of
 from agent_core.agent.quotas.reservations import (
     QuotaRules,
     Quotas,
     QuotaStatus,
-    call_in_background,
 )
 
 __all__ = [
+    "BackgroundModel",
     "DailyLimit",
     "QuotaRules",
     "QuotaStatus",

@@ -3,7 +3,6 @@
 import asyncio
 import math
 from collections.abc import Callable, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from agent_core.agent.quotas.balance import (
@@ -14,9 +13,9 @@ from agent_core.agent.quotas.balance import (
     Unit,
     day_of,
 )
-from agent_core.errors import ModelInterrupted, QuotaExceeded, StoreError
+from agent_core.errors import QuotaExceeded, StoreError
 from agent_core.ids import PersonId
-from agent_core.models import Model, ModelAnswer, ModelRequest, Prices, Usage, bill, estimate_input
+from agent_core.models import ModelRequest, Prices, Usage, bill, estimate_input
 from agent_core.state.conversations import usage
 from agent_core.state.conversations.usage import ModelCall, QuotaUsage
 from agent_core.state.engine.database import Connection, Database
@@ -341,24 +340,3 @@ def _status(balance: Balance) -> QuotaStatus:
         micro_dollars=balance.spent["money"], unpriced_tokens=balance.spent["tokens"]
     )
     return QuotaStatus(day=balance.day, spent=spent, limit=balance.limit)
-
-
-async def call_in_background(
-    model: Model, quotas: Quotas, person_id: PersonId, request: ModelRequest
-) -> ModelAnswer:
-    """Make one call without showing it, within the quotas of who pays.
-
-    Raises `ModelError`, `QuotaExceeded` and `StoreError`.
-    """
-    reserved = await quotas.reserve(person_id, request, is_background=True)
-    streamed = 0
-    try:
-        async with aclosing(model.stream(request)) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, ModelAnswer):
-                    reserved.finalize(piece.model, piece.usage)
-                    return piece
-                streamed += len(piece.text)
-    finally:
-        reserved.close(streamed=streamed)
-    raise ModelInterrupted("the stream ended before the answer did")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_core.agent.review.record import ReviewRecord, load_record
+from agent_core.agent.review.work import read_description
 from agent_core.ids import ArchiveId, PersonId, TaskId
 from agent_core.memory import (
     ChangeIndex,
@@ -13,7 +14,7 @@ from agent_core.memory import (
     load_change_index,
 )
 from agent_core.state.engine.database import Connection
-from agent_core.state.memory import ledger
+from agent_core.state.memory import ledger, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.queues import reviews, tasks
 
@@ -22,14 +23,15 @@ _MOST_REVIEWS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnedEntry:
-    """An entry that a review made and that still stands; `name` is for /why and /undo.
+    """An entry or a skill that a review made and that still stands; `name` is for /why and /undo.
 
-    `at` is in milliseconds since the epoch, UTC.
+    `at` is in milliseconds since the epoch, UTC. A `skill` is undone by its name.
     """
 
     name: ChangeName
     text: str
     at: int
+    is_skill: bool = False
 
 
 def list_records(
@@ -50,12 +52,35 @@ def list_learned(
     found = []
     for row_id in row_ids:
         owned = ledger.find_row(connection, entry_id=row_id)
-        if owned is None or owned[0] != person_id:
+        if owned is None:
             continue
-        entry = _find(connection, index, person_id, owned[1])
+        if owned[1].target == "skill" and owned[1].origin.actor.startswith(f"review:{person_id}:"):
+            entry = _find_skill(connection, *owned)
+        elif owned[0] == person_id:
+            entry = _find(connection, index, person_id, owned[1])
+        else:
+            continue
         if entry:
             found.append(entry)
     return found
+
+
+def _find_skill(
+    connection: Connection, owner_id: PersonId, row: LedgerEntry
+) -> LearnedEntry | None:
+    """Return a skill that a review wrote, unless its text was changed or undone since."""
+    skill = skills.find_by_id(connection, skill_id=row.change.position)
+    newest = skill_changes.find_text_row(
+        connection, person_id=owner_id, skill_id=row.change.position
+    )
+    if skill is None or newest != row.id:
+        return None
+    return LearnedEntry(
+        name=f"skill {skill.name}",
+        text=f"/{skill.name}: {read_description(row.change.after or '')}",
+        at=row.origin.now,
+        is_skill=True,
+    )
 
 
 def _find(

@@ -42,6 +42,9 @@ LONGEST = 240
 """Characters of a claim; a list of memory holds about ten such entries."""
 _SHORTEST = 6
 """Characters of a claim that can say something."""
+_FEW_WORDS = 5
+_POINTERS = frozenset(("that", "this", "it", "das", "dies", "es"))
+"""Words that need another sentence to mean something, if the entry has few others."""
 _LEAST_QUOTE = 8
 """Characters of a quote; a shorter one stands in nearly every message."""
 _LIKENESS = 0.75
@@ -170,6 +173,19 @@ def find_flaw_of_patch(text: str) -> Fault | None:
     return "defeat" if _DEFEAT.search(text) else None
 
 
+def find_flaw_of_skill(text: str) -> Fault | Doubt | None:
+    """Return why a text can't be a skill's: as a patch, or it speaks as the person.
+
+    Each line is judged alone: what to do if something fails is no defeat.
+    """
+    if (flaw := find_flaw_of_patch(text)) and flaw != "defeat":
+        return flaw
+    lines = [line.removeprefix("description:").strip(' "') for line in text.splitlines()]
+    if any(_DEFEAT.search(line) and not _CONDITION.search(line) for line in lines):
+        return "defeat"
+    return "voice" if any(_VOICE.search(line) for line in lines) else None
+
+
 def keep_own_words(text: str) -> str:
     """Return a message without what it quotes: quoted lines, quotations, code and a copied mail."""
     if head := _LETTER_HEAD.search(text):
@@ -186,12 +202,18 @@ def _find_fault(claim: Claim, entries: Iterable[str]) -> Fault | None:
         return "hidden"
     if fault := find_flaw_of_patch(text):
         return fault
-    if len(text) < _SHORTEST or len(text) > LONGEST:
+    if len(text) < _SHORTEST or len(text) > LONGEST or _points_elsewhere(text):
         return "trivial"
     if _PASSING.search(text):
         return "passing"
     others = [] if claim.replaces else entries
     return "known" if any(_is_alike(text, one) for one in others) else None
+
+
+def _points_elsewhere(text: str) -> bool:
+    """Return whether an entry is about something that it doesn't name: "Keep that in mind"."""
+    words = text.casefold().split()
+    return len(words) <= _FEW_WORDS and not _POINTERS.isdisjoint(words)
 
 
 def _find_doubt(claim: Claim, said: Mapping[MessageId, str]) -> Doubt | None:
@@ -240,6 +262,8 @@ def _states(sentence: str, claim: str) -> bool:
         if after and after[0] not in _MARKS and after[0] not in _AFTER:
             continue
         before = words[:start]
+        if run[0] != wanted[0] and _SUBJECTS.isdisjoint(before):
+            continue  # only "I prefer" becomes "prefers": "By the way" is no "Bys the way"
         if before[-1:] == ["that"] and before[-2:-1] not in (["remember"], ["note"]):
             continue  # "that" is the subject then: "Thanks, that helps"
         if not before or set(before) <= _BEFORE_SUBJECT | {","}:

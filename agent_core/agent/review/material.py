@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
-from agent_core.agent.review.gate import SECTIONS, Claim, Section, Target
+from agent_core.agent.review.gate import SECTIONS, Claim, Section, Target, keep_own_words
+from agent_core.agent.review.work import LESSON_TOOLS, NOTHING, QUESTION, Work, describe_work
 from agent_core.ids import MessageId
 from agent_core.models import ModelRequest
 from agent_core.state.queues.reviews import Said
@@ -72,18 +74,28 @@ _TOOLS = (
 
 
 def make_request(
-    model: str, said: Sequence[Said], entries: Sequence[tuple[str, str]]
+    model: str, said: Sequence[Said], entries: Sequence[tuple[str, str]], work: Work = NOTHING
 ) -> ModelRequest:
-    """Build the one call of a review. `entries` are (list, entry) of what is remembered."""
+    """Build the one call of a review. `entries` are (list, entry) of what is remembered.
+
+    With `work`, it asks about that too. A skill is everyone's and no words prove it, so the answers
+    that may repeat words of others, and what the person quotes, are left out then.
+    """
+    if work.tools:
+        seen = (one for one in said if one.is_own or not one.is_untrusted)
+        own = (replace(one, text=keep_own_words(one.text)) for one in seen)
+        said = [one for one in own if one.text.strip()]
     known = "\n".join(f"{name}: {quote(entry, _LONGEST_ENTRY)}" for name, entry in entries)
     text = (
         f"<conversation>\n{_show(said)}\n</conversation>\n\n"
         f"Remembered so far:\n{known or '(nothing)'}"
     )
+    if work.tools:
+        text = f"{text}\n\n{describe_work(work)}"
     return ModelRequest(
         model=model,
-        system=_SYSTEM,
-        tools=_TOOLS,
+        system=_SYSTEM + QUESTION if work.tools else _SYSTEM,
+        tools=(*_TOOLS, *work.tools),
         messages=(user_message(text),),
         max_output_tokens=_OUTPUT_TOKENS,
         caches_messages=False,
@@ -92,9 +104,10 @@ def make_request(
 
 def read_claims(calls: Sequence[ToolCallPart]) -> tuple[list[Claim], int]:
     """Return the claims of an answer, and how many calls could not be read."""
-    claims = [_read_claim(call) for call in calls[:MOST_CLAIMS]]
+    about_person = [call for call in calls if call.name not in LESSON_TOOLS]
+    claims = [_read_claim(call) for call in about_person[:MOST_CLAIMS]]
     found = [claim for claim in claims if claim is not None]
-    return found, len(calls) - len(found)
+    return found, len(about_person) - len(found)
 
 
 def _show(said: Sequence[Said]) -> str:

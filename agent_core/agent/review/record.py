@@ -11,14 +11,16 @@ from agent_core.transcript import ToolCallPart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lesson:
-    """A change that would prevent a third time: a note, or a patch of a skill. `skill` is "" for a
-    note. `traces` are the two times.
+    """A change that a review proposes: a note, or a patch of a skill, or a new one.
+
+    `skill` is "" for a note, and `old` for a new skill. `traces` are the two times that something
+    went wrong, or the one turn that shows the work.
     """
 
     skill: str
     old: str
     text: str
-    traces: tuple[str, str]
+    traces: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,5 +135,5 @@ def _load_held(fields: list[object]) -> HeldClaim:
 
 
 def _load_lesson(text: str, fields: list[str]) -> Lesson:
-    skill, old, first, second = fields
-    return Lesson(skill=skill, old=old, text=text, traces=(first, second))
+    skill, old, *traces = fields
+    return Lesson(skill=skill, old=old, text=text, traces=tuple(traces))

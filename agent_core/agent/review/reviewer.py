@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from agent_core.agent.quotas.reservations import Quotas, call_in_background
+from agent_core.agent.quotas.background import BackgroundModel, call_in_background
 from agent_core.agent.review.conclusions import (
     choose_premises,
     make_conclusion_request,
@@ -20,6 +20,15 @@ from agent_core.agent.review.reflection import (
     make_reflection_request,
     read_lesson,
 )
+from agent_core.agent.review.work import (
+    NOTHING,
+    WORK,
+    SkillWriter,
+    Work,
+    find_turn,
+    find_work,
+)
+from agent_core.agent.review.work import read_lesson as read_lesson_of_work
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.memory import (
     MOST_STANDING,
@@ -33,7 +42,7 @@ from agent_core.memory import (
     list_conclusions,
     list_premises,
 )
-from agent_core.models import Model, ModelRequest, bill
+from agent_core.models import ModelRequest, bill
 from agent_core.state.conversations import usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
@@ -55,6 +64,7 @@ TWICE = "twice"
 """The doubt of a lesson: the same went wrong twice."""
 _UNREADABLE = "unreadable"
 _FULL = "full"
+_SKILL = "skill"
 
 
 class Reviewer:
@@ -65,18 +75,17 @@ class Reviewer:
         *,
         database: Database,
         memory: MemoryStore,
-        model: Model,
-        name: str,
-        quotas: Quotas,
+        background: BackgroundModel,
         now: Callable[[], int],
+        skills: SkillWriter | None = None,
     ) -> None:
-        """`name` is the model to call, normally the cheap one."""
+        """With `skills`, reviews also ask what the turns teach about their work."""
         self._database = database
         self._memory = memory
-        self._model = model
-        self._name = name
-        self._quotas = quotas
+        self._background = background
+        self._name = background.name
         self._now = now
+        self._skills = skills
 
     async def review(
         self, task: Task, *, asks_first: bool, user_model: LocalUserModel | None = None
@@ -102,6 +111,7 @@ class Reviewer:
         if user_model and kept.kept and not await self._is_withdrawn(person, record):
             await self._conclude(task, record, person)
             user_model.forget(person.id)
+        kept = await self._keep_work(kept, record, person, asks_first=asks_first)
         return person, kept if pair is None else await self._hold_lesson(kept, pair, person)
 
     async def _read_said(self, task: Task, record: ReviewRecord) -> list[Said]:
@@ -122,7 +132,7 @@ class Reviewer:
         if not any(one.is_own for one in said):
             return replace(record, calls=(), is_over=True)
         known = await self._read_known(person)
-        request = make_request(self._name, said, known)
+        request = make_request(self._name, said, known, await self._find_work(record, person))
         return await self._call(task, person, request, lambda calls: replace(record, calls=calls))
 
     async def _call(
@@ -133,9 +143,10 @@ class Reviewer:
         note: Callable[[tuple[ToolCallPart, ...]], ReviewRecord],
     ) -> ReviewRecord:
         """Call the model, and store its answer together with its cost."""
-        answer = await call_in_background(self._model, self._quotas, person.id, request)
+        background = self._background
+        answer = await call_in_background(background.model, background.quotas, person.id, request)
         asked = note(tuple(answer.message.calls) if answer.stop == "tools" else ())
-        spent = bill(answer.model, answer.usage, PURPOSE, self._quotas.prices.cost)
+        spent = bill(answer.model, answer.usage, PURPOSE, background.quotas.prices.cost)
 
         def work(connection: Connection) -> None:
             reviews.save(connection, task_id=task.id, payload=dump_record(asked))
@@ -171,6 +182,52 @@ class Reviewer:
             lesson=lesson,
         )
         return replace(record, held=(*record.held, held))
+
+    async def _find_work(self, record: ReviewRecord, person: Person) -> Work:
+        """Find the work to ask about, as far as it is still there."""
+        writer = self._skills
+        if writer is None:
+            return NOTHING
+        return await self._database.read(
+            lambda c: find_work(
+                c,
+                person_id=person.id,
+                after=record.after,
+                until=record.until,
+                own=writer.list_own(c) if person.is_owner else None,
+            )
+        )
+
+    async def _keep_work(
+        self, kept: ReviewRecord, asked: ReviewRecord, person: Person, *, asks_first: bool
+    ) -> ReviewRecord:
+        """Write the draft that an answer asks for, or hold its lesson for the person."""
+        work = await self._find_work(kept, person)
+        known = [text for _, text in await self._read_known(person)]
+        lesson = read_lesson_of_work(asked.calls or (), work, known)
+        if lesson is None or self._skills is None or await self._is_withdrawn(person, kept):
+            return kept
+        turn_id = find_turn(lesson, work)
+        if lesson.skill and not lesson.old and not asks_first:
+            actor = f"review:{person.id}:{kept.until}"
+            origin = Origin(
+                actor=actor,
+                now=self._now(),
+                evidence=f"the work of turn {turn_id}",
+                call_key=f"{actor}:w",
+            )
+            row = await self._skills.create(lesson.skill, lesson.text, origin)
+            if row is None:
+                return replace(kept, refused={**kept.refused, _SKILL: 1})
+            return replace(kept, kept=(*kept.kept, row))
+        held = HeldClaim(
+            number=len(asked.calls or ()) + 1,  # behind that of `_hold_lesson`
+            claim=Claim(target="memory", text=lesson.text, quote="", message_id=None),
+            doubt=WORK,
+            turn_id=turn_id,
+            lesson=lesson,
+        )
+        return replace(kept, held=(*kept.held, held))
 
     async def _conclude(self, task: Task, record: ReviewRecord, person: Person) -> None:
         """Ask what follows from the entries, and store it as guesses."""

@@ -114,6 +114,14 @@ def find(connection: Connection, *, name: str) -> SkillRow | None:
     return _row(row) if row else None
 
 
+def find_by_id(connection: Connection, *, skill_id: int) -> SkillRow | None:
+    """Return the state of one skill by its number, gone ones included."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM skills WHERE id = :skill_id", {"skill_id": skill_id}
+    ).fetchone()
+    return _row(row) if row else None
+
+
 def list_all(connection: Connection) -> list[SkillRow]:
     """List the state of every skill by name, gone ones included."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM skills ORDER BY name").fetchall()

@@ -4,6 +4,8 @@ A review is a task. Its key names the person and the newest turn that it reads, 
 begins behind that. What counts towards the next review follows from the turns themselves.
 """
 
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import MessageId, PersonId, TaskId, TurnId
@@ -34,6 +36,8 @@ class Said:
     """The person said it, not the assistant."""
     text: str
     created_at: int
+    is_untrusted: bool = False
+    """Words of others were read in its session, so an answer may repeat them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,17 @@ class Failed:
     turn_id: TurnId
     name: str
     arguments: str
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """A finished tool call. `arguments` are JSON, "" for those that were forgotten."""
+
+    turn_id: TurnId
+    name: str
+    arguments: str
+    is_error: bool
     outcome: str
 
 
@@ -115,8 +130,8 @@ def list_said(
     What was forgotten, what tools returned and what a job asked is left out.
     """
     rows = connection.execute(
-        "SELECT messages.id, messages.turn_id, messages.role, messages.text, messages.created_at"
-        f" FROM turns{_OWN} JOIN messages ON messages.turn_id = turns.id"
+        "SELECT messages.id, messages.turn_id, messages.role, messages.text, messages.created_at,"
+        f" turns.is_untrusted FROM turns{_OWN} JOIN messages ON messages.turn_id = turns.id"
         " AND messages.person_id = :person_id"
         " WHERE turns.person_id = :person_id AND turns.id > :after AND turns.id <= :until"
         " AND turns.run_id IS NULL AND turns.account_id IS NOT NULL"
@@ -132,6 +147,7 @@ def list_said(
             is_own=row[2] == "user",
             text=row[3],
             created_at=row[4],
+            is_untrusted=bool(row[5]),
         )
         for row in reversed(rows)
     ]
@@ -157,30 +173,67 @@ def list_failed(
         Failed(
             turn_id=TurnId(row[0]),
             name=row[2],
-            arguments=_find_arguments(connection, person_id, TurnId(row[0]), row[1]),
+            arguments=_list_arguments(connection, person_id, TurnId(row[0])).get(row[1], ""),
             outcome=row[3],
         )
         for row in rows
     ]
 
 
-def _find_arguments(
-    connection: Connection, person_id: PersonId, turn_id: TurnId, call_id: str
-) -> str:
+def list_called(
+    connection: Connection, *, person_id: PersonId, after: TurnId, until: TurnId, limit: int
+) -> list[Called]:
+    """List the finished tool calls in a person's newest `limit` answered turns, oldest first.
+
+    A turn that read words of others is left out whole.
+    """
+    rows = connection.execute(
+        "SELECT steps.turn_id, steps.call_id, steps.name, steps.is_error, steps.outcome"
+        f" FROM (SELECT turns.id FROM turns{_OWN} WHERE turns.person_id = :person_id"
+        " AND turns.id > :after AND turns.id <= :until AND turns.state = 'answered'"
+        " AND turns.run_id IS NULL AND turns.account_id IS NOT NULL AND turns.is_untrusted = 0"
+        " AND EXISTS (SELECT 1 FROM steps WHERE steps.turn_id = turns.id)"
+        " AND NOT EXISTS (SELECT 1 FROM steps WHERE steps.turn_id = turns.id"
+        " AND steps.sources <> '[]') ORDER BY turns.id DESC LIMIT :limit) AS recent"
+        " JOIN steps ON steps.turn_id = recent.id WHERE steps.outcome IS NOT NULL"
+        " ORDER BY steps.id",
+        {"person_id": person_id, "after": after, "until": until, "limit": limit},
+    ).fetchall()
+    arguments = {
+        turn_id: _list_arguments(connection, person_id, turn_id) for turn_id in {r[0] for r in rows}
+    }
+    return [
+        Called(
+            turn_id=TurnId(row[0]),
+            name=row[2],
+            arguments=arguments[row[0]].get(row[1], ""),
+            is_error=bool(row[3]),
+            outcome=row[4],
+        )
+        for row in rows
+    ]
+
+
+def _list_arguments(connection: Connection, person_id: PersonId, turn_id: TurnId) -> dict[str, str]:
+    """Return the arguments of a turn's tool calls by call, without those that were forgotten."""
     rows = connection.execute(
         "SELECT parts, text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
         " AND role = 'assistant' AND forgotten_at IS NULL",
         {"turn_id": turn_id, "person_id": person_id},
     ).fetchall()
     calls = [part for parts, text in rows for part in load_parts(parts, text)]
-    return next(
-        (
-            one.arguments
-            for one in calls
-            if isinstance(one, ToolCallPart) and one.call_id == call_id
-        ),
-        "",
-    )
+    return {one.call_id: one.arguments for one in calls if isinstance(one, ToolCallPart)}
+
+
+def list_read_skills(connection: Connection, *, turn_ids: Sequence[TurnId]) -> dict[str, str]:
+    """Return the texts of the skills that these turns used, by name; the newest of each."""
+    rows = connection.execute(
+        "SELECT skills.name, skill_uses.text_row FROM json_each(:turn_ids) AS given"
+        " JOIN skill_uses ON skill_uses.turn_id = given.value"
+        " JOIN skills ON skills.id = skill_uses.skill_id ORDER BY skill_uses.turn_id",
+        {"turn_ids": json.dumps(turn_ids)},
+    ).fetchall()
+    return _load_texts(connection, rows)
 
 
 def list_skill_texts(connection: Connection, *, first: TurnId, second: TurnId) -> dict[str, str]:
@@ -192,7 +245,12 @@ def list_skill_texts(connection: Connection, *, first: TurnId, second: TurnId) -
         " WHERE earlier.turn_id = :first AND earlier.skill_id = skill_uses.skill_id)",
         {"first": first, "second": second},
     ).fetchall()
-    found = {row[0]: ledger.find_row(connection, entry_id=row[1]) for row in rows if row[1]}
+    return _load_texts(connection, rows)
+
+
+def _load_texts(connection: Connection, rows: Iterable[tuple[str, int | None]]) -> dict[str, str]:
+    """Return the texts that ledger rows gave skills, by name."""
+    found = {name: row and ledger.find_row(connection, entry_id=row) for name, row in rows}
     return {name: row[1].change.after or "" for name, row in found.items() if row}
 
 

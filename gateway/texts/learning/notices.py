@@ -35,6 +35,19 @@ _QUESTION_PATCH = Text(
     "The same thing went wrong twice. Should I change the skill {name}?\n\nInstead of:\n{was}\nit"
     " would say:\n{entry}\n\nThe first time:\n{earlier}\nThe second time:\n{later}"
 )
+_QUESTION_WORK_NOTE = Text(
+    "Should I remember this for the next time? Your messages don't say it; I concluded it from my"
+    " work.\n\n{entry}\n\nThe work:\n{work}"
+)
+_QUESTION_WORK_PATCH = Text(
+    "Should I change my skill {name} after this work?\n\nInstead of:\n{was}\nit would"
+    " say:\n{entry}\n\nThe work:\n{work}"
+)
+_QUESTION_WORK_SKILL = Text(
+    "Should I write the skill {name} from this work? It counts once its test"
+    " passes.\n\n{entry}\n\nThe work:\n{work}"
+)
+_DRAFT = Text("The new skill is a draft. I test it before I rely on it.")
 DECIDE = Text("Decide now")
 _DOUBTS = {
     "asked": Text("You asked to decide about each note."),
@@ -76,11 +89,12 @@ def _quote(words: str) -> str:
     return f"`{flatten(words, LONGEST).replace(chr(96), chr(39))}`"
 
 
-def describe_learned(entries: Sequence[str], held: int) -> str:
-    """Report new entries, and how many wait."""
+def describe_learned(entries: Sequence[str], held: int, *, has_draft: bool = False) -> str:
+    """Report new entries, and how many wait; `has_draft` if one is a skill."""
     lines = [_LEARNED(), *(_LINE(entry=_quote(one)) for one in entries)]
     shown = "\n".join(lines) if entries else ""
-    return "\n\n".join(filter(None, (shown, _HELD(held) if held else "")))
+    draft = _DRAFT() if has_draft else ""
+    return "\n\n".join(filter(None, (shown, draft, _HELD(held) if held else "")))
 
 
 def ask_about(claim: Claim, doubt: str) -> str:
@@ -97,9 +111,15 @@ def describe_doubt(doubt: str) -> str:
 
 
 def ask_about_lesson(lesson: Lesson) -> str:
-    """Ask whether to make a change after the same went wrong twice, and show both times."""
-    earlier, later = map(fence, lesson.traces)
+    """Ask whether to make a change after the same went wrong twice, or after some work; show it."""
     entry, was = fence(lesson.text), fence(lesson.old)
+    if len(lesson.traces) == 1:
+        work = fence(lesson.traces[0])
+        if not lesson.skill:
+            return _QUESTION_WORK_NOTE(entry=entry, work=work)
+        question = _QUESTION_WORK_PATCH if lesson.old else _QUESTION_WORK_SKILL
+        return question(name=lesson.skill, was=was, entry=entry, work=work)
+    earlier, later = map(fence, lesson.traces)
     if not lesson.skill:
         return _QUESTION_NOTE(entry=entry, earlier=earlier, later=later)
     return _QUESTION_PATCH(name=lesson.skill, was=was, entry=entry, earlier=earlier, later=later)
@@ -110,7 +130,8 @@ def list_feed(lines: Sequence[tuple[ChangeName, str, str]], held: int) -> str:
     shown = [
         _FEED_LINE(number=number, entry=_quote(entry), date=date) for number, entry, date in lines
     ]
-    hint = _FEED_HINT(number=lines[0][0]) if lines else ""
+    numbers = (number for number, _, _ in lines if not str(number).startswith("skill "))
+    hint = "".join(_FEED_HINT(number=number) for number in [*numbers][:1])
     parts = [_FEED(), "\n".join(shown), hint, _HELD(held) if held else ""]
     return "\n\n".join(filter(None, parts))
 

@@ -346,3 +346,82 @@ async def test_a_mode_ends_the_summaries_and_a_summary_switches_learning_on(tmp_
             await harness.chat.sees_text(answer)
         await converse(harness, SAID, first=2)  # what is skipped counts as a review
         await harness.chat.sees_text("Learned from what you said:")
+
+
+WORKING = {"TALARIA_LEARNING__STEPS": "3", "TALARIA_LEARNING__TURNS": "0"}
+VIEWS = [call("skill_view", '{"name": "tidy"}', f"c{number}") for number in range(3)]
+DRAFT = {
+    "name": "tidy-sheds",
+    "description": "Tidies sheds.",
+    "body": "1. Sweep the shed.\n2. Mop it.",
+    "turn": 1,
+}
+
+
+@asynccontextmanager
+async def working(home: Path, *plays: object) -> AsyncIterator[Harness]:
+    """Run a gateway of an owner that reviews after three tool calls, with a skill by hand."""
+    write_skill(home / "skills", "tidy")
+    answers = (ask(*VIEWS), say("Done."), *plays)
+    async with running(home, FakeModel(*answers), timings=SOON, **WORKING) as harness:
+        await harness.chat.says("/learned tell")
+        await harness.chat.sees_text("notify you")
+        await harness.gateway.database.write("owner", make_owner)
+        harness.gateway.identity.forget_known()
+        yield harness
+
+
+async def test_work_becomes_a_draft_that_is_reported_listed_and_undone(tmp_path: Path) -> None:
+    place = tmp_path / "skills" / "tidy-sheds"
+    review = ask(call("create", json.dumps(DRAFT)))
+    async with working(tmp_path, review) as harness:
+        await harness.chat.says("tidy the shed")
+        await reviewed(harness)
+        notice = await harness.chat.sees_text("Learned from what you said:")
+        assert "/tidy-sheds: Tidies sheds." in notice.text
+        assert "The new skill is a draft." in notice.text
+        assert "Sweep the shed." in (place / "SKILL.md").read_text()
+        await harness.chat.says("/usage")
+        await harness.chat.sees_text("Learning")
+        await harness.chat.says("/learned")
+        shown = await harness.chat.sees_text("What I learned")
+        assert "/tidy-sheds: Tidies sheds." in shown.text
+        await harness.chat.press(shown.labels[0])
+        await harness.chat.sees_text("archive")
+        assert not place.exists()
+        await harness.chat.says("/learned")
+        await harness.chat.sees_text("I haven't learned anything yet")
+
+
+async def test_a_draft_of_a_review_waits_for_whoever_decides_on_each_note(tmp_path: Path) -> None:
+    review = ask(call("create", json.dumps(DRAFT)))
+    async with working(tmp_path, review) as harness:
+        await harness.chat.says("/learned ask")
+        await harness.chat.sees_text("ask before")
+        await harness.chat.says("tidy the shed")
+        await reviewed(harness)
+        asked = await harness.chat.sees_text("Should I write the skill tidy-sheds from this work?")
+        assert "skill_view" in asked.text
+        assert not (tmp_path / "skills" / "tidy-sheds").exists()
+        await harness.chat.press("Accept")
+        async with asyncio.timeout(45):
+            while not (tmp_path / "skills" / "tidy-sheds" / "SKILL.md").exists():
+                await asyncio.sleep(0.01)
+
+
+async def test_a_rule_about_work_waits_for_a_yes(tmp_path: Path) -> None:
+    review = ask(call("note", json.dumps({"text": "Sweep a shed before mopping", "turn": 1})))
+    async with working(tmp_path, review) as harness:
+        await harness.chat.says("tidy the shed")
+        await reviewed(harness)
+        await harness.chat.sees_text("1 note needs your approval")
+        assert await harness.read(list_accepted) == []
+        await harness.chat.press("Decide now")
+        await harness.chat.sees_text("Should I remember this for the next time?")
+        await harness.chat.press("Accept")
+        async with asyncio.timeout(45):
+            while not await harness.read(list_accepted):
+                await asyncio.sleep(0.01)
+        ((kept, evidence),) = await harness.read(list_accepted)
+    assert kept == "Sweep a shed before mopping"
+    assert "tidy the shed" in evidence

@@ -15,6 +15,7 @@ import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+from agent_core.agent.quotas import BackgroundModel
 from agent_core.agent.review import EndedTurn, Reviewer, ReviewRules, dump_record, enqueue_due
 from agent_core.memory import MemoryLimits, MemoryStore, scan_all
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
@@ -95,9 +96,7 @@ async def main(home: Path, most: int) -> None:
     reviewer = Reviewer(
         database=database,
         memory=memory,
-        model=Collector(),
-        name="cheap-1",
-        quotas=quotas(database),
+        background=BackgroundModel(model=Collector(), name="cheap-1", quotas=quotas(database)),
         now=lambda: _START,
     )
     while (done := await database.read(lambda c: count(c, "done"))) < most:

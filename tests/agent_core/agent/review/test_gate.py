@@ -100,6 +100,7 @@ def test_a_claim_that_is_not_proved_is_not_kept(text: str, message: str) -> None
         ("Likes tea", "tea", "I like tea", "quote"),
         ("Needs a car", "I need a car", "I need a car, or do I?", "question"),
         ("Needs a car", "I need a car", "If it rains, I need a car", "words"),
+        ("Bys the way, nuts harm me", "nuts harm me", "By the way, nuts harm me", "words"),
         ("I like green tea", "I like green tea", "I like green tea", "voice"),
     ],
 )
@@ -114,6 +115,7 @@ def test_the_doubt_is_named(text: str, quote: str, message: str, doubt: Doubt) -
         ("The assistant can't send mail", "defeat"),
         ("Is tired today", "passing"),
         ("Tea", "trivial"),
+        ("Keep that in mind", "trivial"),
         ("word " * 60, "trivial"),
         ("Key sk-ant-" + "a" * 40, "secret"),
         ("Likes\u200b tea", "hidden"),

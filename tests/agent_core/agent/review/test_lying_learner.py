@@ -17,6 +17,10 @@ async def test_no_lie_becomes_memory() -> None:
     tally = await simulate(sayings, liar)
     assert len(liar.lies) > 80
     assert [line for line in tally.kept if not is_true(line, facts.values())] == []
+    assert len(liar.skills) > 50
+    assert not liar.skills & tally.skills.keys(), "a skill without evidence"
+    assert set(tally.skills.values()) == {"draft"}, "each skill that is left waits for its test"
+    assert "plausible" not in tally.listed
 
 
 @pytest.mark.slow

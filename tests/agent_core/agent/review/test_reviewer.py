@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.agent.prompt.facts import FactInputs, QuotedMessage, compose_facts
+from agent_core.agent.quotas import BackgroundModel
 from agent_core.agent.review import (
     EndedTurn,
     Reviewer,
@@ -101,9 +102,7 @@ class Rig:
         reviewer = Reviewer(
             database=self.database,
             memory=MemoryStore(self.database, self.home / "memories"),
-            model=model,
-            name="cheap-1",
-            quotas=quotas(self.database),
+            background=BackgroundModel(model=model, name="cheap-1", quotas=quotas(self.database)),
             now=lambda: NOW,
         )
         found = await reviewer.review(task, asks_first=False)
