@@ -135,6 +135,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         client_calls=make_client_calls(core, dispatcher, data.questions, toolboxes),
         agents=core.agents,
         quotas=core.quotas,
+        merging=data.merging,
         background=[
             *_list_background(core, notices, data, toolboxes, lanes),
             *list_deliveries(core, lanes, notifier),

@@ -19,7 +19,7 @@ from gateway.errors import Broken, StartError
 from gateway.inbound import InboundRouter
 from gateway.jobs import EventJobs
 from gateway.outbound import OutboxDispatcher, Questions
-from gateway.people import UNATTENDED, DataExport, DataRequests, Identity
+from gateway.people import UNATTENDED, AccountMerging, DataExport, DataRequests, Identity
 from gateway.turns import ClientCalls, Lanes, UserPrompts
 
 _POLL = 0.02
@@ -47,6 +47,7 @@ class Gateway:
     client_calls: ClientCalls
     agents: AgentFolder
     quotas: Quotas
+    merging: AccountMerging
     background: Sequence[Callable[[], Coroutine[object, object, None]]]
     """Long-lived work besides platforms and scheduler; each runs until cancelled."""
     claim_code: str | None

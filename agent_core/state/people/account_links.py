@@ -120,6 +120,16 @@ def list_live(connection: Connection, *, person_id: PersonId) -> list[Link]:
     return [_link(row) for row in rows]
 
 
+def list_joined(connection: Connection, *, person_id: PersonId) -> dict[tuple[str, str], int]:
+    """Return when a person linked each account, in milliseconds, by its platform and user id."""
+    rows = connection.execute(
+        "SELECT other_platform, other_user_id, MAX(closed_at) FROM link_requests"
+        " WHERE person_id = :person_id AND state = 'joined' GROUP BY other_platform, other_user_id",
+        {"person_id": person_id},
+    ).fetchall()
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
 def list_asked(connection: Connection, *, platform: str, user_id: str) -> list[Link]:
     """List the requests whose code an account has sent and that wait for confirmation."""
     rows = connection.execute(

@@ -1,8 +1,10 @@
-"""Queries over the presence of people in groups and channels: one account, or others as well."""
+"""Queries over the presence of people in groups and channels: one account, others, speakers."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent_core.ids import PersonId, RoomId
 from agent_core.state.engine.database import Connection
 
 
@@ -26,6 +28,30 @@ def find(connection: Connection, *, platform: str, chat_id: str) -> Presence | N
         {"platform": platform, "chat_id": chat_id},
     ).fetchone()
     return Presence(user_id=row[0], others_at=row[1]) if row else None
+
+
+def list_speakers(
+    connection: Connection, *, room_ids: Sequence[RoomId], most: int = 200
+) -> dict[RoomId, dict[PersonId, int]]:
+    """Return who started turns in rooms, and when last, in milliseconds.
+
+    It looks at the newest turns of each conversation in a room: at most `most`.
+    """
+    found: dict[RoomId, dict[PersonId, int]] = {room_id: {} for room_id in room_ids}
+    for conversation_id, room_id in connection.execute(
+        "SELECT id, room_id FROM conversations WHERE room_id IN (SELECT value FROM json_each(:ids))"
+        " ORDER BY id",
+        {"ids": json.dumps(room_ids)},
+    ).fetchall():
+        speakers = found[RoomId(room_id)]
+        for person_id, at in connection.execute(
+            "SELECT person_id, MAX(started_at) FROM (SELECT person_id, started_at FROM turns"
+            " WHERE conversation_id = :conversation_id ORDER BY id DESC LIMIT :most)"
+            " GROUP BY person_id",
+            {"conversation_id": conversation_id, "most": most},
+        ).fetchall():
+            speakers[PersonId(person_id)] = max(at, speakers.get(PersonId(person_id), 0))
+    return found
 
 
 def note(

@@ -57,6 +57,8 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/jobs/{job:int}": ("job.html", jobs.show_job),
     "/usage": ("usage.html", usage.show),
     "/settings": ("settings.html", settings.show),
+    "/accounts": ("accounts.html", people.show_own),
+    "/accounts/{account:int}/unlink": ("unlink.html", people.ask_unlink),
     "/people": ("people.html", people.show),
     "/people/usage": ("usage.html", usage.show_everyone),
     "/people/{person:int}": ("others.html", conversations.show_list_of_other),
@@ -99,6 +101,7 @@ class Pages:
         self._files = {path: (read_file(name), kind) for path, (name, kind) in FILES.items()}
 
         answers: dict[str, Callable[[Look], Awaitable[Response]]] = {
+            "/accounts/{account:int}/unlink": people.unlink,
             "/conversations/messages": conversations.send,
             "/jobs/{job:int}/change": jobs.change,
             "/jobs/{job:int}/undo": jobs.put_back,

@@ -255,6 +255,7 @@ VALUES: dict[str, Any] = {
     "index": "message_search",
     "pages": 1,
     "period": 1,
+    "room_ids": [RoomId(1)],
     "redacted": Message(role="user", parts=()),
     "person_ids": [PersonId(1)],
     "process_id": ProcessId(1),

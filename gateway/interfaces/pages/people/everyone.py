@@ -1,0 +1,117 @@
+"""People and rooms: who may talk, with which accounts, and how each room is answered.
+
+Only an owner sees it. It has no words of conversations; those need the consent of their person.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import (
+    account_links,
+    audit,
+    people,
+    presence,
+    reading_consents,
+    rooms,
+)
+from agent_core.state.people.people import Account, Person
+from agent_core.state.people.presence import Presence
+from agent_core.state.people.rooms import Room
+from gateway.interfaces.pages.people.accounts import describe_account
+from gateway.interfaces.pages.rendering import Viewer
+from gateway.interfaces.pages.views import Fields, Look
+from gateway.people import is_asked
+from gateway.texts.console import people as texts
+from gateway.texts.console.usage import EVERYONES_USAGE
+
+_PAGE = 50
+
+
+async def show(look: Look) -> Fields:
+    """Read the people with their accounts, and the rooms."""
+    now, after = look.gateway.now(), _read_number(look, "after")
+    skipped = _read_number(look, "rooms")
+    identity, zone = look.gateway.identity, look.viewer.zone
+
+    def work(connection: Connection) -> dict[str, Any]:
+        everybody = people.list_all(connection)
+        names = {person.id: person.name for person in everybody}
+        shown = [person for person in everybody if person.id > after][:_PAGE]
+        allowed = reading_consents.list_of_reader(connection, reader_id=look.person.id, now=now)
+        listed = rooms.list_all(connection)
+        page = listed[skipped : skipped + _PAGE]
+        wrote = presence.list_speakers(connection, room_ids=[room.id for room in page])
+
+        def describe(person: Person) -> tuple[Person, list[tuple[Account, str]]]:
+            joined = account_links.list_joined(connection, person_id=person.id)
+            accounts = people.list_accounts(connection, person_id=person.id)
+            return person, [
+                (one, describe_account(one, joined, identity, zone)) for one in accounts
+            ]
+
+        def look_at(room: Room) -> RoomLine:
+            return RoomLine(
+                room=room,
+                since=audit.find_newest(connection, person_id=room.person_id, action="room.mode"),
+                seen=presence.find(connection, platform=room.platform, chat_id=room.chat_id),
+                wrote=[
+                    (names[person_id], at)
+                    for person_id, at in sorted(
+                        wrote[room.id].items(), key=lambda one: one[1], reverse=True
+                    )
+                    if person_id in names
+                ],
+            )
+
+        return {
+            "me": look.person,
+            "p": texts,
+            "everyone": EVERYONES_USAGE,
+            "allowed": {one.person_id: one.expires_at for one in allowed},
+            "asked": {
+                one.id
+                for one in shown
+                if is_asked(connection, reader=look.person, person_id=one.id)
+            },
+            "people": [describe(person) for person in shown],
+            "next": shown[-1].id if len(shown) == _PAGE else None,
+            "rooms": [look_at(room) for room in page],
+            "next_rooms": skipped + _PAGE if len(listed) > skipped + _PAGE else None,
+            "names": names,
+        }
+
+    fields = await look.gateway.database.read(work)
+    lines = [
+        (line, _describe_direct(line, fields["names"], look.viewer)) for line in fields["rooms"]
+    ]
+    return {**fields, "rooms": lines}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoomLine:
+    """A room, when its mode was set, who was seen there, and who wrote, each with the last time."""
+
+    room: Room
+    since: int | None
+    seen: Presence | None
+    wrote: Sequence[tuple[str, int]]
+
+
+def _describe_direct(line: RoomLine, names: Mapping[PersonId, str], viewer: Viewer) -> str:
+    """Say whether a direct conversation continues in a room, or why it does not."""
+    room, seen = line.room, line.seen
+    if room.mode == "full":
+        return texts.DIRECT_CONTINUES(name=names.get(room.set_by, "") if room.set_by else "")
+    if seen is not None and seen.others_at is not None:
+        return texts.DIRECT_WITH_OTHERS(time=viewer.show_time(seen.others_at))
+    if room.full_asked_at is not None:
+        return texts.DIRECT_ASKED(time=viewer.show_time(room.full_asked_at))
+    return texts.DIRECT_NOT_ASKED()
+
+
+def _read_number(look: Look, name: str) -> int:
+    asked = look.request.query_params.get(name, "")
+    return int(asked[:18]) if asked.isascii() and asked.isdecimal() else 0
