@@ -14,6 +14,20 @@ def list_oldest(connection: Connection) -> dict[str, int]:
     return dict(connection.execute(query).fetchall())
 
 
+def list_delays(connection: Connection, *, limit: int) -> dict[str, list[int]]:
+    """Return for each platform how long its messages waited, of the newest sent; in ms, sorted."""
+    rows = connection.execute(
+        "SELECT platform, sent_at - created_at FROM (SELECT platform, created_at, sent_at, state,"
+        " kind FROM outbox ORDER BY id DESC LIMIT :limit)"
+        " WHERE state = 'sent' AND kind = 'message' AND sent_at IS NOT NULL ORDER BY 2",
+        {"limit": limit},
+    ).fetchall()
+    found: dict[str, list[int]] = {}
+    for platform, waited in rows:
+        found.setdefault(platform, []).append(max(waited, 0))
+    return found
+
+
 def revive_dead(
     connection: Connection, *, person_id: PersonId, platform: str, chat: str
 ) -> list[OutboxRow]:

@@ -1,22 +1,27 @@
-"""Health: platforms, queues and delays, the last errors, the newest backup, and the database.
+"""Health: incidents, platforms, queues and delays, errors, the newest backup, the database.
 
 It tells the owner what `/health` and `/metrics` tell programs, and no words of conversations.
 """
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from agent_core.state.backups.places import find_newest
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
-from agent_core.state.queues import dead_letters
+from agent_core.state.queues import dead_letters, incidents, tasks
 from gateway.config import BACKUPS, DATABASE
 from gateway.interfaces.health import examine
 from gateway.interfaces.pages.views import Fields, Look
+from gateway.texts.console import health as texts
 from gateway.texts.jobs import describe_run
+from gateway.texts.operations.alerts import describe_incident
 
 _MOST = 5
+_SAMPLE = 500
+"""Newest messages of all platforms whose delays are measured."""
 
 
 async def show(look: Look) -> Fields:
@@ -26,8 +31,20 @@ async def show(look: Look) -> Fields:
     now = gateway.now()
 
     def work(connection: Connection) -> dict[str, Any]:
+        oldest = dead_letters.list_oldest(connection)
+        delays = dead_letters.list_delays(connection, limit=_SAMPLE)
+        due = tasks.find_earliest_due(connection)
         return {
-            "oldest": min(dead_letters.list_oldest(connection).values(), default=None),
+            "incidents": [
+                (describe_incident(one, zone).replace("**", ""), one.since)
+                for one in incidents.list_all(connection)
+                if one.ended_at is None
+            ],
+            "delays": [
+                (name, oldest.get(name), *_measure(delays.get(name, [])))
+                for name in sorted(oldest.keys() | delays.keys())
+            ],
+            "late_work": due if due is not None and due < now else None,
             "dead": dead_letters.list_dead(connection, limit=_MOST),
             "upkeep": [
                 (job.title, job_runs.list_of_job(connection, job_id=job.id, limit=1))
@@ -39,7 +56,8 @@ async def show(look: Look) -> Fields:
     backup, size = await asyncio.to_thread(_look_at_files, gateway.settings.home)
     return {
         **found,
-        "is_well": is_well,
+        "h": texts,
+        "is_well": is_well and not found["incidents"],
         "report": report,
         "started": now - int(report["uptime_seconds"] * 1000),
         "platforms": [
@@ -52,6 +70,14 @@ async def show(look: Look) -> Fields:
         "backup": backup,
         "megabytes": size / 1e6,
     }
+
+
+def _measure(delays: Sequence[int]) -> tuple[float | None, float | None]:
+    """Return within how many seconds half of the messages were sent, and 95 of 100."""
+    if not delays:
+        return None, None
+    half, most = (delays[min(len(delays) * share // 100, len(delays) - 1)] for share in (50, 95))
+    return half / 1000, most / 1000
 
 
 def _look_at_files(home: Path) -> tuple[tuple[int, str] | None, int]:

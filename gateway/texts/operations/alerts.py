@@ -54,12 +54,17 @@ def describe_alert(
     new: Sequence[Incident], over: Sequence[Incident], *, is_all_well: bool, zone: str
 ) -> str:
     """Tell owners what began and what is over, in one message."""
-    began = [_BEGAN[one.kind](one.subject, one.details, zone) for one in new]
+    began = [describe_incident(one, zone) for one in new]
     lines = [_SEVERAL(len(began)), *(f"- {line}" for line in began)] if began[1:] else began
     ended = [_ENDED[one.kind](one.subject, one.details, zone) for one in over]
     if is_all_well:
         ended.append(_ALL_WELL())
     return "\n\n".join(filter(None, ("\n".join(lines), " ".join(ended))))
+
+
+def describe_incident(incident: Incident, zone: str) -> str:
+    """Tell what is wrong, and what to do."""
+    return _BEGAN[incident.kind](incident.subject, incident.details, zone)
 
 
 def _describe_moment(at: int, zone: str) -> str:

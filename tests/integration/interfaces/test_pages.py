@@ -15,7 +15,7 @@ from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import NewAccount
-from agent_core.state.queues import outbox
+from agent_core.state.queues import incidents, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.config import BACKUPS
 from tests.agent_core.skills.test_catalog import write_skill
@@ -110,7 +110,7 @@ async def test_health_shows_platforms_queues_errors_backup_and_database(setup: S
             '<th scope="row">fake</th><td>connected</td>',
             "<dt>Messages to deliver</dt><dd>1</dd>",
             "<dt>Undelivered messages</dt><dd>1</dd>",
-            "The oldest waits since",
+            '<th scope="col">The oldest waits since</th>',
             "fake: The chat no longer exists.",
             "<dt>State</dt><dd>works</dd>",
             "None yet. One is made each night",
@@ -121,6 +121,52 @@ async def test_health_shows_platforms_queues_errors_backup_and_database(setup: S
         record_newest(backups, "s3://nest/nightly", 1_790_000_000_000)
         async with session.get("/condition") as answer:
             assert "s3://nest/nightly" in await answer.text()
+
+
+async def test_health_shows_what_is_wrong_since_when_and_how_long_messages_waited(
+    home: Path,
+) -> None:
+    with (home / "config.toml").open("a") as file:
+        file.write("[alerts]\nenabled = false\n")  # or it ends what is not wrong
+    since = 1_790_000_000_000
+
+    def break_down(connection: Connection) -> None:
+        for subject in ("telegram", "slack"):
+            details = {"detail": f"{subject} refused"}
+            incidents.begin(
+                connection, kind="platform", subject=subject, details=details, now=since
+            )
+        incidents.mark_told(connection, now=since)
+        incidents.end(connection, kind="platform", subject="slack", now=since + 1)
+        connection.execute("DELETE FROM outbox")
+        for seconds in range(1, 21):
+            row = outbox.enqueue(
+                connection, NewOutboxMessage(platform="fake", chat="1", body="a"), now=since
+            )
+            connection.execute(
+                "UPDATE outbox SET state = 'sent', sent_at = :at WHERE id = :id",
+                {"id": row.id, "at": since + seconds * 1000},
+            )
+        outbox.enqueue(connection, NewOutboxMessage(platform="fake", chat="1", body="a"), now=since)
+
+    async with (
+        served(home, adapters={"fake": FakeChat()}, model=FakeModel()) as running,
+        browse(running) as session,
+    ):
+        async with session.get("/condition") as answer:
+            text = await answer.text()
+            assert "Needs your attention" not in text
+        await running.gateway.database.write("test", break_down)
+        async with session.get("/condition") as answer:
+            text = await answer.text()
+    assert "Something needs your attention." in text
+    wrong = text.partition('<h2 id="incidents">')[2].partition("</section>")[0]
+    assert "I can&#39;t reach Telegram: telegram refused" in wrong
+    assert 'Since <time datetime="2026-09-21T' in wrong
+    assert "slack refused" not in text
+    row = text.partition("How long messages waited")[2].partition("</table>")[0]
+    assert "<td>11.0 s</td><td>20.0 s</td>" in row
+    assert '<th scope="row">fake</th><td><time datetime="2026-09-21T' in row
 
 
 async def test_people_and_groups_are_shown_with_roles_accounts_and_modes(setup: Setup) -> None:

@@ -231,6 +231,7 @@ ROOMS = (
 BESIDE = "for `Database.browse`: on a connection and a thread of its own"
 WALKS = {
     "turns.list_recent": "backwards, and it stops at its limit",
+    "dead_letters.list_delays": "backwards, and it stops at its limit",
     "person_data.find_subject": BESIDE,
     "person_data.list_foreign_prompts": BESIDE,
     "person_data.list_referenced": BESIDE,
