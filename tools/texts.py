@@ -155,6 +155,7 @@ SAMPLES: dict[str, object] = {
     "purpose": "Answers",
     "quote": "`I prefer tea`",
     "read": 81_000,
+    "cached": 64_000,
     "reason": "the server didn't answer.",
     "remains": "There are no backups in the home directory.",
     "result": "Restored: Anna likes tea",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from agent_core.ids import ConversationId, PersonId, SessionId
+from agent_core.ids import ConversationId, MessageId, PersonId, SessionId
 from agent_core.state.conversations import compactions
 from agent_core.state.conversations.sessions import Conversation, Session, end
 from agent_core.state.engine.database import Connection
@@ -97,6 +97,30 @@ def branch(
         " WHERE messages.session_id = sessions.id), branched_at, 0)"
         " FROM sessions WHERE id = :session_id RETURNING id",
         {"session_id": session_id, "into": into, "title": title, "now": now, "made_id": made_id},
+    ).fetchone()
+    made = SessionId(row[0])
+    compactions.copy_newest(connection, session_id=session_id, into=made)
+    return made
+
+
+def fork(
+    connection: Connection,
+    *,
+    session_id: SessionId,
+    until: MessageId,
+    into: ConversationId,
+    title: str,
+    now: int,
+) -> SessionId:
+    """Open a session that begins with another one up to a message of it; else as `branch`.
+
+    The plan stays behind, because it may have been made later.
+    """
+    row = connection.execute(
+        "INSERT INTO sessions (conversation_id, account_id, title, started_at, last_at,"
+        " branched_from, branched_at) SELECT :into, account_id, :title, :now, :now, id, :until"
+        " FROM sessions WHERE id = :session_id RETURNING id",
+        {"session_id": session_id, "until": until, "into": into, "title": title, "now": now},
     ).fetchone()
     made = SessionId(row[0])
     compactions.copy_newest(connection, session_id=session_id, into=made)

@@ -3,8 +3,9 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from agent_core.ids import ConversationId, MessageId, PersonId, TurnId
+from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
 from agent_core.state.conversations.sessions import HELPERS, TASKS, is_direct
 from agent_core.state.engine.database import Connection
 
@@ -18,6 +19,7 @@ class ListedConversation:
     id: ConversationId
     title: str
     is_direct: bool
+    is_private: bool
     created_at: int
     last_at: int | None
 
@@ -32,6 +34,17 @@ class ShownMessage:
     text: str
     platform: str
     created_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkPoint:
+    """Where a conversation is forked: its session, and the last message of the fork's beginning."""
+
+    conversation_id: ConversationId
+    session_id: SessionId
+    title: str
+    is_running: bool
+    until: MessageId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +74,19 @@ class TimedCall:
     at: int
 
 
+WaitKind = Literal["queue", "approval", "answer", "model"]
+"""For a place, for a person's yes, for their answer to a question, and for a model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedWait:
+    """A wait of a turn, in milliseconds UTC; `ended_at` is None while it lasts."""
+
+    kind: WaitKind
+    began_at: int
+    ended_at: int | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedTurn:
     """A turn with its times in milliseconds UTC; `ended_at` is None while it runs."""
@@ -79,7 +105,8 @@ def list_conversations(
 ) -> list[ListedConversation]:
     """List a person's conversations from below an id, newest first, without those of helpers."""
     rows = connection.execute(
-        "SELECT conversations.id, key, COALESCE(title, ''), created_at, last_at FROM conversations"
+        "SELECT conversations.id, key, COALESCE(title, ''), created_at, last_at,"
+        " scope = 'p' || :person_id FROM conversations"
         " LEFT JOIN sessions ON sessions.id = (SELECT MAX(id) FROM sessions"
         " WHERE conversation_id = conversations.id) WHERE person_id = :person_id"
         " AND conversations.id < :before AND key NOT GLOB :helpers AND key NOT GLOB :tasks"
@@ -97,6 +124,7 @@ def list_conversations(
             id=ConversationId(row[0]),
             title=row[2],
             is_direct=is_direct(row[1]),
+            is_private=bool(row[5]),
             created_at=row[3],
             last_at=row[4],
         )
@@ -154,6 +182,50 @@ def list_messages(
         )
         for row in rows
     ]
+
+
+def find_fork_point(
+    connection: Connection, *, message_id: MessageId, person_id: PersonId
+) -> ForkPoint | None:
+    """Find what a fork from a message of a person begins with; None if there is no such message.
+
+    It ends with an answer's turn, because an answer may have begun calls whose results follow it.
+    """
+    row = connection.execute(
+        "SELECT turns.conversation_id, messages.session_id, sessions.title, turns.state,"
+        " CASE role WHEN 'user' THEN messages.id ELSE (SELECT MAX(last.id) FROM messages AS last"
+        " WHERE last.turn_id = turns.id AND last.person_id = :person_id"
+        " AND last.session_id = messages.session_id) END"
+        " FROM messages JOIN turns ON turns.id = messages.turn_id"
+        " JOIN sessions ON sessions.id = messages.session_id"
+        " WHERE messages.id = :message_id AND messages.person_id = :person_id"
+        " AND audience = 'private' AND forgotten_at IS NULL",
+        {"message_id": message_id, "person_id": person_id},
+    ).fetchone()
+    if row is None:
+        return None
+    return ForkPoint(
+        conversation_id=ConversationId(row[0]),
+        session_id=SessionId(row[1]),
+        title=row[2],
+        is_running=row[3] == "running",
+        until=MessageId(row[4]),
+    )
+
+
+def find_origin(
+    connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
+) -> tuple[ConversationId, MessageId] | None:
+    """Return the conversation that one was forked from, and the last message that both show."""
+    row = connection.execute(
+        "SELECT source.conversation_id, made.branched_at FROM sessions AS made"
+        " JOIN sessions AS source ON source.id = made.branched_from"
+        " JOIN conversations ON conversations.id = source.conversation_id"
+        " AND conversations.person_id = :person_id WHERE made.conversation_id = :id"
+        " AND source.conversation_id != :id ORDER BY made.id LIMIT 1",
+        {"id": conversation_id, "person_id": person_id},
+    ).fetchone()
+    return (ConversationId(row[0]), MessageId(row[1])) if row else None
 
 
 def list_states(
@@ -219,6 +291,24 @@ def list_timed_calls(connection: Connection, *, turn_id: TurnId) -> list[TimedCa
         )
         for row in rows
     ]
+
+
+def list_waits(connection: Connection, *, turn_id: TurnId) -> list[TimedWait]:
+    """List what a turn has waited for, oldest first.
+
+    That a model did not answer is known while it lasts only. What a turn proposed is asked at its
+    end, so nothing waits for it.
+    """
+    rows = connection.execute(
+        "SELECT 'queue', MIN(received_at), (SELECT started_at FROM turns WHERE id = :turn_id)"
+        " FROM inbox WHERE turn_id = :turn_id HAVING MIN(received_at) IS NOT NULL"
+        " UNION ALL SELECT CASE WHEN kind = 'choice' THEN 'answer' ELSE 'approval' END, asked_at,"
+        " answered_at FROM questions WHERE turn_id = :turn_id AND kind != 'proposal'"
+        " UNION ALL SELECT 'model', waiting_since, NULL FROM turns WHERE id = :turn_id"
+        " AND waiting_since IS NOT NULL ORDER BY 2",
+        {"turn_id": turn_id},
+    ).fetchall()
+    return [TimedWait(kind=row[0], began_at=row[1], ended_at=row[2]) for row in rows]
 
 
 def find_running(connection: Connection) -> tuple[int, set[TurnId]]:

@@ -1,7 +1,6 @@
-"""Conversations: the list, one with its messages, a search that says why, and a new message."""
+"""Conversations: the list, one with its messages, search that says why, new messages, forks."""
 
 from collections.abc import AsyncIterator
-from functools import partial
 from http import HTTPStatus
 from secrets import token_urlsafe
 from typing import Any
@@ -9,14 +8,16 @@ from urllib.parse import parse_qs
 
 from starlette.responses import Response, StreamingResponse
 
-from agent_core.ids import ConversationId, PersonId, TurnId
+from agent_core.ids import ConversationId, MessageId, PersonId, TurnId
 from agent_core.memory.recall import Query, excerpt, find_match, read_query, search_messages
-from agent_core.state.conversations import transcripts
+from agent_core.state.conversations import past_sessions, sessions, transcripts
+from agent_core.state.conversations.sessions import Conversation, find_agent
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people, reading_consents
 from agent_core.state.people.people import Person
 from agent_core.state.search.search import SearchFilter
 from agent_core.tools import local_time
+from gateway.conversion import name_program
 from gateway.errors import Declined
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.models import LONGEST_TEXT
@@ -26,6 +27,7 @@ from gateway.interfaces.api.streams import ALIVE, end_with_error, grow, write_ev
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.people import ReadingConsent, end_reading
 from gateway.texts.console import pages as texts
+from gateway.texts.console import turns as turn_texts
 from gateway.turns import Client
 
 _PAGE, _HITS = 30, 20
@@ -61,7 +63,100 @@ async def show_list(look: Look) -> Fields:
 
 async def show(look: Look) -> Fields:
     """Read a page of messages of one conversation of the person. Raises `Missing`."""
-    return await look.gateway.database.read(partial(_read, look=look, person_id=look.person.id))
+
+    def work(connection: Connection) -> dict[str, Any]:
+        fields = _read(connection, look, look.person.id)
+        number = fields["conversation"]
+        found = sessions.get_conversation(
+            connection, conversation_id=number, person_id=look.person.id
+        )
+        return fields | {
+            "origin": transcripts.find_origin(
+                connection, conversation_id=number, person_id=look.person.id
+            ),
+            "can_fork": _can_fork(found),
+            "can_write": _find_name(found) is not None,
+            "key": token_urlsafe(16),
+        }
+
+    return await look.gateway.database.read(work)
+
+
+async def fork(look: Look) -> Response:
+    """Begin a private conversation with what was said up to a message.
+
+    Raises `Missing` and `Declined`.
+    The key of the form makes a repeated fork one. The messages stay where they are.
+    """
+    gateway, person, now = look.gateway, look.person, look.gateway.now()
+    number = MessageId(min(look.request.path_params["message"], _LARGEST))
+    key = (await _read_form(look)).get("key", "")[:100]
+
+    def work(connection: Connection) -> ConversationId:
+        point = transcripts.find_fork_point(connection, message_id=number, person_id=person.id)
+        if point is None or not transcripts.is_of_person(
+            connection, conversation_id=point.conversation_id, person_id=person.id
+        ):
+            raise Missing
+        source = sessions.get_conversation(
+            connection, conversation_id=point.conversation_id, person_id=person.id
+        )
+        if not _can_fork(source):
+            raise Missing
+        if point.is_running:
+            raise Declined(turn_texts.STILL_ANSWERING())
+        name = f"fork-{number}-{key}"
+        address = _ask(look, "", name, conversation=name).address
+        made = sessions.ensure_conversation(
+            connection,
+            key=name_program(address, person),
+            person_id=person.id,
+            is_direct=True,
+            now=now,
+        )
+        if sessions.find_open(connection, conversation_id=made.id) is None:
+            past_sessions.fork(
+                connection,
+                session_id=point.session_id,
+                into=made.id,
+                title=turn_texts.FORK_OF(title=point.title) if point.title else "",
+                now=now,
+                until=point.until,
+            )
+        return made.id
+
+    made = await gateway.database.write("conversations.fork", work)
+    gateway.router.forget_known()
+    return _go_to(made)
+
+
+def _can_fork(conversation: Conversation) -> bool:
+    """Return whether a conversation is private, and one with the assistant itself."""
+    key = conversation.key
+    return conversation.is_private and not conversation.is_helper and not find_agent(key)
+
+
+def _find_name(conversation: Conversation) -> str | None:
+    """Return the name of a conversation of the pages; None for any other."""
+    person_id = conversation.person_id
+    first, last = f"program:{person_id}/{_CLIENT}/", f":{person_id}"
+    is_own = conversation.key.startswith(first) and conversation.key.endswith(last)
+    return conversation.key.removeprefix(first).removesuffix(last) if is_own else None
+
+
+def _ask(look: Look, text: str, name: str, *, conversation: str) -> Question:
+    client = Client(person_id=look.person.id, name=_CLIENT)
+    return Question(client=client, text=text, name=name, conversation=conversation)
+
+
+def _go_to(conversation: ConversationId | None) -> Response:
+    place = "/conversations" if conversation is None else f"/conversations/{conversation}"
+    return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": place})
+
+
+async def _read_form(look: Look) -> dict[str, str]:
+    form = parse_qs((await read_body(look.request, _MOST_BYTES)).decode(errors="replace"))
+    return {name: values[0] for name, values in form.items()}
 
 
 async def show_list_of_other(look: Look) -> Fields:
@@ -115,12 +210,14 @@ async def send(look: Look) -> Response:
 
     The key of the form makes a repeated message one. Raises `Declined` and `StoreError`.
     """
-    form = parse_qs((await read_body(look.request, _MOST_BYTES)).decode(errors="replace"))
-    text, key = form.get("text", [""])[0].strip(), form.get("key", [""])[0][:100]
+    form = await _read_form(look)
+    text, key = form.get("text", "").strip(), form.get("key", "")[:100]
     if not text or len(text) > LONGEST_TEXT:
         raise Declined(texts.NO_MESSAGE())
-    client = Client(person_id=look.person.id, name=_CLIENT)
-    question = Question(client=client, text=text, name=make_name(key))
+    place, name = await look.gateway.database.read(
+        lambda c: _find_asked(c, look, form.get("conversation", ""))
+    )
+    question = _ask(look, text, make_name(key), conversation=name)
     requests = Requests(look.gateway)
     try:
         await requests.submit(question)
@@ -128,7 +225,23 @@ async def send(look: Look) -> Response:
         raise Declined(str(error.detail)) from error
     if _EVENTS in look.request.headers.get("accept", ""):
         return StreamingResponse(end_with_error(_stream(requests, question)), media_type=_EVENTS)
-    return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": "/conversations"})
+    return _go_to(place)
+
+
+def _find_asked(
+    connection: Connection, look: Look, asked: str
+) -> tuple[ConversationId | None, str]:
+    """Find the conversation that a form names, and its name; "" is the first. Raises `Missing`."""
+    if not asked:
+        return None, ""
+    number = ConversationId(_read_number(asked, 0))
+    if not transcripts.is_of_person(connection, conversation_id=number, person_id=look.person.id):
+        raise Missing
+    found = sessions.get_conversation(connection, conversation_id=number, person_id=look.person.id)
+    name = _find_name(found)
+    if name is None:
+        raise Missing
+    return number, name
 
 
 async def _stream(requests: Requests, question: Question) -> AsyncIterator[str]:
@@ -170,12 +283,23 @@ def _read(connection: Connection, look: Look, person_id: PersonId) -> dict[str, 
         limit=_PAGE,
     )
     next_id = found[-1].id if len(found) == _PAGE else None
-    return {"messages": found[::-1], "next": next_id}
+    return {
+        "conversation": number,
+        "messages": found[::-1],
+        "next": next_id,
+        "origin": None,
+        "can_fork": False,
+        "can_write": False,
+        "r": turn_texts,
+    }
 
 
 def _read_before(look: Look) -> int:
-    asked = look.request.query_params.get("before", "")
-    return int(asked[:18]) if asked.isascii() and asked.isdecimal() else _LARGEST
+    return _read_number(look.request.query_params.get("before", ""), _LARGEST)
+
+
+def _read_number(asked: str, default: int) -> int:
+    return int(asked[:18]) if asked.isascii() and asked.isdecimal() else default
 
 
 def _search(connection: Connection, look: Look, query: Query) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ from gateway.interfaces.pages import (
     jobs,
     memory,
     people,
+    replays,
     settings,
     skills,
     today,
@@ -49,6 +50,7 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/conversations/{conversation:int}": ("conversation.html", conversations.show),
     "/turns": ("turns.html", turns.show_list),
     "/turns/{turn:int}": ("turn.html", turns.show),
+    "/turns/{turn:int}/replay": ("replay.html", replays.show),
     "/memory": ("memory.html", memory.show),
     "/skills": ("skills.html", skills.show_list),
     "/skills/{skill}": ("skill.html", skills.show),
@@ -103,6 +105,7 @@ class Pages:
         answers: dict[str, Callable[[Look], Awaitable[Response]]] = {
             "/accounts/{account:int}/unlink": people.unlink,
             "/conversations/messages": conversations.send,
+            "/messages/{message:int}/fork": conversations.fork,
             "/jobs/{job:int}/change": jobs.change,
             "/jobs/{job:int}/undo": jobs.put_back,
             "/settings/{name}": settings.change,

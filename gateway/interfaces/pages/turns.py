@@ -1,14 +1,18 @@
-"""Turns: the list, and one turn as a timeline with its prompt."""
+"""Turns: the list, and one turn as a timeline with its waits and its prompt."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agent_core.agent.replay import read_record
 from agent_core.ids import TurnId
 from agent_core.state.conversations import messages, transcripts, turns, usage
+from agent_core.state.conversations.transcripts import TimedWait
+from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.interfaces.timelines import find_starts
+from gateway.texts.console import turns as texts
 
 _PAGE = 30
 _NEWEST = 2**62
@@ -59,23 +63,29 @@ async def show(look: Look) -> Fields:
         )
         record = read_record(connection, turn_id) if is_own else None
         end = turn.ended_at or look.gateway.now()
+        waits = transcripts.list_waits(connection, turn_id=turn_id)
+        begin = min([turn.started_at, *(wait.began_at for wait in waits)])
         return {
             "turn": turn,
             "asked": messages.request_of_turn(connection, turn_id=turn_id, person_id=person_id),
             "answer": messages.answer_of_turn(connection, turn_id=turn_id, person_id=person_id),
             "seconds": (end - turn.started_at) / 1000,
-            "bars": _list_bars(connection, turn_id, (turn.started_at, end)),
+            "bars": _list_bars(connection, turn, waits, (begin, end)),
             "total": usage.total_of_turn(connection, turn_id=turn_id),
             "prompt": record.prompt if record else None,
             "is_own": is_own,
+            "r": texts,
         }
 
     return await look.gateway.database.read(work)
 
 
-def _list_bars(connection: Connection, turn_id: TurnId, span: tuple[int, int]) -> list[Bar]:
-    """List the model calls and the tool calls of a turn in the order of their ends."""
+def _list_bars(
+    connection: Connection, turn: Turn, waits: Sequence[TimedWait], span: tuple[int, int]
+) -> list[Bar]:
+    """List the waits, the model calls and the tool calls of a turn in the order of their starts."""
     begin, end = span
+    turn_id = turn.id
     whole = max(end - begin, 1)
     found: list[tuple[int, int, Bar]] = []
 
@@ -83,6 +93,15 @@ def _list_bars(connection: Connection, turn_id: TurnId, span: tuple[int, int]) -
         left = min(max((start - begin) * 1000 // whole, 0), 990)
         return left, max(min((stop - start) * 1000 // whole, 1000 - left), 10)
 
+    for wait in waits:
+        stop = wait.ended_at or end
+        bar = Bar(
+            kind="wait",
+            name=texts.WAITS[wait.kind](),
+            place=place(wait.began_at, stop),
+            seconds=max(stop - wait.began_at, 0) / 1000 if wait.ended_at or turn.ended_at else None,
+        )
+        found.append((wait.began_at, stop, bar))
     steps = transcripts.list_timed_steps(connection, turn_id=turn_id)
     calls = transcripts.list_timed_calls(connection, turn_id=turn_id)
     for step in steps:
@@ -95,7 +114,7 @@ def _list_bars(connection: Connection, turn_id: TurnId, span: tuple[int, int]) -
             is_error=step.is_error,
         )
         found.append((step.started_at, stop, bar))
-    for start, call in zip(find_starts(begin, end, steps, calls), calls, strict=True):
+    for start, call in zip(find_starts(turn.started_at, end, steps, calls), calls, strict=True):
         bar = Bar(
             kind="model",
             name=call.model,

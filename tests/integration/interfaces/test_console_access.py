@@ -288,7 +288,7 @@ class Crowd:
 
 
 FAMILIES = {"zebrana": "bluefish", "vera": "redkite", "olga": "greyowl", "printed": "greyowl"}
-TABLES = ("turns", "ledger", "jobs", "questions", "sessions", "conversations")
+TABLES = ("turns", "ledger", "jobs", "questions", "sessions", "conversations", "messages")
 
 
 @pytest.fixture

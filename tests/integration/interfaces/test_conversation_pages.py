@@ -1,6 +1,7 @@
 """The page Conversations: reading, searching, writing, and consent to be read by an owner."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,12 +10,15 @@ import aiohttp
 from agent_core.state.conversations import transcripts
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, people
+from agent_core.transcript import ToolResultPart
 from gateway.people import READING_HOURS
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse_as
 from tests.integration.served import served
+
+STREAM = {"Accept": "text/event-stream"}
 
 
 async def read(session: aiohttp.ClientSession, path: str, status: int = 200) -> str:
@@ -66,6 +70,104 @@ async def test_older_pages_hold_every_message_once(setup: Setup) -> None:
     assert len(whole) > 6
     assert whole == sorted(whole, reverse=True)
     assert all(one == whole for one in paged)
+
+
+async def fork_of(session: aiohttp.ClientSession, number: str, key: str = "k") -> tuple[int, str]:
+    """Fork a conversation from a message; the status and the address of what follows."""
+    async with session.post(f"/messages/{number}/fork", data={"key": key}) as answer:
+        return answer.status, answer.url.path
+
+
+async def test_a_conversation_is_forked_from_a_message_and_goes_on_apart(setup: Setup) -> None:
+    database, zebrana = setup.served.gateway.database, await find_named(setup, "zebrana")
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        for said, answered in (("I keep hens.", "How many?"), ("Nine.", "So many!")):
+            setup.model.plays = [say(answered)]
+            form = {"text": said, "key": said}
+            async with session.post("/conversations/messages", data=form, headers=STREAM) as sent:
+                assert answered in await sent.text()
+        origin = max(await list_own(session), key=int)
+        shown = await read(session, f"/conversations/{origin}")
+        assert 'name="conversation" value="' in shown
+        answer_of_one = shown.partition('">How many?</p>')[0].rpartition('id="message-')[2]
+        status, place = await fork_of(session, answer_of_one)
+        assert status == 200
+        assert place != f"/conversations/{origin}"
+        assert await fork_of(session, answer_of_one) == (status, place)
+        made = await read(session, place)
+        assert "There are no messages on this page." in made
+        way = made.partition('<a href="/conversations/')[2].partition('"')[0]
+        before = await read(session, f"/conversations/{way}")
+        assert "How many?" in before
+        assert "Nine." not in before
+        setup.model.plays = [say("Eight is better.")]
+        number = place.rpartition("/")[2]
+        form = {"text": "Eight.", "key": "eight", "conversation": number}
+        async with session.post("/conversations/messages", data=form, headers=STREAM) as sent:
+            assert "Eight is better." in await sent.text()
+        asked = [one.text for one in setup.model.requests[-1].messages]
+        assert any("I keep hens." in one for one in asked)
+        assert any("How many?" in one for one in asked)
+        assert not any("Nine." in one or "So many!" in one for one in asked)
+        assert "Eight is better." in await read(session, place)
+        assert "Eight is better." not in await read(session, f"/conversations/{origin}")
+        assert f'href="{place}"' in await read(session, "/conversations")
+        for bad in ("0", "x", str(2**70)):
+            form = {"text": "Hello", "key": bad, "conversation": bad}
+            async with session.post("/conversations/messages", data=form) as sent:
+                assert sent.status == 404
+    direct = await database.read(
+        lambda c: [
+            one.id
+            for one in transcripts.list_conversations(
+                c, person_id=zebrana.id, before=2**62, limit=99
+            )
+            if one.is_direct
+        ]
+    )
+    async with browse_as(setup.served, setup.chat, OLGA) as other:
+        status, place = await fork_of(other, answer_of_one)
+        assert status == 404
+        for stranger in (number, str(direct[0])):
+            form = {"text": "Hello", "key": stranger, "conversation": stranger}
+            async with other.post("/conversations/messages", data=form) as sent:
+                assert sent.status == 404
+
+
+async def list_own(session: aiohttp.ClientSession) -> list[str]:
+    """The numbers of the conversations that the page lists."""
+    return re.findall(r'href="/conversations/(\d+)"', await read(session, "/conversations"))
+
+
+async def test_a_direct_conversation_is_forked_with_the_results_of_its_calls(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        found = [
+            (number, message)
+            for number in await list_own(session)
+            for message in re.findall(
+                r'action="/messages/(\d+)/fork"', await read(session, f"/conversations/{number}")
+            )
+        ]
+        assert found
+        called = set[str]()
+        for number, message in found:
+            setup.model.plays = [say("Go on.")]
+            status, place = await fork_of(session, message)
+            assert (status, place != f"/conversations/{number}") == (200, True)
+            form = {"text": "And then?", "key": message, "conversation": place.rpartition("/")[2]}
+            async with session.post("/conversations/messages", data=form, headers=STREAM) as sent:
+                assert "Go on." in await sent.text()
+            asked = setup.model.requests[-1].messages
+            calls = {call.call_id for one in asked for call in one.calls}
+            results = {
+                part.call_id
+                for one in asked
+                for part in one.parts
+                if isinstance(part, ToolResultPart)
+            }
+            assert calls == results
+            called |= calls
+        assert called
 
 
 async def test_a_search_says_why_a_message_was_found(setup: Setup) -> None:

@@ -89,6 +89,64 @@ async def test_a_turn_shows_its_steps_and_its_prompt(setup: Setup) -> None:
     assert "<details>" in text
 
 
+async def test_a_turn_shows_its_waits_and_is_replayed_with_its_prompt_by_source(
+    setup: Setup,
+) -> None:
+    setup.model.plays = [ask(call("recall", '{"query": "heron"}')), say("A heron.")]
+    await setup.post("chat/completions", setup.olga, chat_of("Which bird is grey?"))
+    database = setup.served.gateway.database
+    newest = await database.read(turns.find_newest)
+
+    def wait(connection: Connection) -> None:
+        """Let the turn wait for three things: 4 s, 2 s, and a model until now."""
+        started = connection.execute(
+            "SELECT started_at FROM turns WHERE id = :id", {"id": newest}
+        ).fetchone()[0]
+        connection.execute(
+            "UPDATE inbox SET received_at = :at WHERE turn_id = :id",
+            {"at": started - 4000, "id": newest},
+        )
+        connection.execute(
+            "INSERT INTO questions (person_id, turn_id, call_id, kind, text, choices, secret,"
+            " platform, chat, state, asked_at, expires_at, answered_at) SELECT person_id, id, 'w',"
+            " 'approval', 'May I?', '[]', 's', 'fake', '1', 'answered', :at, :at, :at + 2000"
+            " FROM turns WHERE id = :id",
+            {"at": started, "id": newest},
+        )
+        connection.execute(
+            "UPDATE turns SET waiting_since = :at, attempts = 2 WHERE id = :id",
+            {"at": started, "id": newest},
+        )
+
+    async with browse(setup.served) as session:
+        async with session.get(f"/turns/{newest}/replay") as answer:
+            text = await answer.text()
+        assert answer.status == 200, text
+        assert "Identical: each request has the fingerprint of what was sent." in text
+        assert "The prompt would be the same." in text
+        rows = dict(re.findall(r'<th scope="row">([^<]+)</th>\s*<td>([\d,]+)</td>', text))
+        assert {"Instructions", "Tools", "Messages", "Tool results"} <= set(rows)
+        assert "2 model calls read" in text
+        before = await database.read(lambda c: c.execute("SELECT COUNT(*) FROM usage").fetchone())
+        await database.write("test", wait)
+        async with session.get(f"/turns/{newest}") as answer:
+            text = await answer.text()
+        for words in (
+            *("Waited for its turn", "4.00 s", "Waited for an approval", "2.00 s"),
+            *("Waits for the model, and retries", "<dt>Attempts</dt><dd>2</dd>"),
+        ):
+            assert words in text, words
+        after = await database.read(lambda c: c.execute("SELECT COUNT(*) FROM usage").fetchone())
+        assert before == after
+        zebrana = await find_named(setup, "zebrana")
+        others = await database.read(
+            lambda c: turns.list_of_person(c, person_id=zebrana.id, before=2**62, limit=50)
+        )
+        for turn in others:
+            async with session.get(f"/turns/{turn.id}/replay") as answer:
+                assert answer.status == 404
+
+
 def bury(connection: Connection) -> None:
     """Leave a message that can't be delivered, and one that waits."""
     for body in ("bluefishdead", "bluefishowed"):

@@ -196,7 +196,13 @@ async def test_axe_finds_no_violation_and_a_phone_needs_no_sideways_scrolling(
         )
         size = {"width": 390, "height": 844}
         async with looking(running, color_scheme=scheme, viewport=size) as page:
-            for name in (*PAGES, f"turns/{newest}", f"jobs/{job}", f"jobs/{job}?when=times"):
+            for name in (
+                *PAGES,
+                f"turns/{newest}",
+                f"turns/{newest}/replay",
+                f"jobs/{job}",
+                f"jobs/{job}?when=times",
+            ):
                 # The stream of events stays open, so the network is never idle.
                 await page.goto(f"{running.address.origin()}/{name}")
                 found = await axe.Axe().run(page)

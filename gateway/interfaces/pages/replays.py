@@ -1,0 +1,84 @@
+"""A turn replayed: what its model read, by source, and whether its requests are rebuilt exactly."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from agent_core.agent.prompt import FrozenPrompt
+from agent_core.agent.replay import (
+    ContextReport,
+    Source,
+    TurnRecord,
+    read_record,
+    rebuild_calls,
+    report_context,
+)
+from agent_core.ids import TurnId
+from agent_core.state.conversations import transcripts, turns
+from agent_core.state.engine.database import Connection
+from gateway.interfaces.operations.contexts import open_context
+from gateway.interfaces.operations.turns import replay_turn
+from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.texts.console import turns as texts
+
+_LARGEST = 2**62
+_ORDER: tuple[Source, ...] = (
+    *("tools", "identity", "memory", "files"),
+    *("summary", "talk", "outputs"),
+)
+"""The sources in the order of a request, whose beginning a cache holds."""
+
+
+async def show(look: Look) -> Fields:
+    """Replay a turn of the person. Nothing runs, and no model is asked. Raises `Missing`."""
+    turn_id = TurnId(min(look.request.path_params["turn"], _LARGEST))
+
+    def read(connection: Connection) -> TurnRecord | None:
+        turn = turns.find_of_person(connection, turn_id=turn_id, person_id=look.person.id)
+        # A prompt of a shared conversation holds words of others.
+        if turn is None or not transcripts.is_of_person(
+            connection, conversation_id=turn.conversation_id, person_id=look.person.id
+        ):
+            return None
+        return read_record(connection, turn_id)
+
+    record = await look.gateway.database.read(read)
+    if record is None:
+        raise Missing
+    fields: dict[str, Any] = {"turn": record.turn, "r": texts, "report": None, "result": None}
+    prompt = record.prompt
+    if prompt is None or not record.calls or record.is_by_job:
+        return fields
+    report = await asyncio.to_thread(_report, record, prompt)
+    context = open_context(look.gateway, actor="person")
+    result = await replay_turn(context, {"id": turn_id})
+    now = await replay_turn(context, {"id": turn_id, "memory": "now"})
+    return fields | {
+        "report": report,
+        "sources": _list_sources(report, record.calls[-1].cache_read_tokens),
+        "result": result,
+        "verdict": texts.VERDICTS[result["verdict"]],
+        "now": now,
+    }
+
+
+def _report(record: TurnRecord, prompt: FrozenPrompt) -> ContextReport:
+    return report_context(record, prompt, rebuild_calls(record), ())
+
+
+def _list_sources(report: ContextReport, cached: int) -> list[Mapping[str, Any]]:
+    """List the sources with their tokens, and how many of these the last call read from a cache.
+
+    Caches hold the beginning of a request, so the first sources are the cached ones.
+    """
+    found = list[Mapping[str, Any]]()
+    for name in _ORDER:
+        tokens = report.sources[name]
+        taken = min(cached, tokens)
+        cached -= taken
+        if tokens:
+            share = tokens * 1000 // max(report.total, 1)
+            found.append(
+                {"name": texts.SOURCES[name], "tokens": tokens, "cached": taken, "share": share}
+            )
+    return found

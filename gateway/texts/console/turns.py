@@ -1,0 +1,54 @@
+"""Sentences of the pages about one turn: its waits, its prompt by source, its replay, and forks."""
+
+from collections.abc import Mapping
+
+from agent_core.agent.replay import Source
+from agent_core.localization import Plural, Text
+from agent_core.state.conversations.transcripts import WaitKind
+
+ATTEMPTS = Text("Attempts")
+WAITS: Mapping[WaitKind, Text] = {
+    "queue": Text("Waited for its turn"),
+    "approval": Text("Waited for an approval"),
+    "answer": Text("Waited for an answer"),
+    "model": Text("Waits for the model, and retries"),
+}
+FORK = Text("Fork from here")
+FORK_OF = Text("Fork: {title}")
+ORIGIN = Text("What came before, in the conversation that this one was forked from")
+STILL_ANSWERING = Text("the answer is not complete yet. Fork it once it is.")
+BY_SOURCE = Text("By source, and replay")
+REPLAY_OF = Text("Prompt and replay")
+ABOUT_SOURCES = Text(
+    "What the model has read at the end of this turn, in tokens, about. A cache holds the beginning"
+    " of a request."
+)
+SOURCE, SHARE = Text("Source"), Text("Share")
+SOURCES: Mapping[Source, Text] = {
+    "identity": Text("Instructions"),
+    "memory": Text("Memory"),
+    "files": Text("Context files"),
+    "tools": Text("Tools"),
+    "summary": Text("Summary of older messages"),
+    "talk": Text("Messages"),
+    "outputs": Text("Tool results"),
+}
+ALL_CALLS = Plural(
+    "{n:,} model call read {read:,} tokens, {cached:,} of them from a cache.",
+    "{n:,} model calls read {read:,} tokens, {cached:,} of them from a cache.",
+)
+REPLAY = Text("Replay")
+ABOUT_REPLAY = Text("The requests are rebuilt from the database. Nothing runs again.")
+VERDICTS: Mapping[str, Text] = {
+    "identical": Text("Identical: each request has the fingerprint of what was sent."),
+    "differs": Text("Request {number} differs from what was sent."),
+    "fewer": Text("The replay ended before request {number}."),
+    "not_noted": Text("Request {number} can't be compared: no fingerprint was recorded."),
+}
+RESUMED = Text("The turn resumed after a crash; the replay does not repeat that.")
+MEMORY_OF_NOW = Text("With what is remembered now")
+SAME_PROMPT = Text("The prompt would be the same.")
+OTHER_PROMPT = Text("The prompt would differ:")
+NOTHING_TO_REPLAY = Text(
+    "There is nothing to replay: no model answered, or the prompt was deleted."
+)
