@@ -17,8 +17,10 @@ from pathlib import Path
 
 from agent_core.agent.quotas import BackgroundModel
 from agent_core.agent.review import EndedTurn, Reviewer, ReviewRules, dump_record, enqueue_due
+from agent_core.ids import CallId
 from agent_core.memory import MemoryLimits, MemoryStore, scan_all
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.skills import Drafts, SkillCatalog, write_planned
 from agent_core.state.conversations import messages, turns
 from agent_core.state.conversations.sessions import name_direct
 from agent_core.state.engine.database import Connection, Database
@@ -35,15 +37,17 @@ QUEUE = Queue(kinds=(reviews.KIND,))
 LIMITS = MemoryLimits(memory=100_000, user=100_000)
 RULES = ReviewRules(turns=1, steps=0)
 _SAID = re.compile(r"\[(\d+)\] person: \"I collect stamp (\d+)")
+_WORKED = re.compile(r"\[turn (\d+)\] person: \"I collect stamp (\d+)")
 _START = 1_000
 
 
 class Collector(FakeModel):
-    """Claims what the person said, as an entry and as a note."""
+    """Claims what the person said, as an entry and as a note, and writes a skill of the work."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
-        said = _SAID.findall(request.messages[0].text)
-        given = [
+        shown = request.messages[0].text
+        said = _SAID.findall(shown)
+        given: list[tuple[str, dict[str, object]]] = [
             (name, {"target": "user", "text": text, "message": int(number), "quote": quote})
             for number, stamp in said
             for name, text, quote in (
@@ -51,6 +55,7 @@ class Collector(FakeModel):
                 ("archive", f"Owns coin {stamp}", f"I own coin {stamp}"),
             )
         ]
+        given += [("create", draft) for draft in map(_draft, _WORKED.findall(shown))]
         self.plays.append(
             ask(*(call(n, json.dumps(g), f"c{place}") for place, (n, g) in enumerate(given)))
         )
@@ -58,10 +63,17 @@ class Collector(FakeModel):
             yield piece
 
 
+def _draft(found: tuple[str, str]) -> dict[str, object]:
+    turn, stamp = found
+    name = f"stamp-{stamp}"
+    return {"name": name, "description": "Sorts.", "body": f"Sort {stamp}.", "turn": int(turn)}
+
+
 def begin(connection: Connection) -> None:
     """Make the person, once."""
     if not people.list_all(connection):
         person = add_person(connection)
+        connection.execute("UPDATE people SET role = 'owner'")
         account = NewAccount(
             platform="telegram", user_id="7", display_name="Ann", admitted_by="list"
         )
@@ -77,6 +89,9 @@ def say(connection: Connection, stamp: int) -> None:
     connection.execute("UPDATE turns SET account_id = 1 WHERE id = ?", (turn_id,))
     said = (user_message(f"I collect stamp {stamp}. I own coin {stamp}."),)
     messages.append(connection, dialogue.shelf(turn_id), said, now=_START + stamp)
+    calls = [(CallId(f"c{number}"), "terminal", "unsafe") for number in range(3)]
+    turns.begin_steps(connection, turn_id=turn_id, calls=calls, now=_START)
+    connection.execute("UPDATE steps SET outcome = 'done' WHERE turn_id = ?", (turn_id,))
     turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=_START)
     ended = EndedTurn(id=turn_id, person_id=person.id, said="")
     assert enqueue_due(connection, RULES, ended, _START)
@@ -91,6 +106,7 @@ async def main(home: Path, most: int) -> None:
     database = await Database.open(home / "state.db")
     await database.write("begin", begin)
     memory = MemoryStore(database, home / "memories", LIMITS)
+    await database.write("files", lambda c: write_planned(c, home / "skills"))
     await scan_all(memory, database, lambda: _START)
     await database.write("reopen", lambda c: tasks.reopen(c, queue=QUEUE))
     reviewer = Reviewer(
@@ -98,6 +114,7 @@ async def main(home: Path, most: int) -> None:
         memory=memory,
         background=BackgroundModel(model=Collector(), name="cheap-1", quotas=quotas(database)),
         now=lambda: _START,
+        skills=Drafts(SkillCatalog(home / "skills"), database),
     )
     while (done := await database.read(lambda c: count(c, "done"))) < most:
         task = await database.write(
@@ -113,6 +130,7 @@ async def main(home: Path, most: int) -> None:
                 "end",
                 lambda c, p=payload, t=task: reviews.save(c, task_id=t.id, payload=p),  # type: ignore[misc]
             )
+        await database.write("tested", lambda c: c.execute("UPDATE skills SET state = 'active'"))
         await database.write(
             "done",
             lambda c, t=task: tasks.finish(c, task_id=t.id),  # type: ignore[misc]

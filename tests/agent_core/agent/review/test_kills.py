@@ -58,6 +58,7 @@ async def check(home: Path, done: int) -> None:
     database = await Database.open(home / "state.db")
     try:
         said, entries, notes, kept, paid, actors = await database.read(_look)
+        skills, intents = await database.read(_look_at_skills)
     finally:
         await database.close()
     assert len(said) == done, "no turn was counted twice, and none was left out"
@@ -66,7 +67,11 @@ async def check(home: Path, done: int) -> None:
     path = next(home.glob("memories/people/*/USER.md"))  # noqa: ASYNC240
     assert parse(path.read_text()) == entries
     assert paid == done, "each answer of the model was paid once"
-    assert len(kept) == len(set(kept)) == 2 * done, "each record names its own rows"
+    assert Counter(name for name, _ in skills) == Counter(f"stamp-{n}" for n in range(done))
+    files = {one.parent.name: one.read_text() for one in home.glob("skills/*/SKILL.md")}  # noqa: ASYNC240
+    assert files == dict(skills), "each file is as the ledger has it"
+    assert not intents
+    assert len(kept) == len(set(kept)) == 3 * done, "each record names its own rows"
     assert actors <= {"review"}, "no row was taken for an edit by hand"
 
 
@@ -95,6 +100,16 @@ def _look(
         int(connection.execute(calls).fetchone()[0]),
         {row.origin.actor.partition(":")[0] for row in rows},
     )
+
+
+def _look_at_skills(connection: Connection) -> tuple[list[tuple[str, str]], int]:
+    """Return the texts of skills by the ledger, and how many files are still to be written."""
+    rows = connection.execute(
+        "SELECT skills.name, ledger.after FROM ledger JOIN skills ON skills.id = ledger.position"
+        " WHERE ledger.target = 'skill' ORDER BY ledger.id"
+    ).fetchall()
+    pending = connection.execute("SELECT COUNT(*) FROM meta WHERE key LIKE 'skill_intent:%'")
+    return [(row[0], row[1]) for row in rows], int(pending.fetchone()[0])
 
 
 async def test_a_review_that_is_killed_loses_and_repeats_nothing(tmp_path: Path) -> None:
