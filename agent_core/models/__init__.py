@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         reduce_table,
     )
     from agent_core.models.contract import (
+        Batches,
         CountsTokens,
         Model,
         ModelAnswer,
@@ -44,6 +45,7 @@ else:
 
 __all__ = [
     "SOURCE",
+    "Batches",
     "Cost",
     "CountsTokens",
     "Fingerprints",

@@ -115,3 +115,32 @@ class CountsTokens(Protocol):
 
         Raises any `ModelError`.
         """
+
+
+@runtime_checkable
+class Batches(Protocol):
+    """Optional ability: answer a request within a day, at half the price.
+
+    A `mark` is the caller's own name of a request: at most 64 letters, digits, `-` and `_`.
+    """
+
+    async def submit(self, request: ModelRequest, mark: str) -> str | None:
+        """Submit a request; return the id of its batch, None if its model takes no batches.
+
+        Raises any `ModelError`; after `ModelBusy`, it may have arrived: see `find_batch`.
+        """
+
+    async def find_batch(self, model: str, mark: str, since: int) -> str | None:
+        """Find the batch of a request that was perhaps submitted, at `since` or later.
+
+        `since` is in milliseconds since the epoch. Raises `ModelBusy` while that can't be known.
+        """
+
+    async def collect(self, model: str, batch_id: str, mark: str) -> ModelAnswer | None:
+        """Return the answer; None while there is none yet.
+
+        Raises `ModelRejected` if there will be none: it failed, expired or was cancelled.
+        """
+
+    async def cancel(self, model: str, batch_id: str) -> None:
+        """Cancel a batch. Raises any `ModelError`."""

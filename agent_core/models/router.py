@@ -3,7 +3,15 @@
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 
-from agent_core.models.contract import CountsTokens, Model, ModelAnswer, ModelRequest, TextDelta
+from agent_core.errors import ModelRejected
+from agent_core.models.contract import (
+    Batches,
+    CountsTokens,
+    Model,
+    ModelAnswer,
+    ModelRequest,
+    TextDelta,
+)
 
 PROVIDERS = ("anthropic", "openai", "scripted")
 """The names of the provider packages, which may precede a model's name."""
@@ -68,6 +76,33 @@ class ModelRouter:
         if not isinstance(provider, CountsTokens):
             return None
         return await provider.count(replace(request, model=model))
+
+    async def submit(self, request: ModelRequest, mark: str) -> str | None:
+        """Submit a request, if its provider takes batches; see the contract."""
+        provider, model = self._find(request.model)
+        if not isinstance(provider, Batches):
+            return None
+        return await provider.submit(replace(request, model=model), mark)
+
+    async def find_batch(self, model: str, mark: str, since: int) -> str | None:
+        """Find the batch of a request; see the contract."""
+        provider, plain = self._find(model)
+        if not isinstance(provider, Batches):
+            return None
+        return await provider.find_batch(plain, mark, since)
+
+    async def collect(self, model: str, batch_id: str, mark: str) -> ModelAnswer | None:
+        """Return the answer of a batch; see the contract."""
+        provider, plain = self._find(model)
+        if not isinstance(provider, Batches):
+            raise ModelRejected(f"{plain} takes no batches any more.")
+        return await provider.collect(plain, batch_id, mark)
+
+    async def cancel(self, model: str, batch_id: str) -> None:
+        """Cancel a batch; see the contract."""
+        provider, plain = self._find(model)
+        if isinstance(provider, Batches):
+            await provider.cancel(plain, batch_id)
 
     async def close(self) -> None:
         """Close the connections of every provider."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from agent_core.agent import TitleGenerator
-from agent_core.agent.quotas import BackgroundModel
+from agent_core.agent.quotas import AnswerPending, BackgroundModel
 from agent_core.agent.replay import SESSION_LOG_TASK, LogFiles, SessionLog
 from agent_core.agent.review import Reviewer
 from agent_core.errors import StoreError
@@ -114,8 +114,8 @@ class TaskRunner:
         try:
             async with asyncio.timeout(_LONGEST):
                 await self._handlers[task.kind](task)
-        except (PersonBusy, TaskUnfinished) as error:
-            wait = error.wait if isinstance(error, TaskUnfinished) else round(2000 * self._poll)
+        except (PersonBusy, TaskUnfinished, AnswerPending) as error:
+            wait = round(2000 * self._poll) if isinstance(error, PersonBusy) else error.wait
             await self._database.write(
                 "tasks.defer", lambda c: tasks.defer(c, task_id=task.id, due_at=now + wait)
             )
@@ -146,7 +146,10 @@ def make_reviews(
         database=core.database,
         memory=core.memory.store,
         background=BackgroundModel(
-            model=core.model, name=core.settings.model.cheap, quotas=core.quotas
+            model=core.model,
+            name=core.settings.model.cheap,
+            quotas=core.quotas,
+            is_batched=core.settings.learning.batch,
         ),
         now=core.now,
         skills=Drafts(core.skills.catalog, core.database) if core.settings.learning.steps else None,

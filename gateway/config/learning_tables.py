@@ -27,6 +27,11 @@ class LearningSettings(Table, title="Learning"):
         description="A review that keeps something also draws guesses from what is remembered, in a"
         " second call of the cheap model. With `memory.provider`, that does so instead.",
     )
+    batch: bool = Field(
+        False,
+        description="Reviews go through the batches of Anthropic, at half the price and within a"
+        " day. Other providers are called directly.",
+    )
     proposals: bool = Field(
         True,
         description="The weekly curator lets the cheap model look for skills and notes that repeat"

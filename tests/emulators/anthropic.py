@@ -12,6 +12,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.emulators.anthropic_batches import PATH as BATCHES
+from tests.emulators.anthropic_batches import Batches
 from tests.emulators.anthropic_cache import PrefixCache, as_blocks, measure
 from tests.emulators.anthropic_rules import complain, sign
 from tests.emulators.streaming import (
@@ -57,6 +59,7 @@ class AnthropicEmulator(Emulator):
         self._cache = PrefixCache(lambda: time.monotonic() + self._moved)
         self._numbers = itertools.count(1)
         self._paused: set[str] = set()
+        self.batches = Batches(self._compose_alone)
 
     def move(self, seconds: float) -> None:
         """Advance the cache's clock."""
@@ -67,6 +70,8 @@ class AnthropicEmulator(Emulator):
         refused = self._refuse_entry(request)
         if refused is not None:
             return refused
+        if request.path.startswith(BATCHES):
+            return await self.batches.respond(request)
         match (request.method, request.path):
             case ("POST", "/v1/messages"):
                 return await self._messages(request)
@@ -146,6 +151,12 @@ class AnthropicEmulator(Emulator):
             events = [*events[:place], _error_event(fault)]
             fault = Fault(then="end", after_events=len(events))
         return await self.stream(request, body, events, fault)
+
+    def _compose_alone(self, body: Json) -> Json:
+        """Return the message that answers a request of a batch."""
+        reply = self.take_reply(body, echo)
+        assert isinstance(reply, Answer), "end a batch as errored instead"
+        return self.compose(body["model"], reply, self._cache.account(measure(body)))
 
     def _complain_of_prefill(self, body: Json) -> str | None:
         """Only a paused answer may come last, unchanged, to be continued."""

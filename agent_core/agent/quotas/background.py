@@ -1,21 +1,144 @@
 """Model calls that nobody waits for, within the quotas of who pays."""
 
-from contextlib import aclosing
-from dataclasses import dataclass
+import logging
+import uuid
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, replace
 
 from agent_core.agent.quotas.reservations import Quotas
-from agent_core.errors import ModelInterrupted
+from agent_core.errors import (
+    CoreError,
+    ModelBusy,
+    ModelDenied,
+    ModelError,
+    ModelInterrupted,
+    ModelRejected,
+    ModelUnknown,
+)
 from agent_core.ids import PersonId
-from agent_core.models import Model, ModelAnswer, ModelRequest
+from agent_core.models import Batches, Cost, Model, ModelAnswer, ModelRequest
+
+_log = logging.getLogger(__name__)
+_POLL = 60_000
+"""Milliseconds between two looks at a batch."""
+_LONGEST = 24 * 3_600_000
+"""Milliseconds after which a batch is given up; the provider's own limit."""
+_NO_BATCH = (ModelRejected, ModelDenied, ModelUnknown)
+"""Errors after which a batch never has an answer; the direct call has, or says why not."""
+
+
+class AnswerPending(CoreError):
+    """A batch has no answer yet; look again after `wait` milliseconds."""
+
+    def __init__(self, wait: int = _POLL) -> None:
+        super().__init__(f"the batch has no answer yet; look again in {wait} ms")
+        self.wait = wait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticket:
+    """A request that is, or may be, submitted as a batch.
+
+    `step` is the caller's name of the call, `since` when it was begun in milliseconds since the
+    epoch, `batch_id` "" until it is known to have arrived.
+    """
+
+    step: str
+    mark: str
+    since: int
+    batch_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tickets:
+    """Where the ticket of one call is kept.
+
+    `known` is that of an earlier attempt, and `save` stores one: before anything is sent, so that
+    the same request is never submitted twice.
+    """
+
+    step: str
+    known: Ticket | None
+    save: Callable[[Ticket], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundModel:
-    """The model that background work calls, normally the cheap one, and the quotas it stays in."""
+    """The model that background work calls, normally the cheap one, and the quotas it stays in.
+
+    With `is_batched`, requests go through the provider's batches where it has them.
+    """
 
     model: Model
     name: str
     quotas: Quotas
+    is_batched: bool = False
+
+    async def ask(
+        self,
+        person_id: PersonId,
+        request: ModelRequest,
+        tickets: Tickets,
+        now: int,
+    ) -> tuple[ModelAnswer, Cost]:
+        """Return the answer, and the prices that it is billed at.
+
+        A batch that fails, expires or takes longer than a day is followed by the direct call.
+        Raises `AnswerPending`, `ModelError`, `QuotaExceeded` and `StoreError`.
+        """
+        prices = self.quotas.prices
+        if isinstance(self.model, Batches) and (self.is_batched or tickets.known):
+            ticket = tickets.known or Ticket(step=tickets.step, mark=uuid.uuid4().hex, since=now)
+            try:
+                answer = await self._ask_batch(self.model, person_id, request, tickets, ticket, now)
+            except ModelBusy:
+                if now - ticket.since <= _LONGEST:
+                    raise AnswerPending from None
+                answer = None
+            except _NO_BATCH as error:
+                _log.info("a direct call follows a batch: %s", error)
+                answer = None
+            if answer:
+                return answer, lambda model, usage: _halve(prices.cost(model, usage))
+        return await call_in_background(self.model, self.quotas, person_id, request), prices.cost
+
+    async def _ask_batch(
+        self,
+        model: Batches,
+        person_id: PersonId,
+        request: ModelRequest,
+        tickets: Tickets,
+        ticket: Ticket,
+        now: int,
+    ) -> ModelAnswer | None:
+        """Submit a request, or collect its answer; None for a direct call instead."""
+        batch_id: str | None = ticket.batch_id
+        if batch_id:
+            answer = await model.collect(request.model, batch_id, ticket.mark)
+            if answer is None and now - ticket.since > _LONGEST:
+                with suppress(ModelError):
+                    await model.cancel(request.model, batch_id)
+                return None
+            if answer is None:
+                raise AnswerPending
+            return answer
+        if tickets.known:  # a crash, or an error: it may have arrived
+            batch_id = await model.find_batch(request.model, ticket.mark, ticket.since)
+        if not batch_id:
+            reserved = await self.quotas.reserve(person_id, request, is_background=True)
+            reserved.close()  # only asked: what a batch takes is known when it ends
+            await tickets.save(ticket)
+            batch_id = await model.submit(request, ticket.mark)
+        if not batch_id:
+            return None
+        await tickets.save(replace(ticket, batch_id=batch_id))
+        raise AnswerPending
+
+
+def _halve(cost: int | None) -> int | None:
+    """Return what a batch costs, rounded up."""
+    return None if cost is None else -(-cost // 2)
 
 
 async def call_in_background(

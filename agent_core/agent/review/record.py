@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
+from agent_core.agent.quotas.background import Ticket
 from agent_core.agent.review.gate import Claim
 from agent_core.ids import CallId, MessageId, TurnId
 from agent_core.transcript import ToolCallPart
@@ -53,6 +54,8 @@ class ReviewRecord:
     kept: tuple[int, ...] = ()
     held: tuple[HeldClaim, ...] = ()
     refused: Mapping[str, int] = field(default_factory=dict)
+    ticket: Ticket | None = None
+    """The call that a batch answers, if one is under way."""
     is_over: bool = False
     is_reported: bool = True
     """False while a summary is to report it."""
@@ -70,6 +73,7 @@ def dump_record(record: ReviewRecord) -> str:
             "kept": record.kept,
             "held": [_dump_held(one) for one in record.held],
             "refused": record.refused,
+            "ticket": None if record.is_over or not record.ticket else asdict(record.ticket),
             "is_over": record.is_over,
             "is_reported": record.is_reported,
         },
@@ -89,6 +93,7 @@ def load_record(text: str) -> ReviewRecord:
         kept=tuple(found["kept"]),
         held=tuple(_load_held(one) for one in found["held"]),
         refused=dict(found["refused"]),
+        ticket=Ticket(**found["ticket"]) if found.get("ticket") else None,
         is_over=found["is_over"],
         is_reported=found.get("is_reported", True),
     )

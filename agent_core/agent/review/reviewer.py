@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Literal
 
-from agent_core.agent.quotas.background import BackgroundModel, call_in_background
+from agent_core.agent.quotas.background import BackgroundModel, Ticket, Tickets
 from agent_core.agent.review.conclusions import (
     choose_premises,
     make_conclusion_request,
@@ -64,6 +65,8 @@ TWICE = "twice"
 """The doubt of a lesson: the same went wrong twice."""
 _UNREADABLE = "unreadable"
 _FULL = "full"
+Step = Literal["calls", "reflected", "drawn"]
+"""A call of a review, by the field of its record that holds the answer."""
 _SKILL = "skill"
 
 
@@ -94,7 +97,8 @@ class Reviewer:
 
         Returns None if nothing is left to do. With `asks_first`, everything waits for the person.
         With a `user_model`, a review that kept something also draws conclusions.
-        Raises `ModelError`, `QuotaExceeded` and `StoreError`, and `OSError` for an unreadable file.
+        Raises `AnswerPending` while a batch answers: run it again later. Also raises `ModelError`,
+        `QuotaExceeded` and `StoreError`, and `OSError` for an unreadable file.
         """
         record = load_record(task.payload)
         person = await self._database.read(lambda c: people.find(c, person_id=task.person_id))
@@ -133,20 +137,30 @@ class Reviewer:
             return replace(record, calls=(), is_over=True)
         known = await self._read_known(person)
         request = make_request(self._name, said, known, await self._find_work(record, person))
-        return await self._call(task, person, request, lambda calls: replace(record, calls=calls))
+        return await self._call(task, person, request, record, "calls")
 
     async def _call(
         self,
         task: Task,
         person: Person,
         request: ModelRequest,
-        note: Callable[[tuple[ToolCallPart, ...]], ReviewRecord],
+        record: ReviewRecord,
+        step: Step,
     ) -> ReviewRecord:
         """Call the model, and store its answer together with its cost."""
-        background = self._background
-        answer = await call_in_background(background.model, background.quotas, person.id, request)
-        asked = note(tuple(answer.message.calls) if answer.stop == "tools" else ())
-        spent = bill(answer.model, answer.usage, PURPOSE, background.quotas.prices.cost)
+        known = record.ticket if record.ticket and record.ticket.step == step else None
+
+        async def save(ticket: Ticket) -> None:
+            payload = dump_record(replace(record, ticket=ticket))
+            await self._database.write(
+                "reviews.ticket", lambda c: reviews.save(c, task_id=task.id, payload=payload)
+            )
+
+        tickets = Tickets(step=step, known=known, save=save)
+        answer, cost = await self._background.ask(person.id, request, tickets, self._now())
+        calls = tuple(answer.message.calls) if answer.stop == "tools" else ()
+        asked = _note(replace(record, ticket=None), step, calls)
+        spent = bill(answer.model, answer.usage, PURPOSE, cost)
 
         def work(connection: Connection) -> None:
             reviews.save(connection, task_id=task.id, payload=dump_record(asked))
@@ -163,10 +177,7 @@ class Reviewer:
         if pair is None or record.reflected is not None:
             return record, pair
         request = make_reflection_request(self._name, pair)
-        asked = await self._call(
-            task, person, request, lambda calls: replace(record, reflected=calls)
-        )
-        return asked, pair
+        return await self._call(task, person, request, record, "reflected"), pair
 
     async def _hold_lesson(self, record: ReviewRecord, pair: Pair, person: Person) -> ReviewRecord:
         """Add the lesson of a pair to what waits for the person."""
@@ -237,9 +248,7 @@ class Reviewer:
         drawn = [one.text for one in standing]
         if record.drawn is None:
             request = make_conclusion_request(self._name, premises, drawn)
-            record = await self._call(
-                task, person, request, lambda calls: replace(record, drawn=calls)
-            )
+            record = await self._call(task, person, request, record, "drawn")
         known = [*drawn, *(one.text for one in entries)]
         origin = Origin(actor=f"review:{person.id}:{record.until}", now=self._now())
         for number, guess in enumerate(read_guesses(record.drawn or (), premises, known)):
@@ -335,6 +344,16 @@ class Reviewer:
             *(("user", entry) for entry in known.user),
             *(("memory", entry) for entry in known.memory),
         ]
+
+
+def _note(record: ReviewRecord, step: Step, calls: tuple[ToolCallPart, ...]) -> ReviewRecord:
+    match step:
+        case "calls":
+            return replace(record, calls=calls)
+        case "reflected":
+            return replace(record, reflected=calls)
+        case "drawn":
+            return replace(record, drawn=calls)
 
 
 def _find_pair(connection: Connection, person: Person, record: ReviewRecord) -> Pair | None:

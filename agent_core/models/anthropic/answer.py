@@ -174,6 +174,20 @@ def _translate_call(block: _PartialBlock) -> ToolCallPart:
     )
 
 
+def read_message(message: dict[str, Any], model: str) -> ModelAnswer:
+    """The answer that a whole message is, as batches have it; `model` is the requested name.
+
+    Raises `ValueError` for a message that lacks a required field.
+    """
+    reader = AnswerReader(model)
+    reader.read({"type": "message_start", "message": message})
+    for index, block in enumerate(message["content"]):
+        reader.read({"type": "content_block_start", "index": index, "content_block": block})
+        reader.read({"type": "content_block_stop", "index": index})
+    reader.read({"type": "message_delta", "delta": message, "usage": message["usage"]})
+    return reader.finish()
+
+
 _ERROR = b"error"
 _PING = b"ping"
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 import aiohttp
 import anthropic
@@ -20,6 +20,7 @@ from agent_core.errors import (
     ModelUnknown,
     ModelUnreachable,
 )
+from agent_core.models.anthropic import batches
 from agent_core.models.anthropic.answer import AnswerReader, EventStream, make_error
 from agent_core.models.anthropic.settings import AnthropicSettings
 from agent_core.models.anthropic.translate import (
@@ -60,6 +61,7 @@ _CONNECT_SECONDS = 10.0
 _CHECK_SECONDS = 15.0
 _COUNT_SECONDS = 10.0
 _DRAIN_SECONDS = 0.25
+_BATCH_SECONDS = 60.0
 _CONNECTIONS = 10_000
 """The most concurrent turns; the SDK's default of 1,000 would make people wait."""
 _KEPT_SECONDS = 30.0
@@ -284,9 +286,47 @@ class AnthropicModel:
             raise ModelBusy("Anthropic's answer holds no count of tokens.")
         return tokens
 
+    async def submit(self, request: ModelRequest, mark: str) -> str:
+        """Submit a request as a batch of one; see the contract."""
+        body = render_request(request, cache_ttl=self._cache_ttl, effort=self._effort)
+        with _translating("took no batch"):
+            async with asyncio.timeout(_BATCH_SECONDS):
+                return await batches.submit(self._client, body, mark)
+
+    async def find_batch(self, model: str, mark: str, since: int) -> str | None:
+        """Find the batch of a request; see the contract."""
+        del model  # the batches of a key are of all models
+        with _translating("listed no batches"):
+            async with asyncio.timeout(_BATCH_SECONDS):
+                return await batches.find(self._client, mark, since)
+
+    async def collect(self, model: str, batch_id: str, mark: str) -> ModelAnswer | None:
+        """Return the answer of a batch; see the contract."""
+        with _translating("gave no result of a batch"):
+            async with asyncio.timeout(_BATCH_SECONDS):
+                return await batches.collect(self._client, model, batch_id, mark)
+
+    async def cancel(self, model: str, batch_id: str) -> None:
+        """Cancel a batch; see the contract."""
+        del model
+        with _translating("cancelled no batch"):
+            async with asyncio.timeout(_BATCH_SECONDS):
+                await self._client.messages.batches.cancel(batch_id)
+
     async def close(self) -> None:
         """Close connections."""
         await self._client.close()
+
+
+@contextmanager
+def _translating(what: str) -> Iterator[None]:
+    """Raise what a call about batches raises as the core's errors."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise ModelBusy(f"Anthropic {what} within {_BATCH_SECONDS:g} s.") from error
+    except WIRE_ERRORS as error:
+        raise translate_error(error, False, time.time()) from error
 
 
 async def _drain(events: EventStream) -> None:

@@ -70,6 +70,22 @@ class LateModel:
         """The input tokens of a request, as the API counts them; see the contract."""
         return await (await self._load()).count(request)
 
+    async def submit(self, request: ModelRequest, mark: str) -> str:
+        """Submit a request as a batch; see the contract."""
+        return await (await self._load()).submit(request, mark)
+
+    async def find_batch(self, model: str, mark: str, since: int) -> str | None:
+        """Find the batch of a request; see the contract."""
+        return await (await self._load()).find_batch(model, mark, since)
+
+    async def collect(self, model: str, batch_id: str, mark: str) -> ModelAnswer | None:
+        """Return the answer of a batch; see the contract."""
+        return await (await self._load()).collect(model, batch_id, mark)
+
+    async def cancel(self, model: str, batch_id: str) -> None:
+        """Cancel a batch; see the contract."""
+        await (await self._load()).cancel(model, batch_id)
+
     async def close(self) -> None:
         """Close connections, if there are any."""
         if self._model:

@@ -1,0 +1,106 @@
+"""Reviews through the provider's batches: durable, at half the price, and never twice."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.agent_core.agent.review.batching import SAID, look
+from tests.architecture.source import ROOT
+from tests.emulators.anthropic import AnthropicEmulator
+from tests.emulators.streaming import Answer
+
+CLAIM = {"target": "user", "text": "Prefers metric units", "message": 1, "quote": SAID}
+REMEMBER = Answer(blocks=[{"type": "tool_use", "name": "memory", "input": CLAIM}], stop="tool_use")
+PENDING = {"kept": -1, "paid": []}
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[AnthropicEmulator]:
+    async with AnthropicEmulator() as running:
+        running.answer = lambda _: REMEMBER
+        yield running
+
+
+async def test_a_review_waits_for_its_batch_and_pays_half(
+    api: AnthropicEmulator, tmp_path: Path
+) -> None:
+    direct = tmp_path / "direct"
+    batched = tmp_path / "batched"
+    for home in (direct, batched):
+        home.mkdir()
+    api.batches.refusal = {"type": "invalid_request_error", "message": "no batches"}
+    whole = await look(direct, api.url, 0)
+    api.batches.refusal = None
+    assert await look(batched, api.url, 0) == PENDING
+    assert await look(batched, api.url, 1) == PENDING
+    api.batches.end()
+    done = await look(batched, api.url, 2)
+    assert done["kept"] == whole["kept"] == 1
+    assert len(api.batches.all) == 1
+    ((purpose, full),) = whole["paid"]  # type: ignore[misc]
+    ((_, half),) = done["paid"]  # type: ignore[misc]
+    assert (purpose, half) == ("review", -(-full // 2))
+    assert len(api.requests) == 1, "the batched review made no call of its own"
+
+
+@pytest.mark.parametrize("kind", ["errored", "expired", "canceled"])
+async def test_a_batch_without_an_answer_is_followed_by_the_direct_call(
+    api: AnthropicEmulator, tmp_path: Path, kind: str
+) -> None:
+    assert await look(tmp_path, api.url, 0) == PENDING
+    api.batches.end(kind)
+    done = await look(tmp_path, api.url, 1)
+    assert done["kept"] == 1
+    assert len(api.requests) == 1
+    assert len(api.batches.all) == 1
+
+
+async def test_a_batch_that_takes_longer_than_a_day_is_cancelled(
+    api: AnthropicEmulator, tmp_path: Path
+) -> None:
+    assert await look(tmp_path, api.url, 0) == PENDING
+    assert await look(tmp_path, api.url, 23) == PENDING
+    assert (await look(tmp_path, api.url, 25))["kept"] == 1
+    assert [one.kind for one in api.batches.all.values()] == ["canceled"]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("moment", ["arriving", "created"])
+async def test_a_process_that_dies_while_it_submits_never_submits_twice(
+    api: AnthropicEmulator, tmp_path: Path, moment: str
+) -> None:
+    reached, held = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        reached.set()
+        await held.wait()
+
+    setattr(api.batches, moment, hold)
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.agent_core.agent.review.batching"),
+        *(str(tmp_path), api.url, "0"),
+        cwd=ROOT,
+    )
+    async with asyncio.timeout(120):
+        await reached.wait()
+    process.kill()
+    assert await process.wait() == -signal.SIGKILL
+    setattr(api.batches, moment, None)
+
+    arrived = moment == "created"
+    assert len(api.batches.all) == (1 if arrived else 0)
+    assert await look(tmp_path, api.url, 1) == PENDING
+    assert len(api.batches.all) == 1
+    api.batches.end()
+    done = await look(tmp_path, api.url, 2)
+    if arrived:  # now that it can be read, it is found; the next look collects it
+        assert done == PENDING
+        done = await look(tmp_path, api.url, 3)
+    assert done["kept"] == 1
+    assert len(api.batches.all) == 1
+    assert len(done["paid"]) == 1  # type: ignore[arg-type]
+    assert not api.requests

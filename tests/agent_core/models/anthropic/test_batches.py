@@ -1,0 +1,100 @@
+"""Batches of one request, through the real SDK."""
+
+import pytest
+
+from agent_core.errors import ModelBusy, ModelDenied, ModelRejected, ModelUnknown
+from agent_core.models import ModelRouter
+from agent_core.models.anthropic import create
+from agent_core.models.contract import Batches, Model
+from agent_core.transcript import user_message
+from tests.agent_core.models.calls import ask, complete
+from tests.emulators.anthropic import AnthropicEmulator
+from tests.emulators.streaming import Answer, text_answer
+from tests.fakes.model import FakeModel
+
+TOOL = Answer(blocks=[{"type": "tool_use", "name": "memory", "input": {"a": "é"}}], stop="tool_use")
+
+
+async def test_an_answer_of_a_batch_is_that_of_a_call(model: Model, api: AnthropicEmulator) -> None:
+    assert isinstance(model, Batches)
+    request = ask(user_message("keep this"))
+    api.plan(TOOL)
+    _, called = await complete(model, request)
+    api.plan(TOOL)
+    batch_id = await model.submit(request, "mark-1")
+    assert batch_id
+    assert await model.collect(request.model, batch_id, "mark-1") is None
+    api.batches.end()
+    answer = await model.collect(request.model, batch_id, "mark-1")
+    assert answer
+    assert answer.stop == called.stop == "tools"
+    assert answer.model == called.model
+    assert [(one.name, one.arguments) for one in answer.message.calls] == [
+        (one.name, one.arguments) for one in called.message.calls
+    ]
+    assert answer.usage.total_tokens == called.usage.total_tokens
+
+
+@pytest.mark.parametrize("kind", ["errored", "expired", "canceled"])
+async def test_a_batch_without_an_answer_is_rejected(
+    model: Model, api: AnthropicEmulator, kind: str
+) -> None:
+    assert isinstance(model, Batches)
+    request = ask(user_message("keep this"))
+    batch_id = await model.submit(request, "m") or ""
+    if kind == "canceled":
+        await model.cancel(request.model, batch_id)
+    else:
+        api.batches.end(kind)
+    with pytest.raises(ModelRejected, match=kind):
+        await model.collect(request.model, batch_id, "m")
+    with pytest.raises(ModelUnknown):
+        await model.collect(request.model, "msgbatch_0", "m")
+
+
+async def test_a_lost_batch_is_found_by_its_mark_once_it_can_be_read(
+    model: Model, api: AnthropicEmulator
+) -> None:
+    assert isinstance(model, Batches)
+    request = ask(user_message("keep this"))
+    assert await model.find_batch(request.model, "mine", 0) is None
+    await model.submit(request, "other")
+    mine = await model.submit(request, "mine")
+    with pytest.raises(ModelBusy):
+        await model.find_batch(request.model, "mine", 0)
+    api.plan(text_answer("a"), text_answer("b"))
+    api.batches.end()
+    assert await model.find_batch(request.model, "mine", 0) == mine
+    assert await model.find_batch(request.model, "another", 0) is None
+    assert await model.find_batch(request.model, "mine", 2**52) is None, "it is older"
+
+
+async def test_errors_of_batches_are_those_of_calls(api: AnthropicEmulator) -> None:
+    refused = create({"api_key": "wrong", "base_url": api.url})
+    gone = create({"api_key": "k", "base_url": "http://127.0.0.1:9"})
+    request = ask(user_message("keep this"))
+    with pytest.raises(ModelDenied):
+        await refused.submit(request, "m")
+    with pytest.raises(ModelBusy):
+        await gone.submit(request, "m")
+    await refused.close()
+    await gone.close()
+
+
+async def test_a_router_takes_batches_of_the_providers_that_have_them(
+    model: Model, api: AnthropicEmulator
+) -> None:
+    router = ModelRouter({"anthropic": model, "openai": FakeModel()}, default="openai")
+    request = ask(user_message("keep this"))
+    assert await router.submit(request, "m") is None
+    name = f"anthropic:{request.model}"
+    assert await model.find_batch(request.model, "m", 0) is None  # type: ignore[attr-defined]
+    batch_id = await router.submit(ask(user_message("keep this"), model=name), "m")
+    assert batch_id in api.batches.all
+    api.batches.end()
+    assert await router.find_batch(name, "m", 0) == batch_id
+    assert await router.collect(name, batch_id or "", "m")
+    await router.cancel(name, batch_id or "")
+    assert await router.find_batch("gpt-5", "m", 0) is None
+    with pytest.raises(ModelRejected):
+        await router.collect("gpt-5", "x", "m")
