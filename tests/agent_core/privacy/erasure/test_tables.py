@@ -15,6 +15,7 @@ NOBODYS = {
     "message_search_config": "the index's own",
     "prompts": "emptied, where no other talk has them",
     "skill_uses": "numbers of skills and turns, and how each went; no words",
+    "usage_sums": "sums of the numbers that `usage` keeps of someone erased; no words",
     "skills": "names of folders of the gateway's, and how often jobs used them",
 }
 HANDLED = {
