@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,22 @@ def test_every_target_is_there_and_explained() -> None:
     text = ROOT.joinpath("Makefile").read_text()
     assert reported >= TARGETS
     assert reported == set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))
+
+
+def test_the_parts_of_the_fast_tests_hold_every_folder_once() -> None:
+    shown = make(ROOT, "--dry-run", "fast-1", "fast-2", "fast-3").stdout
+    patterns = [word for word in shown.split() if word.startswith("tests/")]
+    found = Counter(file for one in patterns for top in ROOT.glob(one) for file in list_tests(top))
+    assert set(found.values()) == {1}
+    slow = {"bench", "contracts", "emulators", "fakes", "faults", "integration", "journeys"}
+    assert set(found) == {
+        file for file in list_tests(ROOT / "tests") if file.relative_to(ROOT).parts[1] not in slow
+    }
+
+
+def list_tests(folder: Path) -> list[Path]:
+    """The test modules of a folder, or the one that it is."""
+    return [*folder.rglob("test_*.py")] if folder.is_dir() else [folder]
 
 
 def test_no_target_is_mistaken_for_a_file() -> None:
