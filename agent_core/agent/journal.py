@@ -170,7 +170,7 @@ class TurnJournal:
             turns.begin_steps(connection, turn_id=self.shelf.turn_id, calls=calls, now=now)
             self._bill(connection, answer, now)
             if self.waiting_since is not None:
-                turns.end_wait(connection, turn_id=self.shelf.turn_id)
+                turns.end_wait(connection, turn_id=self.shelf.turn_id, now=now)
 
         self._unrecorded = [answer]
         await self._write("turns.answer", work)

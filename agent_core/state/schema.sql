@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 42;
+PRAGMA user_version = 43;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -142,7 +142,8 @@ CREATE TABLE turns (
     run_id INTEGER REFERENCES job_runs (id),
     waiting_since INTEGER,
     is_untrusted INTEGER NOT NULL DEFAULT 0,
-    detail TEXT NOT NULL DEFAULT ''
+    detail TEXT NOT NULL DEFAULT '',
+    model_waits TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX turns_by_run ON turns (run_id) WHERE run_id IS NOT NULL;
 CREATE INDEX turns_by_conversation ON turns (conversation_id, id);

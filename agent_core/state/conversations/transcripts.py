@@ -296,8 +296,7 @@ def list_timed_calls(connection: Connection, *, turn_id: TurnId) -> list[TimedCa
 def list_waits(connection: Connection, *, turn_id: TurnId) -> list[TimedWait]:
     """List what a turn has waited for, oldest first.
 
-    That a model did not answer is known while it lasts only. What a turn proposed is asked at its
-    end, so nothing waits for it.
+    What a turn proposed is asked at its end, so nothing waits for it.
     """
     rows = connection.execute(
         "SELECT 'queue', MIN(received_at), (SELECT started_at FROM turns WHERE id = :turn_id)"
@@ -308,7 +307,13 @@ def list_waits(connection: Connection, *, turn_id: TurnId) -> list[TimedWait]:
         " AND waiting_since IS NOT NULL ORDER BY 2",
         {"turn_id": turn_id},
     ).fetchall()
-    return [TimedWait(kind=row[0], began_at=row[1], ended_at=row[2]) for row in rows]
+    [noted] = connection.execute(
+        "SELECT COALESCE(MAX(model_waits), '') FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
+    ).fetchone()
+    spans = [span.split("-") for span in noted.split()]
+    found = [*rows, *(("model", int(began), int(ended)) for began, ended in spans)]
+    waits = [TimedWait(kind=row[0], began_at=row[1], ended_at=row[2]) for row in found]
+    return sorted(waits, key=lambda wait: wait.began_at)
 
 
 def find_running(connection: Connection) -> tuple[int, set[TurnId]]:

@@ -82,6 +82,11 @@ _COLUMNS = (
     "waiting_since",
 )
 _TURN = ", ".join(_COLUMNS)
+_END_WAIT = (
+    "model_waits = model_waits || COALESCE(waiting_since || '-' || :now || ' ', ''),"
+    " waiting_since = NULL"
+)
+"""Notes a wait for a model that ends now, if there is one."""
 _LONGEST_DETAIL = 500
 """Characters; some providers answer an error with a whole page."""
 
@@ -284,10 +289,10 @@ def wait(connection: Connection, *, turn_id: TurnId, since: int) -> None:
     )
 
 
-def end_wait(connection: Connection, *, turn_id: TurnId) -> None:
-    """Record that a model answers the turn again."""
+def end_wait(connection: Connection, *, turn_id: TurnId, now: int) -> None:
+    """Record that a model answers the turn again, and how long it did not."""
     connection.execute(
-        "UPDATE turns SET waiting_since = NULL WHERE id = :turn_id", {"turn_id": turn_id}
+        f"UPDATE turns SET {_END_WAIT} WHERE id = :turn_id", {"turn_id": turn_id, "now": now}
     )
 
 
@@ -303,7 +308,7 @@ def end(
     """End a turn; return whether it, or its person's turn before it there, used a skill."""
     row = connection.execute(
         "UPDATE turns SET state = :state, reason = :reason, model = :model, ended_at = :now,"
-        " waiting_since = NULL WHERE id = :turn_id RETURNING EXISTS (SELECT 1 FROM skill_uses"
+        f" {_END_WAIT} WHERE id = :turn_id RETURNING EXISTS (SELECT 1 FROM skill_uses"
         " WHERE turn_id IN (:turn_id, (SELECT MAX(id) FROM turns AS earlier WHERE id < :turn_id"
         " AND earlier.conversation_id = turns.conversation_id"
         " AND earlier.person_id = turns.person_id)))",

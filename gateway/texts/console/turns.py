@@ -11,7 +11,7 @@ WAITS: Mapping[WaitKind, Text] = {
     "queue": Text("Waited for its turn"),
     "approval": Text("Waited for an approval"),
     "answer": Text("Waited for an answer"),
-    "model": Text("Waits for the model, and retries"),
+    "model": Text("Waited for the model, and tried again"),
 }
 FORK = Text("Fork from here")
 FORK_OF = Text("Fork: {title}")

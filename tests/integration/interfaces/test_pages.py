@@ -6,6 +6,7 @@ from pathlib import Path
 
 import aiohttp
 
+from agent_core.errors import ModelBusy
 from agent_core.memory import insert_conclusion, list_premises
 from agent_core.skills.catalog import SKILL_FILE
 from agent_core.state.backups.places import record_newest
@@ -133,7 +134,7 @@ async def test_a_turn_shows_its_waits_and_is_replayed_with_its_prompt_by_source(
             text = await answer.text()
         for words in (
             *("Waited for its turn", "4.00 s", "Waited for an approval", "2.00 s"),
-            *("Waits for the model, and retries", "<dt>Attempts</dt><dd>2</dd>"),
+            *("Waited for the model, and tried again", "<dt>Attempts</dt><dd>2</dd>"),
         ):
             assert words in text, words
         after = await database.read(lambda c: c.execute("SELECT COUNT(*) FROM usage").fetchone())
@@ -145,6 +146,21 @@ async def test_a_turn_shows_its_waits_and_is_replayed_with_its_prompt_by_source(
         for turn in others:
             async with session.get(f"/turns/{turn.id}/replay") as answer:
                 assert answer.status == 404
+
+
+async def test_a_finished_turn_shows_how_long_its_model_did_not_answer(setup: Setup) -> None:
+    setup.model.plays = [
+        [ModelBusy("overloaded")],
+        ask(call("recall", '{"query": "heron"}')),
+        [ModelBusy("overloaded")],
+        say("A heron."),
+    ]
+    await setup.post("chat/completions", setup.olga, chat_of("Which bird is grey?"))
+    newest = await setup.served.gateway.database.read(turns.find_newest)
+    async with browse(setup.served) as session, session.get(f"/turns/{newest}") as answer:
+        text = await answer.text()
+    assert text.count("Waited for the model, and tried again") == 2
+    assert "still running" not in text
 
 
 def bury(connection: Connection) -> None:
