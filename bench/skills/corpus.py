@@ -2,6 +2,8 @@
 
 `tuned.json` serves to tune the ranking. `held_out.json` was committed before the ranking was made,
 `second_held_out.json` before it was changed. Both are read for published figures only.
+`third_held_out.json` has requests for 60 skills drawn at random from the second catalogue, by an
+author who saw neither the ranking nor other requests. It was read once, with the ranking final.
 """
 
 import json
@@ -24,7 +26,8 @@ _WORK = (
 )
 COUNT = 500
 _BODY = "Do the work step by step, and check it.\n" * 40
-Sample = Literal["tuned", "held_out", "second_held_out"]
+Sample = Literal["tuned", "held_out", "second_held_out", "third_held_out"]
+_THIRD: Sample = "third_held_out"
 
 SAMPLES: tuple[Sample, ...] = get_args(Sample)
 
@@ -48,12 +51,16 @@ class Request:
 
 def read_requests(sample: Sample) -> list[Request]:
     """Read the requests in their order."""
+    if sample == _THIRD:
+        given = json.loads(_find(_THIRD).read_text())
+        return [Request(one["request"], *one["right"]) for one in given]
     return [Request(one[-1], one[0]) for one in _read(sample)]
 
 
 def list_skills(sample: Sample) -> list[WrittenSkill]:
     """List the skills of a catalogue. Those of `tuned` have no text of their own."""
-    written = [WrittenSkill(*one[:-1]) for one in _read(sample)]
+    catalogue: Sample = "second_held_out" if sample == _THIRD else sample
+    written = [WrittenSkill(*one[:-1]) for one in _read(catalogue)]
     others = [
         WrittenSkill(f"{subject}-{work}", text.format(subject))
         for subject in json.loads(_find("tuned").read_text())["subjects"]
