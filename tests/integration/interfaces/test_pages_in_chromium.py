@@ -169,6 +169,15 @@ async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
         await page.get_by_label("Search what was said").fill("heron")
         await page.keyboard.press("Enter")
         await page.get_by_text("Found by: heron").first.wait_for()
+        await page.get_by_role("region", name="All conversations").get_by_role("link").first.click()
+        await page.get_by_role("button", name="Fork from here").first.click()
+        await page.get_by_text("What came before").wait_for()
+        model.plays = [say("An owl is one, too.")]
+        await page.get_by_label("Write a message").fill("What is an owl?")
+        await page.get_by_role("button", name="Send", exact=True).click()
+        await page.locator("article").get_by_text("An owl is one, too.").wait_for()
+        found = await axe.Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
 
 
 async def test_an_open_page_shows_a_new_turn_by_itself(home: Path) -> None:
