@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         TextDelta,
         Usage,
     )
+    from agent_core.models.http import parse_retry_after
     from agent_core.models.requests import (
         Fingerprints,
         choose,
@@ -69,6 +70,7 @@ __all__ = [
     "list_shown",
     "load_table",
     "parse_price",
+    "parse_retry_after",
     "reads_pdf",
     "reduce_table",
     "split_name",

@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 43;
+PRAGMA user_version = 44;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -315,6 +315,7 @@ CREATE TABLE "ledger" (
     sources TEXT NOT NULL DEFAULT '[]'
 );
 CREATE INDEX ledger_by_person ON ledger (person_id, target, id);
+CREATE INDEX ledger_by_number ON ledger (person_id, id);
 CREATE INDEX ledger_by_undone ON ledger (undoes) WHERE undoes IS NOT NULL;
 
 -- Queued background work.
@@ -406,6 +407,7 @@ CREATE TABLE questions (
     answered_at INTEGER,
     UNIQUE (turn_id, call_id)
 );
+CREATE INDEX questions_by_person ON questions (person_id, id);
 CREATE INDEX questions_open ON questions (person_id, id) WHERE state = 'open';
 CREATE INDEX questions_of_turn_open ON questions (turn_id) WHERE state = 'open';
 
@@ -792,3 +794,46 @@ CREATE TABLE incidents (
     ended_at INTEGER,
     PRIMARY KEY (kind, subject)
 ) WITHOUT ROWID;
+
+-- An outgoing webhook: where a person's events of some kinds go. `place` is the place in the stream
+-- of events up to which they are stored as deliveries. No request is made before `due_at`;
+-- `failures` counts those in a row. `key` names the request that
+-- added it, so that a repeat adds nothing.
+CREATE TABLE webhooks (
+    id         INTEGER PRIMARY KEY,
+    person_id  INTEGER NOT NULL REFERENCES people (id),
+    name       TEXT NOT NULL,
+    url        TEXT NOT NULL,
+    kinds      TEXT NOT NULL,
+    secret     TEXT NOT NULL,
+    state      TEXT NOT NULL CHECK (state IN ('active', 'paused', 'dead')),
+    reason     TEXT NOT NULL DEFAULT '',
+    place      TEXT NOT NULL,
+    failures   INTEGER NOT NULL DEFAULT 0,
+    due_at     INTEGER NOT NULL DEFAULT 0,
+    key        TEXT UNIQUE,
+    created_at INTEGER NOT NULL
+);
+CREATE INDEX webhooks_by_person ON webhooks (person_id);
+CREATE INDEX webhooks_active ON webhooks (id) WHERE state = 'active';
+
+-- One event on its way to a webhook. `event_id` is the same in every attempt, so that the receiver
+-- knows a repeat.
+CREATE TABLE webhook_deliveries (
+    id         INTEGER PRIMARY KEY,
+    webhook_id INTEGER NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    event_id   TEXT NOT NULL,
+    kind       TEXT NOT NULL,
+    payload    TEXT NOT NULL,
+    state      TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'failed')),
+    attempts   INTEGER NOT NULL DEFAULT 0,
+    due_at     INTEGER NOT NULL,
+    status     INTEGER,
+    reason     TEXT NOT NULL DEFAULT '',
+    created_at INTEGER NOT NULL,
+    ended_at   INTEGER,
+    UNIQUE (webhook_id, event_id)
+);
+CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries (webhook_id, id);
+CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (webhook_id, due_at, id)
+    WHERE state = 'waiting';

@@ -25,7 +25,7 @@ _SHAPES = (
     _Shape("an OpenRouter key", r"\bsk-or-v1-[0-9a-f]{32,}"),
     _Shape("an OpenAI key", r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}"),
     _Shape("a Stripe key", r"\b(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"),
-    _Shape("a Stripe webhook secret", r"\bwhsec_[A-Za-z0-9+/=]{24,}"),
+    _Shape("a webhook secret", r"\bwhsec_[A-Za-z0-9+/=]{24,}"),
     _Shape("a GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{40,})"),
     _Shape("a GitLab token", r"\bgl(?:pat|dt|rt|ptt|oas|soat)-[A-Za-z0-9_-]{20,}"),
     _Shape("a Slack token", r"\b(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,})"),

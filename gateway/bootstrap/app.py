@@ -102,6 +102,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     notices = Notices(core.database, dispatcher)
     outcomes = Outcomes(notifier, zone_of=core.zone_of, wakeup=core.wakeup)
     alerts = maintenance.make_alerts(core, notices)
+    webhooks = maintenance.make_webhooks(group, core, notices)
     handles = TurnHandles()
     data = _make_data_services(core, dispatcher, handles)
     toolboxes = build_toolboxes(core, data.mcp, data.user_prompts, dispatcher)
@@ -136,7 +137,9 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         agents=core.agents,
         quotas=core.quotas,
         merging=data.merging,
+        webhooks=webhooks,
         background=[
+            webhooks.run,
             *_list_background(core, notices, data, toolboxes, lanes),
             *list_deliveries(core, lanes, notifier),
             *([alerts.run] if core.settings.alerts.enabled else []),

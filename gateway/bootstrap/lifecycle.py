@@ -19,6 +19,7 @@ from gateway.errors import Broken, StartError
 from gateway.inbound import InboundRouter
 from gateway.jobs import EventJobs
 from gateway.outbound import OutboxDispatcher, Questions
+from gateway.outbound.webhooks import WebhookDispatcher
 from gateway.people import UNATTENDED, AccountMerging, DataExport, DataRequests, Identity
 from gateway.turns import ClientCalls, Lanes, UserPrompts
 
@@ -48,6 +49,7 @@ class Gateway:
     agents: AgentFolder
     quotas: Quotas
     merging: AccountMerging
+    webhooks: WebhookDispatcher
     background: Sequence[Callable[[], Coroutine[object, object, None]]]
     """Long-lived work besides platforms and scheduler; each runs until cancelled."""
     claim_code: str | None

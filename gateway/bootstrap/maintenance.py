@@ -23,6 +23,7 @@ from agent_core.tools import Toolbox, make_workspace_tools
 from gateway.bootstrap.core import Core
 from gateway.config import BACKUPS, SESSIONS
 from gateway.outbound import OutboxDispatcher, Questions
+from gateway.outbound.webhooks import WebhookDeps, WebhookDispatcher
 from gateway.people import Notices
 from gateway.scheduler import (
     SUMMARY_TASK,
@@ -240,6 +241,20 @@ def make_alerts(core: Core, notices: Notices) -> AlertWatch:
         pause=settings.alerts.pause_minutes * 60_000,
         look=core.extensions.timings.alerts,
     )
+
+
+def make_webhooks(group: asyncio.TaskGroup, core: Core, notices: Notices) -> WebhookDispatcher:
+    """Build what sends people's events to their webhooks."""
+    deps = WebhookDeps(
+        database=core.database,
+        allow_hosts=core.settings.webhooks.allow_hosts,
+        is_admitted=lambda c, person_id: core.identity.find_admitted(c, person_id) is not None,
+        tell=notices.tell_of_webhook,
+        enqueue=notices.dispatcher.enqueue,
+        now=core.now,
+        timings=core.extensions.timings.webhooks,
+    )
+    return WebhookDispatcher(group, deps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

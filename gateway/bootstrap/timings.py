@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from gateway.outbound import DeliveryTimings
+from gateway.outbound.webhooks import WebhookTimings
 from gateway.scheduler import LOOK, WATCH
 from gateway.turns import ANSWER_PATIENCE, CRASH_WAIT, START_DELAY, PresenterTimings
 
@@ -23,6 +24,7 @@ class Timings:
     """Between two looks at the folders and feeds that jobs wait for."""
     alerts: float = LOOK
     """Between two looks at what owners have to repair."""
+    webhooks: WebhookTimings = field(default_factory=WebhookTimings)
     answer_patience: int = ANSWER_PATIENCE
     """Milliseconds that a turn waits for an answer."""
     task_poll: float = 15.0

@@ -8,6 +8,7 @@ _SECRET_FORMS = re.compile(
     r"|gh[opsu]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"  # GitHub
     r"|xox[abeprs]-[A-Za-z0-9-]{8,}|xapp-[A-Za-z0-9-]{8,}"  # Slack
     r"|[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,}"  # Discord
+    r"|\bwhsec_[A-Za-z0-9+/=]{24,}"  # webhooks
 )
 
 

@@ -25,7 +25,12 @@ from gateway.config.logging import list_hidden
 from gateway.config.mcp_file import list_mcp_variables
 from gateway.config.media_tables import MediaSettings
 from gateway.config.model_tables import CostSettings, ModelSettings
-from gateway.config.operations import AlertSettings, SessionLogSettings, TelemetrySettings
+from gateway.config.operations import (
+    AlertSettings,
+    SessionLogSettings,
+    TelemetrySettings,
+    WebhookSettings,
+)
 from gateway.config.paths import HOME_VARIABLE, MODEL_TABLE, SKILLS, expand, open_home
 from gateway.config.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
 from gateway.config.redaction import looks_secret
@@ -104,6 +109,7 @@ class Settings(BaseSettings):
     log: LogSettings = LogSettings()
     alerts: AlertSettings = AlertSettings()
     session_log: SessionLogSettings = SessionLogSettings()
+    webhooks: WebhookSettings = WebhookSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     people: PeopleSettings = PeopleSettings()
 

@@ -137,6 +137,12 @@ class RetentionSettings(Table, title="How long data is kept"):
         30, ge=0, le=YEARS, description="Days to keep files that no message refers to."
     )
     messages_days: int = Field(0, ge=0, le=YEARS, description="Days to keep messages.")
+    webhooks_days: int = Field(
+        30,
+        ge=0,
+        le=YEARS,
+        description="Days to keep the events that outgoing webhooks have sent or given up.",
+    )
 
 
 class JobSettings(Table, title="Jobs"):

@@ -29,6 +29,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "secrets": "List the secrets that tools use by name",
     "mcp": "Add MCP servers, test them, and accept their tools",
     "tokens": "Make, list and revoke tokens for people's other programs",
+    "webhooks": "Send people's events to other programs, signed",
     "memory": "Show and undo changes to memory",
     "console": "Make a one-time link to somebody's pages of the console",
     "logins": "Show and end the logins of browsers to the console page",

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from gateway.outbound.buttons import caption_of, make_undo_buttons, read_command, stand_for
     from gateway.outbound.channel import CommandFormatter, Composer, ReservedSlot
     from gateway.outbound.dispatcher import DeliveryTimings, OutboxDispatcher
+    from gateway.outbound.event_feed import Cursor, Event, EventFeed, find_now, read_cursor
     from gateway.outbound.live_message import LiveMessage
     from gateway.outbound.question_views import choice_of
     from gateway.outbound.questions import (
@@ -30,7 +31,10 @@ __all__ = [
     "Answerer",
     "CommandFormatter",
     "Composer",
+    "Cursor",
     "DeliveryTimings",
+    "Event",
+    "EventFeed",
     "LiveMessage",
     "OutboxDispatcher",
     "Outcome",
@@ -40,10 +44,12 @@ __all__ = [
     "caption_of",
     "choice_of",
     "drop",
+    "find_now",
     "make_rescheduler",
     "make_secret",
     "make_undo_buttons",
     "read_command",
+    "read_cursor",
     "reschedule",
     "stand_for",
 ]

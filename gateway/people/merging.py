@@ -25,7 +25,7 @@ from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.jobs import rename_conversation_key
-from gateway.outbound import Answerer, Outcome, drop, make_secret
+from gateway.outbound import Answerer, Outcome, drop, make_secret, webhooks
 from gateway.people.admission import LOCAL_PLATFORM, name_after, slug_of
 from gateway.people.retargeting import retarget_jobs
 from gateway.texts import people as people_texts
@@ -106,7 +106,10 @@ class AccountMerging:
         gone = them or _meet(connection, other, now)
         rows = end_live(connection, person, now) + end_live(connection, gone, now)
         rename = _rename(gone, person)
+        for one in (person, gone):
+            webhooks.store_news(connection, one.id, now)
         merge_people.merge(connection, kept=person.id, absorbed=gone.id, rename=rename, now=now)
+        webhooks.restart(connection, person.id)
         _note(connection, gone, person, "link.joined", f"became {person.slug}", now)
         name_after(connection, person, other.name)
         self._enqueue_files(connection, person, f"link:{link.id}", now)

@@ -17,11 +17,13 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow, enqueue
 from agent_core.state.queues.tasks import Task
+from agent_core.state.webhooks.webhooks import Webhook
 from gateway import conversion
 from gateway.outbound import OutboxDispatcher
 from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM, UNATTENDED
 from gateway.texts import blocks
 from gateway.texts.memory import describe_oversize, describe_own_oversize
+from gateway.texts.operations.webhooks import describe_dead_webhook
 
 _log = logging.getLogger(__name__)
 
@@ -173,6 +175,23 @@ class Notices:
                 rows += self._enqueue(connection, owner, notice(), now, through)
         if all(row.platform == LOCAL_PLATFORM for row in rows):
             _log.warning("no owner has a direct chat for this notice: %s", notice())
+        return rows
+
+    def tell_of_webhook(
+        self, connection: Connection, webhook: Webhook, now: int
+    ) -> list[OutboxRow]:
+        """Tell a person in the caller's transaction why their webhook gets no more events.
+
+        Without a direct chat, it is logged.
+        """
+        person = people.find(connection, person_id=webhook.person_id)
+        if person is None:
+            return []
+        with use_language(person.language):
+            words = describe_dead_webhook(webhook.id, webhook.name, webhook.reason)
+            rows = self._enqueue(connection, person, words, now)
+        if not rows:
+            _log.warning("webhook %d ended, and its person has no direct chat", webhook.id)
         return rows
 
     def _enqueue(

@@ -56,6 +56,7 @@ class Sweeper:
             "steps": self._settings.steps_days,
             "usage": self._settings.usage_days,
             "messages": self._settings.messages_days,
+            "webhooks": self._settings.webhooks_days,
         }
         deleted = {kind: await self._sweep_kind(kind, number) for kind, number in days.items()}
         if deleted["messages"]:
@@ -117,4 +118,5 @@ _DELETIONS: Mapping[Kind, Callable[..., int]] = {
     "messages": retention.sweep_messages,
     "exports": _sweep_exports,
     "copies": retention.sweep_copies,
+    "webhooks": retention.sweep_webhooks,
 }

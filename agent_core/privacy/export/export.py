@@ -97,6 +97,8 @@ _ABOUT: Mapping[str, str] = {
     "questions.json": "questions with buttons, and your answers",
     "approvals.json": "what you allowed me to do, once or in advance",
     "api_tokens.json": "the tokens of your other programs, without their secrets",
+    "webhooks.json": "where your events are sent, without the secrets",
+    "webhook_deliveries.json": "events that were sent there, or wait",
     "reading_consents.json": "when you let an owner read your conversations",
     "turns.json": "your requests, and how they ended",
     "usage.json": "the cost of your requests; a million micro-dollars is a dollar",

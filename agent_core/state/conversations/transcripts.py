@@ -228,30 +228,6 @@ def find_origin(
     return (ConversationId(row[0]), MessageId(row[1])) if row else None
 
 
-def list_states(
-    connection: Connection, *, person_id: PersonId, since: int, limit: int
-) -> list[tuple[TurnId, str]]:
-    """List the turns that a person asked for from an id on, with their states, oldest first."""
-    return connection.execute(
-        "SELECT id, state FROM turns WHERE person_id = :person_id AND id >= :since"
-        " ORDER BY id LIMIT :limit",
-        {"person_id": person_id, "since": since, "limit": limit},
-    ).fetchall()
-
-
-def find_place(connection: Connection, *, person_id: PersonId) -> tuple[int, TurnId | None]:
-    """Return the ids of a person's newest turn, and of their oldest one that runs."""
-    newest = connection.execute(
-        "SELECT MAX(id) FROM turns WHERE person_id = :person_id", {"person_id": person_id}
-    ).fetchone()
-    running = connection.execute(
-        "SELECT MIN(id) FROM turns INDEXED BY turns_running WHERE state = 'running'"
-        " AND person_id = :person_id",
-        {"person_id": person_id},
-    ).fetchone()
-    return newest[0] or 0, running[0]
-
-
 def list_timed_steps(connection: Connection, *, turn_id: TurnId) -> list[TimedStep]:
     """List the tool calls of a turn in the order in which they started."""
     rows = connection.execute(

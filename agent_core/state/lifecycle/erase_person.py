@@ -45,6 +45,12 @@ def erase_identity(connection: Connection, *, person_ids: Sequence[PersonId]) ->
         connection.execute("DELETE FROM shares WHERE person_id = :person_id", values)
         connection.execute("DELETE FROM block_readers WHERE person_id = :person_id", values)
         connection.execute("DELETE FROM api_tokens WHERE person_id = :person_id", values)
+        connection.execute(
+            "DELETE FROM webhook_deliveries WHERE webhook_id IN"
+            " (SELECT id FROM webhooks WHERE person_id = :person_id)",
+            values,
+        )
+        connection.execute("DELETE FROM webhooks WHERE person_id = :person_id", values)
         connection.execute("DELETE FROM login_links WHERE person_id = :person_id", values)
         connection.execute("DELETE FROM browser_logins WHERE person_id = :person_id", values)
         connection.execute(

@@ -58,6 +58,15 @@ TABLES: Mapping[str, str] = {
         "SELECT name, scope, created_at, last_used_at FROM api_tokens"
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"
     ),
+    "webhooks": (
+        "SELECT id, name, url, kinds, state, reason, created_at FROM webhooks"
+        f" WHERE person_id IN {_PEOPLE} ORDER BY id"
+    ),
+    "webhook_deliveries": (
+        "SELECT webhook_id, event_id, kind, payload, webhook_deliveries.state, attempts, status,"
+        " webhook_deliveries.created_at, ended_at FROM webhooks JOIN webhook_deliveries"
+        f" ON webhook_id = webhooks.id WHERE person_id IN {_PEOPLE} ORDER BY webhook_deliveries.id"
+    ),
     "reading_consents": (
         "SELECT given_at, expires_at, ended_at FROM reading_consents"
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"

@@ -16,6 +16,7 @@ from agent_core.state.jobs import job_owners
 from agent_core.state.memory import archive
 from agent_core.state.people import api_tokens, browser_logins, learning, reading_consents
 from agent_core.state.search import search
+from agent_core.state.webhooks import webhooks
 
 Rename = Callable[[str], str]
 """Map the key of a conversation to the key that it has for the other person."""
@@ -58,6 +59,7 @@ def merge(
     move_questions(connection, kept=kept, absorbed=absorbed)
     approvals.move(connection, kept=kept, absorbed=absorbed)
     api_tokens.move(connection, kept=kept, absorbed=absorbed)
+    webhooks.move(connection, kept=kept, absorbed=absorbed)
     browser_logins.delete_of(connection, person_id=absorbed)
     for person_id in (kept, absorbed):  # nobody agreed to show what both have now
         reading_consents.delete_of(connection, person_id=person_id)

@@ -14,7 +14,7 @@ from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import redact
 
-Kind = Literal["inbox", "outbox", "steps", "usage", "messages", "exports", "copies"]
+Kind = Literal["inbox", "outbox", "steps", "usage", "messages", "exports", "copies", "webhooks"]
 DAY = 24 * 3_600_000
 """Milliseconds."""
 _NEWEST: dict[Kind, str] = {
@@ -25,6 +25,7 @@ _NEWEST: dict[Kind, str] = {
     "messages": "SELECT MAX(id) FROM turns",
     "exports": "SELECT MAX(id) FROM outbox",
     "copies": "SELECT MAX(id) FROM outbox",
+    "webhooks": "SELECT MAX(id) FROM webhook_deliveries",
 }
 
 
@@ -75,6 +76,9 @@ _OLD: dict[Kind, str] = {
     ),
     "copies": (
         f"SELECT 1 FROM outbox WHERE {_IN_SPAN} AND created_at < :before AND {_IS_COPY} LIMIT 1"
+    ),
+    "webhooks": (
+        f"SELECT 1 FROM webhook_deliveries WHERE {_IN_SPAN} AND ended_at < :before LIMIT 1"
     ),
 }
 
@@ -157,6 +161,14 @@ def sweep_steps(connection: Connection, *, span: Span) -> int:
         "DELETE FROM steps WHERE turn_id IN (SELECT id FROM turns"
         f" WHERE {_IN_SPAN} AND ended_at < :before AND state <> 'running')",
         span.values,
+    )
+    return cursor.rowcount
+
+
+def sweep_webhooks(connection: Connection, *, span: Span) -> int:
+    """Delete deliveries of webhooks that were sent or given up; return their number."""
+    cursor = connection.execute(
+        f"DELETE FROM webhook_deliveries WHERE {_IN_SPAN} AND ended_at < :before", span.values
     )
     return cursor.rowcount
 

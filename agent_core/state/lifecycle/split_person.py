@@ -19,6 +19,9 @@ from agent_core.state.memory import archive
 from agent_core.state.people import browser_logins
 from agent_core.state.people.people import Account
 from agent_core.state.search import search
+from agent_core.state.webhooks import webhooks
+
+_UNLINKED = "an account was unlinked; check that its address is still yours"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,7 @@ def split(
     """
     # Whoever holds the account may have opened one, and must not go on reading.
     browser_logins.delete_of(connection, person_id=account.person_id)
+    webhooks.pause_all(connection, person_id=account.person_id, reason=_UNLINKED)
     known = archive.list_begun(connection, person_id=account.person_id, account_id=account.id)
     archive.move(connection, out_of=account.person_id, into=into, archive_ids=known)
     planned = job_owners.list_begun(connection, person_id=account.person_id, account_id=account.id)

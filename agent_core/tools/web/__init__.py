@@ -6,7 +6,7 @@ from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
     from agent_core.tools.web.catalog import WebOptions, make_web_tools
-    from agent_core.tools.web.fetching import MOST_BYTES, Fetcher, FetchRequest, Page
+    from agent_core.tools.web.fetching import MOST_BYTES, Fetcher, FetchRequest, Page, Reply
 else:
     __getattr__ = export_lazily(__name__, __file__)
 
@@ -15,6 +15,7 @@ __all__ = [
     "FetchRequest",
     "Fetcher",
     "Page",
+    "Reply",
     "WebOptions",
     "make_web_tools",
 ]

@@ -3,8 +3,10 @@
 import asyncio
 import socket
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 from urllib.parse import SplitResult, urljoin
 
 import aiohttp
@@ -13,6 +15,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from agent_core.tools.network import ForbiddenAddress, HostLookup, Resolve, check_url, resolve
 from agent_core.tools.readers import FetchFailed
+
+T = TypeVar("T")
 
 MOST_BYTES = 3_000_000
 """Bytes of a response, after decompression."""
@@ -54,6 +58,17 @@ class FetchRequest:
     most_bytes: int = MOST_BYTES
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a server answered to something that was sent; nothing of its body is read.
+
+    `retry_after` is the header of that name, "" without one.
+    """
+
+    status: int
+    retry_after: str = ""
+
+
 class Fetcher:
     """Fetches pages. Each host is resolved once, and only the checked addresses are connected to.
 
@@ -73,9 +88,20 @@ class Fetcher:
 
     async def fetch(self, wanted: FetchRequest) -> Page:
         """Fetch a page. Raises `FetchFailed`."""
+        return await self._limit(self._follow(wanted))
+
+    async def send(self, wanted: FetchRequest) -> Reply:
+        """Send a body, and return what was answered; a redirect is an answer like any other.
+
+        Raises `FetchFailed` without an answer.
+        """
+        return await self._limit(self._send(wanted))
+
+    async def _limit(self, work: Awaitable[T]) -> T:
+        """Await a request in limited time. Raises `FetchFailed`."""
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._follow(wanted)
+                return await work
         except ForbiddenAddress as error:
             raise FetchFailed(str(error)) from error
         except TimeoutError as error:
@@ -91,13 +117,19 @@ class Fetcher:
             parts = check_url(url)
             is_trusted = wanted.is_trusted and url == wanted.url
             addresses = await self._look_up(parts, is_trusted=is_trusted)
-            found = await self._request(url, addresses, wanted)
+            async with self._request(url, addresses, wanted) as answer:
+                found = await _read_page(answer, url, wanted.most_bytes)
             if isinstance(found, Page):
                 return found
             if wanted.headers or wanted.body:
                 raise FetchFailed("it redirects, which is not allowed here")
             url = urljoin(url, found)
         raise FetchFailed(f"it redirects more than {MOST_REDIRECTS} times")
+
+    async def _send(self, wanted: FetchRequest) -> Reply:
+        addresses = await self._look_up(check_url(wanted.url), is_trusted=wanted.is_trusted)
+        async with self._request(wanted.url, addresses, wanted) as answer:
+            return Reply(status=answer.status, retry_after=answer.headers.get("Retry-After", ""))
 
     async def _look_up(self, parts: SplitResult, *, is_trusted: bool) -> Sequence[str]:
         """Resolve and check the addresses of a host. Raises `ForbiddenAddress`."""
@@ -107,10 +139,11 @@ class Fetcher:
         except OSError as error:
             raise FetchFailed("its host name does not resolve") from error
 
+    @asynccontextmanager
     async def _request(
         self, url: str, addresses: Sequence[str], wanted: FetchRequest
-    ) -> Page | str:
-        """Request one URL; returns the page, or the target of a redirect."""
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Request one URL, at its checked addresses."""
         connector = aiohttp.TCPConnector(
             resolver=_Pinned(addresses), socket_factory=_gate(addresses), force_close=True
         )
@@ -129,20 +162,25 @@ class Fetcher:
                 allow_redirects=False,
             ) as answer,
         ):
-            moved = answer.headers.get("Location", "")
-            if answer.status in _MOVED and moved:
-                return moved
-            if answer.status != 200:
-                raise FetchFailed(f"it answered with status {answer.status}", status=answer.status)
-            return Page(
-                url=url,
-                body=await _read(answer, wanted.most_bytes),
-                media_type=answer.content_type,
-                charset=answer.charset or "",
-                next_url=next(
-                    (str(link["url"]) for name, link in answer.links.items() if name == "next"), ""
-                ),
-            )
+            yield answer
+
+
+async def _read_page(answer: aiohttp.ClientResponse, url: str, most: int) -> Page | str:
+    """Read the page, or the target of a redirect. Raises `FetchFailed`."""
+    moved = answer.headers.get("Location", "")
+    if answer.status in _MOVED and moved:
+        return moved
+    if answer.status != 200:
+        raise FetchFailed(f"it answered with status {answer.status}", status=answer.status)
+    return Page(
+        url=url,
+        body=await _read(answer, most),
+        media_type=answer.content_type,
+        charset=answer.charset or "",
+        next_url=next(
+            (str(link["url"]) for name, link in answer.links.items() if name == "next"), ""
+        ),
+    )
 
 
 class _Pinned(AbstractResolver):

@@ -172,6 +172,37 @@ class Talaria:
         """Delete a job."""
         self._ask("DELETE", f"/jobs/{job}")
 
+    def webhooks(self) -> list[types.WebhookModel]:
+        """List the outgoing webhooks."""
+        return cast(types.WebhookList, self._get("/webhooks"))["webhooks"]
+
+    def webhook(self, webhook: int) -> types.WebhookModel:
+        """Show an outgoing webhook."""
+        return cast(types.WebhookModel, self._get(f"/webhooks/{webhook}"))
+
+    def add_webhook(self, new: types.NewWebhook, *, key: str = "") -> types.AddedWebhook:
+        """Add a webhook; only this answer has its secret."""
+        return cast(types.AddedWebhook, self._post("/webhooks", new, key))
+
+    def act_on_webhook(
+        self, webhook: int, verb: Literal["test", "pause", "resume"], *, key: str = ""
+    ) -> types.WebhookModel:
+        """Test, pause or resume a webhook."""
+        return cast(types.WebhookModel, self._post(f"/webhooks/{webhook}/{verb}", None, key))
+
+    def deliveries(self, webhook: int) -> Iterator[types.DeliveryModel]:
+        """List all deliveries of a webhook, newest first."""
+        return self._walk(f"/webhooks/{webhook}/deliveries", "deliveries")
+
+    def redeliver(self, webhook: int, delivery: int) -> types.DeliveryModel:
+        """Send a delivery again."""
+        place = f"/webhooks/{webhook}/deliveries/{delivery}/redeliver"
+        return cast(types.DeliveryModel, self._post(place))
+
+    def remove_webhook(self, webhook: int) -> None:
+        """Remove a webhook."""
+        self._ask("DELETE", f"/webhooks/{webhook}")
+
     def skills(self) -> list[types.SkillModel]:
         """List the skills."""
         return cast(types.SkillList, self._get("/skills"))["skills"]

@@ -10,6 +10,20 @@ class AccountModel(TypedDict):
     display_name: str
 
 
+class AddedWebhook(TypedDict):
+    """A new webhook with its secret, which no other answer has."""
+
+    id: int
+    name: str
+    url: str
+    kinds: list[str]
+    state: str
+    reason: str
+    failures: int
+    created_at: int
+    secret: str
+
+
 class AgentModel(TypedDict):
     """A named agent."""
 
@@ -113,6 +127,29 @@ class Decision(TypedDict):
     """The key of a choice; for a question for a reason, any words."""
 
     choice: str
+
+
+class DeliveryModel(TypedDict):
+    """An event for a webhook; `event_id` is the `webhook-id` of each attempt."""
+
+    id: int
+    event_id: str
+    kind: str
+    payload: str
+    state: str
+    attempts: int
+    due_at: int
+    status: int | None
+    reason: str
+    created_at: int
+    ended_at: int | None
+
+
+class DeliveryList(TypedDict):
+    """The newest deliveries of a webhook, and where the next page begins."""
+
+    deliveries: list[DeliveryModel]
+    next: int | None
 
 
 class ErrorDetail(TypedDict):
@@ -245,6 +282,14 @@ class NewMessage(TypedDict):
     text: str
     conversation: NotRequired[str]
     reply: NotRequired[Literal["wait", "stream", "later"]]
+
+
+class NewWebhook(TypedDict):
+    """A webhook to add. Without `kinds`, it gets every kind of event."""
+
+    name: str
+    url: str
+    kinds: NotRequired[list[str]]
 
 
 class PersonModel(TypedDict):
@@ -439,3 +484,22 @@ class UsageModel(TypedDict):
 
     since: int
     lines: list[UsageLineModel]
+
+
+class WebhookModel(TypedDict):
+    """A webhook; `reason` says why it is paused or dead. `failures` counts those in a row."""
+
+    id: int
+    name: str
+    url: str
+    kinds: list[str]
+    state: str
+    reason: str
+    failures: int
+    created_at: int
+
+
+class WebhookList(TypedDict):
+    """The webhooks of the person."""
+
+    webhooks: list[WebhookModel]

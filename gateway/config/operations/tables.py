@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from gateway.config.tables import Table
-from gateway.config.types import PublicAddress
+from gateway.config.types import Hosts, PublicAddress
 
 
 class AlertSettings(Table, title="Alerts"):
@@ -35,6 +35,17 @@ class SessionLogSettings(Table, title="Session log"):
     kept_files: int = Field(
         5, ge=0, le=1000, description="Full files that each session keeps; older ones are deleted."
     )
+
+
+class WebhookSettings(Table, title="Outgoing webhooks"):
+    """Signed requests that tell other programs of people's events; see `talaria webhooks`."""
+
+    allow_hosts: Hosts = Field(
+        (),
+        description="Hosts, each with or without a port, that may have an address of the local"
+        " network and need no https.",
+    )
+    per_person: int = Field(10, ge=0, le=1000, description="Most webhooks per person.")
 
 
 class TelemetrySettings(Table, title="Telemetry"):

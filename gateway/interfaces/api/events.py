@@ -16,8 +16,8 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.clients import STREAM, make_finder
 from gateway.interfaces.api.errors import ApiError
-from gateway.interfaces.api.event_feed import EventFeed, read_cursor
 from gateway.interfaces.api.streams import ALIVE, end_with_error, write_event
+from gateway.outbound import EventFeed, read_cursor
 from gateway.turns import Client
 
 _LOOK = 1.0
@@ -26,6 +26,8 @@ _QUIET = 15
 """Looks without an event until a comment keeps the connection open."""
 _MOST_OF_PERSON, _MOST = 4, 32
 """Streams at one time; the port has 100 places."""
+_LONGEST_PLACE = 8000
+"""Characters; a place names each turn that runs."""
 _CROWDED = "Too many event streams are open. Close some of them."
 
 
@@ -37,11 +39,11 @@ async def follow_feed(
     quiet = 0
     while await is_open():
         events = await database.read(feed.read)
-        for number, (name, fields) in enumerate(events, start=1):
+        for number, event in enumerate(events, start=1):
             # Only behind the last one may a client continue without losing any.
             is_last = number == len(events)
             head = f"id: {feed.cursor.write()}\n" if is_last and feed.cursor else ""
-            yield head + write_event(fields, name)
+            yield head + write_event(event.fields, event.kind)
         quiet = 0 if events else quiet + 1
         if quiet == _QUIET:
             quiet = 0
@@ -74,7 +76,7 @@ def add_events(router: APIRouter, gateway: Gateway, access: Access) -> None:
     async def follow(
         request: Request,
         client: Asker,
-        last: Annotated[str, Header(alias="Last-Event-ID", max_length=100)] = "",
+        last: Annotated[str, Header(alias="Last-Event-ID", max_length=_LONGEST_PLACE)] = "",
     ) -> StreamingResponse:
         person_id = client.person_id
         if open_streams[person_id] >= _MOST_OF_PERSON or open_streams.total() >= _MOST:

@@ -2,7 +2,11 @@
 
 from gateway.bootstrap.factories import make_prompt_cache
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.operations.contract import OperationContext, scheduling_context
+from gateway.interfaces.operations.contract import (
+    OperationContext,
+    scheduling_context,
+    webhook_rules,
+)
 
 
 def open_context(gateway: Gateway, *, actor: str = "house") -> OperationContext:
@@ -23,5 +27,7 @@ def open_context(gateway: Gateway, *, actor: str = "house") -> OperationContext:
             wake=gateway.scheduling.wake,
             load_platforms=lambda: gateway.platforms.adapters,
         ),
+        webhooks=webhook_rules(gateway.settings),
+        wake_webhooks=gateway.webhooks.wake,
         actor=actor,
     )

@@ -15,6 +15,7 @@ from agent_core.state.queues.outbox import OutboxRow
 from gateway.config import Settings
 from gateway.errors import Declined
 from gateway.jobs import make_rules
+from gateway.outbound.webhooks import WebhookRules
 from gateway.people import DataErase, DataExport
 from gateway.scheduler import SkillServices
 
@@ -55,6 +56,9 @@ class OperationContext:
     erasing: DataErase
     scheduling: SchedulingContext
     skills: SkillServices
+    webhooks: WebhookRules
+    wake_webhooks: Callable[[], None]
+    """Called after a write that gives webhooks something to send."""
     prompt_cache: PromptCache | None = None
     """Builds a conversation's current prompt; None without settings."""
     actor: str = "house"
@@ -85,6 +89,14 @@ def find_zone_of(settings: Settings | None) -> str:
     """Return the time zone of people who have not set one, an IANA name."""
     own = settings.people.time_zone if settings else None
     return own or tzlocal.get_localzone_name()
+
+
+def webhook_rules(settings: Settings | None) -> WebhookRules:
+    """Return the limits of webhooks; without settings, the default ones."""
+    if settings is None:
+        return WebhookRules()
+    table = settings.webhooks
+    return WebhookRules(allow_hosts=table.allow_hosts, per_person=table.per_person)
 
 
 def scheduling_context(

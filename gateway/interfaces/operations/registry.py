@@ -16,6 +16,7 @@ from gateway.interfaces.operations.people import PEOPLE_OPERATIONS
 from gateway.interfaces.operations.skills import SKILL_OPERATIONS
 from gateway.interfaces.operations.tokens import TOKEN_OPERATIONS
 from gateway.interfaces.operations.turns import TURN_OPERATIONS
+from gateway.interfaces.operations.webhooks import WEBHOOK_OPERATIONS
 
 
 async def back_up(context: OperationContext, asked: Answer) -> Answer:
@@ -43,5 +44,6 @@ OPERATIONS: Mapping[str, Operation] = {
     **IMPORT_OPERATIONS,
     **APPROVAL_OPERATIONS,
     **TOKEN_OPERATIONS,
+    **WEBHOOK_OPERATIONS,
 }
 """By the names of the control socket."""

@@ -15,7 +15,12 @@ from agent_core.state.queues.outbox import OutboxRow
 from gateway.bootstrap.factories import load_adapters, make_memory, make_prompt_cache
 from gateway.config import DATABASE, MEMORIES, SKILLS, Settings, SkillSettings, make_home
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, OperationContext, scheduling_context
+from gateway.interfaces.operations.contract import (
+    Answer,
+    OperationContext,
+    scheduling_context,
+    webhook_rules,
+)
 from gateway.interfaces.operations.registry import OPERATIONS
 from gateway.people import DataErase, DataExport
 from gateway.scheduler import Calendars, make_skill_services
@@ -48,6 +53,8 @@ async def _perform_here(
             settings.skills if settings else SkillSettings(),
             database,
         ),
+        webhooks=webhook_rules(settings),
+        wake_webhooks=_do_nothing,
         prompt_cache=make_prompt_cache(settings, database, make_memory(settings, database))
         if settings
         else None,

@@ -14,7 +14,6 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.api.event_feed import EventFeed, read_cursor
 from gateway.interfaces.api.events import follow_feed
 from gateway.interfaces.operations.contract import find_zone_of
 from gateway.interfaces.operations.logins import find_owner
@@ -41,6 +40,7 @@ from gateway.interfaces.pages.rendering import (
     speak_to_viewer,
 )
 from gateway.interfaces.pages.views import Look, Missing, View
+from gateway.outbound import EventFeed, read_cursor
 from gateway.texts.console import access
 from gateway.texts.console import pages as texts
 

@@ -3,10 +3,11 @@
 from typing import Any
 from urllib.parse import parse_qs
 
-from agent_core.ids import QuestionId
-from agent_core.state.conversations import messages, questions, transcripts, turns, usage
+from agent_core.ids import QuestionId, TurnId
+from agent_core.state.conversations import messages, questions, turns, usage
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
+from agent_core.state.queues import person_events
 from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_body
 from gateway.interfaces.pages.views import Fields, Look, Missing
@@ -26,11 +27,13 @@ async def show(look: Look) -> Fields:
 
     def work(connection: Connection) -> dict[str, Any]:
         recent = turns.list_of_person(connection, person_id=person_id, before=_NEWEST, limit=_MOST)
-        _, oldest = transcripts.find_place(connection, person_id=person_id)
         running = [turn for turn in recent if turn.state == "running"]
-        if oldest is not None and oldest not in [turn.id for turn in running]:
-            found = turns.find_of_person(connection, turn_id=oldest, person_id=person_id)
-            running += [found] if found else []
+        for oldest in person_events.list_running(connection, person_id=person_id)[:1]:
+            if oldest not in [turn.id for turn in running]:
+                found = turns.find_of_person(
+                    connection, turn_id=TurnId(oldest), person_id=person_id
+                )
+                running += [found] if found else []
 
         def describe(turn: Turn) -> tuple[Turn, str]:
             asked = messages.request_of_turn(connection, turn_id=turn.id, person_id=person_id)

@@ -28,7 +28,18 @@ _CHECKS = [
     response_schema_conformance,
     status_code_conformance,
 ]
-_NUMBERED = ("turn", "job", "change", "question", "approval", "conversation", "entry", "number")
+_NUMBERED = (
+    "turn",
+    "job",
+    "change",
+    "question",
+    "approval",
+    "conversation",
+    "entry",
+    "number",
+    "webhook",
+    "delivery",
+)
 
 
 @dataclass

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
-from gateway.interfaces.api.event_feed import Cursor, read_cursor
 from tests.fakes.model import say
 from tests.integration.interfaces.api_setup import Setup, chat_of
 from tests.integration.processes import talaria_beside
@@ -84,14 +83,3 @@ async def test_a_person_holds_a_limited_number_of_streams(setup: Setup) -> None:
     with pytest.raises(AssertionError, match="Too many event streams"):
         await anext(follow(setup, setup.olga))
     await anext(follow(setup, setup.zebrana))
-
-
-@pytest.mark.parametrize("text", ["", "1-2-3", "1-2-3-x", "٣-1-1-1", "-1-1-1", "1-2-3-4-5"])
-def test_a_foreign_place_is_none(text: str) -> None:
-    assert read_cursor(text) is None
-
-
-def test_a_place_is_read_as_it_was_written() -> None:
-    place = Cursor(turn=12, open_turn=9, change=5, question=0)
-    assert read_cursor(place.write()) == place
-    assert read_cursor("9" * 90 + "-1-1-1") is not None

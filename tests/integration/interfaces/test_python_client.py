@@ -67,7 +67,7 @@ def use(talaria: Recorder) -> None:
     listening = threading.Event()
 
     def listen() -> None:
-        for _, name, _ in talaria.events("0-0-0-0"):
+        for _, name, _ in talaria.events("0---0-0"):
             told.append(name)
             listening.set()
             if name == "turn.ended":
@@ -99,6 +99,14 @@ def use(talaria: Recorder) -> None:
     assert talaria.act_on_job(job["id"], "run")["state"] == "active"
     assert talaria.runs(job["id"])
     talaria.delete_job(job["id"])
+    hook = talaria.add_webhook({"name": "all", "url": "https://localhost/"}, key="h")
+    assert hook["secret"].startswith("whsec_")
+    assert talaria.webhooks()[0] == talaria.webhook(hook["id"])
+    assert talaria.act_on_webhook(hook["id"], "test")["state"] == "active"
+    assert talaria.act_on_webhook(hook["id"], "pause")["state"] == "paused"
+    delivery = next(talaria.deliveries(hook["id"]))
+    assert talaria.redeliver(hook["id"], delivery["id"])["state"] == "waiting"
+    talaria.remove_webhook(hook["id"])
     for missing in (
         lambda: talaria.undo(2**40),
         lambda: talaria.note(2**40),

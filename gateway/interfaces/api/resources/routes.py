@@ -17,6 +17,7 @@ from gateway.interfaces.api.resources.questions import add_decisions, add_questi
 from gateway.interfaces.api.resources.recall import add_recall
 from gateway.interfaces.api.resources.skills import add_skills
 from gateway.interfaces.api.resources.turns import add_turns
+from gateway.interfaces.api.resources.webhooks import add_webhook_changes, add_webhooks
 
 
 def add_resources(router: APIRouter, gateway: Gateway, access: Access, requests: Requests) -> None:
@@ -32,8 +33,9 @@ def add_resources(router: APIRouter, gateway: Gateway, access: Access, requests:
         add_questions,
         add_jobs,
         add_skills,
+        add_webhooks,
     ):
         add(router, gateway, find_reader)
     add_messages(router, gateway, find_reader, requests)
-    for add in (add_memory_changes, add_decisions, add_job_changes):
+    for add in (add_memory_changes, add_decisions, add_job_changes, add_webhook_changes):
         add(router, gateway, find_manager)

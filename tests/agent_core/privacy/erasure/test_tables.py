@@ -52,6 +52,7 @@ HANDLED = {
         "tasks",
     ),
     *("room_presence", "strangers", "approvals", "api_tokens"),
+    *("webhooks", "webhook_deliveries"),
     *("browser_logins", "login_links", "reading_consents"),
     *("turn_files", "turns", "usage"),
 }

@@ -118,6 +118,7 @@ from agent_core.state.queues import (
     inbox,
     incidents,
     outbox,
+    person_events,
     reviews,
     skill_tests,
     tasks,
@@ -128,6 +129,9 @@ from agent_core.state.queues.deferred_messages import NewDeferredMessage
 from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.state.search import passages, search
 from agent_core.state.search.search import SearchFilter, Term
+from agent_core.state.webhooks import deliveries, webhooks
+from agent_core.state.webhooks.deliveries import NewDelivery
+from agent_core.state.webhooks.webhooks import NewWebhook, Webhook
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.schema import create_schema
 
@@ -144,6 +148,7 @@ GROWING = (
         "questions",
         "sessions",
         "shares",
+        "webhook_deliveries",
     ),
     *(
         "compactions",
@@ -206,6 +211,9 @@ ROOMS = (
     retention,
     api_tokens,
     browser_logins,
+    deliveries,
+    person_events,
+    webhooks,
     reading_consents,
     unreachable_chats,
     rooms,
@@ -237,7 +245,6 @@ WALKS = {
     "person_data.list_referenced": BESIDE,
     "person_data.walk_queued_work": BESIDE,
     "person_data.walk_foreign_changes": BESIDE,
-    "person_data.walk_questions": BESIDE,
     "person_data.walk_sent": BESIDE,
     "erase_person.erase_answers": "once for each person who is erased",
     "erase_person.erase_audit": "once for each person who is erased",
@@ -246,6 +253,10 @@ WALKS = {
 }
 
 ENTRY = ArchiveEntry(id=ArchiveId(1), text="t", tags=(), created_at=1, updated_at=1)
+
+ADDED = NewWebhook(
+    person_id=PersonId(1), name="n", url="u", kinds=("turn.ended",), secret="s", place="0---0-0"
+)
 
 WHOSE = DataSubject(person_ids=(PersonId(1),), accounts=(("p", "u"),), chats=(("p", "c"),))
 
@@ -325,6 +336,26 @@ VALUES: dict[str, Any] = {
         id=1, person_id=PersonId(1), name="n", scope="mcp", created_at=1, last_used_at=None
     ),
     "token_id": 1,
+    "added": ADDED,
+    "webhook": Webhook(
+        person_id=PersonId(1),
+        name="n",
+        url="u",
+        kinds=("turn.ended",),
+        secret="s",
+        place="0---0-0",
+        id=1,
+        state="active",
+        reason="",
+        failures=0,
+        due_at=0,
+        created_at=1,
+    ),
+    "webhook_id": 1,
+    "status": 200,
+    "delivery": NewDelivery(event_id="e", kind="turn.ended", payload="{}"),
+    "delivery_id": 1,
+    "failures": 1,
     "process": NewProcess(
         conversation_id=ConversationId(1), turn_id=TurnId(1), workspace="ana", wants_note=True
     ),
@@ -531,6 +562,7 @@ AGENT_MESSAGE = AgentMessage(
     is_tainted=False,
 )
 ODD_VALUES: dict[str, dict[str, Any]] = {
+    "webhooks.move_place": {"place": "0---0-0"},
     "external_sync.list_changed": {"after": 0},
     "delivery_targets.set_place": {"place": ("p", "c")},
     "history.list_history": {"place": ("p", "c")},

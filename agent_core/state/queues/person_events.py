@@ -1,0 +1,126 @@
+"""Queries over what happens to a person: their turns, changes of their memory, questions to them.
+
+Numbers of turns are given before the rows are written, so a row may appear behind a higher number.
+"""
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection
+
+RUNNING = "running"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnState:
+    """A turn with its state; times are milliseconds UTC."""
+
+    id: int
+    state: str
+    started_at: int
+    ended_at: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryChange:
+    """A change of one of a person's lists; the time is in milliseconds UTC."""
+
+    id: int
+    target: str
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedQuestion:
+    """A question to a person; the time is in milliseconds UTC."""
+
+    id: int
+    asked_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Newest:
+    """The highest numbers of a person's turns, changes and questions; 0 for none."""
+
+    turn: int
+    change: int
+    question: int
+
+
+_STATE = "id, state, started_at, ended_at"
+
+
+def list_turns(
+    connection: Connection, *, person_id: PersonId, after: int, limit: int
+) -> list[TurnState]:
+    """List the turns that a person asked for above a number, oldest first."""
+    rows = connection.execute(
+        f"SELECT {_STATE} FROM turns WHERE person_id = :person_id AND id > :after"
+        " ORDER BY id LIMIT :limit",
+        {"person_id": person_id, "after": after, "limit": limit},
+    ).fetchall()
+    return [_turn(row) for row in rows]
+
+
+def find_turns(
+    connection: Connection, *, person_id: PersonId, turn_ids: Collection[int]
+) -> list[TurnState]:
+    """Find turns of a person by their numbers, oldest first."""
+    rows = connection.execute(
+        f"SELECT {_STATE} FROM turns WHERE id IN (SELECT value FROM json_each(:turn_ids))"
+        " AND person_id = :person_id ORDER BY id",
+        {"person_id": person_id, "turn_ids": json.dumps(sorted(turn_ids))},
+    ).fetchall()
+    return [_turn(row) for row in rows]
+
+
+def list_running(connection: Connection, *, person_id: PersonId) -> list[int]:
+    """List the numbers of a person's turns that run, oldest first."""
+    rows = connection.execute(
+        "SELECT id FROM turns INDEXED BY turns_running WHERE state = 'running'"
+        " AND person_id = :person_id ORDER BY id",
+        {"person_id": person_id},
+    ).fetchall()
+    return [int(row[0]) for row in rows]
+
+
+def list_changes(
+    connection: Connection, *, person_id: PersonId, after: int, limit: int
+) -> list[MemoryChange]:
+    """List the changes of a person's memory above a number, without skills', oldest first."""
+    rows = connection.execute(
+        "SELECT id, target, created_at FROM ledger INDEXED BY ledger_by_number"
+        " WHERE person_id = :person_id AND id > :after AND target <> 'skill'"
+        " ORDER BY id LIMIT :limit",
+        {"person_id": person_id, "after": after, "limit": limit},
+    ).fetchall()
+    return [MemoryChange(id=row[0], target=row[1], created_at=row[2]) for row in rows]
+
+
+def list_questions(
+    connection: Connection, *, person_id: PersonId, after: int, limit: int
+) -> list[AskedQuestion]:
+    """List the questions to a person above a number, answered or not, oldest first."""
+    rows = connection.execute(
+        "SELECT id, asked_at FROM questions INDEXED BY questions_by_person"
+        " WHERE person_id = :person_id AND id > :after ORDER BY id LIMIT :limit",
+        {"person_id": person_id, "after": after, "limit": limit},
+    ).fetchall()
+    return [AskedQuestion(id=row[0], asked_at=row[1]) for row in rows]
+
+
+def find_newest(connection: Connection, *, person_id: PersonId) -> Newest:
+    """Return the highest numbers of what happened to a person."""
+    row = connection.execute(
+        "SELECT COALESCE((SELECT MAX(id) FROM turns WHERE person_id = :person_id), 0),"
+        " COALESCE((SELECT MAX(id) FROM ledger WHERE person_id = :person_id), 0),"
+        " COALESCE((SELECT MAX(id) FROM questions WHERE person_id = :person_id), 0)",
+        {"person_id": person_id},
+    ).fetchone()
+    return Newest(turn=row[0], change=row[1], question=row[2])
+
+
+def _turn(row: tuple[int, str, int, int | None]) -> TurnState:
+    return TurnState(id=row[0], state=row[1], started_at=row[2], ended_at=row[3])

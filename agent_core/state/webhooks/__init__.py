@@ -1,0 +1,1 @@
+"""Queries over outgoing webhooks and their deliveries."""

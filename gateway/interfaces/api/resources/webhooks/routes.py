@@ -1,0 +1,156 @@
+"""The outgoing webhooks of a person, and their deliveries."""
+
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from agent_core.state.engine.database import Connection
+from agent_core.state.webhooks import deliveries, webhooks
+from agent_core.state.webhooks.deliveries import Delivery
+from agent_core.state.webhooks.webhooks import Webhook
+from gateway.bootstrap.lifecycle import Gateway
+from gateway.interfaces.api.clients import FindClient
+from gateway.interfaces.api.errors import ApiError
+from gateway.interfaces.api.resources.changes import Key, hash_key, open_own, perform
+from gateway.interfaces.api.resources.replies import (
+    LARGEST,
+    Before,
+    Id,
+    Limit,
+    find_next,
+    find_person,
+    make_missing,
+    pick,
+    reply,
+)
+from gateway.interfaces.api.resources.webhooks.models import (
+    AddedWebhook,
+    DeliveryList,
+    DeliveryModel,
+    NewWebhook,
+    WebhookList,
+    WebhookModel,
+)
+from gateway.interfaces.operations.webhooks import operations
+from gateway.turns import Client
+
+_USED = "This Idempotency-Key belongs to another webhook."
+_ACTS = {"pause": operations.pause, "resume": operations.resume}
+
+
+def add_webhooks(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the routes that read webhooks."""
+    database = gateway.database
+    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
+
+    @router.get("/webhooks", summary="List your webhooks", response_model=WebhookList)
+    async def list_webhooks(request: Request, client: Asker) -> Response:
+        found = await database.read(lambda c: webhooks.list_of(c, person_id=client.person_id))
+        return reply(request, WebhookList(webhooks=[_show(one) for one in found]))
+
+    @router.get("/webhooks/{webhook}", summary="Show a webhook", response_model=WebhookModel)
+    async def show_webhook(request: Request, webhook: Id, client: Asker) -> Response:
+        return reply(request, _show(await database.read(lambda c: _find(c, webhook, client))))
+
+    @router.get(
+        "/webhooks/{webhook}/deliveries",
+        summary="List deliveries",
+        response_model=DeliveryList,
+    )
+    async def list_deliveries(
+        request: Request, webhook: Id, client: Asker, limit: Limit = 20, before: Before = LARGEST
+    ) -> Response:
+        def work(connection: Connection) -> list[Delivery]:
+            own = _find(connection, webhook, client)
+            return deliveries.list_of(connection, webhook=own, before=before, limit=limit)
+
+        found = await database.read(work)
+        return reply(
+            request,
+            DeliveryList(
+                deliveries=[_show_delivery(one) for one in found],
+                next=find_next([one.id for one in found], limit),
+            ),
+        )
+
+
+def add_webhook_changes(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the routes that change webhooks."""
+    database = gateway.database
+    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
+
+    async def name(client: Client, webhook: int | None = None) -> dict[str, Any]:
+        """Return how operations name a webhook of the person. Raises `ApiError`."""
+
+        def work(connection: Connection) -> dict[str, Any]:
+            if webhook is not None:
+                _find(connection, webhook, client)
+            return {"person": find_person(connection, client.person_id).slug, "number": webhook}
+
+        return await database.read(work)
+
+    @router.post("/webhooks", summary="Add a webhook", status_code=201)
+    async def add(asked: NewWebhook, client: Asker, key: Key = "") -> AddedWebhook:
+        wish = {**asked.model_dump(), **await name(client), "key": hash_key(client, key)}
+        made = await perform(operations.add(open_own(gateway), wish))
+        stored = await database.read(lambda c: _find(c, made["number"], client))
+        wanted = set(asked.kinds or webhooks.EVENT_KINDS)
+        if (stored.name, stored.url, {*stored.kinds}) != (asked.name, asked.url.strip(), wanted):
+            raise ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, _USED, code="idempotency_key_reused")
+        return AddedWebhook(**_show(stored).model_dump(), secret=made["secret"])
+
+    @router.post("/webhooks/{webhook}/test", summary="Send a test event", status_code=202)
+    async def test(webhook: Id, client: Asker, key: Key = "") -> WebhookModel:
+        wish = {**await name(client, webhook), "key": hash_key(client, key)}
+        await perform(operations.test(open_own(gateway), wish))
+        return _show(await database.read(lambda c: _find(c, webhook, client)))
+
+    @router.post("/webhooks/{webhook}/{verb}", summary="Pause or resume a webhook")
+    async def act(webhook: Id, verb: Literal["pause", "resume"], client: Asker) -> WebhookModel:
+        await perform(_ACTS[verb](open_own(gateway), await name(client, webhook)))
+        return _show(await database.read(lambda c: _find(c, webhook, client)))
+
+    @router.post(
+        "/webhooks/{webhook}/deliveries/{delivery}/redeliver",
+        summary="Send an event again",
+        status_code=202,
+    )
+    async def redeliver(webhook: Id, delivery: Id, client: Asker) -> DeliveryModel:
+        wish = {**await name(client, webhook), "delivery": delivery}
+        await database.read(lambda c: _find_delivery(c, webhook, delivery, client))
+        await perform(operations.redeliver(open_own(gateway), wish))
+        return await database.read(lambda c: _find_delivery(c, webhook, delivery, client))
+
+    @router.delete("/webhooks/{webhook}", summary="Remove a webhook", status_code=204)
+    async def remove(webhook: Id, client: Asker) -> None:
+        await perform(operations.remove(open_own(gateway), await name(client, webhook)))
+
+
+def _find(connection: Connection, webhook: int, client: Client) -> Webhook:
+    """Return a webhook of the person. Raises `ApiError`."""
+    found = webhooks.find(connection, person_id=client.person_id, webhook_id=webhook)
+    if found is None:
+        raise make_missing()
+    return found
+
+
+def _find_delivery(
+    connection: Connection, webhook: int, delivery: int, client: Client
+) -> DeliveryModel:
+    """Return a delivery of a person's webhook. Raises `ApiError`."""
+    own = _find(connection, webhook, client)
+    found = deliveries.find(connection, webhook=own, delivery_id=delivery)
+    if found is None:
+        raise make_missing()
+    return _show_delivery(found)
+
+
+def _show(webhook: Webhook) -> WebhookModel:
+    return WebhookModel(**pick(webhook, *WebhookModel.model_fields))
+
+
+def _show_delivery(delivery: Delivery) -> DeliveryModel:
+    return DeliveryModel(**pick(delivery, *DeliveryModel.model_fields))

@@ -1,0 +1,87 @@
+"""The arguments of `talaria webhooks`, which `--help` and the completions need."""
+
+import argparse
+
+from gateway.interfaces.parser import Parser
+
+_CHANGES = {
+    "test": "send a test event, and show the answer",
+    "pause": "send nothing until it is resumed; events wait",
+    "resume": "send what waits, and everything new",
+    "remove": "remove a webhook with its deliveries",
+}
+
+
+def configure(parser: Parser) -> None:
+    """Add the verbs; the default is `list`."""
+    parser.examples = ("talaria webhooks", "talaria webhooks test 1")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    listing = verbs.add_parser(
+        "list", help="list the webhooks (the default)", examples=["talaria webhooks list"]
+    )
+    for option in (parser, listing):
+        # A verb's default must not override the option given before the verb.
+        option.add_argument(
+            "--person", metavar="SLUG", default=argparse.SUPPRESS, help="one person's only"
+        )
+    _configure_adding(
+        verbs.add_parser(
+            "add",
+            help="send a person's events to an address",
+            examples=[
+                "talaria webhooks add all --person ada --url https://example.org/talaria",
+                "talaria webhooks add end --person ada --url https://a.example --events turn.ended",
+            ],
+        )
+    )
+    changes = {
+        name: verbs.add_parser(name, help=what, examples=[f"talaria webhooks {name} 1"])
+        for name, what in _CHANGES.items()
+    }
+    changes["resume"].add_argument(
+        "--from-now", action="store_true", help="drop the events that wait"
+    )
+    sent = verbs.add_parser(
+        "deliveries",
+        help="list the newest events of a webhook, and what became of each",
+        examples=["talaria webhooks deliveries 1", "talaria webhooks deliveries 1 --limit 100"],
+    )
+    sent.add_argument(
+        "--limit", metavar="N", type=_read_number, default=20, help="how many (default: 20)"
+    )
+    again = verbs.add_parser(
+        "redeliver", help="send an event again", examples=["talaria webhooks redeliver 1 7"]
+    )
+    for one in (*changes.values(), sent, again):
+        one.add_argument(
+            "number", metavar="NUMBER", type=_read_number, help="from `talaria webhooks list`"
+        )
+    again.add_argument(
+        "delivery", metavar="DELIVERY", type=_read_number, help="from `talaria webhooks deliveries`"
+    )
+
+
+def _configure_adding(add: Parser) -> None:
+    add.add_argument("name", metavar="NAME", help="what it is for, such as automation")
+    add.add_argument(
+        "--person",
+        metavar="SLUG",
+        required=True,
+        help="folder name of the person, from `talaria people list`",
+    )
+    add.add_argument(
+        "--url", metavar="URL", required=True, help="the address that gets POST requests"
+    )
+    add.add_argument(
+        "--events",
+        metavar="KIND",
+        nargs="+",
+        default=[],
+        help="turn.started, turn.ended, memory.changed or question.asked (default: all)",
+    )
+
+
+def _read_number(text: str) -> int:
+    if text.isdecimal() and 0 < len(text) < 16:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number from the list")

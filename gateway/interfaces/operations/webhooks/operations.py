@@ -1,0 +1,258 @@
+"""Operations on outgoing webhooks: add, list, test, pause, resume and remove them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import audit, people
+from agent_core.state.people.audit import AuditEntry
+from agent_core.state.people.people import Person
+from agent_core.state.webhooks import deliveries, webhooks
+from agent_core.state.webhooks.deliveries import Delivery
+from agent_core.state.webhooks.webhooks import EVENT_KINDS, EventKind, NewWebhook, Webhook
+from gateway.errors import Declined, Mistaken, suggest
+from gateway.interfaces.operations.contract import (
+    Answer,
+    Operation,
+    OperationContext,
+    read_limit,
+    read_text,
+)
+from gateway.outbound import find_now
+from gateway.outbound.webhooks import make_secret, make_test
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,31}")
+_NEWEST = 2**62
+
+
+async def add(context: OperationContext, asked: Answer) -> Answer:
+    """Add a webhook of a person; the answer is the only place of its secret.
+
+    A repeat with the same `key` adds nothing. Raises `Declined` and `Mistaken`.
+    """
+    name, url, now = read_text(asked, "name"), read_text(asked, "url").strip(), context.now()
+    kinds, key = _read_kinds(asked), asked.get("key")
+    if not _NAME.fullmatch(name):
+        raise Mistaken(
+            "The name of a webhook has at most 32 letters, digits, spaces, dots, dashes and"
+            " underscores, and begins with a letter or digit."
+        )
+    context.webhooks.check(url)
+
+    def work(connection: Connection) -> Webhook:
+        person = _find_person(connection, read_text(asked, "person"))
+        if key and (repeated := webhooks.find_by_key(connection, person_id=person.id, key=key)):
+            return repeated
+        most = context.webhooks.per_person
+        if len(webhooks.list_of(connection, person_id=person.id)) >= most:
+            raise Declined(f"{person.slug} has {most} webhooks, and no more are allowed.")
+        new = NewWebhook(
+            person_id=person.id,
+            name=name,
+            url=url,
+            kinds=kinds,
+            secret=make_secret(),
+            place=find_now(connection, person_id=person.id).write(),
+            key=key,
+        )
+        _record(connection, context, person, "webhook.add", name)
+        return webhooks.insert(connection, new, now=now)
+
+    made = await context.database.write("webhooks.add", work)
+    context.wake_webhooks()
+    return {**_describe(made), "secret": made.secret}
+
+
+async def list_webhooks(context: OperationContext, asked: Answer) -> Answer:
+    """List webhooks of everybody, or of one `person`, without secrets. Raises `Declined`."""
+
+    def look(connection: Connection) -> list[dict[str, Any]]:
+        return [
+            {
+                **_describe(one),
+                "folder": person.slug,
+                "waiting": deliveries.count_waiting(connection, webhook=one),
+            }
+            for person in _list_people(connection, asked)
+            for one in webhooks.list_of(connection, person_id=person.id)
+        ]
+
+    return {"webhooks": await context.database.read(look)}
+
+
+async def test(context: OperationContext, asked: Answer) -> Answer:
+    """Send a test event, also to a receiver that has failed. Raises `Declined`."""
+    now, key = context.now(), asked.get("key")
+
+    def work(connection: Connection) -> Delivery | None:
+        _, webhook = _find(connection, asked)
+        if webhook.state != "active":
+            raise Declined(
+                f"The webhook {webhook.name} is {webhook.state}; resume it, then test it."
+            )
+        webhooks.note_result(connection, webhook=webhook, failures=webhook.failures, due_at=0)
+        return deliveries.insert(connection, make_test(webhook, key, now), webhook=webhook, now=now)
+
+    made = await context.database.write("webhooks.test", work)
+    context.wake_webhooks()
+    return {"delivery": asdict(made) if made else None}
+
+
+async def pause(context: OperationContext, asked: Answer) -> Answer:
+    """Pause a webhook: its events wait. Raises `Declined`."""
+    return await _change(context, asked, "webhook.pause", _pause)
+
+
+async def resume(context: OperationContext, asked: Answer) -> Answer:
+    """Resume a webhook: it sends what waits, or goes on from now with `skip`. Raises `Declined`."""
+    now, skip = context.now(), bool(asked.get("skip"))
+
+    def work(connection: Connection, webhook: Webhook) -> None:
+        if webhook.state == "active":
+            raise Declined(f"The webhook {webhook.name} is active already.")
+        webhooks.set_state(connection, webhook=webhook, state="active")
+        if skip:
+            place = find_now(connection, person_id=webhook.person_id).write()
+            webhooks.move_place(connection, webhook=webhook, place=place)
+            deliveries.drop_waiting(connection, webhook=webhook)
+        else:
+            deliveries.renew_waiting(connection, webhook=webhook, now=now)
+
+    changed = await _change(context, asked, "webhook.resume", work)
+    context.wake_webhooks()
+    return changed
+
+
+async def remove(context: OperationContext, asked: Answer) -> Answer:
+    """Remove a webhook with its deliveries. Raises `Declined`."""
+    return await _change(
+        context, asked, "webhook.remove", lambda c, webhook: webhooks.delete(c, webhook=webhook)
+    )
+
+
+async def list_deliveries(context: OperationContext, asked: Answer) -> Answer:
+    """List the newest deliveries of a webhook, from below `before`. Raises `Declined`."""
+    limit, before = read_limit(asked), asked.get("before") or _NEWEST
+
+    def look(connection: Connection) -> list[Delivery]:
+        _, webhook = _find(connection, asked)
+        return deliveries.list_of(connection, webhook=webhook, before=before, limit=limit)
+
+    return {"deliveries": [asdict(one) for one in await context.database.read(look)]}
+
+
+async def redeliver(context: OperationContext, asked: Answer) -> Answer:
+    """Send a delivery again, with its id. Raises `Declined`."""
+    now, wanted = context.now(), asked.get("delivery")
+
+    def work(connection: Connection) -> Delivery:
+        _, webhook = _find(connection, asked)
+        found = None
+        if isinstance(wanted, int):
+            found = deliveries.find(connection, webhook=webhook, delivery_id=wanted)
+        if found is None:
+            raise Declined(
+                f"There is no delivery {wanted} of this webhook; `talaria webhooks deliveries"
+                f" {webhook.id}` lists them."
+            )
+        deliveries.renew(connection, delivery_id=found.id, now=now)
+        if webhook.state == "active":
+            webhooks.note_result(connection, webhook=webhook, failures=webhook.failures, due_at=0)
+        return found
+
+    found = await context.database.write("webhooks.redeliver", work)
+    context.wake_webhooks()
+    return {"delivery": found.id}
+
+
+async def _change(
+    context: OperationContext, asked: Answer, action: str, change: Any
+) -> Mapping[str, Any]:
+    """Change a webhook in a transaction that records who did it."""
+
+    def work(connection: Connection) -> Webhook:
+        person, webhook = _find(connection, asked)
+        change(connection, webhook)
+        _record(connection, context, person, action, webhook.name)
+        return webhook
+
+    changed = await context.database.write(action.replace("webhook", "webhooks", 1), work)
+    return {"number": changed.id, "name": changed.name}
+
+
+def _pause(connection: Connection, webhook: Webhook) -> None:
+    if webhook.state != "active":
+        raise Declined(f"The webhook {webhook.name} is {webhook.state} already.")
+    webhooks.set_state(connection, webhook=webhook, state="paused")
+
+
+def _find(connection: Connection, asked: Answer) -> tuple[Person, Webhook]:
+    """Find a webhook by its number, of one `person` if that is named. Raises `Declined`."""
+    number = asked.get("number")
+    if not isinstance(number, int):
+        raise Declined("Give the number of a webhook.")
+    for person in _list_people(connection, asked):
+        found = webhooks.find(connection, person_id=person.id, webhook_id=number)
+        if found:
+            return person, found
+    raise Declined(f"There is no webhook {number}; `talaria webhooks` lists them.")
+
+
+def _list_people(connection: Connection, asked: Answer) -> list[Person]:
+    if asked.get("person"):
+        return [_find_person(connection, read_text(asked, "person"))]
+    return people.list_all(connection)
+
+
+def _find_person(connection: Connection, slug: str) -> Person:
+    for person in people.list_all(connection):
+        if person.slug == slug:
+            return person
+    raise Declined(f"There is no person {slug}; `talaria people list` shows the folder names.")
+
+
+def _read_kinds(asked: Answer) -> list[EventKind]:
+    """Read the kinds of events that are wanted; none means all. Raises `Mistaken`."""
+    wanted = asked.get("kinds") or EVENT_KINDS
+    for one in wanted:
+        if one not in EVENT_KINDS:
+            raise Mistaken(f"There are no events {one}; {suggest(str(one), EVENT_KINDS)}")
+    return [one for one in EVENT_KINDS if one in wanted]
+
+
+def _describe(webhook: Webhook) -> dict[str, Any]:
+    return {
+        "number": webhook.id,
+        "name": webhook.name,
+        "url": webhook.url,
+        "kinds": list(webhook.kinds),
+        "state": webhook.state,
+        "reason": webhook.reason,
+        "failures": webhook.failures,
+        "created_at": webhook.created_at,
+    }
+
+
+def _record(
+    connection: Connection, context: OperationContext, person: Person, action: str, name: str
+) -> None:
+    actor = context.actor if context.actor == "house" else f"person:{person.id}"
+    deed = AuditEntry(
+        person_id=person.id, actor=actor, action=action, detail=name, created_at=context.now()
+    )
+    audit.record(connection, deed)
+
+
+WEBHOOK_OPERATIONS: Mapping[str, Operation] = {
+    "webhooks.add": add,
+    "webhooks.list": list_webhooks,
+    "webhooks.test": test,
+    "webhooks.pause": pause,
+    "webhooks.resume": resume,
+    "webhooks.remove": remove,
+    "webhooks.deliveries": list_deliveries,
+    "webhooks.redeliver": redeliver,
+}
+"""By the names of the control socket."""

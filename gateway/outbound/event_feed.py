@@ -1,0 +1,184 @@
+"""What happens to a person's turns, memory and questions, from any place in time.
+
+The event stream of the API and webhooks read the same feed, so they tell the same.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection
+from agent_core.state.queues import person_events
+from agent_core.state.queues.person_events import (
+    RUNNING,
+    AskedQuestion,
+    MemoryChange,
+    TurnState,
+)
+from agent_core.state.webhooks.webhooks import EventKind
+
+_MOST = 1000
+"""Events of a kind that one look finds; the next one finds more."""
+_LATEST_ROW = 15.0
+"""Seconds until no lower number of a turn appears any more: a short turn is written at its end
+(`START_DELAY`), and again after a pause if the store refuses it (`Timings.store_retry`)."""
+
+
+_PLACE = re.compile(r"(\d+)-([\d.]*)-([\d.]*)-(\d+)-(\d+)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cursor:
+    """The place in the stream: what was reported.
+
+    Of turns, that is every one up to `floor`, and the `recent` ones above it. The end of the `open`
+    ones was not reported. `change` and `question` are the newest ones.
+    """
+
+    floor: int
+    recent: frozenset[int] = frozenset()
+    open: frozenset[int] = frozenset()
+    change: int
+    question: int
+
+    def write(self) -> str:
+        """Write the cursor as the id of an event."""
+        recent, still_open = (_join(turns) for turns in (self.recent, self.open))
+        return f"{self.floor}-{recent}-{still_open}-{self.change}-{self.question}"
+
+
+def read_cursor(text: str) -> Cursor | None:
+    """Read the id of an event; None for anything else."""
+    found = _PLACE.fullmatch(text)
+    if found is None:
+        return None
+    floor, recent, still_open, change, question = map(_read_numbers, found.groups())
+    return Cursor(
+        floor=max(floor),
+        recent=recent,
+        open=still_open,
+        change=max(change),
+        question=max(question),
+    )
+
+
+def _read_numbers(text: str) -> frozenset[int]:
+    return frozenset(min(int(one[:19]), 2**62) for one in text.split(".") if one)
+
+
+def _join(turns: frozenset[int]) -> str:
+    return ".".join(map(str, sorted(turns)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One event. `number` is of the turn, change or question; `at` is in milliseconds UTC."""
+
+    kind: EventKind
+    number: int
+    at: int
+    fields: dict[str, object] = field(default_factory=dict)
+
+
+class EventFeed:
+    """The events of one person from a place in the stream, or from now on. Each look reads."""
+
+    def __init__(
+        self,
+        person_id: PersonId,
+        start: Cursor | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._person_id = person_id
+        self.cursor = start
+        """The place behind all events that were read; None before the first look."""
+        self._clock = clock
+        self._seen_at = dict.fromkeys(start.recent, clock()) if start else {}
+        """When the recent turns were first seen, in seconds of the clock."""
+
+    def read(self, connection: Connection) -> list[Event]:
+        """Read what is new, and move the cursor behind it."""
+        if self.cursor is None:
+            self.cursor = find_now(connection, person_id=self._person_id)
+            return []
+        turns, cursor = self._read_turns(connection, self.cursor)
+        changes = person_events.list_changes(
+            connection, person_id=self._person_id, after=cursor.change, limit=_MOST
+        )
+        questions = person_events.list_questions(
+            connection, person_id=self._person_id, after=cursor.question, limit=_MOST
+        )
+        self.cursor = replace(
+            cursor,
+            change=changes[-1].id if changes else cursor.change,
+            question=questions[-1].id if questions else cursor.question,
+        )
+        return [*turns, *map(_describe_change, changes), *map(_describe_question, questions)]
+
+    def _read_turns(self, connection: Connection, cursor: Cursor) -> tuple[list[Event], Cursor]:
+        found = person_events.list_turns(
+            connection, person_id=self._person_id, after=cursor.floor, limit=_MOST
+        )
+        new = [turn for turn in found if turn.id not in cursor.recent]
+        earlier: list[TurnState] = []
+        if cursor.open:
+            earlier = person_events.find_turns(
+                connection, person_id=self._person_id, turn_ids=cursor.open
+            )
+        events = [event for turn in new for event in _describe(turn, is_new=True)]
+        events += [event for turn in earlier for event in _describe(turn, is_new=False)]
+        still_open = {turn.id for turn in (*earlier, *new) if turn.state == RUNNING}
+        floor = self._find_floor([turn.id for turn in found], cursor.floor)
+        recent = frozenset(self._seen_at)
+        place = replace(cursor, floor=floor, recent=recent, open=frozenset(still_open))
+        return events, place
+
+    def _find_floor(self, found: list[int], floor: int) -> int:
+        """Return the number up to which no other turn can appear any more."""
+        now = self._clock()
+        is_backlog = len(found) == _MOST
+        self._seen_at = {turn: self._seen_at.get(turn, now) for turn in found}
+        for turn in found:
+            if not is_backlog and now - self._seen_at[turn] < _LATEST_ROW:
+                break
+            floor = turn
+            del self._seen_at[turn]
+        return floor
+
+
+def find_now(connection: Connection, *, person_id: PersonId) -> Cursor:
+    """Return the place of a person at which nothing has happened yet that was not reported."""
+    newest = person_events.find_newest(connection, person_id=person_id)
+    running = person_events.list_running(connection, person_id=person_id)
+    return Cursor(
+        floor=newest.turn,
+        open=frozenset(running),
+        change=newest.change,
+        question=newest.question,
+    )
+
+
+def _describe(turn: TurnState, *, is_new: bool) -> Iterator[Event]:
+    """Yield what happened to a turn since it was last seen."""
+    if is_new:
+        yield Event(
+            kind="turn.started", number=turn.id, at=turn.started_at, fields={"turn": turn.id}
+        )
+    if turn.state != RUNNING:
+        yield Event(
+            kind="turn.ended",
+            number=turn.id,
+            at=turn.ended_at or turn.started_at,
+            fields={"turn": turn.id, "state": turn.state},
+        )
+
+
+def _describe_change(one: MemoryChange) -> Event:
+    fields: dict[str, object] = {"change": one.id, "target": one.target}
+    return Event(kind="memory.changed", number=one.id, at=one.created_at, fields=fields)
+
+
+def _describe_question(one: AskedQuestion) -> Event:
+    return Event(kind="question.asked", number=one.id, at=one.asked_at, fields={"question": one.id})

@@ -1,0 +1,111 @@
+"""A receiver of webhooks on loopback, which checks signatures with the specification's library."""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+from aiohttp import web
+from standardwebhooks import Webhook
+
+
+@dataclass(frozen=True)
+class Received:
+    """One request: its event id, its body, and the answer that it got."""
+
+    id: str
+    told: Mapping[str, Any]
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def kind(self) -> str:
+        return str(self.told["type"])
+
+    def verify(self, secret: str) -> None:
+        """Raise the library's error if the signature is wrong."""
+        Webhook(secret).verify(self.body, dict(self.headers))
+
+
+@dataclass
+class Plan:
+    """How to answer one request; with `hangs`, never."""
+
+    status: int = 204
+    headers: Mapping[str, str] = field(default_factory=dict)
+    hangs: bool = False
+    body: bytes = b""
+
+
+class Receiver:
+    """Answers by its plans, then by the last one; `received` has every request."""
+
+    def __init__(self) -> None:
+        self.received: list[Received] = []
+        self.plans: deque[Plan] = deque([Plan()])
+        self.refused: set[str] = set()
+        """Ids of events that are never accepted."""
+        self._came = asyncio.Event()
+
+    def answer(self, *plans: Plan) -> None:
+        """Answer the next requests so; the last one answers all that follow."""
+        self.plans = deque(plans)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/hook"
+
+    @property
+    def kinds(self) -> list[str]:
+        return [one.kind for one in self.received]
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        """Wait for requests until something is so."""
+        async with asyncio.timeout(45):
+            while not is_so():
+                self._came.clear()
+                await self._came.wait()
+
+    async def gets(self, count: int) -> list[Received]:
+        """Wait for so many requests, and return all."""
+        await self.until(lambda: len(self.received) >= count)
+        return self.received
+
+    async def __aenter__(self) -> "Receiver":
+        application = web.Application()
+        application.router.add_route("*", "/{path:.*}", self._receive)
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        self.port: int = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._runner.cleanup()
+
+    async def _receive(self, request: web.Request) -> web.StreamResponse:
+        body = await request.read()
+        plan = self.plans.popleft() if len(self.plans) > 1 else self.plans[0]
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        if headers.get("webhook-id") in self.refused:
+            plan = Plan(400)
+        told = json.loads(body) if body else {}
+        self.received.append(
+            Received(headers.get("webhook-id", ""), told, plan.status, headers, body)
+        )
+        self._came.set()
+        if plan.hangs:
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+        return web.Response(status=plan.status, headers=dict(plan.headers), body=plan.body)
