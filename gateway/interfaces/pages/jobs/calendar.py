@@ -4,7 +4,6 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
-from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -165,14 +164,17 @@ def _list_planned(
         slot: Slot | None = next_slot_of(job)
         if slot and slot.at < days[0].span[0]:
             slot = first_slot(timing, zone, max(days[0].span[0] - 1, now))
+        walk = walk_slots(timing, zone, slot) if slot else iter(())
+        slot = next(walk, None)
         for day in days:
-            end = day.span[1]
-            if slot is None or slot.at >= end:
-                continue
-            for one in islice(walk_slots(timing, zone, slot), most + 1):
-                if one.at < end:
-                    yield Entry(at=one.at, job_id=job.id, title=job.title)
-            slot = first_slot(timing, zone, end - 1)
+            end, count = day.span[1], 0
+            while slot and slot.at < end:
+                yield Entry(at=slot.at, job_id=job.id, title=job.title)
+                count += 1
+                if count > most:  # the rest of the day is left out
+                    later = first_slot(timing, zone, end - 1)
+                    walk = walk_slots(timing, zone, later) if later else iter(())
+                slot = next(walk, None)
 
 
 def _fill(connection: Connection, day: Day, entries: Sequence[Entry], most: tuple[int, int]) -> Day:
