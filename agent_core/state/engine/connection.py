@@ -1,6 +1,8 @@
 """An SQLite connection on its own thread, commits of groups of writes, checksums of rows."""
 
 import asyncio
+import os
+import shutil
 import sqlite3
 import traceback
 import zlib
@@ -80,6 +82,29 @@ def _attempt(connection: sqlite3.Connection, write: PendingWrite, *, is_alone: b
         if write.error:
             connection.execute("ROLLBACK TO write")
         connection.execute("RELEASE write")
+
+
+_STEP = 2 << 20
+"""Bytes by which the WAL grows at a time: some milliseconds, for which a commit may wait."""
+_SPARE = 1 << 30
+"""Bytes that stay free on the disk."""
+
+
+def lengthen_wal(path: Path, most: int) -> None:
+    """Append zeros to the WAL of a database, which gets `most` bytes in the end.
+
+    Where a commit makes the file longer, the disk also has to write its new length, which takes
+    several times as long as the commit. SQLite reads nothing behind its last commit, and writes
+    over it. Call this on the writer's thread between transactions. Raises `OSError`.
+    """
+    if shutil.disk_usage(path.parent).free < _SPARE:
+        return
+    with path.with_name(f"{path.name}-wal").open("r+b") as wal:
+        left = most - wal.seek(0, os.SEEK_END)
+        if left > 0:
+            wal.write(bytes(min(left, _STEP)))
+            wal.flush()
+            os.fsync(wal.fileno())
 
 
 T = TypeVar("T")

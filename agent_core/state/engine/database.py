@@ -19,9 +19,11 @@ from agent_core.state.engine.connection import (
     PendingWrite,
     ThreadedConnection,
     commit_group,
+    lengthen_wal,
 )
 from agent_core.state.engine.lock import HomeLock
 from agent_core.state.engine.opening import (
+    LONGEST_KEPT_WAL,
     EngineLimits,
     connect,
     explain_error,
@@ -36,6 +38,9 @@ T = TypeVar("T")
 
 WAKEUPS_PER_ROUND = 16
 """Callers that continue in one round of the event loop, few enough not to delay it."""
+
+_BETWEEN_LOOKS = 16
+"""Commits between two looks at the length of the WAL. They mostly write 1 MB, half a step."""
 
 _log = logging.getLogger(__name__)
 
@@ -67,6 +72,8 @@ class Database:
         self._changes: Counter[str] = Counter()
         self._pending: deque[PendingWrite] = deque()
         self._has_pending = asyncio.Event()
+        self._commits = 0
+        """Those since the last look at the length of the WAL."""
         self._is_closed = False
         self._is_damaged = False
         self._failure = ""
@@ -261,8 +268,11 @@ class Database:
                 group = self._take_group()
                 if group:
                     await self._commit(group)
+                    self._commits += 1
                 elif self._is_closed:
                     return
+                elif self._commits >= _BETWEEN_LOOKS and not self._stop_reason:
+                    await self._lengthen_wal()
                 else:
                     await self._has_pending.wait()
         finally:
@@ -275,6 +285,14 @@ class Database:
                     )
             if not self._is_closed:
                 self._stop_reason = f"the writer of {self._path} was stopped"
+
+    async def _lengthen_wal(self) -> None:
+        """Make the WAL longer by a step while nobody writes, so that commits need not."""
+        self._commits = 0
+        try:
+            await self._writer.run(lambda _: lengthen_wal(self._path, LONGEST_KEPT_WAL))
+        except OSError as error:
+            _log.info("the WAL of %s stays short: %s", self._path, error)
 
     def _take_group(self) -> list[PendingWrite]:
         group: list[PendingWrite] = []

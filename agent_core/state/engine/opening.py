@@ -51,7 +51,7 @@ class EngineLimits:
     migrations: Traversable = FOLDER
 
 
-_LONGEST_KEPT_WAL = 16 << 20
+LONGEST_KEPT_WAL = 16 << 20
 """Bytes. The next checkpoint truncates a WAL to this that grew during a long read."""
 
 _CHECKPOINT_PAGES = 4000
@@ -146,7 +146,7 @@ async def _prepare_writer(connection: aiosqlite.Connection, path: Path, *, is_ne
         PRAGMA temp_store = MEMORY;
         PRAGMA secure_delete = ON;
         PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES};
-        PRAGMA journal_size_limit = {_LONGEST_KEPT_WAL};
+        PRAGMA journal_size_limit = {LONGEST_KEPT_WAL};
     """)
 
 

@@ -75,6 +75,32 @@ async def main():
 asyncio.run(main())
 """
 
+SHORT = """
+import asyncio, logging, resource, sys
+from pathlib import Path
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Database
+
+logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
+
+def put(key):
+    return lambda connection: meta.put(connection, key=key, value=key)
+
+async def main():
+    path = Path(sys.argv[1])
+    database = await Database.open(path)
+    await database.write("k0", put("k0"))
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    size = path.with_name("state.db-wal").stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 1_000_000, hard))
+    for number in range(1, 40):
+        await database.write(f"k{number}", put(f"k{number}"))
+    print(len(await database.read(lambda c: c.execute("SELECT key FROM meta").fetchall())))
+    await database.close()
+
+asyncio.run(main())
+"""
+
 
 def _keys(connection: Connection) -> set[str]:
     return {key for (key,) in connection.execute("SELECT key FROM meta")}
@@ -217,6 +243,15 @@ async def test_after_a_failed_disk_nothing_more_is_written_until_a_restart(
     database = await Database.open(path)
     assert await database.read(_keys) == {"kept"}
     await database.close()
+
+
+async def test_a_wal_that_cannot_become_longer_harms_no_write(
+    path: Path, run_script: RunScript
+) -> None:
+    ended = run_script(SHORT, path)
+    assert ended.returncode == 0, ended.stderr
+    assert f"the WAL of {path} stays short: [Errno 27] File too large" in ended.stdout
+    assert ended.stdout.splitlines()[-1] == "40"
 
 
 async def test_a_writer_that_is_cancelled_leaves_nobody_waiting(path: Path) -> None:

@@ -12,8 +12,9 @@ import pytest
 from agent_core.errors import StoreError, StoreFull
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import WAKEUPS_PER_ROUND, Connection, Database
-from agent_core.state.engine.opening import EngineLimits
+from agent_core.state.engine.opening import LONGEST_KEPT_WAL, EngineLimits
 from agent_core.state.people import people
+from tests.agent_core.state.conftest import read_file, write_file
 
 WAIT_SECONDS = 10
 
@@ -446,6 +447,56 @@ async def test_a_close_that_is_cancelled_still_closes_everything(path: Path) -> 
     database = await Database.open(path)  # the lock is free, and the work did commit
     assert await keys(database) == {"gate"}
     await database.close()
+
+
+async def test_commits_need_not_make_the_wal_longer(database: Database, path: Path) -> None:
+    wal = path.with_name("state.db-wal")
+    written = set[str]()
+
+    async def commit(times: int) -> None:
+        for _ in range(times):
+            key = f"n{len(written)}"
+            written.add(key)
+            await database.write(key, put(key))
+
+    await commit(10)
+    assert wal.stat().st_size < LONGEST_KEPT_WAL / 8, "few commits leave it short"
+    while wal.stat().st_size < LONGEST_KEPT_WAL and len(written) < 1_000:
+        await commit(1)
+    assert len(written) < 200
+    await commit(50)
+    assert wal.stat().st_size == LONGEST_KEPT_WAL
+    assert await keys(database) == written
+
+
+async def test_a_wal_with_zeros_behind_its_last_commit_is_read_after_a_crash(
+    database: Database, path: Path, tmp_path: Path
+) -> None:
+    for number in range(100):
+        await database.write(f"n{number}", put(f"n{number}"))
+    wal = read_file(path.with_name("state.db-wal"))
+    assert wal.endswith(bytes(1 << 20)), "zeros lie behind the last commit"
+    left = tmp_path / "left" / "state.db"
+    left.parent.mkdir()
+    write_file(left, read_file(path))
+    write_file(left.with_name("state.db-wal"), wal)
+    opened = await Database.open(left)
+    assert await keys(opened) == {f"n{number}" for number in range(100)}
+    await opened.write("later", put("later"))
+    assert len(await keys(opened)) == 101
+    await opened.close()
+
+
+async def test_a_wal_of_zeros_alone_holds_nothing(path: Path) -> None:
+    database = await Database.open(path)
+    await database.write("a", put("a"))
+    await database.close()
+    write_file(path.with_name("state.db-wal"), bytes(2 << 20))
+    opened = await Database.open(path)
+    await opened.write("b", put("b"))
+    assert await keys(opened) == {"a", "b"}
+    await opened.close()
+    assert not path.with_name("state.db-wal").exists()
 
 
 async def test_the_files_are_for_their_owner_only(database: Database, path: Path) -> None:
