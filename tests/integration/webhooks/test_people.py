@@ -112,3 +112,22 @@ def test_the_clean_up_deletes_what_has_ended_alone(connection: sqlite3.Connectio
     left = deliveries.list_of(connection, webhook=webhook, before=99, limit=9)
     assert [one.id for one in left] == [4, 1]
     assert not retention.has_old(connection, kind="webhooks", span=span)
+
+
+def test_a_restored_database_repeats_events_under_their_ids(connection: sqlite3.Connection) -> None:
+    ann = add_person(connection)
+    webhook = add(connection, ann)
+    restored = sqlite3.connect(":memory:", isolation_level=None)
+    connection.backup(restored)
+
+    def find_ids(database: sqlite3.Connection, now: int) -> list[str]:
+        add_turn(database, add_dialogue(database, ann), now=now)
+        store_news(database, ann.id, now)
+        found = deliveries.list_of(database, webhook=webhook, before=99, limit=9)
+        return [one.event_id for one in found if one.kind == "turn.started"]
+
+    before = find_ids(connection, 7)
+    again = sqlite3.connect(":memory:", isolation_level=None)
+    restored.backup(again)
+    assert find_ids(again, 7) == before  # the same event
+    assert find_ids(restored, 8) != before  # another turn, with the number of a lost one
