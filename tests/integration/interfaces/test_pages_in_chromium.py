@@ -176,6 +176,7 @@ async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
         await page.get_by_label("Write a message").fill("What is an owl?")
         await page.get_by_role("button", name="Send", exact=True).click()
         await page.locator("article").get_by_text("An owl is one, too.").wait_for()
+        await page.wait_for_function("document.getElementById('grown').textContent === ''")
         found = await axe.Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
 

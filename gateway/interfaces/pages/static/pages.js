@@ -7,13 +7,16 @@ for (const name of ["turn.started", "turn.ended", "memory.changed", "question.as
     waiting = setTimeout(() => document.body.dispatchEvent(new Event("news")), 200);
   });
 }
-// An update keeps open what the reader has opened.
+// An update keeps open what the reader has opened. A complete answer is in the list then.
 let opened = [];
+let complete = false;
 document.addEventListener("htmx:beforeSwap", () => {
   opened = [...document.querySelectorAll("details[open][id]")].map((one) => one.id);
 });
 document.addEventListener("htmx:afterSwap", () => {
   for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
+  if (complete) document.getElementById("grown").textContent = "";
+  complete = false;
 });
 // Shows an answer as it grows. Without this script, the page shows it once it is complete.
 document.addEventListener("submit", async (event) => {
@@ -24,6 +27,7 @@ document.addEventListener("submit", async (event) => {
   const button = form.querySelector("button");
   const body = new URLSearchParams(new FormData(form));
   button.disabled = true;
+  complete = false;
   grown.textContent = "…";
   try {
     const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "text/event-stream" } });
@@ -36,6 +40,7 @@ document.addEventListener("submit", async (event) => {
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
     let shown = "";
+    let failed = false;
     for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
       const events = (rest + piece.value).split("\n\n");
       rest = events.pop();
@@ -43,9 +48,13 @@ document.addEventListener("submit", async (event) => {
         const data = one.split("\n").find((line) => line.startsWith("data: "));
         const fields = data ? JSON.parse(data.slice(6)) : {};
         shown += fields.text ?? "";
-        if (fields.error) shown = fields.error.message;
+        if (fields.error) [shown, failed] = [fields.error.message, true];
         if (shown) grown.textContent = shown;
       }
+    }
+    if (form.elements.conversation && !failed) {
+      complete = true;
+      document.body.dispatchEvent(new Event("news"));
     }
   } finally {
     button.disabled = false;
