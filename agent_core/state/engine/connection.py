@@ -95,11 +95,13 @@ def lengthen_wal(path: Path, most: int) -> None:
 
     Where a commit makes the file longer, the disk also has to write its new length, which takes
     several times as long as the commit. SQLite reads nothing behind its last commit, and writes
-    over it. Call this on the writer's thread between transactions. Raises `OSError`.
+    over it. Call this on the writer's thread between transactions. The system appends at the end
+    that it finds, so that nothing is overwritten in any case. Raises `OSError`.
     """
     if shutil.disk_usage(path.parent).free < _SPARE:
         return
-    with path.with_name(f"{path.name}-wal").open("r+b") as wal:
+    end = os.open(path.with_name(f"{path.name}-wal"), os.O_WRONLY | os.O_APPEND)
+    with os.fdopen(end, "ab") as wal:
         left = most - wal.seek(0, os.SEEK_END)
         if left > 0:
             wal.write(bytes(min(left, _STEP)))
