@@ -25,21 +25,18 @@ _STEP = 60_000
 """Milliseconds between two messages of a person."""
 _MOST_MS = 100
 _MOST_BYTES = 150_000
-_PAGES = (
+PAGES = (
     *("/today", "/conversations", "/conversations/1", "/turns", "/memory", "/skills", "/jobs"),
     *("/usage", "/people", "/people/usage", "/people/usage?by=person", "/condition"),
+    *("/settings", "/accounts", "/configuration"),
 )
+"""The pages that are measured; the page of the newest turn follows."""
 
 
 async def measure(*, messages: int = _MESSAGES, people: int = _PEOPLE) -> list[Figure]:
     """Time every page for the owner, who wrote as much as everybody else."""
     with TemporaryDirectory(prefix="talaria-pages-") as folder:
-        home = Path(folder) / "home"
-        home.mkdir(mode=0o700)
-        await (await Database.open(home / DATABASE)).close()
-        began = time.monotonic()
-        await asyncio.to_thread(_fill, home / DATABASE, messages, people)
-        print(f"filled in {time.monotonic() - began:.0f} s", file=sys.stderr)
+        home = await fill_home(folder, messages, people)
         async with served(home, model=FakeModel()) as running:
             jar = aiohttp.CookieJar(unsafe=True)
             origin = running.address.origin()
@@ -50,8 +47,19 @@ async def measure(*, messages: int = _MESSAGES, people: int = _PEOPLE) -> list[F
                     found = re.search(r'href="(/turns/\d+)"', await answer.text())
                 newest = (found[1],) if found else ()
                 return [
-                    figure for path in (*_PAGES, *newest) for figure in await _time(session, path)
+                    figure for path in (*PAGES, *newest) for figure in await _time(session, path)
                 ]
+
+
+async def fill_home(folder: str, messages: int, people: int) -> Path:
+    """Make a home in a folder, and fill it."""
+    home = Path(folder) / "home"
+    home.mkdir(mode=0o700)
+    await (await Database.open(home / DATABASE)).close()
+    began = time.monotonic()
+    await asyncio.to_thread(_fill, home / DATABASE, messages, people)
+    print(f"filled in {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return home
 
 
 async def _time(session: aiohttp.ClientSession, path: str) -> list[Figure]:
