@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from adapters.contract import Health, Inlet, Pace
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
-from adapters.messages import InboundMessage, OutboundMessage, RawEvent, Sender
+from adapters.messages import Attachment, InboundMessage, OutboundMessage, RawEvent, Sender
 from gateway.people import API_PLATFORM
 
 
@@ -99,6 +99,7 @@ def make_event(message: InboundMessage, event_id: EventId) -> RawEvent:
         "chat": message.address.chat_id,
         "request": message.address.thread_id,
         "text": message.text,
+        "pictures": [[one.file_id, one.media_type] for one in message.attachments],
         "at": message.sent_at,
     }
     return RawEvent(event_id=event_id, payload=json.dumps(fields))
@@ -118,6 +119,12 @@ def _receive(event: RawEvent) -> InboundMessage:
                 display_name=str(fields["program"]),
             ),
             text=str(fields["text"]),
+            attachments=tuple(
+                Attachment(
+                    kind="image", file_id=str(key), media_type=str(media_type), is_stored=True
+                )
+                for key, media_type in fields.get("pictures", ())
+            ),
             is_addressed=True,
             is_program=True,
             sent_at=int(fields["at"]),

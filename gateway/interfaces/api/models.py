@@ -1,14 +1,28 @@
 """Requests of OpenAI's clients: the fields that Talaria reads; it ignores all others."""
 
+import base64
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.attachments import find_media_type
 
 MODEL = "talaria"
 """The only model: the assistant itself. Its owner chooses the model behind it."""
 LONGEST_TEXT = 100_000
 _MOST_MESSAGES = 4096
+_MOST_PICTURES = 10
+_DATA = re.compile(r"data:image/[a-z0-9.+-]+;base64,", re.IGNORECASE)
+_PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+_ONLY_TEXT = "Messages can hold text and pictures only."
+_NO_PICTURE = (
+    "A picture has to be a data: address with a PNG, JPEG, GIF or WebP file in base64."
+    " Talaria fetches none from other addresses."
+)
+_TOO_MANY = f"A request can hold at most {_MOST_PICTURES} pictures."
 
 
 class _Given(BaseModel):
@@ -30,11 +44,18 @@ class ErrorBody(BaseModel):
     error: ErrorDetail
 
 
+class PictureAddress(_Given):
+    """Where a picture of a chat completion is."""
+
+    url: str
+
+
 class Part(_Given):
-    """A part of a message."""
+    """A part of a message. The address of a picture is in an object, or alone in a response."""
 
     type: str
     text: str | None = None
+    image_url: str | PictureAddress | None = None
 
 
 class ChatMessage(_Given):
@@ -77,28 +98,51 @@ class ResponseRequest(_Asked):
     background: Literal[False] | None = False
 
 
-def find_words(messages: Sequence[ChatMessage]) -> str | None:
-    """Return what the user has said since the last answer; None if it holds more than text.
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the user has said since the last answer; `pictures` are the bytes of files."""
+
+    text: str
+    pictures: tuple[bytes, ...]
+
+
+def read_newest(messages: Sequence[ChatMessage]) -> Said:
+    """Read what the user has said since the last answer.
 
     The conversation is in Talaria, so earlier messages and instructions of the client are not
-    read again.
+    read again. Raises `ValueError` with a sentence if there is more than text and pictures.
     """
-    newest: list[str] = []
+    newest: list[Said] = []
     for message in reversed(messages):
         if message.role not in ("user", "system", "developer"):
             break
-        if message.role != "user":
-            continue
-        words = _read(message.content)
-        if words is None:
-            return None
-        newest.append(words)
-    return "\n\n".join(reversed(newest))
+        if message.role == "user":
+            newest.append(_read(message.content))
+    newest.reverse()
+    pictures = tuple(picture for said in newest for picture in said.pictures)
+    if len(pictures) > _MOST_PICTURES:
+        raise ValueError(_TOO_MANY)
+    return Said("\n\n".join(said.text for said in newest), pictures)
 
 
-def _read(content: str | list[Part] | None) -> str | None:
+def _read(content: str | list[Part] | None) -> Said:
     if content is None or isinstance(content, str):
-        return content or ""
-    if any(part.type not in ("text", "input_text") for part in content):
-        return None
-    return "\n".join(part.text or "" for part in content)
+        return Said(content or "", ())
+    if any(part.type not in ("text", "input_text", "image_url", "input_image") for part in content):
+        raise ValueError(_ONLY_TEXT)
+    pictures = [part for part in content if part.type in ("image_url", "input_image")]
+    texts = [part.text or "" for part in content if part not in pictures]
+    return Said("\n".join(texts), tuple(map(_read_picture, pictures)))
+
+
+def _read_picture(part: Part) -> bytes:
+    given = part.image_url
+    address = given.url if isinstance(given, PictureAddress) else given or ""
+    head = _DATA.match(address)
+    try:
+        data = base64.b64decode(address[head.end() :], validate=True) if head else b""
+    except ValueError:
+        data = b""
+    if not data or find_media_type(data) not in _PICTURES:
+        raise ValueError(_NO_PICTURE)
+    return data

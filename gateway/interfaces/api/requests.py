@@ -11,12 +11,13 @@ from http import HTTPStatus
 
 from adapters.errors import Unreachable
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
-from adapters.messages import InboundMessage, Sender
+from adapters.messages import Attachment, InboundMessage, Sender
 from agent_core.ids import PersonId
-from agent_core.state.conversations import usage
+from agent_core.state.conversations import files, usage
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import history, inbox
 from agent_core.state.queues.inbox import Progress
+from gateway.attachments import find_media_type
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.conversion import name_chat
 from gateway.inbound import ApiPlatform, make_event
@@ -43,12 +44,14 @@ class Question:
     """A question of a client.
 
     Repeats of a request share a `name`. `conversation` is one of the client's; "" is the first.
+    `pictures` are the bytes of image files.
     """
 
     client: Client
     text: str
     name: str
     conversation: str = ""
+    pictures: tuple[bytes, ...] = ()
 
     @property
     def event_id(self) -> EventId:
@@ -59,7 +62,8 @@ class Question:
     @property
     def id(self) -> str:
         """The id of the answer, from everything that was asked."""
-        return _hash("answer", self.event_id, self.conversation, self.text)[:32]
+        keys = map(files.make_key, self.pictures)
+        return _hash("answer", self.event_id, self.conversation, self.text, *keys)[:32]
 
     @property
     def address(self) -> Address:
@@ -127,6 +131,21 @@ class Requests:
             await self._store(question)
 
     async def _store(self, question: Question) -> None:
+        pictures = [(data, find_media_type(data)) for data in question.pictures]
+        now = self._now()
+
+        def store(connection: Connection) -> tuple[Attachment, ...]:
+            return tuple(
+                Attachment(
+                    kind="image",
+                    file_id=files.store(connection, data=data, media_type=media_type, now=now),
+                    media_type=media_type,
+                    is_stored=True,
+                )
+                for data, media_type in pictures
+            )
+
+        stored = await self._database.write("files.store", store) if pictures else ()
         message = InboundMessage(
             address=question.address,
             message_id=PlatformMessageId(question.id),
@@ -136,8 +155,9 @@ class Requests:
             ),
             text=question.text.replace("\0", "\N{REPLACEMENT CHARACTER}"),
             is_addressed=True,
+            attachments=stored,
             is_program=True,
-            sent_at=self._now(),
+            sent_at=now,
         )
         event = make_event(message, question.event_id)
         try:

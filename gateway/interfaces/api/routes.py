@@ -18,7 +18,7 @@ from gateway.interfaces.api.models import (
     ChatMessage,
     ChatRequest,
     ResponseRequest,
-    find_words,
+    read_newest,
 )
 from gateway.interfaces.api.requests import Question, Requests, make_name
 from gateway.interfaces.api.streams import end_with_error
@@ -26,8 +26,7 @@ from gateway.turns import Client
 
 _NO_MODEL = f'The only model is "{MODEL}".'
 _NO_TOOLS = "Tools run in Talaria. Send no tools with the request."
-_NO_TEXT = "The newest message has to be the user's, with text in it."
-_ONLY_TEXT = "Messages can hold text only."
+_NO_TEXT = "The newest message has to be the user's, with text or a picture in it."
 _TOO_LONG = f"The message is longer than {LONGEST_TEXT} characters."
 _BAD_NAME = "A conversation's name has at most 64 letters, digits, dots, dashes and underscores."
 _NAME = re.compile(r"[A-Za-z0-9._-]{0,64}")
@@ -89,16 +88,24 @@ def add_api(
 def _make_question(
     client: Client, messages: Sequence[ChatMessage], key: str, conversation: str
 ) -> Question:
-    words = find_words(messages)
-    if words is None:
-        raise ApiError(HTTPStatus.BAD_REQUEST, _ONLY_TEXT, code="unsupported_content")
-    if not words.strip():
+    try:
+        said = read_newest(messages)
+    except ValueError as error:
+        code = "unsupported_content"
+        raise ApiError(HTTPStatus.BAD_REQUEST, str(error), code=code, param="messages") from error
+    if not (said.text.strip() or said.pictures):
         raise ApiError(HTTPStatus.BAD_REQUEST, _NO_TEXT, code="no_text", param="messages")
-    if len(words) > LONGEST_TEXT:
+    if len(said.text) > LONGEST_TEXT:
         raise ApiError(HTTPStatus.BAD_REQUEST, _TOO_LONG, code="too_long", param="messages")
     if not _NAME.fullmatch(conversation):
         raise ApiError(HTTPStatus.BAD_REQUEST, _BAD_NAME, code="invalid_conversation")
-    return Question(client=client, text=words, name=make_name(key), conversation=conversation)
+    return Question(
+        client=client,
+        text=said.text,
+        pictures=said.pictures,
+        name=make_name(key),
+        conversation=conversation,
+    )
 
 
 def _check(model: str, *, has_tools: bool) -> None:
