@@ -50,6 +50,9 @@ class Receiver:
         self.plans: deque[Plan] = deque([Plan()])
         self.refused: set[str] = set()
         """Ids of events that are never accepted."""
+        self.secret = ""
+        """If set, each request is checked at once, since its time may be five minutes old at most;
+        one with a wrong signature is not received."""
         self._came = asyncio.Event()
 
     def answer(self, *plans: Plan) -> None:
@@ -101,9 +104,10 @@ class Receiver:
         if headers.get("webhook-id") in self.refused:
             plan = Plan(400)
         told = json.loads(body) if body else {}
-        self.received.append(
-            Received(headers.get("webhook-id", ""), told, plan.status, headers, body)
-        )
+        one = Received(headers.get("webhook-id", ""), told, plan.status, headers, body)
+        if self.secret:
+            one.verify(self.secret)
+        self.received.append(one)
         self._came.set()
         if plan.hangs:
             with suppress(asyncio.CancelledError):
