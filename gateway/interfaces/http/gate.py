@@ -11,17 +11,17 @@ from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from starlette.datastructures import Headers
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agent_core.errors import StoreError
-from agent_core.localization import use_language
+from agent_core.localization import Text, use_language
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.responses import STORE, find_bearer, limit_body, refuse
 from gateway.interfaces.http.logins import SECONDS, Logins
 from gateway.interfaces.http.page_data import read_languages
+from gateway.interfaces.pages import render_note
 from gateway.texts.console import access as texts
 
 OPEN_PATHS = frozenset({"/health"})
@@ -166,40 +166,39 @@ class Guard:
         if path in OPEN_PATHS or path in OPEN_FILES:
             return None
         if path == "/" and "token" in request.query_params:
-            return await self._log_in(request.query_params["token"], headers)
+            return await self._log_in(request)
         if gate.knows_token(find_bearer(headers)):
             return None
         secret = request.cookies.get(gate.cookie, "")
         login = await self._logins.find(secret)
         if login is None:
             is_open = is_described and await self._access.find(headers, "api") is not None
-            return None if is_open else _refuse_locked(headers)
+            locked = HTTPStatus.UNAUTHORIZED
+            return None if is_open else _tell(request, texts.LOGIN_ENDED, locked)
         if path == LOGOUT_PATH and request.scope.get("method") == "POST":
-            return await self._log_out(secret, headers)
+            return await self._log_out(secret, request)
         if login.person_id is None or self._is_of_pages(path):
             return None
         if path == "/":
             return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": "/today"})
-        with use_language(*read_languages(headers)):
-            return refuse(HTTPStatus.FORBIDDEN, texts.ONLY_OWNERS())
+        return _tell(request, texts.ONLY_OWNERS, HTTPStatus.FORBIDDEN)
 
-    async def _log_in(self, token: str, headers: Headers) -> Response:
+    async def _log_in(self, request: HTTPConnection) -> Response:
         """Turn the token of the printed address into a login, and remove it from the address
         bar.
         """
-        if not self._gate.knows_token(token):
-            return _refuse_locked(headers)
+        if not self._gate.knows_token(request.query_params["token"]):
+            return _tell(request, texts.LOGIN_ENDED, HTTPStatus.UNAUTHORIZED)
         response = Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": "/"})
         give_cookie(response, self._gate, await self._logins.begin())
         return response
 
-    async def _log_out(self, secret: str, headers: Headers) -> Response:
+    async def _log_out(self, secret: str, request: HTTPConnection) -> Response:
         """End a login. A form gets a sentence; the script of the chat needs none."""
         await self._logins.end(secret)
         response = Response(status_code=HTTPStatus.NO_CONTENT)
-        if "text/html" in headers.get("accept", ""):
-            with use_language(*read_languages(headers)):
-                response = refuse(HTTPStatus.OK, texts.LOGGED_OUT())
+        if _is_for_people(request):
+            response = _tell(request, texts.LOGGED_OUT, HTTPStatus.OK)
         response.delete_cookie(self._gate.cookie, path="/")
         return response
 
@@ -217,9 +216,16 @@ def give_cookie(response: Response, gate: Gate, secret: str) -> None:
     )
 
 
-def _refuse_locked(headers: Headers) -> Response:
-    with use_language(*read_languages(headers)):
-        return refuse(HTTPStatus.UNAUTHORIZED, texts.LOGIN_ENDED())
+def _tell(request: HTTPConnection, note: Text, status: HTTPStatus) -> Response:
+    """Answer with a sentence: on a page for people, alone for programs."""
+    if _is_for_people(request):
+        return render_note(Request(request.scope), note, status)
+    with use_language(*read_languages(request.headers)):
+        return refuse(status, note())
+
+
+def _is_for_people(request: HTTPConnection) -> bool:
+    return request.scope["type"] == "http" and "text/html" in request.headers.get("accept", "")
 
 
 _HARDENED = (

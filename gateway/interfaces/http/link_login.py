@@ -10,12 +10,11 @@ from starlette.routing import BaseRoute, Route
 from gateway.interfaces.api.responses import read_body
 from gateway.interfaces.http.gate import LOGIN_PATH, Gate, give_cookie
 from gateway.interfaces.http.logins import Logins
-from gateway.interfaces.pages import Viewer, render
+from gateway.interfaces.pages import NOBODY, render, render_note
 from gateway.texts.console import access as texts
 
 _MOST_BYTES = 4096
 _START = "/today"
-_NOBODY = Viewer(person=None, zone="UTC", is_owner=False)
 
 
 class LinkLogin:
@@ -36,7 +35,7 @@ class LinkLogin:
         link = request.query_params.get("link", "")
         if not await self._logins.knows_link(link):
             return _refuse(request)
-        return render(request, _NOBODY, "login.html", link=link)
+        return render(request, NOBODY, "login.html", link=link)
 
     async def _open(self, request: Request) -> Response:
         body = await read_body(request, _MOST_BYTES)
@@ -50,5 +49,4 @@ class LinkLogin:
 
 
 def _refuse(request: Request) -> Response:
-    status = HTTPStatus.UNAUTHORIZED
-    return render(request, _NOBODY, "note.html", status=status, note=texts.LINK_ENDED)
+    return render_note(request, texts.LINK_ENDED, HTTPStatus.UNAUTHORIZED)

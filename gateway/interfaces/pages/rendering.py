@@ -94,9 +94,18 @@ class Viewer:
         return local.isoformat(timespec="seconds")
 
 
+NOBODY = Viewer(person=None, zone="UTC", is_owner=False)
+"""The viewer of a page for which no login is needed."""
+
+
 def show_dollars(micro_dollars: int) -> str:
     """Return an amount of money."""
     return f"${format_number(micro_dollars / _DOLLAR, ',.4f')}"
+
+
+def render_note(request: Request, note: Callable[[], str], status: HTTPStatus) -> Response:
+    """Render a page with one sentence, for somebody who sees no other page."""
+    return render(request, NOBODY, "note.html", status=status, note=note)
 
 
 def render(

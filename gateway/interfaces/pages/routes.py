@@ -37,6 +37,7 @@ from gateway.interfaces.pages.rendering import (
     Viewer,
     read_file,
     render,
+    render_note,
     speak_to_viewer,
 )
 from gateway.interfaces.pages.views import Look, Missing, View
@@ -176,7 +177,7 @@ class Pages:
             note: Callable[[], str]
             viewer = await self._find_viewer(request)
             if viewer is None:
-                return _refuse(request, HTTPStatus.UNAUTHORIZED, access.LOGIN_ENDED)
+                return render_note(request, access.LOGIN_ENDED, HTTPStatus.UNAUTHORIZED)
             if viewer.person is None:
                 return render(request, viewer, "note.html", note=texts.UNOWNED)
             if f"/{request.url.path.split('/')[1]}" in OWNERS_ONLY and not viewer.is_owner:
@@ -212,12 +213,6 @@ class Pages:
 
         lines = follow_feed(self._gateway.database, feed, is_open)
         return StreamingResponse(lines, media_type="text/event-stream")
-
-
-def _refuse(request: Request, status: HTTPStatus, note: Callable[[], str]) -> Response:
-    """Answer somebody who sees no page."""
-    nobody = Viewer(person=None, zone="UTC", is_owner=False)
-    return render(request, nobody, "note.html", status=status, note=note)
 
 
 def make_pages(gateway: Gateway, find_login: FindLogin) -> Pages:

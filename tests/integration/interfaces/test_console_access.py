@@ -386,7 +386,7 @@ async def test_the_stream_of_events_tells_nothing_of_somebody_else(crowd: Crowd)
         "test", partial(ask_about_tea, person=everybody["zebrana"], now=now)
     )
     own = await database.write("test", partial(ask_about_tea, person=everybody["vera"], now=now))
-    from_the_start = {"Last-Event-ID": "0-0-0-0"}
+    from_the_start = {"Last-Event-ID": "0---0-0"}
     async with crowd.browsers["vera"].get("/pages/events", headers=from_the_start) as stream:
         told: list[dict[str, int]] = []
         while {"question": own} not in told:

@@ -23,17 +23,24 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.canaries import Planter
 from tests.integration.interfaces.api_setup import (
+    ZEBRANA,
     Setup,
     ask_about_tea,
     chat_of,
     find_named,
     make_token,
 )
+from tests.integration.interfaces.console_setup import ask_link
 from tests.integration.served import Served, served
 
 CHROMIUM = shutil.which("chromium")
 SHOTS = os.environ.get("CONSOLE_SCREENSHOTS", "")
 """A folder that keeps what the browser showed."""
+
+PATIENCE = 90_000.0
+"""Milliseconds."""
+PARTS = 5
+"""Tests that share the pages, so that none takes minutes."""
 
 playwright = pytest.importorskip("playwright.async_api")
 axe = pytest.importorskip("axe_playwright_python.async_playwright")
@@ -98,8 +105,10 @@ async def opened(home: Path) -> AsyncIterator[tuple[Served, FakeModel, str]]:
 
 
 @asynccontextmanager
-async def looking(running: Served, *, missing: bool = False, **options: Any) -> AsyncIterator[Any]:
-    """A page of a browser that is logged in.
+async def looking(
+    running: Served, *, start: str = "", missing: bool = False, **options: Any
+) -> AsyncIterator[Any]:
+    """A page of a browser that is logged in, or begins at `start`.
 
     It fails for any error in the browser's console; with `missing`, pages may not exist.
     """
@@ -107,10 +116,11 @@ async def looking(running: Served, *, missing: bool = False, **options: Any) -> 
     async with playwright.async_playwright() as tool:
         browser = await tool.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = await browser.new_context(**options)
+        context.set_default_timeout(PATIENCE)
         page = await context.new_page()
         page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        await page.goto(str(running.page))
+        await page.goto(start or str(running.page))
         yield page
         await browser.close()
     expected = "Failed to load resource" if missing else None
@@ -134,7 +144,7 @@ async def test_the_owner_walks_through_the_pages_and_undoes_a_change(home: Path)
         await page.get_by_role("link", name="Turns", exact=True).click()
         await page.locator("tbody a").first.click()
         await page.get_by_role("heading", name="Timeline").wait_for()
-        assert await page.locator("tbody tr").count() == 3
+        assert await page.locator("tbody rect:not(.wait)").count() == 3
         await page.get_by_role("link", name="Memory", exact=True).click()
         undo = page.get_by_role("button", name="Undo change").first
         name = await undo.get_attribute("aria-label")
@@ -201,6 +211,37 @@ async def test_an_open_page_shows_a_new_turn_by_itself(home: Path) -> None:
         assert await page.locator("header").count() == 1
 
 
+async def test_a_member_walks_through_their_own_pages(home: Path) -> None:
+    chat = FakeChat(limit=100_000)
+    async with served(home, adapters={"fake": chat}, model=Planter()) as running:
+        link = await ask_link(chat, ZEBRANA)
+        start = f"{running.address.origin()}{link}"
+        async with looking(running, start=start, missing=True) as page:
+            assert (await axe.Axe().run(page)).violations_count == 0
+            await page.get_by_role("button", name="Open your pages").click()
+            await page.get_by_role("heading", name="Today", exact=True).wait_for()
+            menu = page.get_by_role("navigation", name="Pages")
+            for name in ("Chat", "People and groups", "Health", "Configuration"):
+                assert await menu.get_by_role("link", name=name, exact=True).count() == 0
+            await menu.get_by_role("link", name="Memory", exact=True).click()
+            await page.get_by_text("bluefishmemory").first.wait_for()
+            await menu.get_by_role("link", name="Usage", exact=True).click()
+            await page.get_by_role("link", name="Purpose", exact=True).click()
+            chart = page.get_by_role("img", name="Tokens by day")
+            assert await chart.locator("rect.s0").count() == 1
+            await page.get_by_text("Numbers by day", exact=True).click()
+            await page.get_by_role("row", name="Total").wait_for()
+            await menu.get_by_role("link", name="Settings", exact=True).click()
+            await page.get_by_role("link", name="Your accounts").click()
+            await page.get_by_text("on the list of allowed accounts").wait_for()
+            await page.get_by_role("button", name="Log out").click()
+            await page.get_by_text("You are logged out.").wait_for()
+            assert (await axe.Axe().run(page)).violations_count == 0
+            await page.goto(f"{running.address.origin()}/today")
+            await page.get_by_text("Your login is missing or has ended").wait_for()
+            assert (await axe.Axe().run(page)).violations_count == 0
+
+
 def let_read(connection: Connection) -> int:
     """Let Zebrana read what Olga said for a while; the number of Olga."""
     ids = {one.slug: one.id for one in people.list_all(connection)}
@@ -237,12 +278,13 @@ async def list_addresses(running: Served) -> list[str]:
     return [*PAGES, *singles, f"accounts/{account}/unlink", "conversations?q=heron", "turns/0"]
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 390), ("light", 1280)])
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
 async def test_axe_finds_no_violation_and_no_page_scrolls_sideways(
-    home: Path, scheme: str, width: int
+    home: Path, scheme: str, width: int, part: int
 ) -> None:
     async with opened(home) as (running, _, __):
-        names = await list_addresses(running)
+        names = (await list_addresses(running))[part::PARTS]
         size = {"width": width, "height": 844}
         async with looking(running, missing=True, color_scheme=scheme, viewport=size) as page:
             for name in names:
