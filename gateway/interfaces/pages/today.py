@@ -12,6 +12,7 @@ from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_body
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.texts.console import pages as texts
+from gateway.texts.usage import describe_charged
 from gateway.turns import list_held
 
 _DAY = 86_400_000
@@ -40,13 +41,13 @@ async def show(look: Look) -> Fields:
             return turn, asked
 
         done = [turn for turn in recent if turn.ended_at and turn.ended_at >= since]
-        total = usage.total_since(connection, person_id=person_id, since=since)
+        charged = usage.charged_since(connection, person_id=person_id, since=since)
         return {
             "running": [describe(turn) for turn in running],
             "done": [describe(turn) for turn in done],
             "held": len(list_held(connection, person_id)),
             "waiting": questions.find_open(connection, person_id=person_id),
-            "cost": total.micro_dollars,
+            "cost": describe_charged(charged),
         }
 
     return await look.gateway.database.read(work)

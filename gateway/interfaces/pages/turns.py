@@ -13,6 +13,7 @@ from agent_core.state.engine.database import Connection
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.interfaces.timelines import find_starts
 from gateway.texts.console import turns as texts
+from gateway.texts.usage import describe_charged
 
 _PAGE = 30
 _NEWEST = 2**62
@@ -72,6 +73,7 @@ async def show(look: Look) -> Fields:
             "seconds": (end - turn.started_at) / 1000,
             "bars": _list_bars(connection, turn, waits, (begin, end)),
             "total": usage.total_of_turn(connection, turn_id=turn_id),
+            "cost": describe_charged(usage.charged_of_turn(connection, turn_id=turn_id)),
             "prompt": record.prompt if record else None,
             "is_own": is_own,
             "r": texts,

@@ -113,7 +113,7 @@ async def test_what_has_no_price_is_unknown_and_never_free(clean: Setup) -> None
     assert "Price unknown: llama-local. So it is unknown what caching saved there." in text
     assert "Caching saved" not in text
     assert find_row(text, "Models without a price")[:2] == ["4,000,010 tokens", "5,000,000 tokens"]
-    assert "</svg>Titles</li>" in text
+    assert '<th scope="col">Titles</th>' in text
     assert 'href="/usage?by=purpose" aria-current="true"' in text
     assert 'hx-get="/usage?by=purpose"' in text
     assert "cost.person_day_usd, cost.person_day_tokens" in text
