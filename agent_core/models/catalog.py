@@ -275,9 +275,10 @@ class Prices:
         return -(-millionths // 1_000_000)
 
     def find_cache_effect(self, model: str, usage: Usage) -> tuple[int, int] | None:
-        """What reading from the cache saved, and what writing it cost more than plain input.
+        """Return what reading from the cache saved, and what writing it cost more than plain input.
 
-        In micro-dollars, at the price of requests of ordinary length; None without a known price.
+        Both are in micro-dollars, at the price of requests of ordinary length. None without a known
+        price.
         """
         price = self.find(model)
         if price is None:

@@ -102,7 +102,7 @@ _EVENTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnEvent:
-    """Something that starts a job whenever it happens; it has no slots.
+    """An event that starts a job whenever it happens; it has no slots.
 
     `value` is `12 done`, `12 failed` or `12 ended` after job 12; the words of a message, "" for
     any; the SHA-256 of a webhook's secret, "" while it has none; a feed's address; or the pattern

@@ -1,6 +1,6 @@
-"""What happens to a person's turns, memory and questions, from any place in time.
+"""The feed of events about a person's turns, memory and questions, from any place in it.
 
-The event stream of the API and webhooks read the same feed, so they tell the same.
+The event stream of the API, the console's pages and webhooks read it, so they tell the same.
 """
 
 import re
@@ -74,7 +74,7 @@ def _join(turns: frozenset[int]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One event. `number` is of the turn, change or question; `at` is in milliseconds UTC."""
+    """An event of a person. `number` is that of the turn, change or question; `at` is in ms UTC."""
 
     kind: EventKind
     number: int

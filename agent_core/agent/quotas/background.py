@@ -52,7 +52,7 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tickets:
-    """Where the ticket of one call is kept.
+    """Keeps the ticket of one call.
 
     `known` is that of an earlier attempt, and `save` stores one: before anything is sent, so that
     the same request is never submitted twice.

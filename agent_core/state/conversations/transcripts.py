@@ -38,7 +38,7 @@ class ShownMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForkPoint:
-    """Where a conversation is forked: its session, and the last message of the fork's beginning."""
+    """The session of a forked conversation, and the last message that the fork begins with."""
 
     conversation_id: ConversationId
     session_id: SessionId

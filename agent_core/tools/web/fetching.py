@@ -60,7 +60,7 @@ class FetchRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a server answered to something that was sent; nothing of its body is read.
+    """A server's answer to a request that was sent; nothing of its body is read.
 
     `retry_after` is the header of that name, "" without one.
     """

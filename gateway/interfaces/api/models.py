@@ -45,7 +45,7 @@ class ErrorBody(BaseModel):
 
 
 class PictureAddress(_Given):
-    """Where a picture of a chat completion is."""
+    """The address of a picture in a chat completion."""
 
     url: str
 
@@ -100,7 +100,7 @@ class ResponseRequest(_Asked):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the user has said since the last answer; `pictures` are the bytes of files."""
+    """The user's words and pictures since the last answer; `pictures` are the bytes of files."""
 
     text: str
     pictures: tuple[bytes, ...]

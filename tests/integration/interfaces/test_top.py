@@ -41,8 +41,10 @@ async def busy(home: Path) -> AsyncIterator[Harness]:
     async with running(home, model) as harness, serving_control(harness.gateway):
         await harness.chat.says("hello", name=PERSON)
         await reached.wait()
-        yield harness
-        ending.set()
+        try:
+            yield harness
+        finally:
+            ending.set()  # else a failure in the block would wait for the turn
         await harness.chat.sees_text("Done.")
         await harness.at_rest()
 

@@ -1,4 +1,4 @@
-"""What waits for the person's answer, and what they allowed in advance."""
+"""Addresses of the questions that wait for a person, and of what they allowed in advance."""
 
 from http import HTTPStatus
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""One job: the forms that change it, and the way back to what it was."""
+"""The page of one job: forms change it, and a button gives back what it was."""
 
 import hashlib
 import hmac

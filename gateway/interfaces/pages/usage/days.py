@@ -82,7 +82,7 @@ def limit_series(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheReport:
-    """What caching did, in tokens and micro-dollars.
+    """The effect of caching, in tokens and micro-dollars.
 
     `saved` is what reading from the cache cost less, and `extra` what writing it cost more than
     plain input. Neither counts the models in `unpriced`.
