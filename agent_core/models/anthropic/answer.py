@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -201,7 +201,7 @@ class EventStream:
     def __init__(self, response: httpx2.Response) -> None:
         """Takes over `response`, unread."""
         self._response = response
-        self._chunks = self._response.aiter_bytes()
+        self._chunks = _iterate(response)
         self._rest = b""
         self._ready: deque[object] = deque()
         self._fault: Exception | None = None
@@ -248,6 +248,14 @@ class EventStream:
             raise make_error(self._response, data)
         if data and name != _PING:
             self._ready.append(json.loads(data.decode()))
+
+
+def _iterate(response: httpx2.Response) -> AsyncIterator[bytes]:
+    """Return the pieces of a body; only an encoded one passes the generators that decode it."""
+    stream = response.stream
+    if "Content-Encoding" in response.headers or not isinstance(stream, httpx2.AsyncByteStream):
+        return response.aiter_bytes()
+    return aiter(stream)
 
 
 def make_error(response: httpx2.Response, said: bytes) -> anthropic.APIStatusError:

@@ -173,6 +173,9 @@ class AnthropicModel:
         self._http_client = http_client
         # Put together once. The SDK does it for each call, which is a fifth of a call's CPU.
         self._messages = httpx2.URL(f"{str(client.base_url).rstrip('/')}/v1/messages")
+        # There is no public way to what the client sends with, to this address or through a
+        # proxy. Its own way there (authentication, cookies, events) does nothing for this call.
+        self._transport = http_client._transport_for_url(self._messages)
         given = client.default_headers.items()
         self._headers = httpx2.Headers(http_client.headers, encoding="utf-8")
         self._headers.update({name: text for name, text in given if isinstance(text, str)})
@@ -245,7 +248,10 @@ class AnthropicModel:
             extensions=self._waits,
         )
         request.headers.encoding = "utf-8"  # else found out by decoding each of them
-        response = await self._http_client.send(request, stream=True)
+        response = await self._transport.handle_async_request(request)
+        if response.has_redirect_location:
+            await response.aclose()
+            response = await self._http_client.send(request, stream=True)
         if response.is_success:
             return response
         try:

@@ -1,12 +1,15 @@
 """The provider against the emulator: answers, cuts, errors, the cache."""
 
+from aiohttp import web
+
 from agent_core.models.anthropic import create
 from agent_core.models.contract import Model
 from agent_core.transcript import Message, RawPart, user_message
 from tests.agent_core.models.calls import ask, calls, complete, results
-from tests.emulators.anthropic import AnthropicEmulator
+from tests.emulators.anthropic import AnthropicEmulator, render_events
 from tests.emulators.streaming import Answer, text_answer
 
+USAGE = {"input_tokens": 1, "output_tokens": 1}
 CALL = {"type": "tool_use", "name": "memory", "input": {"text": 'likes tea, "green" ü'}}
 TWO_CALLS = Answer(
     blocks=[
@@ -152,3 +155,42 @@ async def test_effort_is_sent_when_it_is_set(api: AnthropicEmulator) -> None:
     await complete(model, ask("hello"))
     assert api.requests[0]["output_config"] == {"effort": "low"}
     await model.close()
+
+
+class MovedEmulator(AnthropicEmulator):
+    """Sends calls below an old address to the present one."""
+
+    async def respond(self, request: web.BaseRequest) -> web.StreamResponse:
+        if request.path.startswith("/old/"):
+            return web.Response(status=307, headers={"Location": request.path[len("/old") :]})
+        return await super().respond(request)
+
+
+async def test_a_call_follows_a_redirect() -> None:
+    async with MovedEmulator() as api:
+        model: Model = create({"api_key": "key", "base_url": f"{api.url}/old", "timeout": "5"})
+        text, _ = await complete(model, ask("hello"))
+        await model.close()
+    assert (text, len(api.requests)) == ("echo: hello", 1)
+
+
+class CompressedEmulator(AnthropicEmulator):
+    """Compresses its streams, which the SDK accepts."""
+
+    async def respond(self, request: web.BaseRequest) -> web.StreamResponse:
+        whole = render_events(self.compose("claude-sonnet-5-5", text_answer("Grüße"), USAGE), 3)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        response.enable_compression(web.ContentCoding.gzip)
+        await response.prepare(request)
+        for event in whole:
+            await response.write(event)
+        await response.write_eof()
+        return response
+
+
+async def test_a_compressed_stream_is_read() -> None:
+    async with CompressedEmulator() as api:
+        model: Model = create({"api_key": "good-key", "base_url": api.url, "timeout": "5"})
+        text, _ = await complete(model, ask("hello"))
+        await model.close()
+    assert text == "Grüße"
