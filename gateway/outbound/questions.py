@@ -132,6 +132,27 @@ class Questions:
             return []
         return self._enqueue(connection, question, now)
 
+    def reopen(
+        self,
+        connection: Connection,
+        question: Question,
+        *,
+        place: tuple[str, str] | None,
+        expires_at: int,
+        now: int,
+    ) -> list[OutboxRow]:
+        """Open a question again, in the caller's transaction, and ask it in a place, if any.
+
+        `place` is a (platform, chat).
+        """
+        questions.reopen(connection, question_id=question.id, expires_at=expires_at)
+        self._asked.add(question.person_id)
+        if place is None:
+            return []
+        questions.move(connection, question_id=question.id, place=place)
+        asked = replace(question, platform=place[0], chat=place[1], expires_at=expires_at)
+        return self._enqueue(connection, asked, now)
+
     async def press(self, reaction: Reaction, key: str) -> None:
         """Take a press of one of our buttons. Raises `StoreError`.
 

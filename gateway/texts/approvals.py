@@ -10,7 +10,8 @@ from gateway.texts.people import quote_name
 
 ACCEPT, DISMISS = Text("Accept"), Text("Dismiss")
 ACCEPTED = Text("Accepted.")
-DISMISSED = Text("Dismissed. Nothing has changed.")
+DISMISSED = Text("Dismissed. Nothing has changed. /learned dismissed brings it back.")
+BRING_BACK = Text("Bring back")
 OUTDATED = Text("I couldn't make this change, because things have changed since. Ask me again.")
 _PROPOSAL = Text(
     "I've read {sources}, so I ask before I change anything. Shall I make this change?\n\n{change}"

@@ -19,9 +19,12 @@ if TYPE_CHECKING:
         PROPOSAL_TASK,
         AcceptedProposals,
         ask_about_claim,
+        bring_back,
         list_held,
+        list_refused,
         make_learned_buttons,
         make_proposal_answerers,
+        name_change,
         take_held,
     )
     from gateway.turns.runner import TurnRunner
@@ -56,9 +59,12 @@ __all__ = [
     "TurnRunner",
     "UserPrompts",
     "ask_about_claim",
+    "bring_back",
     "list_held",
+    "list_refused",
     "make_call_answerers",
     "make_learned_buttons",
     "make_proposal_answerers",
+    "name_change",
     "take_held",
 ]

@@ -25,7 +25,14 @@ from agent_core.state.queues.tasks import Task
 from agent_core.tools import Proposal
 from agent_core.transcript import ToolCallPart
 from gateway.jobs import find_job_turn
-from gateway.outbound import Answerer, OutboxDispatcher, Outcome, make_secret, stand_for
+from gateway.outbound import (
+    Answerer,
+    OutboxDispatcher,
+    Outcome,
+    Questions,
+    make_secret,
+    stand_for,
+)
 from gateway.texts import approvals
 from gateway.texts.learning import notices
 from gateway.texts.memory import offer_undo
@@ -39,6 +46,8 @@ MOST_PROPOSALS = 5
 """Proposals of one turn; more would bury its answer."""
 MOST_ASKED = 3
 """Claims of reviews that are asked about at a time; more would be a wall on a phone."""
+_MOST_REFUSED = 30
+"""Changes that can be brought back: as many as the page Memory shows of the ledger."""
 _MOST_UNDO = 5
 """Undo buttons below a notice or a list; `/undo NAME` undoes any entry."""
 _LASTS = 7 * 24 * 3_600_000
@@ -142,6 +151,44 @@ def take_held(
             reviews.save(connection, task_id=task_id, payload=dump_record(left))
             return ask_about_claim(task_id, person_id, held, place, now)
     return None
+
+
+def list_refused(connection: Connection, person_id: PersonId) -> list[Question]:
+    """List the changes that a person did not accept and can still bring back, newest first.
+
+    Those of turns of somebody else, whose account was unlinked since, are left out.
+    """
+    return [
+        question
+        for question in questions.list_refused(connection, person_id=person_id, limit=_MOST_REFUSED)
+        if question.turn_id
+        and turns.find_of_person(connection, turn_id=question.turn_id, person_id=person_id)
+    ]
+
+
+def bring_back(
+    connection: Connection,
+    asking: Questions,
+    person_id: PersonId,
+    number: int,
+    place: Place | None,
+    now: int,
+) -> list[OutboxRow] | None:
+    """Let a change that was not accepted wait for an answer again; None if there is none.
+
+    It is asked in `place`; without one it waits on the console's pages.
+    """
+    for question in list_refused(connection, person_id):
+        if question.id == number:
+            end = now + _LASTS
+            return asking.reopen(connection, question, place=place, expires_at=end, now=now)
+    return None
+
+
+def name_change(question: Question) -> str:
+    """Return what a proposal would write, or its question where it writes no text."""
+    asked = json.loads(question.payload)
+    return str(json.loads(asked["arguments"]).get("text") or question.text)
 
 
 def make_learned_buttons(learned: Sequence[LearnedEntry]) -> tuple[Choice, ...]:

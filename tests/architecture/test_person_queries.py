@@ -84,6 +84,7 @@ EXCEPTIONS = {
     "questions.find": QUESTIONS,
     "questions.list_people_asked": "start of the gateway: whose questions are still open",
     "questions.move": QUESTIONS,
+    "questions.reopen": QUESTIONS,
     "search._list_sessions": IN_SESSION,
     "search.drop_message": "tells the index; every word that it is given has its person in front",
     "search.index_message": "tells the index; every word that it is given has its person in front",

@@ -207,6 +207,26 @@ def close(connection: Connection, *, question_id: QuestionId, now: int) -> bool:
     return row is not None
 
 
+def list_refused(connection: Connection, *, person_id: PersonId, limit: int) -> list[Question]:
+    """List the proposals that a person did not accept, newest first, without forgotten ones."""
+    rows = connection.execute(
+        f"SELECT {_ROW} FROM questions WHERE person_id = :person_id AND kind = 'proposal'"
+        " AND payload <> '' AND (state = 'over' OR (state = 'answered' AND answer <> 'accept'))"
+        " ORDER BY id DESC LIMIT :limit",
+        {"person_id": person_id, "limit": limit},
+    ).fetchall()
+    return [_question(row) for row in rows]
+
+
+def reopen(connection: Connection, *, question_id: QuestionId, expires_at: int) -> None:
+    """Open a question again, as if it had no answer. `expires_at` is in milliseconds."""
+    connection.execute(
+        "UPDATE questions SET state = 'open', answer = NULL, answered_by = NULL,"
+        " answered_at = NULL, expires_at = :expires_at WHERE id = :id",
+        {"id": question_id, "expires_at": expires_at},
+    )
+
+
 def move(connection: Connection, *, question_id: QuestionId, place: tuple[str, str]) -> None:
     """Move a question to another place, a (platform, chat)."""
     connection.execute(

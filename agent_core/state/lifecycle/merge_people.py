@@ -220,9 +220,10 @@ def move_tasks(connection: Connection, *, kept: PersonId, absorbed: PersonId) ->
 
 
 def move_questions(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move open questions."""
+    """Move open questions, and proposals, which can be opened again."""
     connection.execute(
-        "UPDATE questions SET person_id = :kept WHERE person_id = :absorbed AND state = 'open'",
+        "UPDATE questions SET person_id = :kept WHERE person_id = :absorbed"
+        " AND (state = 'open' OR kind = 'proposal')",
         {"kept": kept, "absorbed": absorbed},
     )
 

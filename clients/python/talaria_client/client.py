@@ -134,6 +134,14 @@ class Talaria:
         """Answer a question with the key of a choice."""
         self._post(f"/questions/{question}/answer", {"choice": choice})
 
+    def dismissed(self) -> list[types.QuestionModel]:
+        """List the changes that the person did not accept, newest first."""
+        return cast(types.QuestionList, self._get("/questions/dismissed"))["questions"]
+
+    def restore(self, question: int) -> None:
+        """Let a dismissed change wait for an answer again."""
+        self._post(f"/questions/{question}/restore")
+
     def approvals(self) -> list[types.ApprovalModel]:
         """List what is allowed in advance."""
         return cast(types.ApprovalList, self._get("/approvals"))["approvals"]

@@ -23,9 +23,20 @@ from gateway.conversion import name_chat
 from gateway.outbound import Questions, stand_for
 from gateway.texts.learning import notices
 from gateway.texts.rooms import ONLY_IN_DIRECT
-from gateway.turns import MOST_ASKED, list_held, make_learned_buttons, take_held
+from gateway.turns import (
+    MOST_ASKED,
+    bring_back,
+    list_held,
+    list_refused,
+    make_learned_buttons,
+    name_change,
+    take_held,
+)
 
 _MOST_SHOWN = 15
+_MOST_DISMISSED = 5
+"""Each has a button, and more would be a wall on a phone."""
+_LONGEST_NUMBER = 18
 
 
 class LearningCommands:
@@ -45,6 +56,10 @@ class LearningCommands:
         word = call.argument.casefold()
         if word == "review":
             return await self.review(call)
+        if word == "dismissed":
+            return await self._access.database.read(lambda c: _list_dismissed(c, call))
+        if (number := word.removeprefix("restore ")).isdecimal() and number != word:
+            return Reply(effect=lambda connection: self._restore(connection, call, number))
         if word in (*notices.MODES, *notices.SUMMARIES):
             return Reply(effect=lambda c: (choose_learning(c, call.person, word, now=call.now), []))
         if word:
@@ -83,6 +98,17 @@ class LearningCommands:
             rows += self._questions.pose(connection, question, call.now) if question else []
         return (notices.ASKED_BELOW() if chosen else notices.NOTHING_HELD()), rows
 
+    def _restore(
+        self, connection: Connection, call: Call, number: str
+    ) -> tuple[str, list[OutboxRow]]:
+        """Ask about a dismissed note again."""
+        place = (call.platform, name_chat(call.message.address))
+        dismissed = int(number[:_LONGEST_NUMBER])
+        rows = bring_back(connection, self._questions, call.person.id, dismissed, place, call.now)
+        if rows is None:
+            return notices.DISMISSED_UNKNOWN(), []
+        return notices.RESTORED(), rows
+
 
 def choose_learning(connection: Connection, person: Person, word: str, *, now: int) -> str:
     """Store a mode or a summary, and say so. Raises `LookupError` with a sentence.
@@ -108,6 +134,19 @@ def _save(connection: Connection, person: Person, mode: Learning, now: int) -> N
         reviews.skip(connection, person_id=person.id, payload=nothing, now=now)
     set_learning(connection, person_id=person.id, learning=mode)
     set_summary(connection, person_id=person.id, summary="")
+
+
+def _list_dismissed(connection: Connection, call: Call) -> Reply:
+    """List the newest notes that were dismissed, each with a button that brings it back."""
+    found = list_refused(connection, call.person.id)[:_MOST_DISMISSED]
+    if not found:
+        return Reply(text=notices.NOTHING_DISMISSED())
+    return Reply(
+        text=notices.list_dismissed([(one.id, name_change(one)) for one in found]),
+        buttons=tuple(
+            stand_for(f"learned restore {one.id}", notices.offer_return(one.id)) for one in found
+        ),
+    )
 
 
 def _describe(connection: Connection, call: Call) -> tuple[str, list[LearnedEntry]]:

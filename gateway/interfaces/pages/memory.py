@@ -17,7 +17,7 @@ from gateway.people import LOCAL_CHAT, LOCAL_PLATFORM, find_direct_chat
 from gateway.texts import approvals
 from gateway.texts.console import pages as texts
 from gateway.texts.learning import notices, profile
-from gateway.turns import CHOICES, list_held, take_held
+from gateway.turns import CHOICES, bring_back, list_held, list_refused, name_change, take_held
 
 _PAGE = 30
 _LARGEST = 2**62
@@ -41,6 +41,12 @@ async def show(look: Look) -> Fields:
             "next_notes": skipped + _PAGE if len(ids) == _PAGE else None,
             "profile": list_profile(connection, person_id=person.id),
             "held": list_held(connection, person.id),
+            "asked": [
+                one
+                for one in questions.find_open(connection, person_id=person.id)
+                if one.kind == "proposal"
+            ],
+            "refused": list_refused(connection, person.id),
             "guesses": list_conclusions(connection, person_id=person.id),
         }
 
@@ -51,6 +57,8 @@ async def show(look: Look) -> Fields:
         "remembered": [entry for entry in own.memory if entry not in known],
         "shared": [one for one in shared if one.entries],
         "name_note": format_archive_id,
+        "name_change": name_change,
+        "bring_back": approvals.BRING_BACK,
         "titles": profile.TITLES,
         "doubt": notices.describe_doubt,
         "choices": {"accept": approvals.ACCEPT, "dismiss": approvals.DISMISS},
@@ -82,6 +90,19 @@ async def decide(look: Look) -> Fields:
     asked = await gateway.database.write("memory.held", work)
     if not await gateway.questions.decide(person, asked, parts["choice"]):
         raise Declined(texts.QUESTION_CLOSED())
+    return {}
+
+
+async def restore(look: Look) -> Fields:
+    """Let a change that was dismissed wait for an answer again. Raises `Missing`."""
+    gateway, person, now = look.gateway, look.person, look.gateway.now()
+    number = min(look.request.path_params["question"], _LARGEST)
+
+    def work(connection: Connection) -> None:
+        if bring_back(connection, gateway.questions, person.id, number, None, now) is None:
+            raise Missing
+
+    await gateway.database.write("memory.restore", work)
     return {}
 
 

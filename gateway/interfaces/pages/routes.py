@@ -75,6 +75,8 @@ _CHANGES: dict[str, tuple[str, View]] = {
     "/reading/end": ("/conversations", conversations.end_consents),
     "/people/{person:int}/ask": ("/people", conversations.ask_to_read),
     "/memory/{change:int}/undo": ("/memory", memory.undo_change),
+    "/memory/questions/{question:int}/answer": ("/memory", today.answer),
+    "/memory/dismissed/{question:int}/restore": ("/memory", memory.restore),
     "/memory/held/{review:int}/{claim:int}/{choice}": ("/memory", memory.decide),
     "/jobs/{job:int}/{verb}": ("/jobs", jobs.act),
 }

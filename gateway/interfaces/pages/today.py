@@ -13,7 +13,7 @@ from gateway.interfaces.api.responses import read_body
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.texts.console import pages as texts
 from gateway.texts.usage import describe_charged
-from gateway.turns import list_held
+from gateway.turns import list_held, list_refused
 
 _DAY = 86_400_000
 _MOST = 12
@@ -46,6 +46,7 @@ async def show(look: Look) -> Fields:
             "running": [describe(turn) for turn in running],
             "done": [describe(turn) for turn in done],
             "held": len(list_held(connection, person_id)),
+            "refused": len(list_refused(connection, person_id)),
             "waiting": questions.find_open(connection, person_id=person_id),
             "cost": describe_charged(charged),
         }

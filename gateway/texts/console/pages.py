@@ -76,6 +76,11 @@ OF_GROUP = Text("The prompt of a shared conversation holds words of others, so i
 
 NOTES_WAIT = Plural("{n:,} note needs your approval", "{n:,} notes need your approval")
 ABOUT_HELD = Text("Talaria is not sure about these, so it does not use them before you accept.")
+DISMISSED = Text("Dismissed notes")
+ABOUT_DISMISSED = Text("You dismissed these, or their time ran out. Nothing of them is used.")
+NOTES_DISMISSED = Plural(
+    "{n:,} dismissed note can come back", "{n:,} dismissed notes can come back"
+)
 TWICE = Text("The same thing went wrong twice:")
 
 ABOUT_YOU = Text("About you")

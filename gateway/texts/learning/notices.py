@@ -25,6 +25,15 @@ NOTHING = Text(
 )
 NOTHING_HELD = Text("Nothing needs your approval.")
 ASKED_BELOW = Text("I'm asking about each note below.")
+NOTHING_DISMISSED = Text("You haven't dismissed anything that could come back.")
+_DISMISSED = Text("**Dismissed, or not answered in time**")
+_DISMISSED_LINE = Text("{number}. {entry}")
+_DISMISSED_HINT = Text("/learned restore {number} asks about note {number} again.")
+_RESTORE = Text("Bring back {number}")
+RESTORED = Text("I'm asking about it again below.")
+DISMISSED_UNKNOWN = Text(
+    "There's no dismissed note with that number. /learned dismissed lists them."
+)
 _QUESTION = Text("Should I remember this? {doubt}\n\n{entry}\n\nYou wrote: {quote}")
 _QUESTION_UNPROVED = Text("Should I remember this? {doubt}\n\n{entry}")
 _QUESTION_NOTE = Text(
@@ -80,8 +89,8 @@ SUMMARY_SAVED: dict[Summary, Text] = {
     "weekly": Text("I'll tell you what I learn once a week, on Monday morning."),
 }
 USAGE = Text(
-    "Send /learned, /learned review, /learned off, /learned ask, /learned quiet, /learned tell,"
-    " /learned daily or /learned weekly."
+    "Send /learned, /learned review, /learned dismissed, /learned off, /learned ask,"
+    " /learned quiet, /learned tell, /learned daily or /learned weekly."
 )
 
 
@@ -134,6 +143,18 @@ def list_feed(lines: Sequence[tuple[ChangeName, str, str]], held: int) -> str:
     hint = "".join(_FEED_HINT(number=number) for number in [*numbers][:1])
     parts = [_FEED(), "\n".join(shown), hint, _HELD(held) if held else ""]
     return "\n\n".join(filter(None, parts))
+
+
+def list_dismissed(dismissed: Sequence[tuple[int, str]]) -> str:
+    """List dismissed notes as (number, note), and say how to bring one back."""
+    lines = [_DISMISSED_LINE(number=number, entry=_quote(note)) for number, note in dismissed]
+    hint = _DISMISSED_HINT(number=dismissed[0][0])
+    return "\n\n".join((_DISMISSED(), "\n".join(lines), hint))
+
+
+def offer_return(number: int) -> str:
+    """Label the button that brings a dismissed note back."""
+    return _RESTORE(number=number)
 
 
 def describe_mode(learning: Learning) -> str:

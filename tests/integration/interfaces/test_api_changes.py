@@ -12,12 +12,15 @@ from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.memory import ledger
 from tests.fakes.model import say
 from tests.integration.interfaces.api_setup import (
+    OLGA,
     Setup,
     ask_about_tea,
     find_named,
     make_token,
     read,
 )
+from tests.integration.interfaces.console_setup import browse_as
+from tests.integration.interfaces.test_held_notes_page import hold
 
 JOB = {"kind": "prompt", "text": "Water the plants", "cron": "0 9 * * *", "zone": "Europe/Berlin"}
 
@@ -197,3 +200,26 @@ async def test_a_message_is_sent_waited_for_and_streamed(setup: Setup) -> None:
         while sent["state"] in ("waiting", "running"):
             _, sent = await send(setup, setup.olga, "GET", f"messages/{sent['id']}")
     assert sent["answer"] == "three"
+
+
+async def test_a_dismissed_change_comes_back_to_its_person_alone(
+    setup: Setup, manager: str, stranger: str
+) -> None:
+    olga, database = await find_named(setup, "olga"), setup.served.gateway.database
+    review, turn = await database.write("test", lambda c: hold(c, olga))
+    async with (
+        browse_as(setup.served, setup.chat, OLGA) as session,
+        session.post(f"/memory/held/{review}/1/dismiss") as answer,
+    ):
+        assert answer.status == 200
+    assert json.loads((await read(setup, manager, "/api/questions"))[1]) == {"questions": []}
+    status, text, _ = await read(setup, manager, "/api/questions/dismissed")
+    listed = json.loads(text)["questions"]
+    assert (status, [one["turn_id"] for one in listed]) == (200, [turn])
+    address = f"questions/{listed[0]['id']}/restore"
+    assert (await send(setup, stranger, "POST", address))[0] == 404
+    assert (await send(setup, setup.olga, "POST", address))[0] == 403
+    assert (await send(setup, manager, "POST", address))[0] == 204
+    assert (await send(setup, manager, "POST", address))[0] == 404
+    waiting = json.loads((await read(setup, manager, "/api/questions"))[1])["questions"]
+    assert [one["id"] for one in waiting] == [listed[0]["id"]]

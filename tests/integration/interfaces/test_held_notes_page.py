@@ -2,18 +2,24 @@
 
 import asyncio
 import html
+import re
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from agent_core.agent.review import Claim, HeldClaim, Lesson, ReviewRecord, dump_record
 from agent_core.ids import MessageId, TurnId
 from agent_core.state.conversations import questions, turns
 from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import reviews, tasks
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse_as
+from tests.integration.served import Served, served
 
 LIE = "Prefers imperial units"
 LESSON = "Ask before you book"
@@ -103,6 +109,62 @@ async def test_a_note_that_waits_is_shown_with_its_evidence_and_decided(
         )
         assert (LIE in read_notes(setup.home)) == (choice == "accept")
         assert setup.chat.shown[said:] == []
+
+
+async def test_a_dismissed_note_comes_back_after_a_restart(home: Path) -> None:
+    chat = FakeChat(limit=100_000)
+    async with served(home, adapters={"fake": chat}, model=FakeModel()) as running:
+        zebrana = await find_slug(running, "zebrana")
+        review, turn = await running.gateway.database.write("test", lambda c: hold(c, zebrana))
+        async with browse_as(running, chat, ZEBRANA) as session:
+            async with session.post(f"/memory/held/{review}/1/dismiss") as answer:
+                text = await answer.text()
+            assert LIE in text.partition('id="dismissed"')[2]
+            assert LIE not in text.partition('id="dismissed"')[0]
+    async with served(home, adapters={"fake": chat}, model=FakeModel()) as running:
+        async with browse_as(running, chat, OLGA) as session:
+            path = await find_path(session, "/memory")
+            assert path is None
+            async with session.post("/memory/dismissed/1/restore") as answer:
+                assert answer.status == 404
+        async with browse_as(running, chat, ZEBRANA) as session:
+            async with session.get("/today") as answer:
+                assert "1 dismissed note can come back" in await answer.text()
+            path = await find_path(session, "/memory")
+            assert path is not None
+            async with session.post(path) as answer:
+                text = html.unescape(await answer.text())
+            held = text.partition('<h2 id="held">')[2].partition("</section>")[0]
+            assert LIE in held
+            assert f'href="/turns/{turn}"' in held
+            assert "2 notes need your approval" in held
+            assert 'id="dismissed"' not in text
+            async with session.post(path) as answer:
+                assert answer.status == 404
+            found = re.search(r"/memory/questions/\d+/answer", held)
+            assert found is not None
+            async with session.post(found[0], data={"choice": "accept"}) as answer:
+                assert answer.status == 200
+                assert answer.url.path == "/memory"
+            text = ""
+            async with asyncio.timeout(45):
+                while LIE not in text:
+                    async with session.get("/memory") as answer:
+                        text = await answer.text()
+            assert f'<ins class="text">{LIE}</ins>' in text
+    assert LIE in read_notes(home)
+
+
+async def find_path(session: aiohttp.ClientSession, page: str) -> str | None:
+    """The address of the first button that brings a note back."""
+    async with session.get(page) as answer:
+        found = re.search(r"/memory/dismissed/\d+/restore", await answer.text())
+    return found[0] if found else None
+
+
+async def find_slug(running: Served, slug: str) -> Person:
+    everybody = await running.gateway.database.read(people.list_all)
+    return next(one for one in everybody if one.slug == slug)
 
 
 async def test_a_note_of_somebody_else_is_neither_shown_nor_decided(setup: Setup) -> None:

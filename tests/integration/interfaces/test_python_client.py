@@ -91,7 +91,7 @@ def use(talaria: Recorder) -> None:
     talaria.memory(), talaria.blocks(), talaria.usage(), talaria.agents()
     assert [one["name"] for one in talaria.skills()]
     assert talaria.skill(talaria.skills()[0]["name"])["body"]
-    assert talaria.questions() == talaria.approvals() == []
+    assert talaria.questions() == talaria.dismissed() == talaria.approvals() == []
     list(talaria.changes()), list(talaria.archive()), list(talaria.archive("heron"))
     job = talaria.create_job({"kind": "prompt", "text": "Water", "cron": "0 9 * * *"}, key="w")
     assert talaria.jobs()[0]["id"] == talaria.job(job["id"])["id"] == job["id"]
@@ -112,6 +112,7 @@ def use(talaria: Recorder) -> None:
         lambda: talaria.note(2**40),
         lambda: talaria.file(newest["id"], 9),
         lambda: talaria.answer(2**40, "yes"),
+        lambda: talaria.restore(2**40),
         lambda: talaria.revoke(2**40),
     ):
         with pytest.raises(TalariaError) as caught:

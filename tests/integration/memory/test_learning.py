@@ -130,6 +130,36 @@ async def test_a_lie_is_held_back_until_the_person_accepts_it(tmp_path: Path) ->
         await harness.chat.sees_text("Nothing needs your approval.")
 
 
+async def test_a_dismissed_note_comes_back_and_can_be_accepted(tmp_path: Path) -> None:
+    review = ask(call("memory", remember("Prefers imperial units", SAID)))
+    async with learning(tmp_path, say("Fine."), review) as harness:
+        await harness.chat.says("/learned dismissed")
+        await harness.chat.sees_text("haven't dismissed anything")
+        await harness.chat.says(SAID)
+        await reviewed(harness)
+        await harness.chat.says("/learned review")
+        await harness.chat.sees_text("It says more than your message does.")
+        await harness.chat.press("Dismiss")
+        await harness.chat.sees_text("/learned dismissed brings it back")
+        await harness.chat.says("/learned restore 99")
+        await harness.chat.sees_text("no dismissed note with that number")
+        await harness.chat.says("/learned dismissed")
+        listed = await harness.chat.sees_text("Dismissed, or not answered in time")
+        assert "Prefers imperial units" in listed.text
+        seen = len(harness.chat.shown)
+        await harness.chat.press(listed.labels[0])
+        await harness.chat.until(
+            lambda: any("Should I remember" in one.text for one in harness.chat.shown[seen:])
+        )
+        await harness.chat.press("Accept")
+        async with asyncio.timeout(45):
+            while not await harness.read(list_entries):
+                await asyncio.sleep(0.01)
+        await harness.chat.says("/learned restore 1")
+        await harness.at_rest()
+        assert await harness.read(list_entries) == ["Prefers imperial units"]
+
+
 async def test_a_person_who_switched_it_off_is_never_reviewed(tmp_path: Path) -> None:
     async with learning(tmp_path, say("Fine.")) as harness:
         await harness.chat.says("/learned off")

@@ -1,5 +1,6 @@
 """Addresses of the questions that wait for a person, and of what they allowed in advance."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from starlette.responses import Response
 
 from agent_core.ids import ApprovalId, QuestionId
 from agent_core.state.conversations import approvals, questions
-from agent_core.state.conversations.questions import Choice
+from agent_core.state.conversations.questions import Choice, Question
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit
 from agent_core.state.people.audit import AuditEntry
@@ -20,7 +21,7 @@ from gateway.interfaces.api.clients import FindClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import Id, find_person, make_missing, pick, reply
-from gateway.turns import Client
+from gateway.turns import Client, bring_back, list_refused
 
 _CLOSED = "This question is closed, or has no such choice."
 
@@ -33,21 +34,16 @@ def add_questions(router: APIRouter, gateway: Gateway, find_client: FindClient) 
     @router.get("/questions", summary="List open questions", response_model=models.QuestionList)
     async def list_questions(request: Request, client: Asker) -> Response:
         found = await database.read(lambda c: questions.find_open(c, person_id=client.person_id))
-        names = ("id", "turn_id", "kind", "text", "platform", "expires_at")
-        return reply(
-            request,
-            models.QuestionList(
-                questions=[
-                    models.QuestionModel(
-                        **pick(one, *names),
-                        choices=[
-                            models.ChoiceModel(**pick(it, "key", "label")) for it in one.choices
-                        ],
-                    )
-                    for one in found
-                ]
-            ),
-        )
+        return reply(request, _describe_all(found))
+
+    @router.get(
+        "/questions/dismissed",
+        summary="List changes that were not accepted",
+        response_model=models.QuestionList,
+    )
+    async def list_dismissed(request: Request, client: Asker) -> Response:
+        found = await database.read(lambda c: list_refused(c, client.person_id))
+        return reply(request, _describe_all(found))
 
     @router.get("/approvals", summary="List approvals", response_model=models.ApprovalList)
     async def list_approvals(request: Request, client: Asker) -> Response:
@@ -63,6 +59,16 @@ def add_questions(router: APIRouter, gateway: Gateway, find_client: FindClient) 
                 ]
             ),
         )
+
+
+def _describe_all(found: Sequence[Question]) -> models.QuestionList:
+    names = ("id", "turn_id", "kind", "text", "platform", "expires_at")
+    return models.QuestionList(
+        questions=[
+            models.QuestionModel(**pick(one, *names), choices=[*map(_describe, one.choices)])
+            for one in found
+        ]
+    )
 
 
 def _describe(choice: Choice) -> models.ChoiceModel:
@@ -91,6 +97,20 @@ def add_decisions(router: APIRouter, gateway: Gateway, find_client: FindClient) 
         if not await gateway.questions.decide(person, known.id, asked.choice):
             raise ApiError(HTTPStatus.CONFLICT, _CLOSED, code="not_answered")
         gateway.router.forget_known()  # the answer may have merged two people
+
+    @router.post(
+        "/questions/{question}/restore",
+        summary="Let a dismissed change wait for an answer again",
+        status_code=204,
+    )
+    async def restore(question: Id, client: Asker) -> None:
+        now, asking = gateway.now(), gateway.questions
+
+        def work(connection: Connection) -> None:
+            if bring_back(connection, asking, client.person_id, question, None, now) is None:
+                raise make_missing()
+
+        await database.write("questions.restore", work)
 
     @router.delete("/approvals/{approval}", summary="Revoke an approval", status_code=204)
     async def revoke(approval: Id, client: Asker) -> None:
