@@ -13,7 +13,7 @@ from agent_core.schedule.occurrences import Slot, find_zone, first_slot
 from agent_core.schedule.resources import JobResources, find_fault, find_unpriced
 from agent_core.schedule.triggers import Every, Once, OnEvent, Timing, dump_timing, load_timing
 from agent_core.state.engine.database import Connection
-from agent_core.state.jobs import job_marks, job_runs, jobs
+from agent_core.state.jobs import job_marks, job_runs, job_versions, jobs
 from agent_core.state.jobs.jobs import Job, JobKind, NewJob, Options, Target
 from agent_core.state.jobs.late import Late
 
@@ -27,7 +27,7 @@ _SAMPLED = 240
 """The number of next slots examined for the shortest interval."""
 
 
-InvalidJobFault = Literal["past", "damaged", "no_address", "no_price", "other"]
+InvalidJobFault = Literal["past", "damaged", "no_address", "no_price", "no_version", "other"]
 PAUSED_ON_REQUEST, PAUSED_BY_OPERATOR = "as asked", "from the command line"
 PAUSED_DAMAGED = "its entry in the database is damaged"
 """Stored reasons of pauses; so is `name_failures`. Any other is the fault of a schedule."""
@@ -169,12 +169,13 @@ def _check_count(connection: Connection, person_id: PersonId, rules: JobRules) -
         )
 
 
-def change_job(connection: Connection, job: Job) -> Job:
-    """Store a redrafted job. Raises `InvalidJob` as `check_event` does."""
+def change_job(connection: Connection, job: Job, now: int) -> Job:
+    """Store a redrafted job, and keep what it was. Raises `InvalidJob` as `check_event` does."""
     check_event(connection, job)
     before = jobs.find(connection, job_id=job.id)
     if before and before.timing != job.timing:
         job_marks.clear(connection, job_id=job.id)
+    job_versions.record(connection, job_id=job.id, now=now)
     jobs.change(connection, job)
     return job
 
@@ -205,6 +206,7 @@ def renew_webhook(connection: Connection, job: Job) -> str:
         raise InvalidJob(f"job {job.id} doesn't wait for a web request", "no_address")
     secret = secrets.token_urlsafe(_SECRET)
     changed = OnEvent(kind="webhook", value=_digest(secret))
+    job_versions.drop_addresses(connection, job_id=job.id)
     jobs.change(connection, replace(job, timing=dump_timing(changed)))
     return secret
 
@@ -285,9 +287,8 @@ def restore_job(connection: Connection, job: Job, *, rules: JobRules, now: int) 
     assert job.person_id is not None  # noqa: S101 - system jobs are never dropped
     _check_count(connection, job.person_id, rules)
     check_event(connection, job)
-    if not job.reason:
-        return resume_job(connection, job, now)
-    return pause_job(connection, job, job.reason)
+    why = job.reason
+    return pause_job(connection, job, why) if why else resume_job(connection, job, now)
 
 
 def run_job_now(connection: Connection, job: Job, key: str, now: int) -> RunId | None:

@@ -253,7 +253,7 @@ class ScheduleTool:
             now_so = job_editor.redraft_job(
                 found, request, rules=self._services.rules, now=asker.context.now
             )
-            return job_editor.change_job(connection, now_so)
+            return job_editor.change_job(connection, now_so, asker.context.now)
 
         made = await self._database.write("jobs.change", work)
         self._services.changed()

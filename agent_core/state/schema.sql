@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 44;
+PRAGMA user_version = 45;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -610,6 +610,23 @@ CREATE INDEX jobs_by_room ON jobs (room_id) WHERE room_id IS NOT NULL;
 CREATE INDEX jobs_due ON jobs (next_at) WHERE state = 'active' AND next_at IS NOT NULL;
 CREATE INDEX jobs_on_event ON jobs (person_id) WHERE state = 'active' AND timing GLOB 'on *';
 CREATE UNIQUE INDEX jobs_of_the_system ON jobs (body) WHERE kind = 'system';
+
+-- What a job was before a change: its words, times and targets, so that the change can be undone.
+CREATE TABLE job_versions (
+    id          INTEGER PRIMARY KEY,
+    job_id      INTEGER NOT NULL REFERENCES jobs (id),
+    title       TEXT NOT NULL,
+    body        TEXT NOT NULL,
+    timing      TEXT NOT NULL,
+    zone        TEXT NOT NULL,
+    late        TEXT NOT NULL,
+    options     TEXT NOT NULL,
+    targets     TEXT NOT NULL,
+    is_urgent   INTEGER NOT NULL,
+    replaced_at INTEGER NOT NULL,
+    checksum    INTEGER NOT NULL
+);
+CREATE INDEX job_versions_by_job ON job_versions (job_id, id);
 
 -- One slot of a job; unique, so that it fires once. `missed` counts the slots skipped before it. A
 -- waiting run continues at `due_at`: when a place is free, or when it is retried. `input` is what a

@@ -94,7 +94,7 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         CuratorCommands(access, extra.skills.catalog),
         ProfileCommands(access, memory.forget),
         BlockCommands(access=access, shared=extra.memory, platforms=extra.adapters.keys()),
-        JobCommands(database, extra.settings.http.hooks),
+        JobCommands(database, make_rules(extra.settings), extra.settings.http.hooks),
         PrivacyCommands(
             exports=extra.exports, forgetting=extra.forgetting, questions=deps.questions
         ),

@@ -9,12 +9,14 @@ from agent_core.schedule import (
     PAUSED_ON_REQUEST,
     InvalidJob,
     JobAlreadyRunning,
+    JobRules,
     describe_followers,
     drop_job,
     find_visible_job,
     move_jobs,
     pause_job,
     renew_webhook,
+    restore_job,
     resume_job,
     run_job_now,
 )
@@ -27,7 +29,7 @@ from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.outbox import OutboxRow
 from gateway import conversion
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.jobs import make_job_buttons, name_places
+from gateway.jobs import make_job_buttons, name_places, undo_change
 from gateway.outbound import stand_for
 from gateway.texts import jobs as job_texts
 
@@ -38,7 +40,7 @@ _BUTTONED = 5
 _RUNS = 100
 """Newest runs that are looked through; many of them may share a line."""
 _LONGEST_NUMBER = 15
-_VERBS = ("pause", "resume", "run", "drop", "webhook")
+_VERBS = ("pause", "resume", "run", "drop", "restore", "undo", "webhook")
 _SYNONYMS = {
     "delete": "drop",
     "remove": "drop",
@@ -63,9 +65,10 @@ class _Order:
 class JobCommands:
     """Lists, shows and changes scheduled jobs."""
 
-    def __init__(self, database: Database, hooks: str) -> None:
+    def __init__(self, database: Database, rules: JobRules, hooks: str) -> None:
         """`hooks` is the address of webhooks, to which a secret is added; "" for none."""
         self._database = database
+        self._rules = rules
         self._hooks = hooks
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -84,7 +87,24 @@ class JobCommands:
         order = _read_order(words)
         if order is None:
             return Reply(text=job_texts.USAGE(number=_EXAMPLE))
+        if order.verb == "restore":
+            return Reply(effect=lambda connection: self._restore(connection, call, order.job_id))
         return await self._change(call, order)
+
+    def _restore(
+        self, connection: Connection, call: Call, job_id: JobId
+    ) -> tuple[str, Sequence[OutboxRow]]:
+        """Bring a deleted job back."""
+        job = jobs.find(connection, job_id=job_id)
+        if job is None or job.state != "dropped" or not _may_see(call, job):
+            return job_texts.UNKNOWN(number=job_id), ()
+        if not _may_change(call, job):
+            return job_texts.NOT_YOURS(number=job_id), ()
+        try:
+            restored = restore_job(connection, job, rules=self._rules, now=call.now)
+        except InvalidJob as error:
+            return job_texts.describe_invalid(error), ()
+        return job_texts.describe_resumed(restored, call.zone, is_undo=True), ()
 
     def _move(self, call: Call, named: str) -> Reply:
         """Move the caller's jobs from a zone, by its name or digest, to their present one."""
@@ -147,12 +167,36 @@ class JobCommands:
             if current and not done and order.verb == "webhook":
                 done = self._give_address(connection, current, call)
             elif current and not done:
-                done = _act(connection, current, order.verb, call)
+                done = self._act(connection, current, order.verb, call)
             return _answer(connection, done, call), ()
 
         expected = _expect(found, order)
         shown = expected if call.is_press else [one for one in expected if one.id == order.job_id]
         return Reply(effect=effect, buttons=_make_buttons(shown))
+
+    def _act(self, connection: Connection, job: Job, verb: str, call: Call) -> str:
+        try:
+            match verb:
+                case "pause":
+                    paused = job_texts.describe_paused(
+                        pause_job(connection, job, PAUSED_ON_REQUEST)
+                    )
+                    return paused + describe_followers(connection, job)
+                case "resume":
+                    resumed = resume_job(connection, job, call.now)
+                    return job_texts.describe_resumed(resumed, call.zone)
+                case "run":
+                    return _run_now(connection, job, call)
+                case "undo":
+                    former = undo_change(connection, job, rules=self._rules, now=call.now)
+                    return job_texts.describe_resumed(former, call.zone, is_undo=True)
+                case _:
+                    dropped = job_texts.describe_dropped(drop_job(connection, job))
+                    return dropped + describe_followers(connection, job)
+        except JobAlreadyRunning:
+            return job_texts.describe_busy(job)
+        except InvalidJob as error:
+            return job_texts.describe_invalid(error)
 
     def _give_address(self, connection: Connection, job: Job, call: Call) -> str:
         """Give a job a new web address. It is a secret, so it goes to a direct chat only."""
@@ -207,26 +251,6 @@ def _read_order(words: Sequence[str]) -> _Order | None:
 def _read_number(word: str) -> JobId | None:
     word = word.removeprefix("#")
     return JobId(int(word)) if word.isdecimal() and len(word) <= _LONGEST_NUMBER else None
-
-
-def _act(connection: Connection, job: Job, verb: str, call: Call) -> str:
-    try:
-        match verb:
-            case "pause":
-                paused = job_texts.describe_paused(pause_job(connection, job, PAUSED_ON_REQUEST))
-                return paused + describe_followers(connection, job)
-            case "resume":
-                resumed = resume_job(connection, job, call.now)
-                return job_texts.describe_resumed(resumed, call.zone)
-            case "run":
-                return _run_now(connection, job, call)
-            case _:
-                dropped = job_texts.describe_dropped(drop_job(connection, job))
-                return dropped + describe_followers(connection, job)
-    except JobAlreadyRunning:
-        return job_texts.describe_busy(job)
-    except InvalidJob as error:
-        return job_texts.describe_invalid(error)
 
 
 def _run_now(connection: Connection, job: Job, call: Call) -> str:

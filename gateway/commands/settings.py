@@ -18,7 +18,7 @@ from agent_core.schedule import (
 )
 from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.jobs import jobs
+from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person
@@ -320,6 +320,7 @@ class ModelCommands:
             else:
                 fresh = self._find(connection, call, number).job
                 assert fresh is not None  # noqa: S101 - a job was asked for, or it raises
+                job_versions.record(connection, job_id=fresh.id, now=call.now)
                 jobs.change(connection, self._redraft(fresh, wanted, call.now))
             return shown.text, []
 

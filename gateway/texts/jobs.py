@@ -30,7 +30,7 @@ from gateway.texts.general import name_platform
 
 USAGE = Text(
     "/jobs {number} shows job {number}. To change it: /jobs pause {number}, /jobs resume {number},"
-    " /jobs run {number}, /jobs drop {number}. For anything else, or a new job, just ask me."
+    " /jobs run {number}, /jobs undo {number}, /jobs drop {number}. For anything else, just ask me."
 )
 NONE = Text("You have no jobs. Tell me what to do and when, and I'll make one.")
 NONE_HERE = Text("This group has no jobs. An owner can tell me here what to do and when.")
@@ -127,7 +127,8 @@ _RESUMED = Text("{job} is active again. {state}")
 _BEGUN = Text("{job} is running now. I'll send the result to the usual place.")
 _BUSY = Text("{job} is already running.")
 _ASK_DROP = Text("Delete {job}?")
-_DROPPED = Text("I've deleted {job}.")
+_DROPPED = Text("I've deleted {job}. /jobs restore {job_id} brings it back.")
+_RESTORED = Text("{job} is as it was. {state}")
 ADDRESS_IN_DIRECT = Text(
     "Anyone who knows the address can start the job, so I only show it in a direct message."
 )
@@ -150,6 +151,7 @@ _INVALID: dict[InvalidJobFault, Text] = {
         "I don't know the price of that model, so I can't keep the job's daily limit in dollars. An"
         " owner can set the price."
     ),
+    "no_version": Text("That job has not been changed, so there's nothing to undo."),
     "other": Text("I can't change that job like this. Details in English: “{fault}.”"),
 }
 _STATE_PAUSED = Text("Paused.")
@@ -336,9 +338,11 @@ def describe_paused(job: Job) -> str:
     return _PAUSED(job=name_job(job), job_id=job.id)
 
 
-def describe_resumed(job: Job, reader: str) -> str:
-    """Confirm that a job is active again."""
-    return _RESUMED(job=name_job(job), state=_describe_state(job, reader)).rstrip()
+def describe_resumed(job: Job, reader: str, *, is_undo: bool = False) -> str:
+    """Confirm that a job is active again, or what it was before a change or a deletion."""
+    return (_RESTORED if is_undo else _RESUMED)(
+        job=name_job(job), state=_describe_state(job, reader)
+    ).rstrip()
 
 
 def describe_begun(job: Job) -> str:
@@ -363,7 +367,7 @@ def ask_to_drop(job: Job) -> str:
 
 def describe_dropped(job: Job) -> str:
     """Confirm that a job was deleted."""
-    return _DROPPED(job=name_job(job))
+    return _DROPPED(job=name_job(job), job_id=job.id)
 
 
 def describe_address(job: Job, address: str) -> str:

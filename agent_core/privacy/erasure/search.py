@@ -50,6 +50,7 @@ class Found:
     questions: tuple[QuestionId, ...] = ()
     given: tuple[int, ...] = ()
     jobs: tuple[JobId, ...] = ()
+    versions: tuple[int, ...] = ()
     runs: tuple[RunId, ...] = ()
     withheld: tuple[int, ...] = ()
     tasks: tuple[Task, ...] = ()
@@ -141,6 +142,7 @@ def find_in_conversations(
         ),
         given=tuple(row_id for row_id, _ in given),
         jobs=tuple(find_jobs(connection, subject, matcher)),
+        versions=tuple(find_job_versions(connection, subject, matcher)),
         runs=tuple(
             run_id
             for run_id, words in person_data.walk_runs(connection, subject=subject)
@@ -189,6 +191,15 @@ def find_jobs(
     for job_id, words in person_data.walk_jobs(connection, subject=subject):
         if matcher.is_in(words):
             yield job_id
+
+
+def find_job_versions(
+    connection: Connection, subject: DataSubject, matcher: WordMatcher
+) -> Iterator[int]:
+    """Find matching former versions of jobs."""
+    for version_id, words in person_data.walk_job_versions(connection, subject=subject):
+        if matcher.is_in(words):
+            yield version_id
 
 
 def find_withheld(

@@ -49,7 +49,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """The matches before the removal: their numbers, and a few lines."""
+    """The matches before the removal: their numbers, and a few lines.
+
+    `messages` counts what waits and what jobs were before changes, too.
+    """
 
     entries: int
     messages: int
@@ -96,7 +99,8 @@ class WordRemoval:
             return Preview(
                 entries=len(lines),
                 messages=len(said)
-                + len(list(word_search.find_withheld(connection, subject, matcher))),
+                + len(list(word_search.find_withheld(connection, subject, matcher)))
+                + len(list(word_search.find_job_versions(connection, subject, matcher))),
                 jobs=len(list(word_search.find_jobs(connection, subject, matcher))),
                 blocks=len(names),
                 lines=tuple(map(_shorten, shown)),
@@ -129,7 +133,7 @@ class WordRemoval:
                 said = partial(word_search.find_in_conversations, subject=subject, matcher=matcher)
                 traced = await self._database.browse(said)
                 await self._remove_from_conversations(subject, traced, now)
-                redacted += len(traced.messages) + len(traced.withheld)
+                redacted += len(traced.messages) + len(traced.withheld) + len(traced.versions)
                 jobs += len(traced.jobs)
             if found == traced == Found():
                 break
@@ -292,6 +296,8 @@ def _redact_rows(connection: Connection, found: Found) -> bool:
         redact.drop_turn_file(connection, turn_file_id=turn_file_id)
     for job_id in found.jobs:
         scrub.note_loose_files(connection, redact.drop_job(connection, job_id=job_id))
+    for version_id in found.versions:
+        redact.drop_job_version(connection, version_id=version_id)
     for run_id in found.runs:
         redact.drop_run_texts(connection, run_id=run_id)
     deferred_messages.drop(connection, ids=found.withheld)

@@ -103,6 +103,7 @@ _ABOUT: Mapping[str, str] = {
     "turns.json": "your requests, and how they ended",
     "usage.json": "the cost of your requests; a million micro-dollars is a dollar",
     "jobs.json": "your scheduled jobs",
+    "job_versions.json": "what your jobs were before you changed them",
     "deeds.json": "your actions on accounts, sharing and rooms",
     "sources/": "files for your digests, such as calendars",
     "workspace/": "files that I made or changed for you",

@@ -140,7 +140,7 @@ def insert(connection: Connection, job: NewJob, *, now: int) -> Job:
             "now": now,
         },
     ).fetchone()
-    return _job(row)
+    return read_row(row)
 
 
 def change(connection: Connection, job: Job) -> None:
@@ -204,7 +204,8 @@ def redact(connection: Connection, *, job_id: JobId) -> None:
         " (SELECT id FROM job_runs WHERE job_id = :job_id)",
         values,
     )
-    connection.execute("DELETE FROM job_marks WHERE job_id = :job_id", values)
+    for table in ("job_marks", "job_versions"):
+        connection.execute(f"DELETE FROM {table} WHERE job_id = :job_id", values)
     connection.execute(
         "DELETE FROM job_runs WHERE job_id = :job_id AND id < (SELECT MAX(id) FROM job_runs)",
         values,
@@ -235,7 +236,7 @@ def find(connection: Connection, *, job_id: JobId) -> Job | None:
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM jobs WHERE id = :job_id", {"job_id": job_id}
     ).fetchone()
-    return _job(row) if row else None
+    return read_row(row) if row else None
 
 
 def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> Job | None:
@@ -244,7 +245,7 @@ def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> 
         f"SELECT {_COLUMNS} FROM jobs WHERE call_key = :call_key AND person_id = :person_id",
         {"call_key": call_key, "person_id": person_id},
     ).fetchone()
-    return _job(row) if row else None
+    return read_row(row) if row else None
 
 
 def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Job]:
@@ -254,7 +255,7 @@ def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Job]:
         " AND state IN ('active', 'paused') ORDER BY id",
         {"person_id": person_id},
     ).fetchall()
-    return [_job(row) for row in rows]
+    return [read_row(row) for row in rows]
 
 
 def list_of_room(connection: Connection, *, room_id: RoomId) -> list[Job]:
@@ -264,7 +265,7 @@ def list_of_room(connection: Connection, *, room_id: RoomId) -> list[Job]:
         " AND state IN ('active', 'paused') ORDER BY id",
         {"room_id": room_id},
     ).fetchall()
-    return [_job(row) for row in rows]
+    return [read_row(row) for row in rows]
 
 
 def list_system(connection: Connection) -> list[Job]:
@@ -272,7 +273,7 @@ def list_system(connection: Connection) -> list[Job]:
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM jobs WHERE kind = 'system' ORDER BY body"
     ).fetchall()
-    return [_job(row) for row in rows]
+    return [read_row(row) for row in rows]
 
 
 def list_due(connection: Connection, *, now: int, limit: int) -> list[Job]:
@@ -282,7 +283,7 @@ def list_due(connection: Connection, *, now: int, limit: int) -> list[Job]:
         " LIMIT :limit",
         {"now": now, "limit": limit},
     ).fetchall()
-    return [_job(row) for row in rows]
+    return [read_row(row) for row in rows]
 
 
 def list_waiting(connection: Connection, *, after: int) -> list[Job]:
@@ -291,7 +292,7 @@ def list_waiting(connection: Connection, *, after: int) -> list[Job]:
         f"SELECT {_COLUMNS} FROM jobs WHERE {_IS_DUE} AND next_at > :after ORDER BY next_at",
         {"after": after},
     ).fetchall()
-    return [_job(row) for row in rows]
+    return [read_row(row) for row in rows]
 
 
 def list_on_event(
@@ -304,7 +305,7 @@ def list_on_event(
         f"SELECT {_COLUMNS} FROM jobs WHERE {_IS_ON_EVENT} AND {owner} ORDER BY id",
         {"person_id": person_id, "room_id": room_id},
     ).fetchall()
-    return [job for job in map(_job, rows) if job.is_whole]
+    return [job for job in map(read_row, rows) if job.is_whole]
 
 
 def find_next_at(connection: Connection) -> int | None:
@@ -348,7 +349,8 @@ def _slot_fields(slot: tuple[str, int] | None) -> dict[str, str | int | None]:
 _NAMES = tuple(name.strip() for name in _COLUMNS.split(","))
 
 
-def _job(row: Sequence[object]) -> Job:
+def read_row(row: Sequence[object]) -> Job:
+    """Make a job of the columns of its row."""
     fields = dict(zip(_NAMES, row, strict=True))
     expected = fields.pop("checksum")
     name, at = fields.pop("next_slot"), fields.pop("next_at")

@@ -84,6 +84,10 @@ TABLES: Mapping[str, str] = {
         "SELECT id, kind, title, body, timing, zone, state, created_at FROM jobs"
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"
     ),
+    "job_versions": (
+        "SELECT job_id, title, body, timing, zone, replaced_at FROM job_versions WHERE job_id IN"
+        f" (SELECT id FROM jobs WHERE person_id IN {_PEOPLE}) ORDER BY id"
+    ),
     "summaries": (
         "SELECT session_id, summarized_to, summary, plan, found_tools, created_at FROM compactions"
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"

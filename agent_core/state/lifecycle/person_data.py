@@ -275,6 +275,15 @@ def walk_jobs(connection: Connection, *, subject: DataSubject) -> Iterator[tuple
     )
 
 
+def walk_job_versions(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[int, str]]:
+    """Yield (id, text) of what a person's jobs were before changes."""
+    yield from connection.execute(
+        "SELECT id, title || char(10) || body || char(10) || timing FROM job_versions"
+        f" WHERE job_id IN (SELECT id FROM jobs WHERE person_id IN {_PEOPLE})",
+        subject.values,
+    )
+
+
 def walk_runs(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[RunId, str]]:
     """Yield (id, text) of failed and of event-driven runs of a person's jobs."""
     yield from connection.execute(

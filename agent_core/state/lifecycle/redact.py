@@ -266,6 +266,11 @@ def drop_job(connection: Connection, *, job_id: JobId) -> list[str]:
     return [row[0] for row in held if row[0]]
 
 
+def drop_job_version(connection: Connection, *, version_id: int) -> None:
+    """Delete what a job was before a change."""
+    connection.execute("DELETE FROM job_versions WHERE id = :id", {"id": version_id})
+
+
 def drop_run_texts(connection: Connection, *, run_id: RunId) -> None:
     """Clear the reason of a failed run, and the event in the input of an open one."""
     connection.execute(

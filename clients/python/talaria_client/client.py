@@ -171,9 +171,13 @@ class Talaria:
         return cast(types.JobDetail, json.loads(self._ask("PATCH", f"/jobs/{job}", change)))
 
     def act_on_job(
-        self, job: int, verb: Literal["run", "pause", "resume"], *, key: str = ""
+        self,
+        job: int,
+        verb: Literal["run", "pause", "resume", "restore", "undo"],
+        *,
+        key: str = "",
     ) -> types.JobDetail:
-        """Run, pause or resume a job."""
+        """Run, pause, resume or restore a job, or undo its last change."""
         return cast(types.JobDetail, self._post(f"/jobs/{job}/{verb}", None, key))
 
     def delete_job(self, job: int) -> None:

@@ -10,7 +10,7 @@ from agent_core.ids import PersonId
 from agent_core.schedule import InvalidJob, JobRequest, JobRules, redraft_job
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.jobs import jobs
+from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import agent_bindings, audit, people
 from agent_core.state.people.audit import AuditEntry
@@ -103,7 +103,9 @@ class AgentCommands:
             if job.kind != "prompt":
                 return texts.JOB_NO_AGENT(), ()
             try:
-                jobs.change(connection, self._redraft(job, name, call.now))
+                changed = self._redraft(job, name, call.now)
+                job_versions.record(connection, job_id=job.id, now=call.now)
+                jobs.change(connection, changed)
             except InvalidJob as error:
                 return job_texts.describe_invalid(error), ()
             if name:

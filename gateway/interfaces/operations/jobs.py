@@ -13,7 +13,6 @@ from agent_core.schedule import (
     InvalidJob,
     JobAlreadyRunning,
     JobOwner,
-    JobRequest,
     change_job,
     create_job,
     default_options,
@@ -42,7 +41,7 @@ from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
-from gateway.jobs import name_places
+from gateway.jobs import name_places, undo_change
 from gateway.texts import jobs as jobs_texts
 
 _RUNS = 100
@@ -201,19 +200,22 @@ async def change(context: OperationContext, asked: Answer) -> Answer:
         changed = redraft_job(job, wish, rules=scheduling.rules, now=now)
         if changed == job:
             raise Mistaken("Say what to change; see `talaria jobs change --help`.")
-        return change_job(connection, changed)
+        return change_job(connection, changed, now)
 
     return await _change(context, asked, work)
 
 
-async def put_back(context: OperationContext, number: JobId, former: JobRequest) -> Answer:
-    """Give a job what a change took from it. Raises `Declined`, `Mistaken`."""
-    rules, now = context.scheduling.rules, context.now()
+async def undo(context: OperationContext, asked: Answer) -> Answer:
+    """Undo the last change of a job, or go back to a `version`. Raises `Declined`, `Mistaken`."""
+    rules, now, version = context.scheduling.rules, context.now(), asked.get("version")
 
     def work(connection: Connection, job: Job) -> Job:
-        return change_job(connection, redraft_job(job, former, rules=rules, now=now))
+        is_operator = context.actor == "house"
+        return undo_change(
+            connection, job, rules=rules, now=now, version=version, may_set_script=is_operator
+        )
 
-    return await _change(context, {"id": number}, work)
+    return await _change(context, asked, work)
 
 
 JOB_OPERATIONS: Mapping[str, Operation] = {
@@ -226,6 +228,7 @@ JOB_OPERATIONS: Mapping[str, Operation] = {
     "jobs.run": run_now,
     "jobs.add": add,
     "jobs.change": change,
+    "jobs.undo": undo,
     "jobs.webhook": renew_address,
 }
 

@@ -261,6 +261,32 @@ async def test_a_dropped_job_is_not_listed(tmp_path: Path) -> None:
         assert "There's no job" in await ana.says(f"/jobs {made.id}")
 
 
+async def test_a_change_is_undone_and_a_dropped_job_comes_back(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (harness, ana, clock):
+        made = await add(harness, clock)
+        assert "nothing to undo" in await ana.says(f"/jobs undo {made.id}")
+        wish = JobRequest(title="Bread", timing=read_cron("0 9 * * 1"))
+
+        def work(connection: Connection) -> Job:
+            changed = job_editor.redraft_job(made, wish, rules=JobRules(), now=clock())
+            return job_editor.change_job(connection, changed, clock())
+
+        await harness.gateway.database.write("test", work)
+        said = await ana.says(f"/jobs undo {made.id}")
+        assert said == f"**Digest** (job {made.id}) is as it was. Next: Mon 2026-11-23 08:00."
+        assert await job(harness, made.id) == made
+        await ana.says(f"/jobs undo {made.id}")
+        assert (await job(harness, made.id)).title == "Bread"
+        assert "There's no job" in await ana.says(f"/jobs restore {made.id}")
+        await ana.says(f"/jobs drop {made.id}")
+        bob = ChatAccount(harness, "2", "Bob")
+        for said in ("restore", "undo"):
+            assert "There's no job" in await bob.says(f"/jobs {said} {made.id}")
+        assert "There's no job" in await ana.says(f"/jobs undo {made.id}")
+        assert "is as it was. Next: " in await ana.says(f"/jobs restore {made.id}")
+        assert (await job(harness, made.id)).state == "active"
+
+
 async def test_a_job_whose_time_has_passed_cannot_resume(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(harness, clock, timing=read_every(3600, clock()))
@@ -289,7 +315,7 @@ async def test_buttons_change_the_list_that_has_them(tmp_path: Path) -> None:
         assert (await job(harness, made.id)).state == "active"
         await ana.presses(f"Drop {made.id}")
         await ana.presses(jobs_texts.DROP())
-        assert shown.text == f"I've deleted **Digest** (job {made.id}).\n\n{jobs_texts.NONE()}"
+        assert shown.text == f"{jobs_texts.describe_dropped(made)}\n\n{jobs_texts.NONE()}"
         assert shown.labels == []
 
 
@@ -459,6 +485,6 @@ async def test_the_home_tab_shows_the_next_run(tmp_path: Path) -> None:
 
 async def test_both_are_in_the_menu(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, _, _):
-        handled = JobCommands(harness.gateway.database, "").handlers()
+        handled = JobCommands(harness.gateway.database, JobRules(), "").handlers()
     assert list(handled) == ["jobs", "sethome"]
     assert [spec.name for spec in COMMANDS if spec.name in handled] == ["jobs", "sethome"]

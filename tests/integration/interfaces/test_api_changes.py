@@ -63,6 +63,8 @@ async def test_a_job_is_created_once_changed_run_and_deleted(setup: Setup, manag
     address = f"jobs/{job['id']}"
     status, changed = await send(setup, manager, "PATCH", address, {"every_minutes": 90})
     assert (status, changed["timing"] != job["timing"]) == (200, True)
+    status, undone = await send(setup, manager, "POST", f"{address}/undo")
+    assert (status, undone["timing"]) == (200, job["timing"])
     status, paused = await send(setup, manager, "POST", f"{address}/pause")
     assert (status, paused["state"], paused["reason"]) == (200, "paused", "as asked")
     assert (await send(setup, manager, "POST", f"{address}/resume"))[1]["state"] == "active"

@@ -236,6 +236,30 @@ async def test_a_job_gets_a_new_web_address(home: Path, how: str) -> None:
         )
 
 
+@HOW
+async def test_a_change_is_undone_and_a_replaced_address_stays_closed(home: Path, how: str) -> None:
+    async with cli(home, how, add_people) as at:
+        asked = {"person": "ann", "kind": "message", "text": "Deployed.", "on": "webhook"}
+        number = (await at.ask("add", **asked))["id"]
+        assert "no such former version" in await refused(at.ask("undo", id=number), is_mistake=True)
+        await at.ask("webhook", id=number)
+        await at.ask("change", id=number, title="Released")
+        assert (await at.ask("undo", id=number))["title"] == "Deployed."
+        assert (await at.ask("undo", id=number))["title"] == "Released"
+        await at.ask("webhook", id=number)
+        assert "no such former version" in await refused(at.ask("undo", id=number), is_mistake=True)
+
+
+@HOW
+async def test_only_the_command_line_gives_a_command_back(home: Path, how: str) -> None:
+    async with cli(home, how, add_people) as at:
+        script = {"kind": "script", "words": ["df", "-h"]}
+        number = (await at.ask("add", person="ann", cron="0 8 * * *", **script))["id"]
+        await at.ask("change", id=number, kind="script", words=["uptime"])
+        assert (await at.ask("undo", id=number))["state"] == "active"
+        assert "df -h" in (await at.ask("show", id=number))["does"]
+
+
 async def test_a_requested_run_happens_at_the_next_start(home: Path) -> None:
     async with cli(home, "beside", add_tea_job) as at:
         await at.ask("run", id=2)

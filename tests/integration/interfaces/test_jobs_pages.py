@@ -23,7 +23,7 @@ from tests.integration.served import Served, served
 
 NOW = 1_800_000_000_000
 """2027-01-15 08:00 UTC, a Friday."""
-_FORMER = re.compile(r'name="former" value="(.*)">')
+_VERSION = re.compile(r'name="version" value="(\d+)">')
 
 
 @asynccontextmanager
@@ -88,9 +88,9 @@ async def test_a_job_is_changed_and_gets_back_what_it_was(
             assert changed != before
             if form.get("when") != "every_minutes":
                 assert {name: getattr(changed, name) for name in expected} == expected
-            found = _FORMER.search(text)
+            found = _VERSION.search(text)
             assert found is not None
-            status, text = await send(session, f"/jobs/{number}/undo", {"former": found[1]})
+            status, text = await send(session, f"/jobs/{number}/undo", {"version": found[1]})
             assert status == 200, text
             assert await find_job(running, number) == before
 
@@ -126,24 +126,45 @@ async def test_a_refused_change_says_why_keeps_the_fields_and_loses_nothing(
             assert f'value="{form[form["when"]]}"' in text
 
 
-async def test_the_way_back_is_only_what_the_page_gave(home: Path) -> None:
+async def test_the_way_back_outlives_the_gateway_and_can_be_undone(home: Path) -> None:
+    async with at_noon(home) as (running, chat):
+        number = await make_job(running, cron="0 9 * * *")
+        async with browse_as(running, chat, ZEBRANA) as session:
+            assert "Former versions" not in await read(session, f"/jobs/{number}")
+            for title in ("Garden", "Balcony"):
+                await send(session, f"/jobs/{number}/change", {"title": title, "text": title})
+    async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
+        text = (await read(session, f"/jobs/{number}")).partition("Former versions")[2]
+        latest, first = _VERSION.findall(text)
+        assert text.index("Garden") < text.index("Water the plants")
+        for version, title in ((first, "Water the plants"), (latest, "Garden")):
+            await send(session, f"/jobs/{number}/undo", {"version": version})
+            job = await find_job(running, number)
+            assert (job.title, job.body) == (title, title)
+        text = await read(session, f"/jobs/{number}")
+        undo = _VERSION.findall(text)[0]
+        await send(session, f"/jobs/{number}/undo", {"version": undo})
+        assert (await find_job(running, number)).title == "Water the plants"
+
+
+async def test_a_job_gets_back_only_its_own_versions(home: Path) -> None:
     async with at_noon(home) as (running, chat):
         number = await make_job(running, cron="0 9 * * *")
         other = await make_job(running, cron="0 10 * * *", text="Feed the cat")
         olgas = await make_job(running, "olga", cron="0 9 * * *", text="greyowl")
         async with browse_as(running, chat, ZEBRANA) as session:
             _, text = await send(session, f"/jobs/{number}/change", {"zone": "Asia/Tokyo"})
-            found = _FORMER.search(text)
+            found = _VERSION.search(text)
             assert found is not None
-            for path, former, expected in (
-                (f"/jobs/{number}/undo", found[1].replace("0 9 * * *", "0 3 * * *"), 409),
+            for path, version, expected in (
                 (f"/jobs/{other}/undo", found[1], 409),
                 (f"/jobs/{number}/undo", "", 409),
+                (f"/jobs/{number}/undo", "9" * 30, 409),
                 (f"/jobs/{olgas}/undo", found[1], 404),
                 (f"/jobs/{olgas}/change", found[1], 404),
                 (f"/jobs/{olgas}/restore", found[1], 404),
             ):
-                status, text = await send(session, path, {"former": former})
+                status, text = await send(session, path, {"version": version})
                 assert status == expected, path
                 assert "greyowl" not in text
         assert (await find_job(running, number)).zone == "Asia/Tokyo"

@@ -107,7 +107,7 @@ async def test_a_chain_of_jobs_may_not_loop(tmp_path: Path) -> None:
             wish = job_editor.JobRequest(timing=timing)
             rules = job_editor.JobRules()
             return job_editor.change_job(
-                connection, job_editor.redraft_job(first, wish, rules=rules, now=0)
+                connection, job_editor.redraft_job(first, wish, rules=rules, now=0), 0
             )
 
         with pytest.raises(InvalidJob, match="come after itself"):
@@ -241,7 +241,9 @@ async def test_a_changed_pattern_and_a_pause_start_fresh(tmp_path: Path) -> None
         def change(connection: Connection) -> None:
             wish = job_editor.JobRequest(timing=read_event("file *.pdf"))
             rules = job_editor.JobRules()
-            job_editor.change_job(connection, job_editor.redraft_job(job, wish, rules=rules, now=0))
+            job_editor.change_job(
+                connection, job_editor.redraft_job(job, wish, rules=rules, now=0), 0
+            )
 
         await harness.gateway.database.write("test", change)
         await marked(harness, job)

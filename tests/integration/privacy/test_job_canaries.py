@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from agent_core.schedule import job_editor
+from agent_core.state.engine.database import Connection
 from gateway.texts import privacy
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
@@ -82,3 +84,25 @@ async def test_job_data_is_erased_with_its_person(tmp_path: Path) -> None:
         assert await count(harness, "deferred_messages") == 0
         assert await count(harness, "jobs", "kind <> 'system' AND state <> 'dropped'") == 0
     assert search(tmp_path, FAMILY) == []
+
+
+async def test_a_former_version_of_a_job_is_forgotten_without_the_job(tmp_path: Path) -> None:
+    clock = Clock(*NOON)
+    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **SETTINGS) as harness:
+        ana = ChatAccount(harness, "1", "Ana")
+        await greet(harness)
+        made = await give_job(harness, "Mind the bluefishformer", SLOT, kind="message")
+        wish = job_editor.JobRequest(title="Mind", body="Mind the cat")
+
+        def change(connection: Connection) -> None:
+            changed = job_editor.redraft_job(made, wish, rules=job_editor.JobRules(), now=clock())
+            job_editor.change_job(connection, changed, clock())
+
+        await harness.gateway.database.write("test", change)
+        assert await count(harness, "job_versions") == 1
+        await ana.says("/forget bluefishformer")
+        await ana.presses(privacy.FORGET_ALL())
+        await settled(harness)
+        assert await count(harness, "job_versions") == 0
+        assert await count(harness, "jobs", "body = 'Mind the cat' AND state = 'active'") == 1
+    assert search(tmp_path, "bluefishformer") == []

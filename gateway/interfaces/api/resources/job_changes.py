@@ -21,7 +21,7 @@ _LONGEST = 20_000
 _USED = "This Idempotency-Key belongs to another job."
 _Text = Annotated[str, Field(min_length=1, max_length=_LONGEST)]
 _Short = Annotated[str, Field(min_length=1, max_length=200)]
-_Verb = Literal["run", "pause", "resume", "restore"]
+_Verb = Literal["run", "pause", "resume", "restore", "undo"]
 
 
 _ACTS = {
@@ -29,6 +29,7 @@ _ACTS = {
     "pause": operations.pause,
     "resume": operations.resume,
     "restore": operations.restore,
+    "undo": operations.undo,
 }
 
 
@@ -81,7 +82,9 @@ def add_job_changes(router: APIRouter, gateway: Gateway, find_client: FindClient
         await perform(operations.change(open_own(gateway), wish))
         return await read(client, job)
 
-    @router.post("/jobs/{job}/{verb}", summary="Run, pause, resume or restore a job")
+    @router.post(
+        "/jobs/{job}/{verb}", summary="Run, pause, resume or restore a job, or undo its last change"
+    )
     async def act(job: Id, verb: _Verb, client: Asker, key: Key = "") -> models.JobDetail:
         await database.read(lambda c: find_job(c, job, client.person_id))
         await perform(_ACTS[verb](open_own(gateway), {"id": job, "key": hash_key(client, key)}))

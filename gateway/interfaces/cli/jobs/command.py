@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     )
     if verb in CHANGES:
         print(f"Job {answer['id']} ({answer['title']}) is {CHANGES[verb][1]}.")
-        if verb in ("resume", "restore"):
+        if verb in ("resume", "restore", "undo"):
             print(f"Next: {answer['coming']}.")
         if answer.get("note"):
             print(answer["note"])

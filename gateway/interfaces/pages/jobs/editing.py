@@ -1,11 +1,7 @@
 """The page of one job: forms change it, and a button gives back what it was."""
 
-import hashlib
-import hmac
-import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, replace
 from functools import partial
 from http import HTTPStatus
 from typing import Any, get_args
@@ -13,9 +9,15 @@ from urllib.parse import parse_qs
 
 from starlette.responses import Response
 
-from agent_core.ids import PersonId
-from agent_core.schedule import InvalidJob, JobRequest, find_zone, load_timing, write_arguments
+from agent_core.schedule import (
+    InvalidJob,
+    describe_timing,
+    find_zone,
+    load_timing,
+    write_arguments,
+)
 from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_versions
 from agent_core.state.jobs.jobs import Job, Target
 from agent_core.state.jobs.late import Late
 from gateway.errors import Declined, Mistaken
@@ -33,8 +35,6 @@ from gateway.texts.general import name_platform
 
 _MOST_BYTES = 64_000
 """Of a form: a text of 4,000 characters, each encoded as up to 12 bytes, and the rest."""
-_KEY = secrets.token_bytes(32)
-"""Signs what a job was, so that the button to undo a change gives back nothing else."""
 _NOWHERE = Target(kind="place")
 """The chat that shows a page: none of those that a job can have."""
 _SCHEDULES: Mapping[str, tuple[str, ...]] = {
@@ -46,6 +46,7 @@ _SCHEDULES: Mapping[str, tuple[str, ...]] = {
 }
 """The kinds of schedules, each with its fields: arguments of the `schedule` tool."""
 _LISTS = ("times", "skip")
+_LONGEST_NUMBER = 18
 
 
 async def show_job(look: Look) -> Fields:
@@ -70,20 +71,21 @@ async def change(look: Look) -> Response:
     except (Declined, Mistaken) as error:
         given = form | {"refused": _explain(error)}
         return await _render(look, given, status=HTTPStatus.CONFLICT)
-    done = {"former": _seal(former, look.person.id)} if asked else {"refused": texts.NO_CHANGE()}
-    return await _render(look, done)
+    return await _render(look, {"changed": "yes"} if asked else {"refused": texts.NO_CHANGE()})
 
 
 async def put_back(look: Look) -> Response:
-    """Give a job back what a change took from it. Raises `Missing`, `Declined`."""
+    """Give a job back what it was before a change. Raises `Missing`."""
     form = await _read_form(look)
     job = await look.gateway.database.read(lambda c: find_own(c, look))
-    former = _open_seal(form.get("former", ""), job, look.person.id)
+    version = form.get("version", "")
+    number = int(version[:_LONGEST_NUMBER]) if version.isascii() and version.isdecimal() else 0
     try:
-        await operations.put_back(open_context(look.gateway, actor="person"), job.id, former)
+        context = open_context(look.gateway, actor="person")
+        await operations.undo(context, {"id": job.id, "version": number})
     except (Declined, Mistaken) as error:
         return await _render(look, {"refused": _explain(error)}, status=HTTPStatus.CONFLICT)
-    return await _render(look, {"former": _seal(job, look.person.id)})
+    return await _render(look, {"changed": "yes"})
 
 
 async def _read_form(look: Look) -> dict[str, str]:
@@ -125,10 +127,18 @@ def _describe(
         "platforms": {name: name_platform(name) for name in _list_platforms(look)},
         "models": look.gateway.settings.model.named,
         "refused": given.get("refused", ""),
-        "former": given.get("former", ""),
+        "is_changed": "changed" in given,
+        "versions": [
+            (one.id, one.replaced_at, one.job, _describe_timing(one.job))
+            for one in job_versions.list_of(connection, job_id=job.id)
+        ],
         "key": secrets.token_urlsafe(16),
         "j": texts,
     }
+
+
+def _describe_timing(job: Job) -> str:
+    return describe_timing(load_timing(job.timing), find_zone(job.zone))
 
 
 def _list_platforms(look: Look) -> list[str]:
@@ -201,42 +211,3 @@ def _explain(error: Declined | Mistaken) -> str:
     if isinstance(cause, InvalidJob):
         return job_texts.describe_invalid(cause)
     return job_texts.describe_invalid(InvalidJob(str(error))) if cause else str(error)
-
-
-def _seal(job: Job, person_id: PersonId) -> str:
-    """Return what a form can change of a job, as a text that only this process writes."""
-    former = asdict(
-        JobRequest(
-            title=job.title,
-            body=None if job.kind == "script" else job.body,
-            zone=job.zone,
-            late=job.late,
-            targets=job.targets,
-            is_urgent=job.is_urgent,
-        )
-    )
-    text = json.dumps(former | {"timing": job.timing, "model": job.options.model})
-    return f"{_sign(text, job, person_id)}{text}"
-
-
-def _open_seal(sealed: str, job: Job, person_id: PersonId) -> JobRequest:
-    """Return what `_seal` wrote about a job. Raises `Declined`."""
-    width = len(_sign("", job, person_id))
-    signature, text = sealed[:width].encode(), sealed[width:]
-    if not hmac.compare_digest(signature, _sign(text, job, person_id).encode()):
-        raise Declined(texts.NO_WAY_BACK())
-    fields = json.loads(text)
-    timing, model = fields["timing"], fields.pop("model")
-    return JobRequest(
-        **fields
-        | {
-            "targets": tuple(Target(**target) for target in fields["targets"]),
-            "timing": load_timing(timing) if timing != job.timing else None,
-            "options": replace(job.options, model=model),
-        }
-    )
-
-
-def _sign(text: str, job: Job, person_id: PersonId) -> str:
-    words = f"{person_id}:{job.id}:{text}"
-    return hmac.new(_KEY, words.encode(errors="replace"), hashlib.sha256).hexdigest()

@@ -56,7 +56,15 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine import meta
-from agent_core.state.jobs import job_history, job_marks, job_owners, job_runs, jobs, processes
+from agent_core.state.jobs import (
+    job_history,
+    job_marks,
+    job_owners,
+    job_runs,
+    job_versions,
+    jobs,
+    processes,
+)
 from agent_core.state.jobs.job_history import JobMessage
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, Options
@@ -187,6 +195,7 @@ ROOMS = (
     inbox,
     incidents,
     job_marks,
+    job_versions,
     job_owners,
     job_runs,
     job_history,
@@ -447,6 +456,7 @@ VALUES: dict[str, Any] = {
     "job_ids": [JobId(1)],
     "missed": 1,
     "run_id": RunId(1),
+    "version_id": 1,
     "slot": ("s", 1),
     "slots": [("s", 1)],
     "run": Run(

@@ -1,0 +1,53 @@
+"""The way back: give a job what it was before a change."""
+
+from dataclasses import replace
+
+from agent_core.schedule import (
+    InvalidJob,
+    JobRequest,
+    JobRules,
+    change_job,
+    load_timing,
+    redraft_job,
+)
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_versions
+from agent_core.state.jobs.jobs import Job
+
+
+def undo_change(
+    connection: Connection,
+    job: Job,
+    *,
+    rules: JobRules,
+    now: int,
+    version: int | None = None,
+    may_set_script: bool = False,
+) -> Job:
+    """Give a job what it was before its last change, or a `version`; the undo can be undone.
+
+    Only with `may_set_script` a command comes back, too: who changed it may have had a reason.
+    Raises `InvalidJob`.
+    """
+    found = job_versions.list_of(connection, job_id=job.id)
+    chosen = next((one for one in found if version in (None, one.id)), None)
+    if chosen is None:
+        raise InvalidJob("there is no such former version of it", "no_version")
+    former = chosen.job
+    options = replace(
+        former.options,
+        gate_passed=job.options.gate_passed,
+        gate_seen=job.options.gate_seen,
+        gate_next=job.options.gate_next,
+    )
+    request = JobRequest(
+        title=former.title,
+        body=former.body if may_set_script or job.kind != "script" else None,
+        timing=load_timing(former.timing) if former.timing != job.timing else None,
+        zone=former.zone,
+        late=former.late,
+        options=options,
+        targets=former.targets,
+        is_urgent=former.is_urgent,
+    )
+    return change_job(connection, redraft_job(job, request, rules=rules, now=now), now)
