@@ -302,7 +302,7 @@ def insert_turn(
 ) -> None:
     """Insert a created turn within the caller's transaction, and claim the events it answers."""
     assert turn.prepared  # noqa: S101 - a created turn has one
-    asked = replace(asked, turn_id=turn.id)
+    asked = replace(asked, turn_id=turn.id, ending=turn.journal.ending)
     is_first = _open_session(connection, turn, turn.prepared, asked, now)
     turns.insert(
         connection,
@@ -315,7 +315,8 @@ def insert_turn(
     for name in turn.agent.skills if turn.agent and is_first else ():
         skill_uses.note(connection, name=name, turn_id=turn.id, now=now)
     # After the messages, the full-text index would flush for this update, and again at the end.
-    inbox.claim(connection, inbox_ids=inbox_ids, turn_id=turn.id, is_over=turn.journal.is_over)
+    is_over = asked.ending is not None
+    inbox.claim(connection, inbox_ids=inbox_ids, turn_id=turn.id, is_over=is_over)
     turn.journal.append(connection, turn.messages[-turn.own_count :], now)
 
 

@@ -46,6 +46,7 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn, TurnState
 from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import skill_uses
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.tools import Toolbox
@@ -323,19 +324,20 @@ class Agent:
         ended: TurnState = state
         turn.journal.finalize(connection, notice=notice, now=now)
         # The provider's cache is warm from the last call on, not from the turn's beginning.
-        session_id, prompt_hash = turn.session_id, turn.prompt.hash
-        if is_fresh:  # it has the prompt: it was begun with it
-            sessions.use(connection, session_id=session_id, now=now)
+        session_id, conversation = turn.session_id, turn.conversation
+        if is_fresh:  # it has the prompt, and its ending: it was begun with them
+            session = sessions.use(connection, session_id=session_id, now=now)
         else:
             delegated_turns.stop_all(connection, turn_id=turn.id, now=now)
-            sessions.touch(connection, session_id=session_id, prompt_hash=prompt_hash, now=now)
-        if turns.end(
+            used, model = turn.prompt.hash, turn.journal.model
+            sessions.touch(connection, session_id=session_id, prompt_hash=used, now=now)
+            turns.end(connection, turn_id=turn.id, state=ended, reason=reason, model=model, now=now)
+            session = sessions.find_open(connection, conversation_id=conversation.id)
+        if skill_uses.exist_around(
             connection,
+            conversation_id=conversation.id,
+            person_id=turn.person.id,
             turn_id=turn.id,
-            state=ended,
-            reason=reason,
-            model=turn.journal.model,
-            now=now,
         ):
             note_outcomes(connection, turn, ended, reason, now)
         self.note_end(connection, turn.id, turn.person.id, now)
@@ -345,11 +347,10 @@ class Agent:
             self._external_memory
             and turn.job_turn is None
             and turn.parent is None
-            and turn.conversation.person_id == turn.person.id
+            and conversation.person_id == turn.person.id
         ):
             self._external_memory.enqueue_turn(connection, turn.id, turn.person.id)
         prepared = turn.prepared
-        session = sessions.find_open(connection, conversation_id=turn.conversation.id)
         if prepared is None or session is None or session.id != session_id:
             return None
         if is_fresh:
@@ -357,7 +358,7 @@ class Agent:
         added = messages.list_session(
             connection,
             session_id=session_id,
-            person_id=turn.conversation.person_id,
+            person_id=conversation.person_id,
             after=prepared.history[-1].id if prepared.history else START,
         )
         return SessionState(session, (*prepared.history, *added), None)

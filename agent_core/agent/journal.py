@@ -5,11 +5,12 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import TypeVar
 
 from agent_core.agent.prompt.facts import find_sources
-from agent_core.events import Steer
+from agent_core.events import Steer, TurnEnded
 from agent_core.ids import CallId, InboxId, PersonId
 from agent_core.models import Cost, ModelAnswer, bill
 from agent_core.state.conversations import approvals, files, messages, turns, usage
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
+from agent_core.state.conversations.turns import TurnEnding
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import inbox
 from agent_core.tools import ApprovalRequest, Toolbox, ToolResult
@@ -65,8 +66,8 @@ class TurnJournal:
         self._begin: Work | None = None
         self._was_attempted = False
         self._added: list[StoredMessage] = []
-        self.is_over = False
-        """True while the turn is inserted by the transaction that also ends it."""
+        self.ending: TurnEnding | None = None
+        """The turn's ending, while the transaction that ends it inserts it, too."""
         self.cannot_begin = False
         """True once an attempt to insert the turn has failed."""
         self.model = ""
@@ -85,20 +86,27 @@ class TurnJournal:
         """True once the turn is known to be on disk."""
         return self._begin is None
 
-    def ensure_begun(self, connection: Connection, *, is_over: bool = False) -> bool:
+    def ensure_begun(
+        self, connection: Connection, ended: TurnEnded | None = None, now: int = 0
+    ) -> bool:
         """Insert the turn within the caller's transaction; False if it is on disk already.
 
-        `is_over` means that the same transaction ends it. Raises what the insertion raises.
+        `ended` and `now` are its ending, if the same transaction ends it. Raises what the
+        insertion raises.
         """
         if self._begin is None:
             return False
         if self._was_attempted and turns.exists(connection, turn_id=self.shelf.turn_id):
             return False
         self._was_attempted = self.cannot_begin = True
-        self._added, self.is_over = [], is_over
+        self._added, self.ending = [], self._make_ending(ended, now) if ended else None
         self._begin(connection)
         self.cannot_begin = False
         return True
+
+    def _make_ending(self, ended: TurnEnded, now: int) -> TurnEnding:
+        assert ended.ending != "suspended"  # noqa: S101 - such a turn resumes at the next start
+        return ended.ending, ended.reason, self.model, now
 
     def note_sources(self, added: Iterable[Message]) -> None:
         """Note the untrusted sources in messages of the turn's session."""

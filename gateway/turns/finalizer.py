@@ -227,9 +227,9 @@ class TurnFinalizer:
     ) -> tuple[list[OutboxRow], SessionState | None]:
         """Return the messages to deliver, and the session for the agent's cache."""
         end, tools = ended
-        is_fresh = active.journal.ensure_begun(connection, is_over=True)
+        is_fresh = active.journal.ensure_begun(connection, end, now)
         # A turn that moved is begun by the move.
-        place = slot.place if is_fresh and slot else _find_place(connection, active.id)
+        place = slot.place if is_fresh and slot else _find_place(connection, active.id, is_fresh)
         if place is None:
             return [], None  # an earlier attempt was written although it seemed to fail
         person = active.person
@@ -387,10 +387,10 @@ def place_of(turn: Turn) -> Place:
     return Place(platform=turn.platform, chat=turn.chat, answers=turn.answers)
 
 
-def _find_place(connection: Connection, turn_id: TurnId) -> Place | None:
-    """Return where a running turn answers; None if it has ended."""
+def _find_place(connection: Connection, turn_id: TurnId, is_fresh: bool) -> Place | None:
+    """Return where a turn answers; None if an earlier transaction has ended it."""
     turn = turns.find(connection, turn_id=turn_id)
-    return place_of(turn) if turn and turn.state == "running" else None
+    return place_of(turn) if turn and (is_fresh or turn.state == "running") else None
 
 
 def _is_worth_a_review(active: ActiveTurn) -> bool:

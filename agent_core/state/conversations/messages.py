@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.errors import StoreDamaged
 from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
-from agent_core.state.conversations.sessions import list_lineage
+from agent_core.state.conversations.sessions import END, list_lineage
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
 from agent_core.state.search.search import index_message
@@ -133,15 +133,24 @@ def list_session(
 
 def find_newest(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> MessageId:
     """Return the last message that `list_session` would list; `START` before the first."""
-    for part, last in reversed(list_lineage(connection, session_id=session_id)):
-        row = connection.execute(
-            "SELECT id FROM messages WHERE session_id = :session_id AND person_id = :person_id"
-            " AND id <= :last ORDER BY id DESC LIMIT 1",
-            {"session_id": part, "person_id": person_id, "last": last},
-        ).fetchone()
-        if row:
-            return MessageId(row[0])
-    return START
+    # A session with messages of its own need not be asked where it comes from.
+    own = _find_last(connection, session_id, person_id, END)
+    if own != START:
+        return own
+    *before, _ = list_lineage(connection, session_id=session_id)
+    found = (_find_last(connection, part, person_id, last) for part, last in reversed(before))
+    return next((last for last in found if last != START), START)
+
+
+def _find_last(
+    connection: Connection, session_id: SessionId, person_id: PersonId, last: MessageId
+) -> MessageId:
+    row = connection.execute(
+        "SELECT id FROM messages WHERE session_id = :session_id AND person_id = :person_id"
+        " AND id <= :last ORDER BY id DESC LIMIT 1",
+        {"session_id": session_id, "person_id": person_id, "last": last},
+    ).fetchone()
+    return MessageId(row[0]) if row else START
 
 
 def count_forgotten(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:

@@ -67,8 +67,9 @@ class Conversation:
         return self.key.startswith((HELPERS, TASKS))
 
 
-_END = MessageId(2**63 - 1)
+END = MessageId(2**63 - 1)
 """The position after every message."""
+_SESSION = "id, prompt_hash, title, started_at, last_at, plan"
 _CONVERSATION = "id, key, person_id, scope, room_id"
 
 
@@ -220,12 +221,14 @@ def _conversation(row: tuple[int, str, int, str, int | None]) -> Conversation:
 def find_open(connection: Connection, *, conversation_id: ConversationId) -> Session | None:
     """Return the open session of a conversation, if any."""
     row = connection.execute(
-        "SELECT id, prompt_hash, title, started_at, last_at, plan FROM sessions"
+        f"SELECT {_SESSION} FROM sessions"
         " WHERE conversation_id = :conversation_id AND ended_at IS NULL ORDER BY id DESC LIMIT 1",
         {"conversation_id": conversation_id},
     ).fetchone()
-    if row is None:
-        return None
+    return _session(row) if row else None
+
+
+def _session(row: tuple[int, str | None, str, int, int, str]) -> Session:
     return Session(
         id=SessionId(row[0]),
         prompt_hash=PromptHash(row[1]) if row[1] else None,
@@ -265,7 +268,7 @@ def list_lineage(
 
     Each comes with the position of the last message that the session shows of it.
     """
-    found = [(session_id, _END)]
+    found = [(session_id, END)]
     while row := connection.execute(
         "SELECT branched_from, branched_at FROM sessions"
         " WHERE id = :session_id AND branched_from IS NOT NULL",
@@ -300,12 +303,16 @@ def touch(
     )
 
 
-def use(connection: Connection, *, session_id: SessionId, now: int) -> None:
-    """Record that a session is used now, with its present frozen prompt."""
-    connection.execute(
-        "UPDATE sessions SET last_at = :now WHERE id = :session_id",
+def use(connection: Connection, *, session_id: SessionId, now: int) -> Session | None:
+    """Record that a session is used now, with its present frozen prompt.
+
+    Returns it; None if it is closed.
+    """
+    row = connection.execute(
+        f"UPDATE sessions SET last_at = :now WHERE id = :session_id RETURNING {_SESSION}, ended_at",
         {"session_id": session_id, "now": now},
-    )
+    ).fetchone()
+    return _session(row[:-1]) if row and row[-1] is None else None
 
 
 def set_title(connection: Connection, *, session_id: SessionId, title: str) -> None:

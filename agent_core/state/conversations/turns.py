@@ -19,6 +19,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.transcript import ImagePart, UntrustedSource, dump_parts, read_images
 
 TurnState = Literal["running", "answered", "stopped", "refused", "exhausted", "failed"]
+TurnEnding = tuple[TurnState, str, str, int | None]
+"""State, reason, the model that answered last, and the time, None for a running turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +58,14 @@ class TurnRequest:
     """The asker of a turn, their account, and the place of the answer.
 
     `place` is (platform, chat, message to answer). `turn_id` is the reserved id, if there is one.
+    `ending` is that of a turn which the same transaction ends.
     """
 
     person_id: PersonId
     account_id: AccountId | None
     place: tuple[str, str, str | None]
     turn_id: TurnId | None = None
+    ending: TurnEnding | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +109,12 @@ def insert(
     now: int,
 ) -> TurnId:
     """Start a turn."""
+    state, reason, model, ended_at = request.ending or ("running", "", "", None)
     cursor = connection.execute(
         "INSERT INTO turns (id, conversation_id, session_id, person_id, account_id, prompt_hash,"
-        " platform, chat, answers, state, started_at) VALUES (:id, :conversation_id, :session_id,"
-        " :person_id, :account_id, :prompt_hash, :platform, :chat, :answers, 'running', :now)",
+        " platform, chat, answers, started_at, state, reason, model, ended_at) VALUES (:id,"
+        " :conversation_id, :session_id, :person_id, :account_id, :prompt_hash, :platform, :chat,"
+        " :answers, :now, :state, :reason, :model, :ended_at)",
         {
             "id": request.turn_id,
             "conversation_id": conversation.id,
@@ -120,6 +126,10 @@ def insert(
             "chat": request.place[1],
             "answers": request.place[2],
             "now": now,
+            "state": state,
+            "reason": reason,
+            "model": model,
+            "ended_at": ended_at,
         },
     )
     return TurnId(cursor.lastrowid or 0)
@@ -297,24 +307,14 @@ def end_wait(connection: Connection, *, turn_id: TurnId, now: int) -> None:
 
 
 def end(
-    connection: Connection,
-    *,
-    turn_id: TurnId,
-    state: TurnState,
-    reason: str,
-    model: str,
-    now: int,
-) -> bool:
-    """End a turn; return whether it, or its person's turn before it there, used a skill."""
-    row = connection.execute(
+    connection: Connection, *, turn_id: TurnId, state: TurnState, reason: str, model: str, now: int
+) -> None:
+    """End a turn."""
+    connection.execute(
         "UPDATE turns SET state = :state, reason = :reason, model = :model, ended_at = :now,"
-        f" {_END_WAIT} WHERE id = :turn_id RETURNING EXISTS (SELECT 1 FROM skill_uses"
-        " WHERE turn_id IN (:turn_id, (SELECT MAX(id) FROM turns AS earlier WHERE id < :turn_id"
-        " AND earlier.conversation_id = turns.conversation_id"
-        " AND earlier.person_id = turns.person_id)))",
+        f" {_END_WAIT} WHERE id = :turn_id",
         {"turn_id": turn_id, "state": state, "reason": reason, "model": model, "now": now},
-    ).fetchone()
-    return bool(row and row[0])
+    )
 
 
 def note_error(connection: Connection, *, turn_id: TurnId, detail: str) -> None:

@@ -323,7 +323,7 @@ async def test_what_a_turn_leaves_at_hand_that_was_written_at_once_is_what_stand
     ended = await bench.run(turn)
 
     def finalize(connection: Connection) -> tuple[SessionState | None, Session | None]:
-        assert turn.journal.ensure_begun(connection, is_over=True)
+        assert turn.journal.ensure_begun(connection, ended, bench.time)
         ending = (ended.ending, ended.reason, ended.detail)
         standing = bench.agent.finalize(
             connection, turn, ending=ending, notice="", now=bench.time, is_fresh=True

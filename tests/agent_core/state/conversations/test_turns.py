@@ -129,3 +129,29 @@ def test_a_turn_takes_the_number_that_it_was_promised(connection: Connection) ->
     assert promised == turns.find_newest(connection) == first + 5
     assert turns.exists(connection, turn_id=promised)
     assert not turns.exists(connection, turn_id=TurnId(first + 1))
+
+
+def test_a_turn_inserted_with_its_ending_is_one_that_ended_later(connection: Connection) -> None:
+    dialogue = add_dialogue(connection, add_person(connection))
+    running = add_turn(connection, dialogue, now=3)
+    end(connection, running)
+    asked = TurnRequest(
+        person_id=dialogue.person.id,
+        account_id=None,
+        place=("telegram", "chat", None),
+        turn_id=TurnId(running + 1),
+        ending=("answered", "why", "m", 9),
+    )
+    ended = turns.insert(
+        connection,
+        conversation=dialogue.conversation,
+        session_id=dialogue.session_id,
+        request=asked,
+        prompt_hash=PROMPT,
+        now=3,
+    )
+    rows = connection.execute(
+        "SELECT * FROM turns WHERE id IN (?, ?) ORDER BY id", (running, ended)
+    ).fetchall()
+    assert rows[0][1:] == rows[1][1:]
+    assert turns.list_running(connection) == []
