@@ -55,5 +55,5 @@ def use_turn(turn_id: TurnId | None) -> Iterator[None]:
 
 
 def set_turn(turn_id: TurnId | None) -> None:
-    """Work for another turn until the enclosing `use_turn` ends."""
+    """Work for another turn until the enclosing `use_turn` or the task ends."""
     _turn.set(turn_id)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
-from agent_core.ids import PersonId, use_turn
+from agent_core.ids import PersonId, set_turn
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -61,8 +61,8 @@ class Workers(Generic[K, T]):
     async def _work(self, key: K, queue: deque[T]) -> None:
         try:
             while queue:
-                with use_turn(None):
-                    await self._serve_first(key, queue)
+                set_turn(None)  # of this task alone
+                await self._serve_first(key, queue)
         finally:
             del self._queues[key]
 

@@ -132,7 +132,10 @@ def words_in(source: Json, *keys: str) -> str:
 
     Raises `ValueError` for another type.
     """
-    return "" if _first(source, keys) is None else text_in(source, *keys)
+    value = _first(source, keys)
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else text_in(source, *keys)
 
 
 def _first(source: Json, keys: tuple[str, ...]) -> Any:

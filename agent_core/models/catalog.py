@@ -92,11 +92,10 @@ class ModelTable:
     def find(self, name: str) -> ModelFacts | None:
         """The facts of a model, whose name may carry a provider and a release date."""
         _, plain = split_name(name)
-        for known in (plain, _RELEASE.sub("", plain)):
-            found = self.models.get(known) or _ADDED.get(known)
-            if found:
-                return found
-        return None
+        return self._get(plain) or self._get(_RELEASE.sub("", plain))
+
+    def _get(self, known: str) -> ModelFacts | None:
+        return self.models.get(known) or _ADDED.get(known)
 
 
 @lru_cache(maxsize=8)
@@ -252,9 +251,10 @@ class Prices:
     def find(self, model: str) -> Price | None:
         """The price of a model, whose name may carry a provider and a release date."""
         plain = split_name(model)[1]
-        own = self.own.get(model) or self.own.get(plain) or self.own.get(_DATE.sub("", plain))
-        if own:
-            return own
+        if self.own:
+            own = self.own.get(model) or self.own.get(plain) or self.own.get(_DATE.sub("", plain))
+            if own:
+                return own
         facts = self.table.find(model)
         return facts.price if facts else None
 

@@ -53,7 +53,7 @@ class RoomConversation:
 
     def of_agent(self, agent: str) -> "RoomConversation":
         """Return the conversation of a named agent in the place of this one; "" changes nothing."""
-        return replace(self, key=name_conversation(agent, self.key))
+        return replace(self, key=name_conversation(agent, self.key)) if agent else self
 
     @property
     def room_id_of(self) -> RoomId | None:

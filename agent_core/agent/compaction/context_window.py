@@ -133,7 +133,9 @@ class TurnContextWindow:
         if self._is_compacted:
             self._estimated, self._is_compacted = estimate_input(request), False
         left = self._compactor.meter.output_left(self._target.session_id, request, self._estimated)
-        return replace(request, max_output_tokens=min(request.max_output_tokens, left))
+        if request.max_output_tokens <= left:
+            return request
+        return replace(request, max_output_tokens=left)
 
     def learn(self, model: str, taken: Usage) -> None:
         """Calibrate the estimates by the usage of the last fitted request, and note the call."""

@@ -168,7 +168,9 @@ class Loop:
                 elif isinstance(piece, ModelFault):
                     yield piece
                 else:
-                    self._answer = replace(piece, message=repair_message(piece.message))
+                    message = repair_message(piece.message)
+                    is_whole = message is piece.message
+                    self._answer = piece if is_whole else replace(piece, message=message)
         answer = self._answer
         assert answer is not None  # noqa: S101 - a call gives an answer or raises
         if self._caller.model == request.model and not self._caller.used_cheap_model:
@@ -207,7 +209,8 @@ class Loop:
     async def _handle_final(self, answer: ModelAnswer) -> TurnEnded | None:
         """End the turn with an answer that has no calls to run; None if it goes on."""
         message = strip_calls(answer.message)
-        answer = replace(answer, message=message)
+        if message is not answer.message:
+            answer = replace(answer, message=message)
         if answer.stop == "pause":
             self._display.mark_interim()
             if message.parts:

@@ -17,7 +17,7 @@ from agent_core.errors import (
 )
 from agent_core.events import ModelFault, ModelOutage
 from agent_core.models import ModelAnswer, ModelRequest, TextDelta
-from agent_core.transcript import Message, TextPart
+from agent_core.transcript import Message, Part, TextPart
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +77,8 @@ class ModelCaller:
         """
         failures: dict[str, ModelError] = {}
         while True:
-            wanted = replace(wanted, model=self.model)
+            if wanted.model != self.model:
+                wanted = replace(wanted, model=self.model)
             reserved = await self._deps.reserve(wanted, cheap=self._cheap)
             request, self.used_cheap_model = reserved.request, reserved.used_cheap_model
             fingerprint = self._deps.fingerprints.take(
@@ -112,12 +113,14 @@ class ModelCaller:
 
     def _hide_secrets(self, message: Message) -> Message:
         """Hide secrets in the words of an answer, before it is stored and sent back."""
-        hide = self._deps.toolbox.mask.hide
-        parts = tuple(
-            replace(part, text=hide(part.text)) if isinstance(part, TextPart) else part
-            for part in message.parts
-        )
-        return replace(message, parts=parts)
+        parts = tuple(self._hide_in_part(part) for part in message.parts)
+        return message if parts == message.parts else replace(message, parts=parts)
+
+    def _hide_in_part(self, part: Part) -> Part:
+        if not isinstance(part, TextPart):
+            return part
+        text = self._deps.toolbox.mask.hide(part.text)
+        return part if text == part.text else replace(part, text=text)
 
     def _is_news(self, model: str, failure: ModelError) -> bool:
         """True for a fault that only an owner can end, the first time that a turn meets it."""

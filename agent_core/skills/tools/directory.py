@@ -10,7 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from agent_core.skills.catalog import CatalogEntry, SkillCatalog
@@ -254,16 +254,14 @@ def _show(skill: Skill) -> str:
     return f"- {skill.name}: {escape(flatten(skill.description, LONGEST_LINE))}"
 
 
-def _list_related(word: str) -> Iterator[tuple[str, float]]:
-    """Yield a word, and those of its topics, with their weights."""
-    yield word, 1.0
+@lru_cache(maxsize=4096)
+def _list_related(word: str) -> tuple[tuple[str, float], ...]:
+    """List a word, and those of its topics, with their weights."""
     topics = _read_topics()
     known = topics.get(word)
     if known is None:
         known = frozenset[str]().union(*(topics.get(part, ()) for part in _list_parts(word)))
-    for related in known:
-        if related != word:
-            yield related, _RELATED
+    return (word, 1.0), *((related, _RELATED) for related in known if related != word)
 
 
 def _list_parts(word: str) -> Iterator[str]:

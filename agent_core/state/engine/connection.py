@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import traceback
 import zlib
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -202,11 +203,10 @@ class ThreadedConnection:
                     f" BEGIN SELECT note_change('{table}'); END"
                 )
 
-    def take_changed(self) -> frozenset[str]:
-        """Return the watched tables that were written since the last call, or tried to be."""
-        changed = frozenset(self._changed)
-        self._changed.clear()
-        return changed
+    def count_changed(self, counts: Counter[str]) -> None:
+        """Count the watched tables that were written since the last call, or tried to be."""
+        while self._changed:
+            counts[self._changed.pop()] += 1
 
     async def close(self) -> None:
         """Interrupt the running statement and end the thread."""

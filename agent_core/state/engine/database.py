@@ -205,7 +205,7 @@ class Database:
             self._record_failure(error)
             raise translate_error(error, self._path) from error
         finally:
-            self._changes.update(self._writer.take_changed())
+            self._writer.count_changed(self._changes)
 
     async def back_up(self, target: Path) -> None:
         """Copy the database as it is now; the name `target` appears when the copy is complete.
@@ -309,7 +309,7 @@ class Database:
             error: sqlite3.Error | StoreError | None = StoreError(self._stop_reason)
         else:
             error = await self._run(group)
-            self._changes.update(self._writer.take_changed())
+            self._writer.count_changed(self._changes)
         self._failure = str(self._translate(error)) if error else ""
         for number, write in enumerate(group, 1):
             if write.error is None:
