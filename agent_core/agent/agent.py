@@ -46,7 +46,6 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn, TurnState
 from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.memory import skill_uses
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.tools import Toolbox
@@ -333,7 +332,7 @@ class Agent:
             sessions.touch(connection, session_id=session_id, prompt_hash=used, now=now)
             turns.end(connection, turn_id=turn.id, state=ended, reason=reason, model=model, now=now)
             session = sessions.find_open(connection, conversation_id=conversation.id)
-        if skill_uses.exist_around(
+        if sessions.has_used_skills(
             connection,
             conversation_id=conversation.id,
             person_id=turn.person.id,

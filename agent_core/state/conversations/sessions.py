@@ -315,6 +315,19 @@ def use(connection: Connection, *, session_id: SessionId, now: int) -> Session |
     return _session(row[:-1]) if row and row[-1] is None else None
 
 
+def has_used_skills(
+    connection: Connection, *, conversation_id: ConversationId, person_id: PersonId, turn_id: TurnId
+) -> bool:
+    """Return whether a turn, or the person's turn before it in the conversation, used a skill."""
+    row = connection.execute(
+        "SELECT 1 FROM skill_uses WHERE turn_id IN (:turn_id, (SELECT MAX(id) FROM turns"
+        " WHERE conversation_id = :conversation_id AND person_id = :person_id AND id < :turn_id))"
+        " LIMIT 1",
+        {"conversation_id": conversation_id, "person_id": person_id, "turn_id": turn_id},
+    ).fetchone()
+    return row is not None
+
+
 def set_title(connection: Connection, *, session_id: SessionId, title: str) -> None:
     """Set the title of a session."""
     connection.execute(

@@ -196,19 +196,6 @@ def find_before(
     return TurnId(row[0]) if row else None
 
 
-def exist_around(
-    connection: Connection, *, conversation_id: ConversationId, person_id: PersonId, turn_id: TurnId
-) -> bool:
-    """Return whether a turn, or the person's turn before it in the conversation, used a skill."""
-    row = connection.execute(
-        "SELECT 1 FROM skill_uses WHERE turn_id IN (:turn_id, (SELECT MAX(id) FROM turns"
-        " WHERE conversation_id = :conversation_id AND person_id = :person_id AND id < :turn_id))"
-        " LIMIT 1",
-        {"conversation_id": conversation_id, "person_id": person_id, "turn_id": turn_id},
-    ).fetchone()
-    return row is not None
-
-
 def count(connection: Connection) -> dict[int, Tally]:
     """Count what became of the uses of every skill, by its id."""
     rows = connection.execute(
