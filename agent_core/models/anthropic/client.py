@@ -247,8 +247,10 @@ class AnthropicModel:
             content=chunk_large(body),
             extensions=self._waits,
         )
-        request.headers.encoding = "utf-8"  # else found out by decoding each of them
+        # Where it is not set, each look at headers decodes all of them to find it out.
+        request.headers.encoding = "utf-8"
         response = await self._transport.handle_async_request(request)
+        response.headers.encoding = "iso-8859-1"
         if response.has_redirect_location:
             await response.aclose()
             response = await self._http_client.send(request, stream=True)
