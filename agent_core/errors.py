@@ -31,6 +31,10 @@ CoreError
 └── ToolArgumentError      the model called a tool with invalid arguments
 """
 
+import shlex
+import sys
+from importlib.util import find_spec
+
 
 class CoreError(Exception):
     """Root of the core's errors. The text is a plain sentence."""
@@ -178,3 +182,14 @@ class LastOwner(CoreError):
 
 class ToolArgumentError(CoreError):
     """A tool can't run with these arguments; the text tells the model what to change."""
+
+
+def name_installation(extra: str) -> str:
+    """Return the command that adds an extra to the environment in which Talaria runs.
+
+    An environment of `uv tool` has no pip; uv adds to it from outside.
+    """
+    python, wanted = shlex.quote(sys.executable), f"'talaria[{extra}]'"
+    if find_spec("pip"):
+        return f"{python} -m pip install {wanted}"
+    return f"uv pip install --python {python} {wanted}"

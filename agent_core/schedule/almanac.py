@@ -10,16 +10,13 @@ from importlib.resources import files
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from agent_core.errors import ToolArgumentError
+from agent_core.errors import ToolArgumentError, name_installation
 from agent_core.ids import PersonId, RoomId
 from agent_core.schedule.rules import Calendar, Spans, SunTime
 
 _DAY = timedelta(days=1)
 _POSITION = re.compile(r"([+-])(\d{2,3})(\d{2})(?:\d{2})?([+-])(\d{2,3})(\d{2})(?:\d{2})?")
-_MISSING = (
-    "{what} need the extra `almanac` (pip install 'talaria[almanac]'); the nearest without it"
-    " is {nearest}"
-)
+_MISSING = "{what} need the extra `almanac` ({command}); the nearest without it is {nearest}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +86,11 @@ def list_holidays(region: str, year: int) -> frozenset[date]:
         calendars = import_module("holidays")
     except ImportError as error:
         nearest = "a list of days, such as 2026-12-25"
-        raise ValueError(_MISSING.format(what="public holidays", nearest=nearest)) from error
+        raise ValueError(
+            _MISSING.format(
+                what="public holidays", command=name_installation("almanac"), nearest=nearest
+            )
+        ) from error
     country, _, part = region.partition("-")
     try:
         return frozenset(calendars.country_holidays(country, subdiv=part or None, years=year))
@@ -109,7 +110,11 @@ def find_sun(
         astral, sun = import_module("astral"), import_module("astral.sun")
     except ImportError as error:
         nearest = "a fixed time, such as 18:00"
-        raise ValueError(_MISSING.format(what="times of the sun", nearest=nearest)) from error
+        raise ValueError(
+            _MISSING.format(
+                what="times of the sun", command=name_installation("almanac"), nearest=nearest
+            )
+        ) from error
     find = sun.sunrise if time.event == "sunrise" else sun.sunset
     observer = astral.Observer(latitude=place[0], longitude=place[1])
     # The library counts days in UTC, which begin up to 14 hours before or behind local ones.

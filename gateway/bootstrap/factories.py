@@ -20,7 +20,7 @@ from agent_core.agent.prompt import ContextFolder, PromptCache, PromptConfig, en
 from agent_core.agent.quotas import DailyLimit, QuotaRules, Quotas
 from agent_core.agent.replay import enqueue_log
 from agent_core.agent.review import ReviewRules
-from agent_core.errors import ModelDenied, ModelError, ModelUnknown
+from agent_core.errors import ModelDenied, ModelError, ModelUnknown, name_installation
 from agent_core.memory import (
     ExternalMemory,
     ExternalMemoryOptions,
@@ -93,8 +93,8 @@ def _load_provider(name: str, settings: Settings) -> Model:
         raise StartError(f"{error} A plug-in that has it must be in plugins.enabled.") from error
     except ModuleNotFoundError as error:
         raise StartError(
-            f"The models of {name} need its SDK, which is not installed ({error}):"
-            f' pip install "talaria[{name}]"'
+            f"The models of {name} need its SDK, which is not installed ({error});"
+            f" run {name_installation(name)}"
         ) from error
 
 
@@ -214,8 +214,8 @@ async def load_external_memory(
         raise StartError(f"{error} A plug-in that has it must be in plugins.enabled.") from error
     except ModuleNotFoundError as error:
         raise StartError(
-            f"memory.provider is {memory.provider}, and its package is not installed ({error}):"
-            f' pip install "talaria[{memory.provider}]"'
+            f"memory.provider is {memory.provider}, and its package is not installed ({error});"
+            f" run {name_installation(memory.provider)}"
         ) from error
     except ValueError as error:
         raise StartError(str(error)) from error

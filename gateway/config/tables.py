@@ -14,7 +14,7 @@ from gateway.config.types import (
     Hosts,
     Language,
     ListenAddress,
-    PublicAddress,
+    OwnAddress,
     ServerAddress,
     Text,
     Texts,
@@ -292,10 +292,11 @@ class HttpSettings(Table, title="HTTP server"):
         description="The address where the HTTP server listens. Everything but `/health` needs the"
         " token that `talaria run` prints.",
     )
-    public_url: PublicAddress = Field(
+    public_url: OwnAddress = Field(
         "",
         description="The address under which others reach the HTTP server through a reverse proxy,"
-        " such as https://talaria.example.org. It is shown in the addresses of webhooks.",
+        " such as https://talaria.example.org. It has no path, as the pages need a host of their"
+        " own. It is shown in the addresses of webhooks.",
     )
 
     @property

@@ -158,6 +158,15 @@ Language = Annotated[
     ),
     _shown_as("a language tag"),
 ]
+OwnAddress = Annotated[
+    Text,
+    _check(
+        lambda value: re.fullmatch(r"(https?://[^\s/?#]+/?)?", value) is not None,
+        'an address without a path, such as "https://talaria.example.org", or ""; give Talaria a'
+        " host name of its own at the proxy",
+    ),
+    _shown_as("a URL without a path"),
+]
 PublicAddress = Annotated[
     Text,
     _check(

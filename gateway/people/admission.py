@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.ids import PlatformUserId
 from adapters.messages import Sender
@@ -131,8 +131,19 @@ def spoil(connection: Connection, asker: AccountRef, code: str, words: str, now:
     return words
 
 
-def claim(connection: Connection, asker: AccountRef, code: str, zone: str, now: int) -> Greeting:
-    """Make an account an owner's if the claim code is valid; return the answer."""
+def claim(
+    connection: Connection,
+    asker: AccountRef,
+    code: str,
+    zone: str,
+    now: int,
+    *,
+    owner_zone: str = "",
+) -> Greeting:
+    """Make an account an owner's if the claim code is valid; return the answer.
+
+    `owner_zone` is the IANA zone of an owner who has set none in a chat; "" if it is unknown.
+    """
     if not code:
         words = count_wrong_code(connection, asker, general.CODE_MISSING(command="claim"), now)
         return Greeting(text=words)
@@ -145,6 +156,7 @@ def claim(connection: Connection, asker: AccountRef, code: str, zone: str, now: 
     note(connection, asker, person, "claim", "became an owner", now)
     name_after(connection, person, asker.sender.display_name)
     owner = people.find(connection, person_id=person.id) or person
+    owner = replace(owner, time_zone=owner.time_zone or owner_zone or None)
     return greet(connection, owner, asker.sender, zone, now)
 
 

@@ -39,11 +39,16 @@ class Identity:
         now: Callable[[], int],
         *,
         zone: str = "UTC",
+        owner_zone: str = "",
         most_known: int = _MOST_CACHED,
     ) -> None:
-        """`zone` is the deployment's IANA zone, which newcomers are offered first."""
+        """`zone` is the deployment's IANA zone, which newcomers are offered first.
+
+        `owner_zone` is the one that the owner set up, or "": a new owner is not asked again.
+        """
         self._database = database
         self._zone = zone
+        self._owner_zone = owner_zone
         self._most_known = most_known
         self._access = access
         self._now = now
@@ -190,7 +195,7 @@ class Identity:
             elif is_silenced(connection, asker, now):
                 return None
             else:
-                reply = claim(connection, asker, code, self._zone, now)
+                reply = claim(connection, asker, code, self._zone, now, owner_zone=self._owner_zone)
             if not reply.text:
                 return None
             return outbox.enqueue(connection, reply.make_outgoing(platform, chat), now=now)

@@ -78,7 +78,7 @@ _MORE_HELD = Text("… and {count} more")
 _MORE = Text("… and {count} more: /jobs from {job_id}")
 _NAME = Text("**{title}** (job {job_id})")
 _LINE = Text("{job}: {timing}. {state}")
-_IN_ZONE = Text("{timing} ({zone})")
+IN_ZONE = Text("{timing} ({zone})")
 _COMING = Text("- **{title}**: {moment}")
 _WHEN = Text("{timing}. Next: {moments}")
 _WHEN_PAUSED = Text("{timing}. {state}")
@@ -213,7 +213,7 @@ def name_job(job: Job) -> str:
 def describe_meaning(job: Job, reader: str) -> str:
     """Describe a job's schedule, with its zone where that is not the reader's."""
     timing = describe_timing(load_timing(job.timing), find_zone(job.zone))
-    return timing if job.zone == reader else _IN_ZONE(timing=timing, zone=job.zone)
+    return timing if job.zone == reader else IN_ZONE(timing=timing, zone=job.zone)
 
 
 def list_coming(found: Sequence[Job], reader: str) -> str:

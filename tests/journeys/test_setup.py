@@ -51,10 +51,10 @@ async def test_a_newcomer_is_led_from_an_empty_home_to_the_first_hello(deploymen
             answer_platforms(deployment, terminal)
             terminal.wait_for("Your name")
             terminal.type("Ada\n")
-            terminal.wait_for("Your time zone")
+            terminal.wait_for("Your city or time zone")
             terminal.type("Nowhere/City\n")
             terminal.wait_for('There is no time zone "Nowhere/City"')
-            terminal.type("Europe/Vienna\n")
+            terminal.type("Vienna\n")
             terminal.wait_for("assistant's name")
             terminal.type("Hermia\n")
             terminal.wait_for("Its character")
@@ -79,7 +79,8 @@ async def test_a_newcomer_is_led_from_an_empty_home_to_the_first_hello(deploymen
     assert deployment.home.joinpath("SOUL.md").read_text().startswith("You are Hermia,")
     database = await Database.open(deployment.home / "state.db")
     try:
-        assert [one.name for one in await database.read(people.list_all)] == ["Ada"]
+        (owner,) = await database.read(people.list_all)
+        assert (owner.name, owner.time_zone) == ("Ada", "Europe/Vienna")
     finally:
         await database.close()
 
@@ -88,6 +89,11 @@ def answer_model(terminal: Terminal) -> None:
     terminal.wait_for(r"Choose \[1\]")
     terminal.type("9\n")
     terminal.wait_for("Type a number from 1 to 4")
+    terminal.type("1\n")
+    terminal.wait_for(EMPTY)
+    terminal.type("two words\n")
+    terminal.wait_for("paste it again")
+    terminal.wait_for(r"Choose \[1\]")
     terminal.type("1\n")
     terminal.wait_for(EMPTY)
     terminal.type("key\n")
@@ -136,7 +142,7 @@ async def test_the_environment_is_checked_and_saved_without_a_question(deploymen
     assert config == {"people": {"time_zone": "Europe/Vienna"}}
     assert f"SLACK_APP_TOKEN={deployment.slack.app_token}" in saved
     again = await talaria_beside(
-        deployment.home, "setup", "profile", "--non-interactive", "--time-zone", "Asia/Tokyo"
+        deployment.home, "setup", "profile", "--non-interactive", "--time-zone", "Tokyo"
     )
     assert (again.code, "Keys are in" in again.out) == (0, True)
     assert read_home(deployment.home) == ({"people": {"time_zone": "Asia/Tokyo"}}, saved)
@@ -164,6 +170,13 @@ async def test_a_wrong_key_is_one_sentence_and_writes_nothing(
     assert sentence in done.err
     assert done.err.count("\n") == 1
     assert not deployment.home.exists() or not any(deployment.home.iterdir())
+
+
+def test_an_unknown_city_is_one_sentence_and_writes_nothing(tmp_path: Path) -> None:
+    done = talaria(tmp_path / "home", "setup", "--non-interactive", "--time-zone", "Mars")
+    assert done.code == 2
+    assert done.err == 'There is no time zone "Mars". Type one such as Vienna or Europe/Vienna.\n'
+    assert not (tmp_path / "home").exists()
 
 
 def test_without_a_terminal_it_says_how_to_set_up(tmp_path: Path) -> None:

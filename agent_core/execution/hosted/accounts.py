@@ -11,7 +11,7 @@ from functools import partial
 from importlib import import_module
 from types import ModuleType
 
-from agent_core.errors import BackendUnavailable
+from agent_core.errors import BackendUnavailable, name_installation
 from agent_core.execution.hosted.backend import PATIENCE, HostedBackend, Provider
 from agent_core.execution.sandbox import SandboxLimits
 
@@ -92,6 +92,6 @@ async def _load(name: str, make: Callable[[ModuleType], Provider]) -> Provider:
     except ModuleNotFoundError as error:
         raise BackendUnavailable(
             f"the backend {name} needs a package that is not installed ({error.name});"
-            f" install it with `pip install 'talaria[{name}]'`"
+            f" run {name_installation(name)}"
         ) from error
     return make(module)

@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from threading import Thread
 
 _SINCE = (6, 14)
@@ -58,6 +59,21 @@ def limit_pids(most: int) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
         Thread(target=_set, args=(nsenter, most, told, begin), daemon=True).start()
 
 
+@contextmanager
+def _open_namespace(pid: int) -> Iterator[int]:
+    """Open the PID namespace of a sandbox. Raises `OSError` if it has none of its own.
+
+    In this process's namespace, the limit would be that of the whole machine.
+    """
+    namespace = os.open(f"/proc/{pid}/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if os.path.samestat(os.fstat(namespace), Path("/proc/self/ns/pid").stat()):
+            raise OSError(f"the process {pid} shares the PID namespace of Talaria")
+        yield namespace
+    finally:
+        os.close(namespace)
+
+
 def _set(nsenter: str, most: int, told: int, begin: int) -> None:
     """Set the limit of the sandbox that `told` tells of, and let its command begin."""
     try:
@@ -65,10 +81,17 @@ def _set(nsenter: str, most: int, told: int, begin: int) -> None:
             info = file.read()
         if not info:
             return  # bubblewrap did not start; its output tells why
-        pid = json.loads(info)["child-pid"]
-        write = f"echo {_RESERVED + most} > /proc/sys/kernel/pid_max"
-        words = [nsenter, "--pid", "--target", str(pid), "--", "/bin/sh", "-c", write]
-        subprocess.run(words, check=True, capture_output=True, timeout=_SECONDS, env={})  # noqa: S603
+        with _open_namespace(json.loads(info)["child-pid"]) as namespace:
+            write = f"echo {_RESERVED + most} > /proc/sys/kernel/pid_max"
+            words = [nsenter, f"--pid=/proc/self/fd/{namespace}", "--", "/bin/sh", "-c", write]
+            subprocess.run(  # noqa: S603
+                words,
+                check=True,
+                capture_output=True,
+                timeout=_SECONDS,
+                env={},
+                pass_fds=(namespace,),
+            )
     except (subprocess.SubprocessError, OSError) as error:
         # The backend still looks at the running processes, which stops most bombs too.
         _log.warning("the number of a sandbox's processes can't be limited: %s", error)

@@ -3,7 +3,7 @@
 import importlib
 from types import ModuleType
 
-from agent_core.errors import StoreError
+from agent_core.errors import StoreError, name_installation
 
 
 def load_extra(package: str) -> ModuleType:
@@ -12,5 +12,5 @@ def load_extra(package: str) -> ModuleType:
         return importlib.import_module(package)
     except ModuleNotFoundError as error:
         raise StoreError(
-            "encrypted backups and S3 need the extra `backup`; run pip install 'talaria[backup]'"
+            f"encrypted backups and S3 need the extra `backup`; run {name_installation('backup')}"
         ) from error

@@ -4,6 +4,7 @@ import asyncio
 from importlib import import_module
 from typing import cast
 
+from agent_core.errors import name_installation
 from agent_core.tools.mcp.contract import McpUnavailable, OpenSession
 
 _MODULE = "agent_core.tools.mcp.session"
@@ -20,6 +21,6 @@ async def load_sessions() -> OpenSession:
         if (error.name or "").split(".")[0] not in ("mcp", "mcp_types"):
             raise
         raise McpUnavailable(
-            "needs a package that is not installed; install talaria[mcp]"
+            f"needs a package that is not installed; run {name_installation('mcp')}"
         ) from error
     return cast(OpenSession, module.open_session)

@@ -16,7 +16,7 @@ from gateway.turns import Client
 
 FindClient = Callable[..., Coroutine[Any, Any, Client]]
 """What FastAPI calls to find the client of a request."""
-_LOCKED = (
+LOCKED = (
     "The token is missing or wrong. `talaria tokens create NAME --person SLUG --scope api` makes"
     " one."
 )
@@ -25,8 +25,8 @@ _UNOWNED = (
 )
 _CROWDED = "This token makes too many requests. Wait a minute."
 _READS_ONLY = (
-    "This token asks and reads only. `talaria tokens create NAME --person SLUG --scope manage`"
-    " makes one that changes data."
+    "This token may ask and read, but not change anything. `talaria tokens create NAME --person"
+    " SLUG --scope manage` makes one that may."
 )
 _BEARER = HTTPBearer(auto_error=False, description="A token of the scope api or manage.")
 _EVENT = {
@@ -56,7 +56,7 @@ def make_finder(access: Access, scope: TokenScope = "api") -> FindClient:
         if client is None:
             challenge = {"WWW-Authenticate": "Bearer"}
             raise ApiError(
-                HTTPStatus.UNAUTHORIZED, _LOCKED, code="invalid_api_key", headers=challenge
+                HTTPStatus.UNAUTHORIZED, LOCKED, code="invalid_api_key", headers=challenge
             )
         if not access.admit(client):
             wait = {"Retry-After": "60"}

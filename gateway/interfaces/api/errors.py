@@ -18,6 +18,38 @@ _KINDS = {
     HTTPStatus.TOO_MANY_REQUESTS: "rate_limit_error",
     HTTPStatus.SERVICE_UNAVAILABLE: "server_error",
 }
+_SENTENCES = {
+    HTTPStatus.NOT_FOUND: "There is nothing at this address. /api/docs lists the addresses.",
+    HTTPStatus.METHOD_NOT_ALLOWED: "This address takes other methods. /api/docs lists them.",
+}
+"""In place of the words of Starlette."""
+_FAULTS = {
+    "missing": "is missing",
+    "json_invalid": "is not valid JSON",
+    "extra_forbidden": "is not a field of this request",
+    "string_too_short": "must have {min_length} or more characters",
+    "string_pattern_mismatch": "is empty or in a form that /api/docs does not show",
+    "string_too_long": "must have at most {max_length} characters",
+    "too_short": "needs {min_length} or more entries",
+    "too_long": "has room for {max_length} entries",
+    "literal_error": "must be {expected}",
+    "greater_than_equal": "must be {ge} or more",
+    "less_than_equal": "must be {le} or less",
+    "greater_than": "must be more than {gt}",
+    "less_than": "must be less than {lt}",
+    "int_from_float": "must be a whole number",
+}
+"""What is wrong, by pydantic's type of the error."""
+_TYPES = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "string": "text",
+    "list": "a list",
+    "dict": "an object",
+    "model": "an object",
+}
+"""What is expected, by the beginning of pydantic's type of the error."""
 
 
 class ApiError(HTTPException):
@@ -39,32 +71,51 @@ class ApiError(HTTPException):
 
 async def _answer_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for it alone
-    status = HTTPStatus(error.status_code)
+    status, sentence = HTTPStatus(error.status_code), str(error.detail)
+    if not isinstance(error, ApiError) and status in _SENTENCES:
+        sentence = _SENTENCES[status]
     if not request.url.path.startswith(_API):
-        return refuse(status, str(error.detail))
+        return refuse(status, sentence)
     code = error.code if isinstance(error, ApiError) else status.name.lower()
     param = error.param if isinstance(error, ApiError) else None
-    return _answer(status, str(error.detail), (code, param), error.headers)
+    return answer_error(status, sentence, code, param, error.headers)
 
 
 async def _answer_invalid(_: Request, error: Exception) -> Response:
     """Name the first field that is wrong; never repeat what was sent."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for it alone
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if part != "body")
+    # Where JSON is invalid, the place is a number of characters.
+    names = () if first["type"] == "json_invalid" else first["loc"]
+    place = ".".join(str(part) for part in names if part != "body")
     param = place.encode("ascii", "replace").decode() or None
-    sentence = f"{param or 'The body'}: {first['msg']}"
-    return _answer(HTTPStatus.BAD_REQUEST, sentence, ("invalid_request", param))
+    sentence = f"{param or 'The body'} {_describe_fault(first)}."
+    return answer_error(HTTPStatus.BAD_REQUEST, sentence, "invalid_request", param)
 
 
-def _answer(
+def _describe_fault(error: Mapping[str, Any]) -> str:
+    """Say in plain words what is wrong with a field."""
+    kind, limits = str(error["type"]), error.get("ctx", {})
+    if kind == "value_error":  # raised by a check of our own, in our own words
+        return str(limits["error"])
+    if words := _FAULTS.get(kind):
+        return words.format(**limits)
+    expected = _TYPES.get(kind.partition("_")[0])
+    if expected and kind.endswith(("_type", "_parsing")):
+        return f"must be {expected}"
+    return "can't be used: /api/docs shows its form"
+
+
+def answer_error(
     status: HTTPStatus,
     sentence: str,
-    cause: tuple[str, str | None],
+    code: str,
+    param: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
+    """Answer with an error of the API."""
     kind = _KINDS.get(status, "invalid_request_error")
-    error = {"message": sentence, "type": kind, "param": cause[1], "code": cause[0]}
+    error = {"message": sentence, "type": kind, "param": param, "code": code}
     return JSONResponse({"error": error}, status, headers)
 
 

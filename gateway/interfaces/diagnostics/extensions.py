@@ -4,7 +4,7 @@ import asyncio
 from importlib.util import find_spec
 from pathlib import Path
 
-from agent_core.errors import AgentBroken, SkillBroken
+from agent_core.errors import AgentBroken, SkillBroken, name_installation
 from agent_core.execution import find_bubblewrap
 from agent_core.execution.subprocesses.confinement import find_protection
 from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
@@ -161,9 +161,7 @@ def _look_at_mcp(settings: Settings) -> list[Finding]:
             findings.append(make_finding("mcp", "note", text, _SANDBOX))
     if servers and not find_spec("mcp"):
         findings.append(
-            make_finding(
-                "mcp", "note", "servers need the extra `mcp`", "pip install 'talaria[mcp]'"
-            )
+            make_finding("mcp", "note", "servers need the extra `mcp`", name_installation("mcp"))
         )
     if servers and not findings:
         findings.append(make_finding("mcp", "ok", f"{len(servers)} servers in {MCP_CONFIG}"))

@@ -6,7 +6,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from agent_core.errors import StoreError
+from agent_core.errors import StoreError, name_installation
 from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
 from gateway.config import (
     CONFIG_NAME,
@@ -236,7 +236,7 @@ def _look_at_web(settings: Settings) -> Finding:
     missing += [] if find_spec("ddgs") or engine != "ddgs" else ["nothing can be searched"]
     if missing:
         reason = f"the extra `web` is not installed, so {' and '.join(missing)}"
-        return make_finding("web", "note", f"{search}; {reason}", "pip install 'talaria[web]'")
+        return make_finding("web", "note", f"{search}; {reason}", name_installation("web"))
     return make_finding("web", "ok", f"{search}; reads pages as Markdown")
 
 

@@ -18,11 +18,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from agent_core.errors import StoreError
 from agent_core.localization import Text, use_language
 from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.clients import LOCKED
+from gateway.interfaces.api.errors import answer_error
 from gateway.interfaces.api.responses import STORE, find_bearer, limit_body, refuse
 from gateway.interfaces.http.logins import SECONDS, Logins
 from gateway.interfaces.http.page_data import read_languages
 from gateway.interfaces.pages import render_note
 from gateway.texts.console import access as texts
+from gateway.texts.console.pages import NOT_FOUND
 
 OPEN_PATHS = frozenset({"/health"})
 """Paths that need neither token nor login."""
@@ -39,6 +42,9 @@ LOGOUT_PATH = "/logout"
 OPEN_FILES = frozenset({LOGIN_PATH, "/pages/pages.css", "/icon.svg"})
 """Paths that a browser needs before it has a login."""
 
+_NEEDS_PRINTED = (
+    "This address needs the token that `talaria run` prints, as `Authorization: Bearer TOKEN`."
+)
 _MOST_BYTES = 4 * 1024 * 1024
 """Bytes of a request to the API; clients send their whole history."""
 _FOREIGN = (
@@ -129,12 +135,15 @@ class Guard:
         gate: Gate,
         logins: Logins,
         access: Access,
+        *,
         is_of_pages: Callable[[str], bool],
+        is_known: Callable[[str], bool],
     ) -> None:
         """`is_of_pages` says whether a path is for everybody with a login of their own.
 
-        All other paths are those of the console's own account.
+        All other paths that `is_known` knows are those of the console's own account.
         """
+        self._is_known = is_known
         self._is_of_pages = is_of_pages
         self._application = application
         self._gate = gate
@@ -172,16 +181,32 @@ class Guard:
         secret = request.cookies.get(gate.cookie, "")
         login = await self._logins.find(secret)
         if login is None:
-            is_open = is_described and await self._access.find(headers, "api") is not None
-            locked = HTTPStatus.UNAUTHORIZED
-            return None if is_open else _tell(request, texts.LOGIN_ENDED, locked)
+            return await self._check_client(request)
         if path == LOGOUT_PATH and request.scope.get("method") == "POST":
             return await self._log_out(secret, request)
         if login.person_id is None or self._is_of_pages(path):
             return None
         if path == "/":
             return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": "/today"})
+        if request.scope["type"] == "http" and not self._is_known(path):
+            return _tell(request, NOT_FOUND, HTTPStatus.NOT_FOUND)
         return _tell(request, texts.ONLY_OWNERS, HTTPStatus.FORBIDDEN)
+
+    async def _check_client(self, request: HTTPConnection) -> Response | None:
+        """Check a request without a login: a person's token opens the description of the API.
+
+        Raises `StoreError`.
+        """
+        is_described = request.scope["path"].startswith(DOCS)
+        if await self._access.find(request.headers, "api") is not None:
+            return None if is_described else refuse(HTTPStatus.FORBIDDEN, _NEEDS_PRINTED)
+        locked = HTTPStatus.UNAUTHORIZED
+        if _is_for_people(request) or self._is_of_pages(request.scope["path"]):
+            return _tell(request, texts.LOGIN_ENDED, locked)
+        if is_described:
+            challenge = {"WWW-Authenticate": "Bearer"}
+            return answer_error(locked, LOCKED, "invalid_api_key", headers=challenge)
+        return refuse(locked, _NEEDS_PRINTED)
 
     async def _log_in(self, request: HTTPConnection) -> Response:
         """Turn the token of the printed address into a login, and remove it from the address

@@ -5,6 +5,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import Any, cast
 
 import uvicorn
@@ -26,7 +27,7 @@ from gateway.interfaces.http.link_login import LinkLogin
 from gateway.interfaces.http.logins import Logins
 from gateway.interfaces.http.mcp_route import McpRoute
 from gateway.interfaces.http.page_data import PageData
-from gateway.interfaces.pages import Login, make_pages
+from gateway.interfaces.pages import Login, has_route, make_pages
 
 _HEARTBEAT = 30.0
 _LAST_ANSWERS = 2
@@ -76,7 +77,14 @@ async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
     ]
     async with McpRoute(gateway, access).opened() as mcp:
         application = make_application(gateway, console, mcp, access)
-        guard = Guard(application, gate, logins, access, pages.has_path)
+        guard = Guard(
+            application,
+            gate,
+            logins,
+            access,
+            is_of_pages=pages.has_path,
+            is_known=partial(has_route, application.routes),
+        )
         async with _running(guard, _bind(http.bind, http.port)):
             yield f"http://{_name_host(http.bind)}:{http.port}/?token={token}"
 

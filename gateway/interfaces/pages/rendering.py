@@ -24,7 +24,7 @@ from agent_core.tools import local_time
 from gateway.texts.console import access, states
 from gateway.texts.console import pages as texts
 from gateway.texts.general import name_role
-from gateway.texts.jobs import name_run_state
+from gateway.texts.jobs import IN_ZONE, name_run_state
 from gateway.texts.memory import name_maker
 from gateway.texts.usage import describe_amount, describe_charged, name_purpose
 
@@ -79,6 +79,10 @@ class Viewer:
     def show_clock(self, moment: int) -> str:
         """Return the time of day of a moment, likewise."""
         return f"{local_time(moment, self.zone):%H:%M}"
+
+    def show_timing(self, timing: str, zone: str) -> str:
+        """Return a job's schedule, with its time zone where the viewer has another."""
+        return timing if zone == self.zone else IN_ZONE(timing=timing, zone=zone)
 
     def show_date(self, day: date) -> str:
         """Return a date."""

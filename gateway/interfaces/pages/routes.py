@@ -1,6 +1,6 @@
 """The routes of the console's pages. The gate has let in nobody without a login."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -130,8 +130,7 @@ class Pages:
 
     def has_path(self, path: str) -> bool:
         """Return whether a path belongs to the pages."""
-        scope = {"type": "http", "method": "GET", "path": path, "headers": []}
-        return any(route.matches(scope)[0] != Match.NONE for route in self._routes)
+        return has_route(self._routes, path)
 
     async def _find_viewer(self, request: Request) -> Viewer | None:
         """Return who looks; None if their login has ended or they may not talk any more.
@@ -220,3 +219,9 @@ class Pages:
 def make_pages(gateway: Gateway, find_login: FindLogin) -> Pages:
     """Make the pages of a gateway."""
     return Pages(gateway, find_login)
+
+
+def has_route(routes: Iterable[BaseRoute], path: str) -> bool:
+    """Return whether one of the routes has this path."""
+    scope = {"type": "http", "method": "GET", "path": path, "headers": []}
+    return any(route.matches(scope)[0] != Match.NONE for route in routes)

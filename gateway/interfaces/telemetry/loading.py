@@ -4,6 +4,7 @@ import asyncio
 from importlib import import_module
 from typing import cast
 
+from agent_core.errors import name_installation
 from gateway.bootstrap.lifecycle import Companion
 from gateway.errors import StartError
 
@@ -14,6 +15,6 @@ async def load_telemetry() -> Companion:
         module = await asyncio.to_thread(import_module, "gateway.interfaces.telemetry.exporter")
     except ModuleNotFoundError as error:
         raise StartError(
-            "telemetry.endpoint needs the extra `otel`; run pip install 'talaria[otel]'."
+            f"telemetry.endpoint needs the extra `otel`; run {name_installation('otel')}"
         ) from error
     return cast(Companion, module.export_telemetry)

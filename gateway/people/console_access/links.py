@@ -2,7 +2,6 @@
 
 import hashlib
 import secrets
-from urllib.parse import urlsplit
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
@@ -17,9 +16,9 @@ _BYTES = 32
 
 def check_pages(pages: str, *, is_owner: bool) -> str:
     """Return the sentence why an address of pages can't be given; "" if it can."""
-    if not pages:
-        return access.NO_CONSOLE_OWNER() if is_owner else access.NO_CONSOLE()
-    return access.NEEDS_OWN_ADDRESS() if urlsplit(pages).path else ""
+    if pages:
+        return ""
+    return access.NO_CONSOLE_OWNER() if is_owner else access.NO_CONSOLE()
 
 
 def make_link(

@@ -6,10 +6,6 @@ NO_CONSOLE = Text("The console page is off. Ask the owner to turn it on.")
 NO_CONSOLE_OWNER = Text(
     "The console page is off. Set a port in config.toml under [http], and restart Talaria."
 )
-NEEDS_OWN_ADDRESS = Text(
-    "The console page needs an address without a path. Change public_url in config.toml under"
-    " [http], and restart Talaria."
-)
 LINK = Text(
     "Your pages: {link}\nThe link works once, for {minutes} minutes. Don't pass it on: it opens"
     " your conversations."

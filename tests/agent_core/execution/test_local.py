@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from agent_core.execution import (
     run_command,
 )
 from agent_core.execution.subprocesses import landlock
-from agent_core.execution.subprocesses.pid_limit import is_pid_limit_set
+from agent_core.execution.subprocesses.pid_limit import is_pid_limit_set, limit_pids
 from agent_core.execution.subprocesses.process_tree import list_below
 from tests.agent_core.execution.backends import (
     LIMITS,
@@ -107,6 +108,24 @@ async def test_the_kernel_limits_the_processes_of_a_sandbox_that_root_starts(
     assert int(done.output) == 300 + LIMITS.processes
     outside = await asyncio.to_thread(Path(words[1]).read_text)
     assert int(outside) > 300 + LIMITS.processes
+
+
+@pytest.mark.skipif(not is_pid_limit_set(), reason="not root, or a kernel before Linux 6.14")
+@pytest.mark.process
+def test_a_program_in_the_namespace_of_talaria_does_not_limit_the_machine() -> None:
+    limit = Path("/proc/sys/kernel/pid_max")
+    before = int(limit.read_text())
+    code = (
+        "import json, os, sys; told, begin = map(int, sys.argv[1:]);"
+        "os.write(told, json.dumps({'child-pid': os.getpid()}).encode()); os.close(told);"
+        "os.read(begin, 1)"
+    )
+    # One less than now: should the check ever fail, the machine still works.
+    with limit_pids(before - 301) as (_, pipes):
+        words = [sys.executable, "-c", code, *map(str, pipes)]
+        waiting = subprocess.Popen(words, pass_fds=pipes)
+    assert waiting.wait(60) == 0
+    assert int(limit.read_text()) == before
 
 
 @pytest.mark.process

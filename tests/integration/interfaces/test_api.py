@@ -377,6 +377,34 @@ async def test_the_description_needs_a_token_or_a_login(setup: Setup, path: str)
             assert answer.status == 403
 
 
+async def test_other_tokens_are_told_what_an_address_needs(setup: Setup) -> None:
+    told = [await read(setup, key, "/metrics") for key in (setup.zebrana, "wrong")]
+    assert [one[0] for one in told] == [403, 401]
+    assert all("needs the token that `talaria run` prints" in text for _, text, _ in told)
+    status, text, _ = await read(setup, "wrong", "/api/openapi.json")
+    assert (status, json.loads(text)["error"]["code"]) == (401, "invalid_api_key")
+    status, text, _ = await read(setup, setup.olga, "/api/no-such-thing")
+    assert (status, "There is nothing at this address" in text) == (404, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (b"{", "The body is not valid JSON."),
+        ({"model": "talaria"}, "messages is missing."),
+        ({"model": "talaria", "messages": []}, "messages needs 1 or more entries."),
+        (chat_of("a") | {"messages": "hi"}, "messages must be a list."),
+        (chat_of("a") | {"stream": "perhaps"}, "stream must be true or false."),
+        ([], "The body must be an object."),
+    ],
+)
+async def test_what_is_wrong_is_said_in_plain_words(
+    setup: Setup, body: object, sentence: str
+) -> None:
+    status, answer = await setup.post("chat/completions", setup.olga, body)
+    assert (status, answer["error"]["message"]) == (400, sentence)
+
+
 async def test_the_description_is_openapi_and_names_no_other_host(setup: Setup) -> None:
     url = setup.served.address.with_path("/api/openapi.json")
     head = {"Authorization": f"Bearer {setup.olga}"}

@@ -363,4 +363,4 @@ def test_a_provider_whose_sdk_is_missing_names_the_extra_to_install(tmp_path: Pa
         env=environ(tmp_path / "home", **variables),
     )
     assert done.returncode == 2
-    assert 'pip install "talaria[openai]"' in done.stderr
+    assert f"run {sys.executable} -m pip install 'talaria[openai]'" in done.stderr

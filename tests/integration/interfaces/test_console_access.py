@@ -23,7 +23,7 @@ from gateway.people import LINK_MINUTES, check_pages
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.accounts import ChatAccount
-from tests.integration.canaries import Planter, make_chat, plant
+from tests.integration.canaries import Planter, plant
 from tests.integration.harness import running as in_this_process
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, ask_about_tea, find_named
 from tests.integration.interfaces.console_setup import (
@@ -112,14 +112,11 @@ async def test_a_group_gets_no_link_and_neither_does_a_home_without_pages(setup:
     assert "login" not in told.text
 
 
-async def test_an_address_with_a_path_gives_no_link(home: Path) -> None:
-    environ = {
-        "TALARIA_HTTP__PUBLIC_URL": "https://nest.example/birds",
-        "TALARIA_HTTP__PORT": "1",
-    }
-    async with in_this_process(home, FakeModel(), chat=make_chat(), **environ) as harness:
-        told = await ChatAccount(harness, ZEBRANA, "X").says("/console", id="refused-1")
-        assert "needs an address without a path" in told
+def test_an_address_with_a_path_is_refused_at_the_start(home: Path) -> None:
+    done = talaria(home, "run", TALARIA_HTTP__PUBLIC_URL="https://nest.example/birds")
+    assert done.code == 2
+    assert "must be an address without a path" in done.err
+    assert done.err.count("\n") == 1
 
 
 def test_without_a_port_members_learn_whom_to_ask_and_owners_what_to_set() -> None:
@@ -184,11 +181,14 @@ async def test_a_member_sees_their_own_pages_and_no_others(setup: Setup) -> None
                 "/history",
                 "/files/x",
             ),
-            *("/console.js", "/api/docs", "/nothing"),
+            *("/console.js", "/api/docs"),
         ):
             async with session.get(path) as answer:
                 assert answer.status == 403, path
                 assert "Only owners see this page." in await answer.text()
+        async with session.get("/nothing") as answer:
+            assert answer.status == 404
+            assert "There is nothing at this address" in await answer.text()
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
             await session.ws_connect("/console")
         assert refused.value.status == 403

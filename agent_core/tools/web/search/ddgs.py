@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 
+from agent_core.errors import name_installation
 from agent_core.tools.readers import ReaderCommand, ReaderFailed, ReaderPool
 from agent_core.tools.web.search.answers import read_results
 from agent_core.tools.web.search.contract import SearchFailed, SearchResult
@@ -11,9 +12,6 @@ from agent_core.tools.web.search.contract import SearchFailed, SearchResult
 _PROGRAM = "agent_core.tools.web.search.ddgs_program"
 _SECONDS = 25.0
 _MOST_REPORTED = 500_000
-_MISSING = (
-    "searching is not installed here; the owner installs it with `pip install 'talaria[web]'`"
-)
 _FAULTS = {
     "slow": "the search engines take too long; try once more",
     "limited": "the search engines refuse more searches for now; wait, or continue without",
@@ -34,7 +32,10 @@ class DdgsSearch:
     async def search(self, query: str, count: int) -> Sequence[SearchResult]:
         """Search the web. Raises `SearchFailed`."""
         if not find_spec("ddgs"):
-            raise SearchFailed(_MISSING)
+            raise SearchFailed(
+                "searching is not installed here; the owner installs it with"
+                f" `{name_installation('web')}`"
+            )
         command = ReaderCommand(
             program=_PROGRAM,
             arguments=(),

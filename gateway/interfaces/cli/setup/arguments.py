@@ -26,7 +26,7 @@ def configure(parser: Parser) -> None:
     given.add_argument("--provider", help="the provider of the model")
     given.add_argument("--model", help="the model's name")
     given.add_argument("--name", help="your name")
-    given.add_argument("--time-zone", metavar="ZONE", help="your time zone")
+    given.add_argument("--time-zone", metavar="ZONE", help="your city or time zone")
     given.add_argument("--assistant", metavar="NAME", help="the assistant's name")
     given.add_argument(
         "--soul", choices=VOICES, metavar="VOICE", help=f"its character: {', '.join(VOICES)}"

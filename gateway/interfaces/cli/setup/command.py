@@ -80,7 +80,7 @@ def _set_up_unasked(arguments: argparse.Namespace, environ: dict[str, str]) -> i
     """Check everything first, so that a mistake changes nothing."""
     chosen = {
         "model": {"provider": arguments.provider, "name": arguments.model},
-        "people": {"time_zone": arguments.time_zone},
+        "people": {"time_zone": arguments.time_zone and steps.read_zone(arguments.time_zone)},
     }
     changes = {
         table: {key: value for key, value in row.items() if value} for table, row in chosen.items()

@@ -3,32 +3,32 @@
 import getpass
 from collections.abc import Sequence
 
-from gateway.errors import Declined
+from gateway.errors import Mistaken
 
 _STOPPED = "Setup stopped. What you finished is saved. Run `talaria setup` again to go on."
 
 
 def ask(question: str, default: str = "") -> str:
-    """Ask for a line; an empty one is the default. Raises `Declined` at the end of input."""
+    """Ask for a line; an empty one is the default. Raises `Mistaken` at the end of input."""
     shown = f"{question} [{default}]: " if default else f"{question}: "
     try:
         return input(shown).strip() or default
     except (EOFError, KeyboardInterrupt):
         print()
-        raise Declined(_STOPPED) from None
+        raise Mistaken(_STOPPED) from None
 
 
 def ask_secret(question: str) -> str:
-    """Ask for a line that is not shown; empty if there is none. Raises `Declined`."""
+    """Ask for a line that is not shown; empty if there is none. Raises `Mistaken`."""
     try:
         return getpass.getpass(f"{question} (not shown): ").strip()
     except (EOFError, KeyboardInterrupt):
         print()
-        raise Declined(_STOPPED) from None
+        raise Mistaken(_STOPPED) from None
 
 
 def confirm(question: str, *, default: bool) -> bool:
-    """Ask until the answer is yes or no. Raises `Declined`."""
+    """Ask until the answer is yes or no. Raises `Mistaken`."""
     shown = f"{question} [{'Y/n' if default else 'y/N'}]"
     while True:
         answer = ask(shown).lower()
@@ -38,7 +38,7 @@ def confirm(question: str, *, default: bool) -> bool:
 
 
 def choose(question: str, options: Sequence[str], default: int = 1) -> int:
-    """Ask for the number of an option, counted from 1. Raises `Declined`."""
+    """Ask for the number of an option, counted from 1. Raises `Mistaken`."""
     for number, option in enumerate(options, 1):
         print(f"  {number}  {option}")
     while True:

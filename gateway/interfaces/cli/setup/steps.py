@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import tzlocal
 
 from agent_core.agent.prompt import VOICES
+from agent_core.tools import find_zone
 from gateway.config import load
-from gateway.errors import SettingsError, StartError
+from gateway.errors import Mistaken, SettingsError, StartError
 from gateway.interfaces.cli.setup.dialogue import ask, ask_secret, choose, confirm
 from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.platforms import PLATFORMS, Platform
@@ -65,7 +66,11 @@ def set_up_model(home: SetupHome) -> None:
             return
         provider = _PROVIDERS[chosen - 1]
         cleared = {one: "" for one in provider.cleared if home.environ.get(one)}
-        secrets = cleared | _ask_for(provider.secrets, home.environ)
+        try:
+            secrets = cleared | _ask_for(provider.secrets, home.environ)
+        except SettingsError as error:
+            print(f"{end_sentence(str(error))}\n")
+            continue
         name = ask("The model's name; leave this empty for the usual one")
         trial = {**home.environ, **secrets, _PROVIDER: provider.name, _NAME: name}
         try:
@@ -86,13 +91,17 @@ def _save(home: SetupHome, secrets: Mapping[str, str]) -> None:
 
 
 def _ask_for(wanted: tuple[tuple[str, str, bool], ...], known: Mapping[str, str]) -> dict[str, str]:
-    """Ask for values; an empty answer keeps what is known already."""
+    """Ask for values; an empty answer keeps what is known already.
+
+    Raises `SettingsError` at the first answer that can't be right.
+    """
     found = {}
     for variable, question, is_hidden in wanted:
         has_one = bool(known.get(variable))
         shown = f"{question}; leave this empty to keep the present one" if has_one else question
         answer = ask_secret(shown) if is_hidden else ask(shown)
         if answer:
+            load({**known, variable: answer})
             found[variable] = answer
     return found
 
@@ -136,14 +145,24 @@ def set_up_profile(home: SetupHome) -> None:
 
 def _set_zone(home: SetupHome) -> None:
     while True:
-        zone = ask("Your time zone", tzlocal.get_localzone_name())
+        words = ask("Your city or time zone", tzlocal.get_localzone_name())
         try:
-            load({**home.environ, "TALARIA_PEOPLE__TIME_ZONE": zone})
-        except SettingsError:
-            print(f'There is no time zone "{zone}". Type one such as Europe/Vienna.')
+            zone = read_zone(words)
+        except Mistaken as error:
+            print(error)
             continue
         home.save_settings("people", {"time_zone": zone})
         return
+
+
+def read_zone(words: str) -> str:
+    """Return the IANA zone of a city or a zone. Raises `Mistaken`."""
+    zone = find_zone(words)
+    if zone is None:
+        raise Mistaken(
+            f'There is no time zone "{words}". Type one such as Vienna or Europe/Vienna.'
+        )
+    return zone
 
 
 def set_up_platforms(home: SetupHome) -> None:
