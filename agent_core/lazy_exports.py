@@ -5,11 +5,13 @@ of Python 3.15 (PEP 810) do the same; use them when no older version is supporte
 """
 
 import ast
+import gc
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 
 def export_lazily(package: str, file: str) -> Callable[[str], object]:
@@ -24,11 +26,22 @@ def export_lazily(package: str, file: str) -> Callable[[str], object]:
         module, own_name = ("", "") if name.startswith("__") else read().get(name, ("", ""))
         if not module:
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
-        value = getattr(import_module(module), own_name)
+        value = getattr(_import_uncollected(module), own_name)
         setattr(sys.modules[package], name, value)
         return value
 
     return find
+
+
+def _import_uncollected(module: str) -> ModuleType:
+    """Import a module. Its objects all stay, and collecting garbage takes an eighth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return import_module(module)
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _read_origins(source: str) -> Mapping[str, tuple[str, str]]:

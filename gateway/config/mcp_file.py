@@ -15,16 +15,14 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError
 
 from agent_core.tools.mcp import McpServer, Surroundings
-from gateway.config.files import replace_file
-from gateway.config.paths import MCP_TOKENS
+from gateway.config.files import parse_file, replace_file
+from gateway.config.paths import MCP_CONFIG, MCP_TOKENS
 from gateway.config.redaction import looks_secret
 from gateway.config.secrets import read_named_secrets
-from gateway.config.sources import parse_file
 from gateway.config.tables import Table
 from gateway.config.types import Text, Texts
 from gateway.errors import SettingsError, suggest
 
-MCP_CONFIG = "mcp.toml"
 MCP_FOLDERS = "mcp"
 """The folder of the home with one folder per server."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,15}")

@@ -30,6 +30,8 @@ KEPT_LOGS = 5
 MCP_TOKENS = "mcp_tokens"
 """The folder of the home with the tokens of servers at which an owner has signed in."""
 ENV_NAME = ".env"
+CONFIG_NAME = "config.toml"
+MCP_CONFIG = "mcp.toml"
 SECRETS_CONFIG = "secrets.toml"
 
 RUNTIME_NAMES = frozenset(

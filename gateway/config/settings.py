@@ -6,20 +6,14 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pydantic import Field
-from pydantic_settings import (
-    BaseSettings,
-    InitSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
+from pydantic import BaseModel, ConfigDict, Field
 
 from agent_core.models import Prices, load_table, parse_price, split_name
 from agent_core.tools.workspace import NamedSecret
 from gateway.config import sources
 from gateway.config.backups import BackupSettings, make_place
 from gateway.config.credentials import Secrets
-from gateway.config.files import read_env
+from gateway.config.files import add_saved
 from gateway.config.learning_tables import LearningSettings, SkillSettings
 from gateway.config.logging import list_hidden
 from gateway.config.mcp_file import list_mcp_variables
@@ -31,7 +25,7 @@ from gateway.config.operations import (
     TelemetrySettings,
     WebhookSettings,
 )
-from gateway.config.paths import HOME_VARIABLE, MODEL_TABLE, SKILLS, expand, open_home
+from gateway.config.paths import CONFIG_NAME, MODEL_TABLE, SKILLS, expand, open_home
 from gateway.config.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
 from gateway.config.redaction import looks_secret
 from gateway.config.secrets import list_secret_variables, read_named_secrets
@@ -68,13 +62,13 @@ _MODEL_NAMES = {
 """The default model of each provider, and its cheap one; "" for the same."""
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """Every setting. A table of `config.toml` is a field here.
 
     The environment wins over the file; both are read only by `load`.
     """
 
-    model_config = SettingsConfigDict(frozen=True, strict=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     home: Path
     environ: dict[str, str] = Field(exclude=True, repr=False)
@@ -144,26 +138,6 @@ class Settings(BaseSettings):
             if name in tables[table].model_fields_set and getattr(tables[table], name)
         )
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Order the sources: what `load` passes, then the environment, then the file."""
-        given = init_settings()
-        file = given["home"] / sources.CONFIG_NAME
-        from_file = sources.read_file(file, TABLES)
-        from_environment = sources.read_environment(given["environ"], TABLES)
-        return (
-            init_settings,
-            InitSettingsSource(settings_cls, from_environment),
-            InitSettingsSource(settings_cls, from_file),
-        )
-
 
 TABLES: dict[str, type[Table]] = {
     name: type(field.default)
@@ -191,7 +165,15 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     given = add_saved(environ, place)
     secrets = sources.read_secrets(given)
     named = read_named_secrets(place, given)
-    settings = Settings(home=place, environ=given, secrets=secrets, named_secrets=named)
+    settings = Settings.model_validate(
+        {
+            **sources.read_tables(place, given, TABLES),
+            "home": place,
+            "environ": given,
+            "secrets": secrets,
+            "named_secrets": named,
+        }
+    )
     named_there = list_secret_variables(place) | _list_named_variables(settings)
     variables = {name for name in named_there if not _CONNECTION.search(name)}
     if environ is os.environ:
@@ -249,22 +231,12 @@ def find_source(settings: Settings, table: str, key: str) -> str:
     variable = sources.name_variable(table, key)
     if variable in settings.environ:
         return variable
-    return sources.CONFIG_NAME if f"{table}.{key}" in settings.given else ""
+    return CONFIG_NAME if f"{table}.{key}" in settings.given else ""
 
 
 def list_unknown_variables(environ: Mapping[str, str]) -> list[str]:
     """List a warning for each `TALARIA_` variable that sets nothing, with the nearest name."""
     return sources.list_unknown_variables(environ, TABLES)
-
-
-def add_saved(environ: Mapping[str, str], home: Path) -> dict[str, str]:
-    """Return an environment with what only `.env` sets. Raises `SettingsError`."""
-    saved = {
-        name: value
-        for name, value in read_env(home).items()
-        if not environ.get(name, "").strip() and name != HOME_VARIABLE
-    }
-    return {**environ, **saved}
 
 
 def _resolve_model(settings: Settings, secrets: Secrets) -> ModelSettings:

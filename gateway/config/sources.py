@@ -1,8 +1,6 @@
 """Read settings from `config.toml` and the environment; explain every mistake in a sentence."""
 
 import difflib
-import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -13,12 +11,12 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from gateway.config.credentials import Secrets
-from gateway.config.paths import HOME_VARIABLE
+from gateway.config.files import parse_file
+from gateway.config.paths import CONFIG_NAME, HOME_VARIABLE
 from gateway.config.redaction import looks_secret
 from gateway.config.tables import Table
 from gateway.errors import SettingsError, suggest
 
-CONFIG_NAME = "config.toml"
 SECRET_VARIABLES = tuple(name.upper() for name in Secrets.model_fields)
 
 Values = dict[str, dict[str, Any]]
@@ -27,8 +25,16 @@ Tables = Mapping[str, type[Table]]
 
 _LONGEST_SHOWN = 60
 _TYPE_NAMES = {bool: "true or false", str: "a text", int: "a whole number", float: "a number"}
-_TOML_FAULT = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
-"""The form of `tomllib`'s messages, which carry no position of their own before Python 3.14."""
+
+
+def read_tables(home: Path, environ: Mapping[str, str], tables: Tables) -> Values:
+    """Read what the file of a home and the environment set. Raises `SettingsError`."""
+    file = read_file(home / CONFIG_NAME, tables)
+    variables = read_environment(environ, tables)
+    return {
+        name: {**file.get(name, {}), **variables.get(name, {})}
+        for name in file.keys() | variables.keys()
+    }
 
 
 def read_file(path: Path, tables: Tables) -> Values:
@@ -120,24 +126,6 @@ def _split(text: str, field: FieldInfo) -> str | list[str]:
     if get_origin(field.annotation) is not tuple:
         return text.strip()
     return [item.strip() for item in text.split(",") if item.strip()]
-
-
-def parse_file(path: Path) -> dict[str, Any]:
-    """Read a file of settings; empty if the file is missing. Raises `SettingsError`."""
-    try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise SettingsError(f"{path} can't be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise SettingsError(f"{path}, line {line}: this is not UTF-8 text.") from error
-    except tomllib.TOMLDecodeError as error:
-        match = _TOML_FAULT.fullmatch(str(error))
-        fault = match[1] if match else str(error)
-        where = f"line {match[2]}, column {match[3]}" if match and match[2] else "at its end"
-        raise SettingsError(f"{path}, {where}: {fault}.") from error
 
 
 def _walk(

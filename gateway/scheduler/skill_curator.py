@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
 from agent_core.skills import (
@@ -27,9 +28,11 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skill_changes, skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.config import LearningSettings, SkillSettings
-from gateway.people import Notices
 from gateway.texts import system_jobs
+
+if TYPE_CHECKING:
+    from gateway.config import LearningSettings, SkillSettings
+    from gateway.people import Notices
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +48,7 @@ class SkillServices:
 
 
 def make_skill_services(
-    catalog: SkillCatalog, settings: SkillSettings, database: Database
+    catalog: SkillCatalog, settings: "SkillSettings", database: Database
 ) -> SkillServices:
     """Return the skill services of a home directory."""
     rules = CuratorRules(stale_days=settings.stale_days, archive_days=settings.archive_days)
@@ -110,8 +113,8 @@ class Curator:
     def __init__(
         self,
         services: SkillServices,
-        notices: Notices,
-        learning: LearningSettings,
+        notices: "Notices",
+        learning: "LearningSettings",
         *,
         enqueue: Callable[[Sequence[OutboxRow]], None],
         now: Callable[[], int],

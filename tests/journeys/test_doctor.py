@@ -146,7 +146,7 @@ def test_fix_closes_what_others_could_open_and_nothing_else(tmp_path: Path) -> N
     assert f"Fix: Run `chmod 600 {secrets}` or `talaria doctor --fix`." in shown
     done = talaria(home, "doctor", "--fix")
     assert done.code == 0
-    assert done.out.splitlines()[:2] == [
+    assert done.out.splitlines()[1:3] == [
         f"{home} is closed to other users now.",
         f"{secrets} is closed to other users now.",
     ]

@@ -17,8 +17,6 @@ from agent_core.state.memory.external_sync import Backlog
 _MIRRORED = 4
 """The first schema with a queue for external memories."""
 
-SQLITE_VERSION = sqlite3.sqlite_version
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseInfo:

@@ -6,9 +6,19 @@ from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
     from gateway.config.files.config_file import change_config
-    from gateway.config.files.env_file import change_env, read_env
+    from gateway.config.files.env_file import add_saved, change_env, read_env
     from gateway.config.files.replacing import replace_file
+    from gateway.config.files.time_zone import read_zone
+    from gateway.config.files.toml_file import parse_file
 else:
     __getattr__ = export_lazily(__name__, __file__)
 
-__all__ = ["change_config", "change_env", "read_env", "replace_file"]
+__all__ = [
+    "add_saved",
+    "change_config",
+    "change_env",
+    "parse_file",
+    "read_env",
+    "read_zone",
+    "replace_file",
+]

@@ -8,7 +8,7 @@ from pathlib import Path
 from dotenv.parser import parse_stream
 
 from gateway.config.files.replacing import replace_file
-from gateway.config.paths import ENV_NAME
+from gateway.config.paths import ENV_NAME, HOME_VARIABLE
 from gateway.errors import SettingsError
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./:@+-]+")
@@ -27,6 +27,16 @@ def read_env(home: Path) -> dict[str, str]:
         if binding.key and binding.value is not None:
             found[binding.key] = binding.value
     return found
+
+
+def add_saved(environ: Mapping[str, str], home: Path) -> dict[str, str]:
+    """Return an environment with what only `.env` sets. Raises `SettingsError`."""
+    saved = {
+        name: value
+        for name, value in read_env(home).items()
+        if not environ.get(name, "").strip() and name != HOME_VARIABLE
+    }
+    return {**environ, **saved}
 
 
 def change_env(home: Path, changes: Mapping[str, str]) -> None:

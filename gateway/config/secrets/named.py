@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent_core.tools.workspace import NamedSecret
+from gateway.config.files import parse_file
 from gateway.config.paths import SECRETS_CONFIG
-from gateway.config.sources import parse_file
 from gateway.errors import SettingsError, suggest
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")

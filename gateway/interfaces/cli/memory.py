@@ -6,11 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import tzlocal
-
+from gateway import config
 from gateway.interfaces import operations
 from gateway.interfaces.parser import Parser
-from gateway.interfaces.waiting import read_settings
 
 _SHOWN = 20
 _LONGEST = 200
@@ -56,8 +54,8 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    settings = read_settings(environ)
-    zone = ZoneInfo(settings.people.time_zone or tzlocal.get_localzone_name())
+    home = config.open_home(environ)
+    zone = config.read_zone(environ, home)
     verb = arguments.verb
     asked: dict[str, Any]
     asked = {"row": arguments.row} if verb == "undo" else {"person": arguments.person}
@@ -65,7 +63,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         asked["limit"] = arguments.limit
     elif verb in ("show", "restore") and arguments.at is not None:
         asked["moment"] = count_milliseconds(arguments.at, zone)
-    answer = operations.perform(settings.home, f"memory.{verb}", asked, timeout=_PATIENCE)
+    answer = operations.perform(home, f"memory.{verb}", asked, timeout=_PATIENCE)
     lines = {
         "log": _list_log,
         "show": _list_lists,

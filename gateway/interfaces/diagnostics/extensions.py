@@ -1,6 +1,7 @@
 """Checks of what a home adds: skills, plug-ins, backends, MCP servers and named agents."""
 
 import asyncio
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,16 +26,14 @@ from gateway.interfaces.diagnostics.finding import Finding, make_finding
 _SANDBOX = "If its command works in a sandbox, take out `unsandboxed` in mcp.toml."
 
 
-def examine_extensions(settings: Settings) -> list[Finding]:
-    """Return the findings; starts each sandbox once."""
-    return [
-        *_look_at_skills(settings.home),
-        *_look_at_plugins(settings),
-        _look_at_confinement(),
-        _look_at_tools(settings),
-        *_look_at_mcp(settings),
-        *_look_at_agents(settings),
-    ]
+def examine_extensions(settings: Settings) -> Iterator[Finding]:
+    """Make the findings; starts each sandbox once."""
+    yield from _look_at_skills(settings.home)
+    yield from _look_at_plugins(settings)
+    yield _look_at_confinement()
+    yield _look_at_tools(settings)
+    yield from _look_at_mcp(settings)
+    yield from _look_at_agents(settings)
 
 
 def _look_at_skills(home: Path) -> list[Finding]:

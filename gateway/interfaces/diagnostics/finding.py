@@ -1,11 +1,12 @@
 """A finding about one part of an installation."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 State = Literal["ok", "note", "fault"]
 
+_WIDTH = len("external memory")
+"""The longest part has this name."""
 _MARKS = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
 
 
@@ -25,12 +26,7 @@ def make_finding(part: str, state: State, text: str, fix: str = "") -> Finding:
     return Finding(part=part, state=state, text=text, fix="" if state == "ok" else fix)
 
 
-def describe(findings: Sequence[Finding]) -> list[str]:
-    """Return a line for each finding, and one below it for its fix."""
-    width = max(len(finding.part) for finding in findings)
-    lines = []
-    for one in findings:
-        lines.append(f"{_MARKS[one.state]} {one.part:<{width}}  {one.text}")
-        if one.fix:
-            lines.append(f"      {'':<{width}}  Fix: {one.fix}")
-    return lines
+def describe(finding: Finding) -> str:
+    """Return the line of a finding, and one below it for its fix."""
+    line = f"{_MARKS[finding.state]} {finding.part:<{_WIDTH}}  {finding.text}"
+    return f"{line}\n      {'':<{_WIDTH}}  Fix: {finding.fix}" if finding.fix else line

@@ -1,13 +1,12 @@
 """Checks of a home directory and its settings; they change nothing and ask no service."""
 
 import os
-import platform
-import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 from agent_core.errors import StoreError, name_installation
-from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
+from agent_core.state.lifecycle.inspect import DatabaseInfo, peek
 from gateway.config import (
     CONFIG_NAME,
     DATABASE,
@@ -25,44 +24,28 @@ from gateway.interfaces.diagnostics.finding import Finding, make_finding
 from gateway.interfaces.operations.client import NoGateway, fetch_health
 from gateway.scheduler import measure_space
 
-OLDEST_PYTHON = (3, 11)
 _PATIENCE = 2.0
-_NEW_PYTHON = "Install a newer Python."
 _OTHER_HOME = "Set TALARIA_HOME to a folder that is yours."
 _ROOM = "Make room on that disk, or move the home to another one."
 
 
-def examine(settings: Settings) -> list[Finding]:
-    """Return all findings, for settings that could be loaded."""
-    return [
-        _look_at_python(),
-        make_finding("settings", "ok", _describe_settings(settings)),
-        *(
-            make_finding("environment", "note", warning, "Rename the variable, or remove it.")
-            for warning in list_unknown_variables(settings.environ)
-        ),
-        _look_at_home(settings.home),
-        *_look_at_space(settings.home),
-        _look_at_database(settings.home),
-        _look_at_gateway(settings.home),
-        *_look_at_platforms(settings),
-        _look_at_model(settings),
-        *_look_at_prompt(settings.prompt),
-        _look_at_digests(settings),
-        _look_at_web(settings),
-        *_look_at_outside(settings),
-        *examine_extensions(settings),
-        make_finding("secrets", "ok", _name_secrets(settings.secrets)),
-    ]
-
-
-def _look_at_python() -> Finding:
-    is_old = sys.version_info < OLDEST_PYTHON
-    needed = ".".join(map(str, OLDEST_PYTHON))
-    text = f"Python {platform.python_version()}, SQLite {SQLITE_VERSION}"
-    return make_finding(
-        "python", "fault" if is_old else "ok", f"{text} (needs Python {needed})", _NEW_PYTHON
-    )
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Make the findings for settings that could be loaded, one after the other."""
+    yield make_finding("settings", "ok", _describe_settings(settings))
+    for warning in list_unknown_variables(settings.environ):
+        yield make_finding("environment", "note", warning, "Rename the variable, or remove it.")
+    yield _look_at_home(settings.home)
+    yield from _look_at_space(settings.home)
+    yield _look_at_database(settings.home)
+    yield _look_at_gateway(settings.home)
+    yield from _look_at_platforms(settings)
+    yield _look_at_model(settings)
+    yield from _look_at_prompt(settings.prompt)
+    yield _look_at_digests(settings)
+    yield _look_at_web(settings)
+    yield from _look_at_outside(settings)
+    yield from examine_extensions(settings)
+    yield make_finding("secrets", "ok", _name_secrets(settings.secrets))
 
 
 def _describe_settings(settings: Settings) -> str:

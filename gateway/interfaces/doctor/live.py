@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -32,24 +33,20 @@ _SERVICES = (
 """The setting that turns a service on, that of its address, and its usual address."""
 
 
-def examine_live(settings: Settings) -> list[Finding]:
-    """Return the findings of the live checks. Blocks until the services answer."""
-    return [
-        _look_at_clock(settings),
-        *_look_at_tokens(settings),
-        _look_at_model(settings),
-        _look_at_data(settings.home / DATABASE),
-        _look_at_backups(settings.home),
-        *(
-            Finding(
-                part="files",
-                state="note",
-                text=f"{path} is open to other users (mode {mode:o})",
-                fix=f"Run `chmod 600 {path}` or `talaria doctor --fix`.",
-            )
-            for path, mode in find_open_files(settings.home)
-        ),
-    ]
+def examine_live(settings: Settings) -> Iterator[Finding]:
+    """Make the findings of the live checks. Blocks until the services answer."""
+    yield _look_at_clock(settings)
+    yield from _look_at_tokens(settings)
+    yield _look_at_model(settings)
+    yield _look_at_data(settings.home / DATABASE)
+    yield _look_at_backups(settings.home)
+    for path, mode in find_open_files(settings.home):
+        yield Finding(
+            part="files",
+            state="note",
+            text=f"{path} is open to other users (mode {mode:o})",
+            fix=f"Run `chmod 600 {path}` or `talaria doctor --fix`.",
+        )
 
 
 def _look_at_clock(settings: Settings) -> Finding:

@@ -22,7 +22,7 @@ from gateway.config import CONTROL_SOCKET
 from gateway.errors import Declined, Mistaken, StartError
 from gateway.interfaces.health import examine
 from gateway.interfaces.operations.contexts import open_context
-from gateway.interfaces.operations.registry import OPERATIONS
+from gateway.interfaces.operations.runner import find_operation
 from gateway.turns import Client
 
 GATEWAY = web.AppKey("gateway", Gateway)
@@ -78,7 +78,7 @@ async def _report_health(request: web.Request) -> web.Response:
 
 
 async def _operate(request: web.Request) -> web.Response:
-    operation = OPERATIONS.get(request.match_info["operation"])
+    operation = find_operation(request.match_info["operation"])
     if operation is None:
         return _decline(
             "The running gateway does not know that operation. Restart it after an upgrade."

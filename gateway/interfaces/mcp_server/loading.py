@@ -6,12 +6,13 @@ from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from starlette.types import Receive, Scope, Send
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
 
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.turns import Client
+    from gateway.bootstrap.lifecycle import Gateway
+    from gateway.turns import Client
 
 _PACKAGE = "gateway.interfaces.mcp_server"
 MISSING = "MCP needs the extra: install talaria[mcp]."
@@ -20,11 +21,13 @@ MISSING = "MCP needs the extra: install talaria[mcp]."
 class Endpoint(Protocol):
     """Answers authenticated requests at `/mcp`."""
 
-    async def serve(self, scope: Scope, receive: Receive, send: Send, client: Client) -> None:
+    async def serve(
+        self, scope: "Scope", receive: "Receive", send: "Send", client: "Client"
+    ) -> None:
         """Answer one request."""
 
 
-OpenEndpoint = Callable[[Gateway], AbstractAsyncContextManager[Endpoint]]
+OpenEndpoint = Callable[["Gateway"], AbstractAsyncContextManager[Endpoint]]
 Serve = Callable[[Path, str], Coroutine[Any, Any, None]]
 
 

@@ -84,11 +84,15 @@ def perform(
     try:
         return ask(home, operation, asked, timeout=timeout)
     except NoGateway:
-        if not (home / DATABASE).exists():
-            raise StartError(f"{home} has no database yet; `talaria run` creates it.") from None
+        require_database(home)
     with showing("No gateway is running. Opening the database"):
-        settings = load_settings() if load_settings else None
-        return dict(operations.perform_here(home, operation, asked, settings))
+        return dict(operations.perform_here(home, operation, asked, load_settings))
+
+
+def require_database(home: Path) -> None:
+    """Raise `StartError` if Talaria has never run with a home."""
+    if not (home / DATABASE).exists():
+        raise StartError(f"{home} has no database yet; `talaria run` creates it.")
 
 
 def ask_as_client(

@@ -1,33 +1,189 @@
-"""The services of operations in a running gateway."""
+"""The services of operations: those of a running gateway, or of a home that is opened for one."""
 
-from gateway.bootstrap.factories import make_prompt_cache
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.operations.contract import (
-    OperationContext,
-    scheduling_context,
-    webhook_rules,
-)
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tzlocal
+
+from agent_core import digest, memory, schedule, skills
+from gateway import config, jobs, people, scheduler
+from gateway.interfaces import operations
+from gateway.interfaces.operations.contract import SchedulingContext
+from gateway.outbound import webhooks
+
+if TYPE_CHECKING:
+    from agent_core.agent.prompt import PromptCache
+    from agent_core.memory import MemoryStore
+    from agent_core.schedule import CalendarReader
+    from agent_core.state.engine.database import Database
+    from agent_core.state.queues.outbox import OutboxRow
+    from gateway.bootstrap.lifecycle import Gateway
+    from gateway.config import Settings
+    from gateway.outbound.webhooks import WebhookRules
+    from gateway.people import DataErase, DataExport
+    from gateway.scheduler import SkillServices
 
 
-def open_context(gateway: Gateway, *, actor: str = "house") -> OperationContext:
+def open_context(gateway: "Gateway", *, actor: str = "house") -> "RunningContext":
     """Return the services of an operation; `actor` is who did what it changes."""
-    return OperationContext(
-        database=gateway.database,
-        now=gateway.now,
-        enqueue=gateway.dispatcher.enqueue,
-        forget_known=gateway.router.forget_known,
-        exports=gateway.exports,
-        erasing=gateway.data_requests.erasing,
-        memory=gateway.memory.store,
-        skills=gateway.scheduling.skills,
-        prompt_cache=make_prompt_cache(gateway.settings, gateway.database, gateway.memory),
-        scheduling=scheduling_context(
-            gateway.settings,
-            calendars=gateway.scheduling.calendars,
-            wake=gateway.scheduling.wake,
-            load_platforms=lambda: gateway.platforms.adapters,
-        ),
-        webhooks=webhook_rules(gateway.settings),
-        wake_webhooks=gateway.webhooks.wake,
-        actor=actor,
-    )
+    return RunningContext(gateway, actor)
+
+
+class RunningContext:
+    """The services of a running gateway."""
+
+    def __init__(self, gateway: "Gateway", actor: str) -> None:
+        self.actor = actor
+        self.database = gateway.database
+        self.now = gateway.now
+        self.enqueue = gateway.dispatcher.enqueue
+        self.forget_known = gateway.router.forget_known
+        self.wake_webhooks = gateway.webhooks.wake
+        self.memory = gateway.memory.store
+        self.exports = gateway.exports
+        self.erasing = gateway.data_requests.erasing
+        self.calendars = gateway.scheduling.calendars
+        self.skills = gateway.scheduling.skills
+        self.pages = gateway.settings.http.pages
+        self.webhooks = _limit_webhooks(gateway.settings)
+        self._gateway = gateway
+
+    @property
+    def prompt_cache(self) -> "PromptCache":
+        """A cache beside the agent's own."""
+        gateway = self._gateway
+        return operations.make_prompt_cache(gateway.settings, self.database, gateway.memory)
+
+    @property
+    def scheduling(self) -> SchedulingContext:
+        """What the gateway schedules with."""
+        settings = self._gateway.settings
+        return SchedulingContext(
+            zone=find_zone_of(settings),
+            rules=jobs.make_rules(settings),
+            wake=self._gateway.scheduling.wake,
+            load_platforms=lambda: self._gateway.platforms.adapters,
+            hooks=settings.http.hooks,
+        )
+
+
+class HomeContext:
+    """The services of a home without a gateway; each is made when an operation uses it."""
+
+    actor = "house"
+
+    def __init__(
+        self,
+        home: Path,
+        database: "Database",
+        now: Callable[[], int],
+        load_settings: "Callable[[], Settings] | None",
+    ) -> None:
+        self.database = database
+        self.now = now
+        self._home = home
+        self._load_settings = load_settings
+
+    def enqueue(self, _: "Sequence[OutboxRow]") -> None:
+        """Leave the rows in the outbox: the next gateway delivers them."""
+
+    def forget_known(self) -> None:
+        """Do nothing: this process caches nothing."""
+
+    def wake_webhooks(self) -> None:
+        """Do nothing: the next gateway sends what waits when it starts."""
+
+    @cached_property
+    def _settings(self) -> "Settings | None":
+        return self._load_settings() if self._load_settings else None
+
+    @cached_property
+    def memory(self) -> "MemoryStore":
+        """The memory store."""
+        folder = self._home / config.MEMORIES
+        return memory.MemoryStore(self.database, folder, withdraw=memory.withdraw_fallen)
+
+    @cached_property
+    def exports(self) -> "DataExport":
+        """Exports, which nothing is sent with."""
+        return people.DataExport(self.database, self._home, adapters={}, now=self.now)
+
+    @cached_property
+    def erasing(self) -> "DataErase":
+        """Erasure."""
+        return people.DataErase(
+            self.database, self.memory, self._home, now=self.now, renew=self.forget_known
+        )
+
+    @cached_property
+    def skills(self) -> "SkillServices":
+        """The skills that the settings name; without them, those of the home."""
+        found = self._settings
+        catalog = (
+            skills.SkillCatalog(*found.skill_places)
+            if found
+            else skills.SkillCatalog(self._home / config.SKILLS)
+        )
+        rules = found.skills if found else config.SkillSettings()
+        return scheduler.make_skill_services(catalog, rules, self.database)
+
+    @cached_property
+    def pages(self) -> str:
+        """The address of the console's pages; without settings, none."""
+        return self._settings.http.pages if self._settings else ""
+
+    @cached_property
+    def webhooks(self) -> "WebhookRules":
+        """The limits of webhooks; without settings, the default ones."""
+        return _limit_webhooks(self._settings) if self._settings else webhooks.WebhookRules()
+
+    @cached_property
+    def prompt_cache(self) -> "PromptCache | None":
+        """The current prompts; None without settings."""
+        found = self._settings
+        return operations.make_prompt_cache(found, self.database, None) if found else None
+
+    @cached_property
+    def scheduling(self) -> SchedulingContext:
+        """The scheduling context; without settings, the default one."""
+        found = self._settings
+        return SchedulingContext(
+            zone=find_zone_of(found),
+            rules=jobs.make_rules(found) if found else schedule.JobRules(),
+            wake=_wait_for_start,
+            load_platforms=lambda: operations.load_platforms(found),
+            hooks=found.http.hooks if found else "",
+        )
+
+    @cached_property
+    def calendars(self) -> "CalendarReader":
+        """Reads calendars as the settings allow it."""
+        found = self._settings
+        zone = find_zone_of(found)
+        options = digest.DigestOptions(
+            home=self._home,
+            zone=zone,
+            github_url="",
+            github_token="",
+            allow_hosts=found.digest.allow_hosts if found else (),
+        )
+        return scheduler.Calendars(
+            database=self.database, digest=options, zone=zone, changed=_wait_for_start, now=self.now
+        )
+
+
+def find_zone_of(settings: "Settings | None") -> str:
+    """Return the time zone of people who have not set one, an IANA name."""
+    own = settings.people.time_zone if settings else None
+    return own or tzlocal.get_localzone_name()
+
+
+def _limit_webhooks(settings: "Settings") -> "WebhookRules":
+    table = settings.webhooks
+    return webhooks.WebhookRules(allow_hosts=table.allow_hosts, per_person=table.per_person)
+
+
+def _wait_for_start() -> None:
+    """Do nothing: the next gateway checks what is due when it starts."""

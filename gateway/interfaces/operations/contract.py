@@ -2,22 +2,20 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-import tzlocal
-
-from adapters.contract import ChatAdapter
-from agent_core.agent.prompt import PromptCache
-from agent_core.memory import MemoryStore
-from agent_core.schedule import CalendarReader, JobRules
-from agent_core.state.engine.database import Database
-from agent_core.state.queues.outbox import OutboxRow
-from gateway.config import Settings
 from gateway.errors import Declined
-from gateway.jobs import make_rules
-from gateway.outbound.webhooks import WebhookRules
-from gateway.people import DataErase, DataExport
-from gateway.scheduler import SkillServices
+
+if TYPE_CHECKING:
+    from adapters.contract import ChatAdapter
+    from agent_core.agent.prompt import PromptCache
+    from agent_core.memory import MemoryStore
+    from agent_core.schedule import CalendarReader, JobRules
+    from agent_core.state.engine.database import Database
+    from agent_core.state.queues.outbox import OutboxRow
+    from gateway.outbound.webhooks import WebhookRules
+    from gateway.people import DataErase, DataExport
+    from gateway.scheduler import SkillServices
 
 Answer = Mapping[str, Any]
 """Values that JSON can hold."""
@@ -30,39 +28,77 @@ class SchedulingContext:
     """The scheduling context: the deployment's zone, an IANA name, and the limits of jobs."""
 
     zone: str
-    rules: JobRules
-    calendars: CalendarReader
+    rules: "JobRules"
     wake: Callable[[], None]
     """Called after a write that may make a job due earlier."""
-    load_platforms: Callable[[], Mapping[str, ChatAdapter]]
+    load_platforms: "Callable[[], Mapping[str, ChatAdapter]]"
     """Returns the enabled platforms by name. Raises `StartError`."""
     hooks: str
     """The address of webhooks, to which a secret is added; "" without an HTTP server."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationContext:
-    """The services of operations: a running gateway's, or those of a database opened for one."""
+class OperationContext(Protocol):
+    """The services of operations: a running gateway's, or those of a database opened for one.
 
-    database: Database
-    now: Callable[[], int]
-    enqueue: Callable[[Sequence[OutboxRow]], None]
-    """Delivers new outbox rows, if a gateway runs."""
-    forget_known: Callable[[], None]
-    """Drops caches after people or their memory have changed."""
-    memory: MemoryStore
-    """The memory store; it serialises all changes."""
-    exports: DataExport
-    erasing: DataErase
-    scheduling: SchedulingContext
-    skills: SkillServices
-    webhooks: WebhookRules
-    wake_webhooks: Callable[[], None]
-    """Called after a write that gives webhooks something to send."""
-    prompt_cache: PromptCache | None = None
-    """Builds a conversation's current prompt; None without settings."""
-    actor: str = "house"
-    """Who did what an operation changes: `house` for the command line, `person` for themselves."""
+    The second ones are made when an operation uses them, so that a list appears at once. What
+    they need of the settings is read then, too: that raises `StartError`.
+    """
+
+    @property
+    def database(self) -> "Database":
+        """The open database."""
+
+    @property
+    def actor(self) -> str:
+        """Who did what an operation changes: `house` for the command line, else `person`."""
+
+    @property
+    def memory(self) -> "MemoryStore":
+        """The memory store; it serialises all changes."""
+
+    @property
+    def exports(self) -> "DataExport":
+        """Exports of people's data."""
+
+    @property
+    def erasing(self) -> "DataErase":
+        """Erasure of people."""
+
+    @property
+    def scheduling(self) -> SchedulingContext:
+        """What operations on jobs need."""
+
+    @property
+    def calendars(self) -> "CalendarReader":
+        """Reads the calendars of days off that jobs name."""
+
+    @property
+    def skills(self) -> "SkillServices":
+        """What operations on skills need."""
+
+    @property
+    def pages(self) -> str:
+        """The address of the console's pages; "" without an HTTP server."""
+
+    @property
+    def webhooks(self) -> "WebhookRules":
+        """The limits of webhooks."""
+
+    @property
+    def prompt_cache(self) -> "PromptCache | None":
+        """Builds a conversation's current prompt; None without settings."""
+
+    def now(self) -> int:
+        """Return the time, in milliseconds UTC."""
+
+    def enqueue(self, rows: "Sequence[OutboxRow]", /) -> None:
+        """Deliver new outbox rows, if a gateway runs."""
+
+    def forget_known(self) -> None:
+        """Drop caches after people or their memory have changed."""
+
+    def wake_webhooks(self) -> None:
+        """Look again, after a write that gives webhooks something to send."""
 
 
 Operation = Callable[[OperationContext, Answer], Awaitable[Answer]]
@@ -83,35 +119,3 @@ def read_limit(asked: Answer) -> int:
     if not isinstance(limit, int) or not 1 <= limit <= _MOST_LISTED:
         raise Declined(f"The limit must be a number from 1 to {_MOST_LISTED}.")
     return limit
-
-
-def find_zone_of(settings: Settings | None) -> str:
-    """Return the time zone of people who have not set one, an IANA name."""
-    own = settings.people.time_zone if settings else None
-    return own or tzlocal.get_localzone_name()
-
-
-def webhook_rules(settings: Settings | None) -> WebhookRules:
-    """Return the limits of webhooks; without settings, the default ones."""
-    if settings is None:
-        return WebhookRules()
-    table = settings.webhooks
-    return WebhookRules(allow_hosts=table.allow_hosts, per_person=table.per_person)
-
-
-def scheduling_context(
-    settings: Settings | None,
-    *,
-    calendars: CalendarReader,
-    wake: Callable[[], None],
-    load_platforms: Callable[[], Mapping[str, ChatAdapter]],
-) -> SchedulingContext:
-    """Return the scheduling context; without settings, the default one."""
-    return SchedulingContext(
-        zone=find_zone_of(settings),
-        rules=make_rules(settings) if settings else JobRules(),
-        calendars=calendars,
-        wake=wake,
-        load_platforms=load_platforms,
-        hooks=settings.http.hooks if settings else "",
-    )

@@ -39,9 +39,9 @@ from agent_core.state.jobs.jobs import Job, JobState, Target
 from agent_core.state.jobs.late import Late
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
+from gateway import jobs as job_turns
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
-from gateway.jobs import name_places, undo_change
 from gateway.texts import jobs as jobs_texts
 
 _RUNS = 100
@@ -211,7 +211,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
 
     def work(connection: Connection, job: Job) -> Job:
         is_operator = context.actor == "house"
-        return undo_change(
+        return job_turns.undo_change(
             connection, job, rules=rules, now=now, version=version, may_set_script=is_operator
         )
 
@@ -268,7 +268,7 @@ async def _read_calendars(
     """Read the calendars of days off that a job names. Raises `Mistaken`."""
     if person_id is None:
         return {}
-    reader = context.scheduling.calendars
+    reader = context.calendars
     try:
         return await read_calendars(arguments, reader, (person_id, room_id), None)
     except ToolArgumentError as error:
@@ -330,7 +330,7 @@ def outline(connection: Connection, job: Job) -> dict[str, Any]:
     person = people.find(connection, person_id=job.person_id) if job.person_id else None
     room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None
     timing, zone = load_timing(job.timing), find_zone(job.zone)
-    places = name_places(connection, person.id, job.targets, None) if person else []
+    places = job_turns.name_places(connection, person.id, job.targets, None) if person else []
     return {
         "id": job.id,
         "person": person.slug if person else None,

@@ -11,10 +11,9 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools import PROMPT_TOOLS, RARE_TOOLS
+from gateway import people as admission
 from gateway.errors import Declined, suggest
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
-from gateway.people import approve as let_in
-from gateway.people import new_claim_code
 from gateway.texts import general, privacy
 
 _LONGEST_NAME = 80
@@ -45,7 +44,7 @@ async def make_claim_code(context: OperationContext, _: Answer) -> Answer:
     """Make a new claim code; earlier ones become invalid."""
     now = context.now()
     code = await context.database.write(
-        "people.code", lambda connection: new_claim_code(connection, now=now)
+        "people.code", lambda connection: admission.new_claim_code(connection, now=now)
     )
     return {"code": code}
 
@@ -73,7 +72,7 @@ async def approve(context: OperationContext, asked: Answer) -> Answer:
     code, now = read_text(asked, "code"), context.now()
 
     def work(connection: Connection) -> tuple[str, OutboxRow] | None:
-        approved = let_in(connection, code, "", now)
+        approved = admission.approve(connection, code, "", now)
         if approved is None:
             return None
         return approved.name, outbox.enqueue(connection, approved.greeting, now=now)

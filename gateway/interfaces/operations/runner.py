@@ -1,94 +1,86 @@
-"""Performs an operation on the database of a home, where no gateway runs."""
+"""The operations of the command line by name, and how one is performed without a gateway."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import tzlocal
-
-from agent_core.digest import DigestOptions
 from agent_core.errors import StoreError
-from agent_core.memory import MemoryStore, withdraw_fallen
-from agent_core.skills import SkillCatalog
 from agent_core.state.engine.database import Database, now
-from agent_core.state.queues.outbox import OutboxRow
-from gateway.bootstrap.factories import load_adapters, make_memory, make_prompt_cache
-from gateway.config import DATABASE, MEMORIES, SKILLS, Settings, SkillSettings, make_home
+from gateway.config import DATABASE, make_home
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import (
-    Answer,
-    OperationContext,
-    scheduling_context,
-    webhook_rules,
-)
-from gateway.interfaces.operations.registry import OPERATIONS
-from gateway.people import DataErase, DataExport
-from gateway.scheduler import Calendars, make_skill_services
+from gateway.interfaces import operations
+from gateway.interfaces.operations.contexts import HomeContext
+from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
+
+if TYPE_CHECKING:
+    from gateway.config import Settings
 
 
-def perform_here(home: Path, operation: str, asked: Answer, settings: Settings | None) -> Answer:
+async def back_up(context: OperationContext, asked: Answer) -> Answer:
+    """Copy the database to a new file at an absolute path.
+
+    Raises `Declined`, and `StoreError` if the copy can't be made.
+    """
+    target = Path(read_text(asked, "target"))
+    if not target.is_absolute():
+        raise Declined(f"{target} is not an absolute path.")
+    await context.database.back_up(target)
+    return {"target": str(target)}
+
+
+_GROUPS: Mapping[str, Callable[[], Mapping[str, Operation]]] = {
+    "backup": lambda: {"backup": back_up},
+    "people": lambda: operations.PEOPLE_OPERATIONS,
+    "tools": lambda: operations.PEOPLE_OPERATIONS,
+    "logins": lambda: operations.LOGIN_OPERATIONS,
+    "memory": lambda: operations.MEMORY_OPERATIONS,
+    "turns": lambda: operations.TURN_OPERATIONS,
+    "jobs": lambda: operations.JOB_OPERATIONS,
+    "jobs.preview": lambda: {"jobs.preview": operations.preview},
+    "skills": lambda: operations.SKILL_OPERATIONS,
+    "mcp": lambda: operations.MCP_OPERATIONS,
+    "imports": lambda: operations.IMPORT_OPERATIONS,
+    "approvals": lambda: operations.APPROVAL_OPERATIONS,
+    "tokens": lambda: operations.TOKEN_OPERATIONS,
+    "webhooks": lambda: operations.WEBHOOK_OPERATIONS,
+}
+"""By what is before the dot of their names, or by the whole name; each imports its module."""
+
+
+def find_operation(name: str) -> Operation | None:
+    """Return an operation by its name on the control socket, or None if there is none."""
+    group = _GROUPS.get(name) or _GROUPS.get(name.partition(".")[0])
+    return group().get(name) if group else None
+
+
+def perform_here(
+    home: Path,
+    operation: str,
+    asked: Answer,
+    load_settings: "Callable[[], Settings] | None",
+) -> Answer:
     """Open the database of a home and perform an operation on it.
 
     Raises `Declined`, `StartError`, and `StoreError` if the database can't be opened.
     """
-    return asyncio.run(_perform_here(home, operation, asked, settings))
+    return asyncio.run(_perform_here(home, operation, asked, load_settings))
 
 
 async def _perform_here(
-    home: Path, operation: str, asked: Answer, settings: Settings | None
+    home: Path,
+    operation: str,
+    asked: Answer,
+    load_settings: "Callable[[], Settings] | None",
 ) -> Answer:
     make_home(home)
+    perform = find_operation(operation)
+    if perform is None:
+        raise ValueError(f"there is no operation {operation}")
     database = await Database.open(home / DATABASE)
-    memory = MemoryStore(database, home / MEMORIES, withdraw=withdraw_fallen)
-    context = OperationContext(
-        database=database,
-        now=now,
-        enqueue=_leave_queued,
-        forget_known=_cache_nothing,
-        exports=DataExport(database, home, adapters={}, now=now),
-        erasing=DataErase(database, memory, home, now=now, renew=_cache_nothing),
-        memory=memory,
-        skills=make_skill_services(
-            SkillCatalog(*settings.skill_places) if settings else SkillCatalog(home / SKILLS),
-            settings.skills if settings else SkillSettings(),
-            database,
-        ),
-        webhooks=webhook_rules(settings),
-        wake_webhooks=_do_nothing,
-        prompt_cache=make_prompt_cache(settings, database, make_memory(settings, database))
-        if settings
-        else None,
-        scheduling=scheduling_context(
-            settings,
-            calendars=_make_calendars(home, database, settings),
-            wake=_do_nothing,
-            load_platforms=lambda: load_adapters(settings) if settings else {},
-        ),
-    )
     try:
-        return await OPERATIONS[operation](context, asked)
+        return await perform(HomeContext(home, database, now, load_settings), asked)
     except StoreError as error:
         raise Declined(str(error)) from error
     finally:
         await database.close()
-
-
-def _make_calendars(home: Path, database: Database, settings: Settings | None) -> Calendars:
-    zone = (settings.people.time_zone if settings else None) or tzlocal.get_localzone_name()
-    allowed = settings.digest.allow_hosts if settings else ()
-    digest = DigestOptions(
-        home=home, zone=zone, github_url="", github_token="", allow_hosts=allowed
-    )
-    return Calendars(database=database, digest=digest, zone=zone, changed=_do_nothing, now=now)
-
-
-def _leave_queued(_: Sequence[OutboxRow]) -> None:
-    """Leave the rows in the outbox: the next gateway delivers them."""
-
-
-def _do_nothing() -> None:
-    """Do nothing: the next gateway checks what is due when it starts."""
-
-
-def _cache_nothing() -> None:
-    """Do nothing: this process caches nothing."""

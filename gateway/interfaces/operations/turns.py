@@ -6,30 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from agent_core.agent.prompt import FrozenPrompt
-from agent_core.agent.replay import (
-    RebuiltCall,
-    Redaction,
-    TrajectoryFormat,
-    TurnRecord,
-    compare,
-    differ_in_words,
-    read_prompt_context,
-    read_record,
-    read_trajectories,
-    rebuild_calls,
-    render_trajectory,
-    replay,
-)
+from agent_core import tools
+from agent_core.agent import replay as replays
 from agent_core.ids import TurnId
 from agent_core.state.conversations import messages, turns, usage
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.queues import dead_letters
-from agent_core.tools import SecretMask
 from agent_core.transcript import Message, dump_parts
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import (
@@ -41,6 +27,10 @@ from gateway.interfaces.operations.contract import (
 )
 from gateway.texts.general import explain_ending
 from gateway.texts.usage import describe_charged
+
+if TYPE_CHECKING:
+    from agent_core.agent.prompt import FrozenPrompt
+    from agent_core.agent.replay import RebuiltCall, TrajectoryFormat, TurnRecord
 
 
 async def list_turns(context: OperationContext, asked: Answer) -> Answer:
@@ -91,7 +81,7 @@ async def show_requests(context: OperationContext, asked: Answer) -> Answer:
     Messages that a request shares with the one before it appear only there. Raises `Declined`.
     """
     record = await _read(context, asked)
-    calls = await asyncio.to_thread(rebuild_calls, record)
+    calls = await asyncio.to_thread(replays.rebuild_calls, record)
     before: Sequence[Message] = ()
     reported = []
     for call in calls:
@@ -115,10 +105,10 @@ async def replay_turn(context: OperationContext, asked: Answer) -> Answer:
     record = await _read(context, asked)
     if record.prompt is None:
         raise Declined(f"The prompt of turn {record.turn.id} was deleted or altered.")
-    calls = await asyncio.to_thread(rebuild_calls, record)
+    calls = await asyncio.to_thread(replays.rebuild_calls, record)
     if asked.get("memory") == "now":
         return await _replay_with_memory_of_now(context, record, record.prompt, calls)
-    comparison = compare(calls, await replay(record, calls, record.prompt))
+    comparison = replays.compare(calls, await replays.replay(record, calls, record.prompt))
     return {
         "id": record.turn.id,
         "calls": len(calls),
@@ -137,7 +127,7 @@ async def export_turns(context: OperationContext, asked: Answer) -> Answer:
     """
     target, slug, since = Path(read_text(asked, "target")), asked.get("person"), asked.get("since")
     wanted: TrajectoryFormat = next(
-        (one for one in get_args(TrajectoryFormat) if one == asked.get("format")), "jsonl"
+        (one for one in get_args(replays.TrajectoryFormat) if one == asked.get("format")), "jsonl"
     )
     if not target.is_absolute():
         raise Declined(f"{target} is not an absolute path.")
@@ -148,14 +138,16 @@ async def export_turns(context: OperationContext, asked: Answer) -> Answer:
         if not whose:
             names = ", ".join(one.slug for one in everybody)
             raise Declined(f"There is no person {slug}. There are: {names}.")
-        redaction = Redaction(connection, SecretMask()) if asked.get("redact") else None
+        redaction = (
+            replays.Redaction(connection, tools.SecretMask()) if asked.get("redact") else None
+        )
         count = 0
         target.touch(mode=0o600, exist_ok=False)
         try:
             with target.open("w", encoding="utf-8") as file:
-                for found in read_trajectories(connection, whose, since or 0):
+                for found in replays.read_trajectories(connection, whose, since or 0):
                     shown = redaction.apply(found) if redaction else found
-                    file.write(render_trajectory(shown, wanted) + "\n")
+                    file.write(replays.render_trajectory(shown, wanted) + "\n")
                     count += 1
         except BaseException:
             target.unlink()
@@ -193,22 +185,24 @@ async def list_undelivered(context: OperationContext, asked: Answer) -> Answer:
 
 async def _replay_with_memory_of_now(
     context: OperationContext,
-    record: TurnRecord,
-    prompt: FrozenPrompt,
-    calls: Sequence[RebuiltCall],
+    record: "TurnRecord",
+    prompt: "FrozenPrompt",
+    calls: "Sequence[RebuiltCall]",
 ) -> Answer:
-    scene = await context.database.read(lambda connection: read_prompt_context(connection, record))
+    scene = await context.database.read(
+        lambda connection: replays.read_prompt_context(connection, record)
+    )
     if scene is None or context.prompt_cache is None:
         raise Declined(f"Without settings, the current prompt of turn {record.turn.id} is unknown.")
     # Without a session no prompt is cached: it is built from the current state.
     fresh = (await context.prompt_cache.find_or_build(scene, None, prompt.tools)).prompt
-    made = await replay(record, calls, fresh)
+    made = await replays.replay(record, calls, fresh)
     rest = [(one.sent and one.sent.messages) for one in calls]
     return {
         "id": record.turn.id,
         "calls": len(calls),
         "is_rest_same": rest == [one.request.messages for one in made[: len(calls)]],
-        "prompt": differ_in_words(prompt.system, fresh.system),
+        "prompt": replays.differ_in_words(prompt.system, fresh.system),
     }
 
 
@@ -241,9 +235,9 @@ def _turn(asked: Answer) -> TurnId:
     return TurnId(number)
 
 
-async def _read(context: OperationContext, asked: Answer) -> TurnRecord:
+async def _read(context: OperationContext, asked: Answer) -> "TurnRecord":
     number = _turn(asked)
-    record = await context.database.read(lambda connection: read_record(connection, number))
+    record = await context.database.read(lambda connection: replays.read_record(connection, number))
     if record is None:
         raise Declined(f"There is no turn {number}.")
     if record.is_by_job:
@@ -251,7 +245,7 @@ async def _read(context: OperationContext, asked: Answer) -> TurnRecord:
     return record
 
 
-def _report(call: RebuiltCall, before: Sequence[Message]) -> dict[str, Any]:
+def _report(call: "RebuiltCall", before: Sequence[Message]) -> dict[str, Any]:
     spent, sent = call.spent, call.sent
     messages = sent.messages if sent else ()
     pairs = zip(messages, before, strict=False)

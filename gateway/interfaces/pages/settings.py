@@ -25,7 +25,7 @@ from gateway.commands import (
     save_settings,
 )
 from gateway.interfaces.api.responses import read_body
-from gateway.interfaces.operations.contract import find_zone_of
+from gateway.interfaces.operations.contexts import find_zone_of
 from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.texts.attachments import SPEECH_BUTTONS

@@ -124,7 +124,7 @@ def test_a_home_below_a_file_is_a_fault(home: Path) -> None:
 
 def test_settings_that_are_wrong_are_a_sentence(home: Path) -> None:
     done = talaria(home, "check", TALARIA_TURNS__AT_ONCE="0")
-    assert (done.code, done.out) == (2, "")
+    assert (done.code, len(done.out.splitlines())) == (2, 1)
     assert "TALARIA_TURNS__AT_ONCE must be a whole number from 1 to 10000, but is 0." in done.err
 
 

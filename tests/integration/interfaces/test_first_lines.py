@@ -22,11 +22,13 @@ HEAVY = (
     *("prompt_toolkit", "pydantic", "rich", "ruamel.yaml", "slack_sdk", "telegram"),
 )
 """Modules that take a tenth of a second or more, or bring those that do."""
-ASKING = (
-    *(("people", "list"), ("turns", "list"), ("jobs", "list"), ("tokens", "list")),
-    *(("approvals", "list"), ("logins", "list"), ("top",), ("logs",)),
+LISTING = (
+    *(("people", "list"), ("turns", "list"), ("tokens", "list"), ("webhooks", "list")),
+    *(("approvals", "list"), ("logins", "list"), ("memory", "log"), ("mcp", "list")),
 )
-"""Commands that only ask the gateway, or read one file."""
+"""Commands that show rows of the database, or of one file."""
+ASKING = (*LISTING, ("tools", "list"), ("skills", "list"), ("console",), ("backup",), ("logs",))
+"""Commands that ask the gateway first, or read one file."""
 
 
 def list_heavy(home: Path, *lines: tuple[str, ...]) -> dict[str, list[str]]:
@@ -75,6 +77,37 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
 def test_a_command_that_asks_the_gateway_imports_nothing_heavy(tmp_path: Path) -> None:
     found = list_heavy(tmp_path, *ASKING)
     assert {line: heavy for line, heavy in found.items() if heavy} == {}
+
+
+async def test_a_list_without_a_gateway_imports_only_what_reads_the_database(
+    tmp_path: Path,
+) -> None:
+    await (await Database.open(tmp_path / "state.db")).close()
+    found = list_heavy(tmp_path, *LISTING)
+    assert {line: set(heavy) - {"aiosqlite"} for line, heavy in found.items()} == {
+        line: set() for line in found
+    }
+    assert "aiosqlite" in found["people list"]
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (("check",), "ok    python "),
+        (("doctor",), "ok    python "),
+        (("backup",), "Backing up "),
+    ],
+)
+async def test_a_pipe_gets_the_first_line_before_anything_heavy_is_imported(
+    tmp_path: Path, words: tuple[str, ...], first: str
+) -> None:
+    await (await Database.open(tmp_path / "state.db")).close()
+    lines = run_in_pipe(tmp_path, "-X", "importtime", "-m", "gateway", *words).splitlines()
+    names = [line.rpartition("|")[2].strip() for line in lines]
+    place = next(at for at, line in enumerate(lines) if line.startswith(first))
+    assert "gateway.interfaces.parser" in names[:place]
+    assert not set(HEAVY) & set(names[:place])
+    assert "pydantic" in names[place:]
 
 
 def test_a_heavy_command_is_seen(tmp_path: Path) -> None:
@@ -134,6 +167,20 @@ def test_help_without_rich_is_plain(tmp_path: Path) -> None:
     )
     shown = run_in_terminal(tmp_path, "-c", code, TERM="xterm-256color")
     assert shown.replace("\r\n", "\n") == talaria(tmp_path, "--help").out
+
+
+def run_in_pipe(home: Path, *arguments: str) -> str:
+    """Return everything that a program writes into one pipe, in the order of its writing."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+        cwd=ROOT,
+        env=environ(home),
+    ).stdout
 
 
 def run_in_terminal(home: Path, *arguments: str, **variables: str) -> str:

@@ -17,7 +17,7 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.clients import FindClient
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import Words, find_person, pick, reply
-from gateway.interfaces.operations.contract import find_zone_of
+from gateway.interfaces.operations.contexts import find_zone_of
 from gateway.turns import Client
 
 _NO_TURN = TurnId(0)

@@ -3,31 +3,27 @@
 import argparse
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 
+from gateway import config
 from gateway.errors import StartError
-from gateway.interfaces.diagnostics import describe, examine
+from gateway.interfaces import diagnostics
 from gateway.interfaces.operations.client import NoGateway, fetch_health
 from gateway.interfaces.waiting import read_settings
 
 _PATIENCE = 4.0
 """Seconds for a health report; the container's health check gives up after five."""
-_DONE, _FAILED, _WRONG = 0, 1, 2
+_DONE, _FAILED = 0, 1
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Print the findings; return 0 without a fault, else 2. With `--live`, 0 if healthy, else 1."""
-    found = read_settings(environ)
     if arguments.live:
-        return _ask_live(found.home, as_json=arguments.json)
-    findings = examine(found)
-    is_well = all(finding.state != "fault" for finding in findings)
-    if arguments.json:
-        print(json.dumps({"ok": is_well, "findings": [asdict(one) for one in findings]}))
-    else:
-        print("\n".join(describe(findings)))
-    return _DONE if is_well else _WRONG
+        return _ask_live(config.open_home(environ), as_json=arguments.json)
+    report = diagnostics.Report(as_json=arguments.json)
+    report.add([diagnostics.examine_python()])
+    report.add(diagnostics.examine(read_settings(environ)))
+    return report.end()
 
 
 def _ask_live(home: Path, *, as_json: bool) -> int:

@@ -21,9 +21,13 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Make the link in the running gateway or on its database, and print it."""
-    settings = config.load(environ)
-    asked = {"person": arguments.person, "pages": settings.http.pages}
-    made = operations.perform(settings.home, "logins.link", asked)
+    home = config.open_home(environ)
+    made = operations.perform(
+        home,
+        "logins.link",
+        {"person": arguments.person},
+        load_settings=lambda: config.load(environ),
+    )
     print(f"Pages of {made['folder']}:\n")
     print(f"  {made['link']}\n")
     print(f"The link works once, for {made['minutes']} minutes, while `talaria run` runs.")

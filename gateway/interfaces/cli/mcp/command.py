@@ -5,32 +5,20 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from agent_core.tools.mcp import (
-    Judged,
-    Listing,
-    McpServer,
-    McpUnavailable,
-    Pins,
-    judge,
-    list_digests,
-    load_sessions,
-)
-from gateway.config import (
-    DATABASE,
-    MCP_CONFIG,
-    Settings,
-    add_mcp_server,
-    locate_mcp_programs,
-    read_mcp_servers,
-    remove_mcp_server,
-)
+from agent_core.tools import mcp
+from gateway import config
 from gateway.errors import Mistaken, StartError, suggest
 from gateway.interfaces import operations
 from gateway.interfaces.mcp_server.loading import MISSING, is_installed, load_stdio
 from gateway.interfaces.operations.client import NoGateway
 from gateway.interfaces.waiting import read_settings
+
+if TYPE_CHECKING:
+    from agent_core.tools.mcp import Judged, Listing, McpServer
+    from gateway.config import Settings
 
 _FAILED = 1
 _SECONDS = 60.0
@@ -43,10 +31,12 @@ _SHORT, _WHOLE = 100, 1000
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb. Raises `StartError`."""
+    verb = {"rm": "remove", None: "list"}.get(arguments.verb, arguments.verb)
+    if verb == "list":
+        home = config.open_home(environ)
+        return _list(home, config.add_saved(environ, home))
     settings = read_settings(environ)
-    match {"rm": "remove", None: "list"}.get(arguments.verb, arguments.verb):
-        case "list":
-            return _list(settings)
+    match verb:
         case "add":
             return _add(settings, arguments)
         case "remove":
@@ -60,9 +50,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
             )
 
 
-def _list(settings: Settings) -> int:
-    servers = read_mcp_servers(settings.home, settings.environ)
-    accepted = _ask_accepted(settings, servers)
+def _list(home: Path, environ: Mapping[str, str]) -> int:
+    servers = config.read_mcp_servers(home, environ) if (home / config.MCP_CONFIG).exists() else ()
+    accepted = _ask_accepted(home, servers)
     for server in servers:
         what = server.url or " ".join(server.argv)
         print(f"{server.name}: {what}" if what else server.name)
@@ -75,7 +65,7 @@ def _list(settings: Settings) -> int:
     return _FAILED if any(server.fault for server in servers) else 0
 
 
-def _serve(settings: Settings, person: str) -> int:
+def _serve(settings: "Settings", person: str) -> int:
     if not is_installed():
         raise StartError(MISSING)
     try:
@@ -85,11 +75,11 @@ def _serve(settings: Settings, person: str) -> int:
     return 0
 
 
-def _add(settings: Settings, arguments: argparse.Namespace) -> int:
+def _add(settings: "Settings", arguments: argparse.Namespace) -> int:
     table = _make_table(arguments)
-    is_first = not (settings.home / MCP_CONFIG).exists()
-    server = add_mcp_server(settings.home, arguments.name, table, settings.environ)
-    print(f"Added to {settings.home / MCP_CONFIG}; {_FIRST if is_first else _FURTHER}.")
+    is_first = not (settings.home / config.MCP_CONFIG).exists()
+    server = config.add_mcp_server(settings.home, arguments.name, table, settings.environ)
+    print(f"Added to {settings.home / config.MCP_CONFIG}; {_FIRST if is_first else _FURTHER}.")
     return _show(settings, server, accepts=True, is_sure=arguments.yes)
 
 
@@ -125,11 +115,11 @@ def _read_pairs(given: Sequence[str] | None) -> dict[str, str]:
     return pairs
 
 
-def _remove(settings: Settings, name: str) -> int:
-    remove_mcp_server(settings.home, name)
-    if _has_database(settings):
+def _remove(settings: "Settings", name: str) -> int:
+    config.remove_mcp_server(settings.home, name)
+    if _has_database(settings.home):
         operations.perform(settings.home, "mcp.forget", {"server": name})
-    surroundings = locate_mcp_programs(settings.home, settings.environ)
+    surroundings = config.locate_mcp_programs(settings.home, settings.environ)
     if surroundings.tokens:
         (surroundings.tokens / f"{name}.json").unlink(missing_ok=True)
     folder = surroundings.folder / name
@@ -137,8 +127,8 @@ def _remove(settings: Settings, name: str) -> int:
     return 0
 
 
-def _find(settings: Settings, name: str) -> McpServer:
-    servers = {one.name: one for one in read_mcp_servers(settings.home, settings.environ)}
+def _find(settings: "Settings", name: str) -> "McpServer":
+    servers = {one.name: one for one in config.read_mcp_servers(settings.home, settings.environ)}
     if name not in servers:
         raise StartError(
             f"There is no MCP server {name}; {suggest(name, servers)}"
@@ -148,18 +138,18 @@ def _find(settings: Settings, name: str) -> McpServer:
     return servers[name]
 
 
-def _show(settings: Settings, server: McpServer, *, accepts: bool, is_sure: bool) -> int:
+def _show(settings: "Settings", server: "McpServer", *, accepts: bool, is_sure: bool) -> int:
     """Connect to a server and list its tools; accept those that wait if the owner wants that."""
     if server.fault:
         raise StartError(f"The server {server.name} {server.fault}.")
     try:
         protocol, listing = asyncio.run(_look(settings, server))
-    except (McpUnavailable, TimeoutError) as error:
+    except (mcp.McpUnavailable, TimeoutError) as error:
         reason = str(error) or f"did not answer within {_SECONDS:g} s"
         print(f"The server {server.name} {reason}.", file=sys.stderr)
         return _FAILED
-    accepted = _ask_accepted(settings, [server])[server.name]
-    judged = judge(listing, Pins(accepted=accepted))
+    accepted = _ask_accepted(settings.home, [server])[server.name]
+    judged = mcp.judge(listing, mcp.Pins(accepted=accepted))
     print(f"{server.name} speaks MCP {protocol} and has {len(listing.tools)} tools.")
     _print_tools(listing, judged)
     if judged.is_complete:
@@ -170,15 +160,15 @@ def _show(settings: Settings, server: McpServer, *, accepts: bool, is_sure: bool
     if not (is_sure or _confirm()):
         print(f"Nobody can use them yet; `talaria mcp accept {server.name}` accepts them.")
         return 0
-    asked = {"server": server.name, "digests": list_digests(listing)}
+    asked = {"server": server.name, "digests": mcp.list_digests(listing)}
     operations.perform(settings.home, "mcp.accept", asked)
     print("Accepted.")
     return 0
 
 
-async def _look(settings: Settings, server: McpServer) -> tuple[str, Listing]:
-    open_session = await load_sessions()
-    surroundings = locate_mcp_programs(settings.home, settings.environ)
+async def _look(settings: "Settings", server: "McpServer") -> "tuple[str, Listing]":
+    open_session = await mcp.load_sessions()
+    surroundings = config.locate_mcp_programs(settings.home, settings.environ)
     async with (
         asyncio.timeout(_SECONDS) as limit,
         open_session(server, surroundings, lambda: None, partial(_sign_in, limit)) as session,
@@ -189,7 +179,9 @@ async def _look(settings: Settings, server: McpServer) -> tuple[str, Listing]:
 async def _sign_in(limit: asyncio.Timeout, link: str) -> str:
     """Let the owner sign in. Raises `McpUnavailable` without a terminal."""
     if not sys.stdin.isatty():
-        raise McpUnavailable("needs you to sign in; do this in a terminal, or send /mcp to Talaria")
+        raise mcp.McpUnavailable(
+            "needs you to sign in; do this in a terminal, or send /mcp to Talaria"
+        )
     print(f"Open this page and sign in:\n\n  {link}\n")
     print("At the end, your browser shows a page that does not load. Copy its address.")
     limit.reschedule(None)
@@ -199,21 +191,19 @@ async def _sign_in(limit: asyncio.Timeout, link: str) -> str:
         limit.reschedule(asyncio.get_running_loop().time() + _SECONDS)
 
 
-def _ask_accepted(
-    settings: Settings, servers: Sequence[McpServer]
-) -> Mapping[str, Mapping[str, str]]:
+def _ask_accepted(home: Path, servers: "Sequence[McpServer]") -> Mapping[str, Mapping[str, str]]:
     names = [server.name for server in servers]
-    if not _has_database(settings):
+    if not (names and _has_database(home)):
         return {name: {} for name in names}
-    return operations.perform(settings.home, "mcp.list", {"servers": names})
+    return operations.perform(home, "mcp.list", {"servers": names})
 
 
-def _has_database(settings: Settings) -> bool:
+def _has_database(home: Path) -> bool:
     """Return whether Talaria has run here before; otherwise, nothing can be accepted yet."""
-    return (settings.home / DATABASE).exists()
+    return (home / config.DATABASE).exists()
 
 
-def _print_tools(listing: Listing, judged: Judged) -> None:
+def _print_tools(listing: "Listing", judged: "Judged") -> None:
     for tool in listing.tools:
         if tool.fault:
             print(f"  {tool.name} can't be used: {tool.fault}.")

@@ -3,9 +3,8 @@
 import argparse
 from collections.abc import Mapping
 
-from gateway.config import SECRETS_CONFIG
+from gateway import config
 from gateway.interfaces.parser import Parser
-from gateway.interfaces.waiting import read_settings
 
 
 def configure(parser: Parser) -> None:
@@ -21,11 +20,12 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Print the names; no value is ever printed. Raises `SettingsError`."""
-    settings = read_settings(environ)
-    for one in settings.named_secrets:
+    home = config.open_home(environ)
+    named = config.read_named_secrets(home, config.add_saved(environ, home))
+    for one in named:
         uses = [f"${one.variable} for {', '.join(one.people)}"] if one.people else []
         uses += [f"the MCP servers {', '.join(one.servers)}"] if one.servers else []
         print(f"{one.name}: {'; '.join(uses)}.")
-    if not settings.named_secrets:
-        print(f"There are no secrets; {settings.home / SECRETS_CONFIG} defines them.")
+    if not named:
+        print(f"There are no secrets; {home / config.SECRETS_CONFIG} defines them.")
     return 0

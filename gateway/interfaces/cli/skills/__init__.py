@@ -6,6 +6,7 @@ from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
     from gateway.interfaces.cli.skills.arguments import configure as configure
+    from gateway.interfaces.cli.skills.local import run_locally as run_locally
     from gateway.interfaces.cli.skills.verbs import run as run
 else:
     __getattr__ = export_lazily(__name__, __file__)

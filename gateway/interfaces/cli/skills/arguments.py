@@ -12,6 +12,8 @@ CHANGES = {
     "pin": ("keep the curator from archiving a skill", "is pinned."),
     "unpin": ("let the curator archive a skill", "is not pinned any more."),
 }
+LOCAL = ("agree", "check", "eval", "install", "scan")
+"""The verbs that read folders, and are not operations of the gateway."""
 _SHOWN = 20
 
 

@@ -5,31 +5,14 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from difflib import unified_diff
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import tzlocal
-
-from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
-from agent_core.skills import (
-    SKILL_FILE,
-    Skill,
-    SkillCatalog,
-    agree,
-    is_whole,
-    list_skill_folders,
-    read_skill_folder,
-    show_name,
-)
-from agent_core.skills.tools import TOOLS
-from gateway.commands import COMMANDS, HIDDEN
-from gateway.config import Settings
-from gateway.errors import Declined, Mistaken
+from agent_core import skills as bodies
+from gateway import config
 from gateway.interfaces import operations
-from gateway.interfaces.cli.skills import evaluate, install
-from gateway.interfaces.cli.skills.arguments import CHANGES
-from gateway.interfaces.waiting import read_settings
+from gateway.interfaces.cli import skills
+from gateway.interfaces.cli.skills.arguments import CHANGES, LOCAL
 
 _HASH = re.compile(r"[0-9a-f]{40,64}")
 _LONGEST = 100
@@ -38,97 +21,24 @@ _LONGEST = 100
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    settings = read_settings(environ)
     verb = arguments.verb or "list"
-    if verb == "check":
-        return _check(arguments.path) if arguments.path else _check_all(settings)
-    if verb in _LOCAL:
-        return _LOCAL[verb](arguments, settings, environ)
-    if verb == "agree":
-        return _agree(SkillCatalog(*settings.skill_places), arguments.name)
+    if verb in LOCAL:
+        return skills.run_locally(verb, arguments, environ)
     given = {
         key: getattr(arguments, key, None)
         for key in ("name", "dry_run", "restore", "row", "limit", "to")
     }
     asked = {key: value for key, value in given.items() if value is not None}
+    home = config.open_home(environ)
     answer = operations.perform(
-        settings.home, f"skills.{verb}", asked, load_settings=lambda: settings
+        home, f"skills.{verb}", asked, load_settings=lambda: config.load(environ)
     )
     if verb in CHANGES:
         print(f"The skill {answer['name']} {CHANGES[verb][1].format(**answer)}")
         return 0
-    zone = ZoneInfo(settings.people.time_zone or tzlocal.get_localzone_name())
+    zone = config.read_zone(environ, home)
     print("\n".join(_LINES[verb](answer, zone)))
     return 0
-
-
-def _agree(catalog: SkillCatalog, name: str) -> int:
-    """Agree to a skill of the working folder; the gateway reads this at the next session."""
-    try:
-        entry = catalog.find(name)
-        if entry.skill is None or entry.place is None:
-            raise Declined(entry.fault)
-        offers = entry.origin == "home" and entry.skill.metadata.get(TOOLS)
-        if entry.origin != "project" and not offers:
-            raise Declined(
-                f"The skill {name} needs no agreement: it isn't in the working folder, and offers"
-                " no script as a tool."
-            )
-        agree(catalog.folder, entry.place)
-    except (SkillMissing, SkillBroken, SkillConflict) as error:
-        raise Declined(str(error)) from error
-    print(f"The skill {name} is used from now on, until one of its files changes.")
-    return 0
-
-
-def _check_all(settings: Settings) -> int:
-    """Check every skill that could be used, without a gateway, and name what is hidden."""
-    catalog = SkillCatalog(*settings.skill_places)
-    try:
-        entries = [one for one in catalog.list_all() if one.origin != "bundled" or one.fault]
-        collisions = catalog.list_collisions()
-    except SkillBroken as error:
-        raise Declined(str(error)) from error
-    if not entries and not collisions:
-        raise Declined(f"There are no skills in {catalog.folder}.")
-    for one in entries:
-        state = f"broken: {one.fault}" if one.skill is None else _describe_good(one.skill)
-        waits = "" if one.is_trusted else "; not used: `talaria skills agree` uses it"
-        print(f"{one.name}: {state}{waits}")
-    for collision in collisions:
-        print(f"warning: {collision.hidden} is hidden by {collision.used}")
-    taken = {spec.name for spec in (*COMMANDS, *HIDDEN)}
-    for name in sorted(taken & {one.name for one in entries}):
-        print(f"warning: /{name} is a command of Talaria; the skill {name} has none")
-    return 1 if any(one.fault for one in entries) else 0
-
-
-def _check(path: Path) -> int:
-    """Check skills in a folder, without a gateway."""
-    place = path.expanduser().absolute()
-    place = place.parent if place.name == SKILL_FILE else place
-    if not place.is_dir():
-        raise Mistaken(f"{place} is not a folder of skills.")
-    try:
-        places = [place] if (place / SKILL_FILE).exists() else list_skill_folders(place)
-    except SkillBroken as error:
-        raise Declined(str(error)) from error
-    if not places:
-        raise Declined(f"There are no skills in {place}.")
-    is_broken = False
-    for one in places:
-        try:
-            print(f"{one.name}: {_describe_good(read_skill_folder(one))}")
-        except SkillBroken as error:
-            is_broken = True
-            print(f"{one.name}: broken: {error}")
-    return 1 if is_broken else 0
-
-
-def _describe_good(skill: Skill) -> str:
-    note = f"; breaks a rule of Agent Skills: {skill.note}" if skill.note else ""
-    unknown = ", ".join(skill.unknown)
-    return f"good{note}{f'; fields unknown to Agent Skills: {unknown}' if unknown else ''}"
 
 
 def _list(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
@@ -151,11 +61,11 @@ def _show(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
     )
     wanted = [answer["name"]] if answer["is_wanted"] else []
     return [
-        f"{answer['name']}: {show_name(' '.join(answer['description'].split()))}",
+        f"{answer['name']}: {bodies.show_name(' '.join(answer['description'].split()))}",
         f"{_origin(answer)}, {_describe_use(answer, zone)}{_describe_state(answer, wanted)}",
-        *(show_name(f"{key}: {value}") for key, value in fields if value),
+        *(bodies.show_name(f"{key}: {value}") for key, value in fields if value),
         "",
-        *(show_name(line.expandtabs()) for line in answer["body"].split("\n")),
+        *(bodies.show_name(line.expandtabs()) for line in answer["body"].split("\n")),
     ]
 
 
@@ -230,7 +140,7 @@ def _describe_change(before: str | None, after: str | None) -> str:
 
 
 def _measure(text: str) -> str:
-    return text[1:-1] if not is_whole(text) else f"{len(text.splitlines())} lines"
+    return text[1:-1] if not bodies.is_whole(text) else f"{len(text.splitlines())} lines"
 
 
 _LINES: Mapping[str, Callable[[Mapping[str, Any], ZoneInfo], list[str]]] = {
@@ -242,7 +152,6 @@ _LINES: Mapping[str, Callable[[Mapping[str, Any], ZoneInfo], list[str]]] = {
     "versions": _versions,
     "rollback": _rollback,
 }
-_LOCAL = {"eval": evaluate.evaluate, "install": install.install, "scan": install.scan}
 
 
 def _origin(one: Mapping[str, Any]) -> str:
@@ -272,5 +181,5 @@ def _describe_state(one: Mapping[str, Any], wanted: list[str]) -> str:
 def _report(one: Mapping[str, Any]) -> str:
     if one["fault"]:
         return f"broken: {one['fault']}"
-    line = show_name(" ".join(one["description"].split()))
+    line = bodies.show_name(" ".join(one["description"].split()))
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Mapping
 
+from gateway import config
 from gateway.interfaces import operations
 from gateway.interfaces.parser import Parser
 from gateway.interfaces.waiting import read_settings
@@ -27,18 +28,18 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    settings = read_settings(environ)
+    home = config.open_home(environ)
     if arguments.verb in ("list", None):
-        answer = operations.perform(settings.home, "tools.list", {})
-        print(f"Tools: {', '.join(answer['tools'])}.")
-        if settings.tools.disabled:
-            print(f"Off for everybody (tools.disabled): {', '.join(settings.tools.disabled)}.")
+        answer = operations.perform(home, "tools.list", {})
+        print(f"Tools: {', '.join(answer['tools'])}.", flush=True)
+        if disabled := read_settings(environ).tools.disabled:
+            print(f"Off for everybody (tools.disabled): {', '.join(disabled)}.")
         for person in answer["people"]:
             if person["off"]:
                 print(f"Off for {person['folder']}: {', '.join(person['off'])}.")
         return 0
     is_on = arguments.verb == "enable"
     asked = {"slug": arguments.slug, "tool": arguments.tool, "is_on": is_on}
-    done = operations.perform(settings.home, "tools.switch", asked)
+    done = operations.perform(home, "tools.switch", asked)
     print(f"{done['tool']} is {'on' if is_on else 'off'} for {done['folder']}.")
     return 0

@@ -1,0 +1,50 @@
+"""Replaces the price table of a home by a newer one."""
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+import aiohttp
+
+from agent_core.models import SOURCE, load_table, reduce_table
+from gateway.config import MODEL_TABLE
+from gateway.errors import Declined
+
+_SECONDS = 60.0
+_MOST_BYTES = 50_000_000
+"""The complete table has about 3 MB."""
+
+
+def update_prices(home: Path, source: str) -> int:
+    """Fetch or read the complete table, "" for the usual source, and keep it reduced.
+
+    Raises `Declined`.
+    """
+    try:
+        source = source or SOURCE
+        is_file = "://" not in source
+        whole = Path(source).expanduser().read_bytes() if is_file else asyncio.run(_fetch(source))
+        reduced = reduce_table(whole, datetime.now(UTC).date())
+    except (OSError, TimeoutError, ValueError, aiohttp.ClientError) as error:
+        raise Declined(f"The prices were not updated: {error or type(error).__name__}.") from error
+    target = home / MODEL_TABLE
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = target.with_suffix(".new")
+    fresh.write_bytes(reduced)
+    fresh.replace(target)
+    count = len(load_table(target).models)
+    print(f"{count} prices were written to {target}. Restart Talaria to use them.")
+    return 0
+
+
+async def _fetch(source: str) -> bytes:
+    timeout = aiohttp.ClientTimeout(total=_SECONDS)
+    async with (
+        aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
+        session.get(source) as response,
+    ):
+        response.raise_for_status()
+        whole = await response.content.read(_MOST_BYTES)
+        while len(whole) < _MOST_BYTES and (more := await response.content.read(_MOST_BYTES)):
+            whole += more
+    return whole
