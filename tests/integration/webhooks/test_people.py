@@ -7,7 +7,7 @@ import pytest
 from agent_core.state.lifecycle import erase_person, export, merge_people, retention, split_person
 from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.lifecycle.retention import Span
-from agent_core.state.people import people
+from agent_core.state.people import api_tokens, people
 from agent_core.state.people.people import NewAccount, Person
 from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.webhooks import EVENT_KINDS, NewWebhook, Webhook
@@ -87,9 +87,14 @@ def test_an_export_has_webhooks_without_secrets(connection: sqlite3.Connection) 
         assert "ben" not in str(rows)
 
 
-def test_unlinking_an_account_pauses_them(connection: sqlite3.Connection) -> None:
+def test_unlinking_an_account_pauses_them_and_keeps_tokens_of_the_command_line(
+    connection: sqlite3.Connection,
+) -> None:
     ann, other = add_person(connection, "ann"), add_person(connection, "other")
     add(connection, ann)
+    api_tokens.insert(
+        connection, person_id=ann.id, name="laptop", scope="api", secret_hash="0", now=1
+    )
     new = NewAccount(platform="p", user_id="u", display_name="A", admitted_by="code")
     people.attach_account(connection, new, person_id=ann.id, now=1)
     (account,) = people.list_accounts(connection, person_id=ann.id)
@@ -97,6 +102,8 @@ def test_unlinking_an_account_pauses_them(connection: sqlite3.Connection) -> Non
     (paused,) = webhooks.list_of(connection, person_id=ann.id)
     assert (paused.state, paused.reason[:23]) == ("paused", "an account was unlinked")
     assert webhooks.list_active(connection) == []
+    assert [one.name for one in api_tokens.list_of(connection, person_id=ann.id)] == ["laptop"]
+    assert api_tokens.list_of(connection, person_id=other.id) == []
 
 
 def test_the_clean_up_deletes_what_has_ended_alone(connection: sqlite3.Connection) -> None:
