@@ -80,16 +80,42 @@ def list_sums(
     return [UsageSum(purpose=row[0], model=row[1], amounts=_read(row[2:])) for row in rows]
 
 
-def list_people(connection: Connection, *, since: int) -> list[tuple[PersonId, str, Amounts]]:
-    """Sum the calls of each person since a moment, with their names, most expensive first."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonSum:
+    """The calls of a person: all of them, and what those of today, if any, are charged."""
+
+    person_id: PersonId
+    name: str
+    amounts: Amounts
+    today: QuotaUsage | None
+
+
+def list_people(connection: Connection, *, since: int, today: int) -> list[PersonSum]:
+    """Sum the calls of each person since a moment, most expensive first.
+
+    `today` is the first moment of the day. Both are exact to a quarter of an hour.
+    """
     # Through people, as `usage.charged_by_person`.
     rows = connection.execute(
-        f"SELECT people.id, people.name, {_AMOUNTS} FROM people CROSS JOIN usage_sums"
+        f"SELECT people.id, people.name, {_AMOUNTS},"
+        " SUM(micro_dollars) FILTER (WHERE quarter >= :today),"
+        " SUM(unpriced_tokens) FILTER (WHERE quarter >= :today)"
+        " FROM people CROSS JOIN usage_sums"
         " WHERE usage_sums.person_id = people.id AND quarter >= :first"
         " GROUP BY people.id, people.name ORDER BY 8 DESC, 9 DESC, 1",
-        {"first": since // QUARTER},
+        {"first": since // QUARTER, "today": today // QUARTER},
     ).fetchall()
-    return [(PersonId(row[0]), row[1], _read(row[2:])) for row in rows]
+    return [
+        PersonSum(
+            person_id=PersonId(row[0]),
+            name=row[1],
+            amounts=_read(row[2:-2]),
+            today=None
+            if row[-1] is None
+            else QuotaUsage(micro_dollars=row[-2], unpriced_tokens=row[-1]),
+        )
+        for row in rows
+    ]
 
 
 def renew(connection: Connection, *, person_id: PersonId) -> None:

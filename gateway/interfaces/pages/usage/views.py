@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from agent_core.agent.quotas import QuotaStatus, Unit, Whose
 from agent_core.localization import format_date
-from agent_core.state.conversations import usage, usage_sums
+from agent_core.state.conversations import usage_sums
 from agent_core.state.conversations.usage import EVERYONE
 from agent_core.state.conversations.usage_sums import UsageSum
 from agent_core.state.engine.database import Connection
@@ -50,17 +50,15 @@ async def show_everyone(look: Look) -> Fields:
     days, by = _find_days(look), _choose(look, ("model", "purpose", "person"))
 
     def work(connection: Connection) -> dict[str, Any]:
-        people = usage_sums.list_people(connection, since=days[0][0])
-        today = usage.charged_by_person(connection, since=deployment.day.start)
+        people = usage_sums.list_people(connection, since=days[0][0], today=deployment.day.start)
         found = read_days(connection, days, EVERYONE)
         groups = [
-            (name, [add_up(day) for day in read_days(connection, days, person_id)])
-            for person_id, name, _ in (people[:SERIES] if by == "person" else ())
+            (one.name, [add_up(day) for day in read_days(connection, days, one.person_id)])
+            for one in (people[:SERIES] if by == "person" else ())
         ]
-        spent = {person_id: charged for person_id, _, charged in today}
         return {
             **_describe(look, days, found, by, groups),
-            "people": [(name, one, spent.get(id_)) for id_, name, one in people[:_MOST]],
+            "people": people[:_MOST],
         }
 
     found = await look.gateway.database.read(work)

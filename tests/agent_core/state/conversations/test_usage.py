@@ -139,10 +139,14 @@ def test_sums_are_of_a_person_and_of_everyone_to_the_quarter_of_an_hour(
     assert summed(ann.id, kathmandu, DAY) == [ONCE + ONCE]
     assert summed(bob.id, 0, DAY) == [of_bob]
     assert summed(EVERYONE, kathmandu, DAY) == [ONCE + ONCE + of_bob]
-    assert usage_sums.list_people(connection, since=kathmandu) == [
-        (ann.id, "Ann", ONCE + ONCE),
+    later = kathmandu + usage.QUARTER
+    usage.insert(connection, CALL, person_id=ann.id, turn_id=None, now=later)
+    found = usage_sums.list_people(connection, since=kathmandu, today=later)
+    assert [(one.person_id, one.name, one.amounts) for one in found] == [
+        (ann.id, "Ann", ONCE + ONCE + ONCE),
         (bob.id, "Bob", of_bob),
     ]
+    assert [one.today for one in found] == [ONCE.charged, None]
     assert (ONCE + of_bob).read_tokens == 642
 
 
