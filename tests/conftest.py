@@ -5,6 +5,7 @@ import ipaddress
 import os
 import platform
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,15 @@ def _forget_the_developer() -> None:
     for name in list(os.environ):
         if name.startswith(FOREIGN_PREFIXES) or name.lower() in PROXIES:
             del os.environ[name]
+
+
+def _hear_interrupts() -> None:
+    """Take interrupts, and let started processes take them.
+
+    A shell ignores them for what it starts in the background, and children inherit that.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _compile_once() -> None:
@@ -121,6 +131,7 @@ def _watch(event: str, arguments: tuple[object, ...]) -> None:
 
 gc.disable()  # until all is collected, and all of it stays
 _forget_the_developer()
+_hear_interrupts()
 _compile_once()
 _trust_nobody()
 _write_to_memory()

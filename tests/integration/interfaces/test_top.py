@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -77,9 +78,10 @@ async def test_a_terminal_gets_a_live_picture_that_ends_with_an_interrupt(home: 
 
     def read_until(text: bytes) -> None:
         nonlocal seen
+        until = time.monotonic() + PATIENCE
         while text not in seen:
-            ready, _, _ = select.select([own], [], [], PATIENCE)
-            assert ready, seen
+            ready, _, _ = select.select([own], [], [], max(0.0, until - time.monotonic()))
+            assert ready, seen[-2000:]
             seen += os.read(own, 65536)
         seen = seen.partition(text)[2]
 
