@@ -60,7 +60,7 @@ PROCESSES = {
     "the memory of the gateway": "head -c 1 /proc/{pid}/mem && echo ESCAPED",
     "the open files of the gateway": "cat /proc/{pid}/fd/* /proc/{pid}/root{home}/.env",
     "the environment of every process": "cat /proc/[0-9]*/environ",
-    "the command line of every process": "cat /proc/[0-9]*/cmdline | grep -a gateway-canary",
+    "the command line of every process": "cat /proc/[0-9]*/cmdline",
     "processes of others": "[ $(ls -d /proc/[0-9]* | wc -l) -gt 16 ] && echo ESCAPED",
     "a signal to the gateway": "kill -0 {pid} && echo ESCAPED",
     "a debugger on the gateway": "#!python\n"
@@ -81,6 +81,16 @@ PROCESSES = {
     "own = Vector(ctypes.addressof(part), 8)\n"
     "read = ctypes.CDLL(None).process_vm_readv(1, ctypes.byref(own), 1, ctypes.byref(own), 1, 0)\n"
     "print('ESCAPED' if read > 0 else '')",
+    "a higher priority": "nice -n -10 true 2>&1 | grep -q denied || nice -n -10 bash -c"
+    " '[ $(nice) -lt 0 ] && echo ESCAPED'",
+    "the priority of the gateway": "renice -n 19 -p {pid} && echo ESCAPED",
+    "the processors of the gateway": "taskset -cp 0 {pid} && echo ESCAPED",
+    "protection from the killer of the kernel": "echo -1000 > /proc/self/oom_score_adj"
+    " && echo ESCAPED",
+}
+"""Reaching processes outside."""
+
+LEFT_BEHIND = {
     "a process that outlives the command": "setsid nohup bash -c 'sleep 0.3; echo > survived' &"
     " exit",
     "a daemon": "#!python\n"
@@ -90,14 +100,8 @@ PROCESSES = {
     "    if os.fork() == 0:\n"
     "        time.sleep(0.3)\n"
     "        open('survived', 'w')",
-    "a higher priority": "nice -n -10 true 2>&1 | grep -q denied || nice -n -10 bash -c"
-    " '[ $(nice) -lt 0 ] && echo ESCAPED'",
-    "the priority of the gateway": "renice -n 19 -p {pid} && echo ESCAPED",
-    "the processors of the gateway": "taskset -cp 0 {pid} && echo ESCAPED",
-    "protection from the killer of the kernel": "echo -1000 > /proc/self/oom_score_adj"
-    " && echo ESCAPED",
 }
-"""Reaching processes outside, or staying behind."""
+"""Staying behind when the command has ended."""
 
 NETWORK = {
     "a web server on the internet": "exec 3<>/dev/tcp/93.184.216.34/80 && echo ESCAPED",
@@ -155,8 +159,9 @@ RIGHTS = {
     " && echo ESCAPED",
     "any other file of /proc": "for f in /proc/*; do [ -f $f -a -w $f ] && echo ESCAPED $f; done;"
     " find /proc/fs /proc/irq /proc/bus /proc/driver -type f -writable | grep . && echo ESCAPED",
-    "reports on the whole machine": "cat /proc/keys /proc/timer_list /proc/kallsyms | grep ."
-    " && echo ESCAPED; head -c 8 /proc/kpagecount | grep . && echo ESCAPED",
+    "reports on the whole machine": "cat /proc/keys /proc/timer_list | grep -q ."
+    " && echo ESCAPED; grep -q -v '^0* ' /proc/kallsyms && echo ESCAPED;"
+    " head -c 8 /proc/kpagecount | grep . && echo ESCAPED",
     "a crash of the machine": "exec 3>/proc/sysrq-trigger && echo ESCAPED",
     "keys of the kernel": "#!python\n"
     "import ctypes\n"

@@ -5,7 +5,7 @@ import os
 import shlex
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +13,26 @@ from pathlib import Path
 import pytest
 
 from agent_core.execution import Backend, Command, Completed, run_command
-from tests.agent_core.execution.attempts import LIMITS, NETWORK, PROCESSES, READ, RIGHTS
+from tests.agent_core.execution.attempts import (
+    LEFT_BEHIND,
+    LIMITS,
+    NETWORK,
+    PROCESSES,
+    READ,
+    RIGHTS,
+)
 from tests.agent_core.execution.backends import CONFINED, open_backend
 
 CANARY = "canary-4f2a91"
-ATTEMPTS = READ | PROCESSES | NETWORK | RIGHTS | LIMITS
+GROUPS = {"read": READ, "processes": PROCESSES, "network": NETWORK, "rights": RIGHTS}
+OWN = LEFT_BEHIND | LIMITS
+"""Attempts that outlive their command, or take all that there is."""
+ATTEMPTS = READ | PROCESSES | NETWORK | RIGHTS | OWN
 FEWEST = 60
+_BAD = (CANARY, "ESCAPED", "SyntaxError")
 _PYTHON = "#!python\n"
+_LEFT = "l h d b disk"
+"""What attempts leave in the workspace; another one may use the same name."""
 _SECONDS = 30.0
 
 pytestmark = pytest.mark.process
@@ -35,13 +48,24 @@ class Prey:
     places: dict[str, object]
     reached: list[str]
 
-    async def suffer(self, attempt: str) -> Completed:
-        """Run an attempt in Anna's workspace."""
+    def word(self, attempt: str) -> str:
+        """Return an attempt as words of a shell."""
         text = attempt.format(**self.places)
         if text.startswith(_PYTHON):
-            text = f"python3 -c {shlex.quote(text.removeprefix(_PYTHON))}"
-        command = Command(workspace="anna", argv=("/bin/bash", "-c", f"({text}) 2>&1"))
-        return await run_command(self.backend, command, seconds=_SECONDS, most_bytes=1_000_000)
+            return f"python3 -c {shlex.quote(text.removeprefix(_PYTHON))}"
+        return text
+
+    async def run(self, text: str, *, seconds: float = _SECONDS) -> Completed:
+        """Run words in Anna's workspace."""
+        command = Command(workspace="anna", argv=("/bin/bash", "-c", text))
+        return await run_command(self.backend, command, seconds=seconds, most_bytes=1_000_000)
+
+    async def has_held(self, before: dict[str, bytes]) -> None:
+        """Check that nothing was reached or changed, and that the sandbox still works."""
+        assert self.reached == []
+        assert self.list_files() == before
+        await self.backend.health()
+        assert not (self.home / "workspaces" / "anna" / "survived").exists()
 
     def list_files(self) -> dict[str, bytes]:
         """Everything in the home but Anna's workspace."""
@@ -83,7 +107,7 @@ async def prey(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     listener.setblocking(False)
     wait = "import sys, time; time.sleep(600)"
     gateway = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", wait, "gateway-canary"), env={"TOKEN": CANARY}, cwd=home
+        *(sys.executable, "-c", wait, CANARY), env={"TOKEN": CANARY}, cwd=home
     )
     places: dict[str, object] = {
         "home": home,
@@ -109,25 +133,38 @@ def test_the_suite_is_large() -> None:
     assert len(ATTEMPTS) >= FEWEST
 
 
-@pytest.mark.parametrize("name", ATTEMPTS)
-async def test_no_attempt_gets_out(prey: Prey, name: str) -> None:
+@pytest.mark.parametrize("attempts", GROUPS.values(), ids=GROUPS)
+async def test_no_attempt_gets_out(prey: Prey, attempts: Mapping[str, str]) -> None:
+    """All of a group in one command; each attempt is a process of its own, and has to end."""
     before = prey.list_files()
-    done = await prey.suffer(ATTEMPTS[name])
-    said = done.output.decode(errors="replace")
-    assert "SyntaxError" not in said
-    assert CANARY not in said
-    assert "ESCAPED" not in said
+    text = "\n".join(
+        f"echo; echo {shlex.quote(f'== {name}')}\n"
+        f" timeout {_SECONDS:g} bash -c {shlex.quote(prey.word(attempt))} 2>&1 < /dev/null;"
+        f" [ $? = 124 ] && echo ESCAPED: it did not end; rm -rf {_LEFT}"
+        for name, attempt in attempts.items()
+    )
+    # In a file, because every process may see the words of a command.
+    await prey.backend.write_file("anna", "attempts", text.encode())
+    done = await prey.run("bash attempts", seconds=10 * _SECONDS)
+    _, *said = done.output.decode(errors="replace").split("\n== ")
+    assert [one.partition("\n")[0] for one in said] == list(attempts), said[-1]
+    assert [one for one in said if any(word in one for word in _BAD)] == []
+    await prey.has_held(before)
+
+
+@pytest.mark.parametrize("name", OWN)
+async def test_no_attempt_that_needs_the_whole_sandbox_gets_out(prey: Prey, name: str) -> None:
+    before = prey.list_files()
+    done = await prey.run(f"({prey.word(OWN[name])}) 2>&1")
+    assert not [word for word in _BAD if word.encode() in done.output]
     assert done.limit != "time" or name in LIMITS, "the attempt did not end"
-    assert prey.reached == []
-    assert prey.list_files() == before
-    await prey.backend.health()
-    assert not (prey.home / "workspaces" / "anna" / "survived").exists()
+    await prey.has_held(before)
 
 
 async def test_the_suite_finds_a_way_out_where_there_is_one(prey: Prey) -> None:
     """The same words, run without a sandbox, do find what they look for."""
     for name in ("the tokens", "another workspace", "a server of this machine"):
-        text = ATTEMPTS[name].format(**prey.places)
+        text = prey.word(ATTEMPTS[name])
         process = await asyncio.create_subprocess_exec(
             *("/bin/bash", "-c", text), stdout=asyncio.subprocess.PIPE
         )
