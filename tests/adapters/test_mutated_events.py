@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adapters.contract import ChatAdapter
-from adapters.messages import InboundMessage
+from adapters.messages import InboundMessage, RawEvent
 from tests.adapters.discord import rig as discord
 from tests.adapters.mutation import check_storable, mutate
 from tests.adapters.slack import rig as slack
@@ -45,26 +45,29 @@ async def telegram_api() -> AsyncIterator[TelegramEmulator]:
 
 
 async def hears_all(adapter: ChatAdapter, inlet: FakeInlet) -> int:
-    """Wait for the whole events; return how many events were parked."""
+    """Read events until the whole ones are there; return how many were parked."""
     wanted = {f"whole {number}" for number in range(WHOLE)}
+    count = parked = 0
     async with asyncio.timeout(90):
-        while not wanted <= {text for text, _ in read_all(adapter, inlet)}:
+        while wanted:
+            events = [*inlet.taken.values()][count:]
+            count += len(events)
+            for event in events:
+                text, is_read = read(adapter, event)
+                wanted.discard(text)
+                parked += not is_read
             await asyncio.sleep(0.05)
-    return sum(not is_read for _, is_read in read_all(adapter, inlet))
+    return parked
 
 
-def read_all(adapter: ChatAdapter, inlet: FakeInlet) -> list[tuple[str, bool]]:
-    """Return text and readability of every stored event. Only `ValueError` parks one."""
-    found: list[tuple[str, bool]] = []
-    for event in inlet.taken.values():
-        try:
-            read = adapter.receive(event)
-        except ValueError:
-            found.append(("", False))
-            continue
-        check_storable(read)
-        found.append((read.text if isinstance(read, InboundMessage) else "", True))
-    return found
+def read(adapter: ChatAdapter, event: RawEvent) -> tuple[str, bool]:
+    """Return text and readability of a stored event. Only `ValueError` parks one."""
+    try:
+        found = adapter.receive(event)
+    except ValueError:
+        return "", False
+    check_storable(found)
+    return (found.text if isinstance(found, InboundMessage) else ""), True
 
 
 @pytest.mark.slow
@@ -173,5 +176,5 @@ async def test_an_id_that_no_store_takes_is_parked_alone(slack_api: SlackEmulato
         await api.says(slack.ANNA, "whole")
         events = await inlet.receives(2)
         assert not [event for event in events if not event.event_id.isascii()]
-        assert sorted(read_all(adapter, inlet)) == [("", False), ("whole", True)]
+        assert sorted(read(adapter, one) for one in events) == [("", False), ("whole", True)]
         assert api.connections_opened == 2
