@@ -9,7 +9,6 @@ from agent_core.tools.readers.pool import ReaderCommand, ReaderPool
 from agent_core.transcript import strip_controls
 
 _PDF_READER = "agent_core.tools.readers.pdf_reader"
-_SECONDS = 20.0
 _ESCAPED = 12
 """Most bytes that one character takes in JSON."""
 _MOST_PDF = 1_000_000
@@ -62,7 +61,7 @@ async def run_reader(
             program=program,
             arguments=arguments,
             data=data,
-            seconds=_SECONDS,
+            seconds=readers.seconds,
             most_bytes=most * _ESCAPED + 10_000,
         )
     )

@@ -37,9 +37,13 @@ class ReaderCommand:
 
 
 class ReaderPool:
-    """Runs a few reader processes at a time."""
+    """Runs a few reader processes at a time.
 
-    def __init__(self) -> None:
+    `seconds` is the time that one document may take.
+    """
+
+    def __init__(self, *, seconds: float = 20.0) -> None:
+        self.seconds = seconds
         self._places = asyncio.Semaphore(AT_ONCE)
 
     async def run(self, command: ReaderCommand) -> bytes:

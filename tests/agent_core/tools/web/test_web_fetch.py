@@ -28,6 +28,8 @@ from tests.gateway.attachments.documents import make_pdf
 pytestmark = pytest.mark.process
 
 HERE = ("127.0.0.1",)
+PATIENCE = 120.0
+"""Seconds for a reader process; a busy machine takes long to start one."""
 PAGE = """<!doctype html><html><head><title>Boilers &amp; more</title>
 <script>secret()</script></head><body><nav><a href="/">Home</a></nav><main><article>
 <h1>The boiler</h1>
@@ -39,14 +41,15 @@ PAGE = """<!doctype html><html><head><title>Boilers &amp; more</title>
 
 
 def make_tool(*, seconds: float = 15.0) -> WebFetchTool:
-    return WebFetchTool(Fetcher(allow_hosts=HERE, seconds=seconds), ReaderPool())
+    return WebFetchTool(Fetcher(allow_hosts=HERE, seconds=seconds), ReaderPool(seconds=PATIENCE))
 
 
 async def run(
     url: str, offset: int | None = None, *, tool: WebFetchTool | None = None
 ) -> ToolResult:
     given: dict[str, object] = {"url": url} if offset is None else {"url": url, "offset": offset}
-    return await Toolbox([tool or make_tool()]).run(make_call("web_fetch", given), CONTEXT)
+    box = Toolbox([tool or make_tool()], timeout=PATIENCE)
+    return await box.run(make_call("web_fetch", given), CONTEXT)
 
 
 async def test_a_page_becomes_markdown(web: Sources) -> None:
@@ -309,7 +312,7 @@ async def test_the_host_that_answered_is_the_source(web: Sources) -> None:
     web.serve("/end", "words", "text/plain")
     url = web.move("/", f"http://localhost:{web.port}/end")
     fetcher = Fetcher(allow_hosts=("127.0.0.1", "localhost"))
-    result = await run(url, tool=WebFetchTool(fetcher, ReaderPool()))
+    result = await run(url, tool=WebFetchTool(fetcher, ReaderPool(seconds=PATIENCE)))
     assert result.text.startswith(f"http://localhost:{web.port}/end\n")
     assert result.sources == ("fetched:localhost",)
 
@@ -326,7 +329,7 @@ def test_a_fetch_declares_its_address_and_its_host() -> None:
 async def test_no_form_of_an_address_leads_the_tool_inside(
     listener: Listener, contacts: list[tuple[object, ...]]
 ) -> None:
-    tool = WebFetchTool(Fetcher(resolve=resolve), ReaderPool())
+    tool = WebFetchTool(Fetcher(resolve=resolve), ReaderPool(seconds=PATIENCE))
     for form in FORMS:
         result = await run(form.replace("{port}", str(listener.port)), tool=tool)
         assert result.is_error, form
