@@ -64,26 +64,27 @@ def test_help_lists_every_word(home: Path) -> None:
         assert summary in done.out
 
 
-@pytest.mark.parametrize("word", SUBCOMMANDS)
-def test_every_word_tells_how_it_is_used(home: Path, word: str) -> None:
-    done = talaria(home, word, "--help")
+def test_a_word_tells_how_it_is_used(home: Path) -> None:
+    done = talaria(home, "turns", "--help")
     assert done.code == 0
-    assert f"usage: talaria {word}" in done.out
+    assert "usage: talaria turns" in done.out
 
 
-@pytest.mark.parametrize("word", SUBCOMMANDS)
-def test_every_help_ends_with_examples_that_the_parser_takes(word: str) -> None:
-    parser = Parser(prog=f"talaria {word}")
-    subcommands.load(word).configure(parser)
-    for one in (parser, *parser.list_verbs().values()):
-        assert one.examples, one.prog
-        assert one.format_help().endswith("examples:\n  " + "\n  ".join(one.examples) + "\n")
-        for example in one.examples:
-            command = example.rpartition("| ")[2].partition(" > ")[0]
-            while not command.startswith("talaria "):  # settings come first in the environment
-                command = command.partition(" ")[2]
-            assert command.startswith(one.prog)
-            parser.read(shlex.split(command)[2:])
+def test_every_help_ends_with_examples_that_the_parser_takes() -> None:
+    for word in SUBCOMMANDS:
+        parser = Parser(prog=f"talaria {word}")
+        subcommands.load(word).configure(parser)
+        for one in (parser, *parser.list_verbs().values()):
+            text = one.format_help()
+            assert text.startswith(f"usage: {one.prog}")
+            assert one.examples, one.prog
+            assert text.endswith("examples:\n  " + "\n  ".join(one.examples) + "\n")
+            for example in one.examples:
+                command = example.rpartition("| ")[2].partition(" > ")[0]
+                while not command.startswith("talaria "):  # settings come first
+                    command = command.partition(" ")[2]
+                assert command.startswith(one.prog)
+                parser.read(shlex.split(command)[2:])
 
 
 @pytest.mark.parametrize("word", ["--version", "version"])
