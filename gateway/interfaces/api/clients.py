@@ -12,14 +12,11 @@ from agent_core.state.people.api_tokens import TokenScope
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.models import ErrorBody
+from gateway.interfaces.api.responses import LOCKED
 from gateway.turns import Client
 
 FindClient = Callable[..., Coroutine[Any, Any, Client]]
 """What FastAPI calls to find the client of a request."""
-LOCKED = (
-    "The token is missing or wrong. `talaria tokens create NAME --person SLUG --scope api` makes"
-    " one."
-)
 _UNOWNED = (
     "Nobody owns this Talaria yet. Send it a message with `talaria chat` or on the console page."
 )

@@ -1,17 +1,15 @@
 """Errors of the API, in the form that OpenAI's clients read."""
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from gateway.interfaces.api.responses import refuse
 
-Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
 _API = ("/v1/", "/api/")
 _KINDS = {
     HTTPStatus.UNAUTHORIZED: "authentication_error",
@@ -69,7 +67,8 @@ class ApiError(HTTPException):
         self.param = param
 
 
-async def _answer_http(request: Request, error: Exception) -> Response:
+async def answer_http(request: Request, error: Exception) -> Response:
+    """Answer in the form of the API below its paths, and with one sentence elsewhere."""
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for it alone
     status, sentence = HTTPStatus(error.status_code), str(error.detail)
     if not isinstance(error, ApiError) and status in _SENTENCES:
@@ -81,10 +80,8 @@ async def _answer_http(request: Request, error: Exception) -> Response:
     return answer_error(status, sentence, code, param, error.headers)
 
 
-async def _answer_invalid(_: Request, error: Exception) -> Response:
-    """Name the first field that is wrong; never repeat what was sent."""
-    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for it alone
-    first = error.errors()[0]
+def answer_invalid(first: Mapping[str, Any]) -> Response:
+    """Name a field that is wrong, from pydantic's description; never repeat what was sent."""
     # Where JSON is invalid, the place is a number of characters.
     names = () if first["type"] == "json_invalid" else first["loc"]
     place = ".".join(str(part) for part in names if part != "body")
@@ -117,10 +114,3 @@ def answer_error(
     kind = _KINDS.get(status, "invalid_request_error")
     error = {"message": sentence, "type": kind, "param": param, "code": code}
     return JSONResponse({"error": error}, status, headers)
-
-
-HANDLERS: dict[int | type[Exception], Handler] = {
-    HTTPException: _answer_http,
-    RequestValidationError: _answer_invalid,
-}
-"""What FastAPI calls for each error."""

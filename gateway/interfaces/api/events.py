@@ -1,8 +1,7 @@
 """`/api/events`: what happens to a person, as server-sent events."""
 
-import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Annotated
 
@@ -11,44 +10,19 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from agent_core.ids import PersonId
-from agent_core.state.engine.database import Database
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.clients import STREAM, make_finder
 from gateway.interfaces.api.errors import ApiError
-from gateway.interfaces.api.streams import ALIVE, end_with_error, write_event
+from gateway.interfaces.api.streams import end_with_error, follow_feed
 from gateway.outbound import EventFeed, read_cursor
 from gateway.turns import Client
 
-_LOOK = 1.0
-"""Seconds between two looks. Any process may write, so nothing can signal all changes."""
-_QUIET = 15
-"""Looks without an event until a comment keeps the connection open."""
 _MOST_OF_PERSON, _MOST = 4, 32
 """Streams at one time; the port has 100 places."""
 _LONGEST_PLACE = 8000
 """Characters; a place names each turn that runs."""
 _CROWDED = "Too many event streams are open. Close some of them."
-
-
-async def follow_feed(
-    database: Database, feed: EventFeed, is_open: Callable[[], Awaitable[bool]]
-) -> AsyncIterator[str]:
-    """Give the events of a feed as text while `is_open`. Raises `StoreError`."""
-    yield ALIVE
-    quiet = 0
-    while await is_open():
-        events = await database.read(feed.read)
-        for number, event in enumerate(events, start=1):
-            # Only behind the last one may a client continue without losing any.
-            is_last = number == len(events)
-            head = f"id: {feed.cursor.write()}\n" if is_last and feed.cursor else ""
-            yield head + write_event(event.fields, event.kind)
-        quiet = 0 if events else quiet + 1
-        if quiet == _QUIET:
-            quiet = 0
-            yield ALIVE
-        await asyncio.sleep(_LOOK)
 
 
 def add_events(router: APIRouter, gateway: Gateway, access: Access) -> None:

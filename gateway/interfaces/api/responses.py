@@ -9,6 +9,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Message, Receive
 
+LOCKED = (
+    "The token is missing or wrong. `talaria tokens create NAME --person SLUG --scope api` makes"
+    " one."
+)
 STORE = "The database is not available now. Repeat the request later."
 _BODY_SECONDS = 60.0
 """Seconds that a client has for the body of its request."""
@@ -25,6 +29,11 @@ def refuse(status: HTTPStatus, sentence: str) -> Response:
     """Answer with a plain sentence."""
     headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
     return PlainTextResponse(f"{sentence}\n", status_code=status, headers=headers)
+
+
+async def answer_store_error(_: Request, __: Exception) -> Response:
+    """Answer 503 while the database is unavailable."""
+    return refuse(HTTPStatus.SERVICE_UNAVAILABLE, STORE)
 
 
 def find_bearer(headers: Headers) -> str:

@@ -1,12 +1,20 @@
-"""Server-sent events: the growing answer as pieces that never have to be taken back."""
+"""Server-sent events: what happens, and the growing answer in pieces that stay."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from agent_core.errors import StoreError
+from agent_core.state.engine.database import Database
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.requests import Answer, Question, Requests
 from gateway.interfaces.api.responses import STORE
+from gateway.outbound import EventFeed
+
+_LOOK = 1.0
+"""Seconds between two looks. Any process may write, so nothing can signal all changes."""
+_QUIET = 15
+"""Looks without an event until a comment keeps the connection open."""
 
 
 async def grow(requests: Requests, question: Question) -> AsyncIterator[str | Answer]:
@@ -54,3 +62,23 @@ def write_event(fields: dict[str, object], event: str = "") -> str:
     """Write an event. JSON in ASCII holds no line break, so that no text can end it."""
     head = f"event: {event}\n" if event else ""
     return f"{head}data: {json.dumps(fields)}\n\n"
+
+
+async def follow_feed(
+    database: Database, feed: EventFeed, is_open: Callable[[], Awaitable[bool]]
+) -> AsyncIterator[str]:
+    """Give the events of a feed as text while `is_open`. Raises `StoreError`."""
+    yield ALIVE
+    quiet = 0
+    while await is_open():
+        events = await database.read(feed.read)
+        for number, event in enumerate(events, start=1):
+            # Only behind the last one may a client continue without losing any.
+            is_last = number == len(events)
+            head = f"id: {feed.cursor.write()}\n" if is_last and feed.cursor else ""
+            yield head + write_event(event.fields, event.kind)
+        quiet = 0 if events else quiet + 1
+        if quiet == _QUIET:
+            quiet = 0
+            yield ALIVE
+        await asyncio.sleep(_LOOK)

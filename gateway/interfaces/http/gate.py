@@ -18,9 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from agent_core.errors import StoreError
 from agent_core.localization import Text, use_language
 from gateway.interfaces.api.access import Access
-from gateway.interfaces.api.clients import LOCKED
 from gateway.interfaces.api.errors import answer_error
-from gateway.interfaces.api.responses import STORE, find_bearer, limit_body, refuse
+from gateway.interfaces.api.responses import LOCKED, STORE, find_bearer, limit_body, refuse
 from gateway.interfaces.http.logins import SECONDS, Logins
 from gateway.interfaces.http.page_data import read_languages
 from gateway.interfaces.pages import render_note

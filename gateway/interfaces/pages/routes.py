@@ -14,7 +14,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.api.events import follow_feed
+from gateway.interfaces.api.streams import follow_feed
 from gateway.interfaces.operations.contexts import find_zone_of
 from gateway.interfaces.operations.logins import find_owner
 from gateway.interfaces.pages import (

@@ -333,15 +333,16 @@ async def test_a_port_in_use_is_one_plain_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_start_without_a_port_loads_no_server() -> None:
+def test_a_start_loads_a_server_for_a_port_and_no_api_before_it_is_asked() -> None:
     program = (
         "import sys; from gateway.interfaces import subcommands; subcommands.load('run');"
-        " print(sorted({'fastapi', 'starlette', 'uvicorn'} & set(sys.modules)))"
+        " print(sorted({'fastapi', 'starlette', 'uvicorn'} & set(sys.modules)));"
+        " import gateway.interfaces.http.server; print('fastapi' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
     )
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.split() == ["[]", "False"]
 
 
 async def test_a_body_that_is_too_large_is_refused(
