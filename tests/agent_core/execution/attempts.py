@@ -51,7 +51,7 @@ READ = {
     "print('ESCAPED' if ctypes.get_errno() != 1 else '')",
     "the working folder of the first process": "cat /proc/1/cwd/../.env /proc/1/root{home}/.env",
     "folders above the root": "cat /../../..{home}/.env",
-    "an old root": "ls /oldroot /newroot /.old && echo ESCAPED",
+    "an old root": "ls -d /oldroot /newroot /.old | grep . && echo ESCAPED",
 }
 """Reading what belongs to the gateway, to others, or to the machine."""
 
