@@ -279,7 +279,7 @@ class DockerBackend:
         if self._program == "podman":  # it would also add an account of the machine
             words += ["--init-path", self._tiny_init, "--passwd=false"]
         words += ["--init", "--restart", "no", "--log-driver", "none", "--hostname", "workspace"]
-        words += ["--network", settings.network, "--ipc", "private", "--pid", "host", "--read-only"]
+        words += ["--network", settings.network, "--ipc", "private", "--read-only"]
         words += ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
         words += ["--user", f"{self._user}:{self._user}", "--cpus", f"{settings.cpus:g}"]
         words += ["--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
