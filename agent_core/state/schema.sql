@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 45;
+PRAGMA user_version = 46;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -829,7 +829,10 @@ CREATE TABLE webhooks (
     failures   INTEGER NOT NULL DEFAULT 0,
     due_at     INTEGER NOT NULL DEFAULT 0,
     key        TEXT UNIQUE,
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    removed_at INTEGER,
+    old_secret TEXT NOT NULL DEFAULT '',
+    old_until  INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX webhooks_by_person ON webhooks (person_id);
 CREATE INDEX webhooks_active ON webhooks (id) WHERE state = 'active';

@@ -42,12 +42,20 @@ class Webhook(NewWebhook):
     failures: int
     due_at: int
     created_at: int
+    old_secret: str = field(repr=False)
+    old_until: int
+
+    def list_secrets(self, now: int) -> list[str]:
+        """List the secrets that sign: the present one, and a replaced one for a while."""
+        return [self.secret, *([self.old_secret] if now < self.old_until else [])]
 
 
 _COLUMNS = (
     "id, person_id, name, url, kinds, secret, state, reason, place, failures, due_at, key,"
-    " created_at"
+    " created_at, old_secret, old_until"
 )
+_MOST_REMOVED = 5
+"""Removed webhooks of a person that can come back."""
 
 
 def insert(connection: Connection, added: NewWebhook, *, now: int) -> Webhook:
@@ -74,16 +82,28 @@ def insert(connection: Connection, added: NewWebhook, *, now: int) -> Webhook:
 def list_of(connection: Connection, *, person_id: PersonId) -> list[Webhook]:
     """List a person's webhooks, oldest first."""
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM webhooks WHERE person_id = :person_id ORDER BY id",
+        f"SELECT {_COLUMNS} FROM webhooks WHERE person_id = :person_id AND removed_at IS NULL"
+        " ORDER BY id",
+        {"person_id": person_id},
+    ).fetchall()
+    return [_webhook(row) for row in rows]
+
+
+def list_removed(connection: Connection, *, person_id: PersonId) -> list[Webhook]:
+    """List a person's removed webhooks that can come back, the last one first."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM webhooks WHERE person_id = :person_id AND removed_at IS NOT NULL"
+        " ORDER BY removed_at DESC, id DESC",
         {"person_id": person_id},
     ).fetchall()
     return [_webhook(row) for row in rows]
 
 
 def find(connection: Connection, *, person_id: PersonId, webhook_id: int) -> Webhook | None:
-    """Return a webhook of a person."""
+    """Return a webhook of a person, unless it is removed."""
     row = connection.execute(
-        f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id AND person_id = :person_id",
+        f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id AND person_id = :person_id"
+        " AND removed_at IS NULL",
         {"id": webhook_id, "person_id": person_id},
     ).fetchone()
     return _webhook(row) if row else None
@@ -93,7 +113,7 @@ def list_active(connection: Connection) -> list[Webhook]:
     """List everyone's active webhooks, for what sends."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM webhooks INDEXED BY webhooks_active WHERE state = 'active'"
-        " ORDER BY id"
+        " AND removed_at IS NULL ORDER BY id"
     ).fetchall()
     return [_webhook(row) for row in rows]
 
@@ -161,11 +181,61 @@ def note_result(connection: Connection, *, webhook: Webhook, failures: int, due_
     )
 
 
-def delete(connection: Connection, *, webhook: Webhook) -> None:
-    """Delete a webhook with its deliveries."""
+def change(
+    connection: Connection, *, webhook: Webhook, name: str, url: str, kinds: Sequence[EventKind]
+) -> None:
+    """Change what a webhook is called, where it sends to, and which events."""
     connection.execute(
-        "DELETE FROM webhooks WHERE id = :id AND person_id = :person_id",
-        {"id": webhook.id, "person_id": webhook.person_id},
+        "UPDATE webhooks SET name = :name, url = :url, kinds = :kinds"
+        " WHERE id = :id AND person_id = :person_id",
+        {
+            "id": webhook.id,
+            "person_id": webhook.person_id,
+            "name": name,
+            "url": url,
+            "kinds": json.dumps(list(kinds)),
+        },
+    )
+
+
+def replace_secret(
+    connection: Connection, *, webhook: Webhook, secret: str, old_until: int
+) -> None:
+    """Give a webhook a new secret; the one before also signs until `old_until`."""
+    connection.execute(
+        "UPDATE webhooks SET secret = :secret, old_secret = secret, old_until = :old_until"
+        " WHERE id = :id AND person_id = :person_id",
+        {
+            "id": webhook.id,
+            "person_id": webhook.person_id,
+            "secret": secret,
+            "old_until": old_until,
+        },
+    )
+
+
+def remove(connection: Connection, *, webhook: Webhook, now: int) -> None:
+    """Remove a webhook, which can come back; those that were removed long before are deleted."""
+    values = {"id": webhook.id, "person_id": webhook.person_id, "now": now, "most": _MOST_REMOVED}
+    connection.execute(
+        "UPDATE webhooks SET removed_at = :now, key = NULL"
+        " WHERE id = :id AND person_id = :person_id",
+        values,
+    )
+    connection.execute(
+        "DELETE FROM webhooks WHERE person_id = :person_id AND id IN (SELECT id FROM webhooks"
+        " WHERE person_id = :person_id AND removed_at IS NOT NULL"
+        " ORDER BY removed_at DESC, id DESC LIMIT -1 OFFSET :most)",
+        values,
+    )
+
+
+def restore(connection: Connection, *, webhook: Webhook, place: str) -> None:
+    """Bring a removed webhook back; it goes on behind a place."""
+    connection.execute(
+        "UPDATE webhooks SET removed_at = NULL, place = :place, failures = 0, due_at = 0"
+        " WHERE id = :id AND person_id = :person_id",
+        {"id": webhook.id, "person_id": webhook.person_id, "place": place},
     )
 
 

@@ -197,10 +197,19 @@ class Talaria:
         return cast(types.AddedWebhook, self._post("/webhooks", new, key))
 
     def act_on_webhook(
-        self, webhook: int, verb: Literal["test", "pause", "resume"], *, key: str = ""
+        self, webhook: int, verb: Literal["test", "pause", "resume", "restore"], *, key: str = ""
     ) -> types.WebhookModel:
-        """Test, pause or resume a webhook."""
+        """Test, pause or resume a webhook, or bring a removed one back."""
         return cast(types.WebhookModel, self._post(f"/webhooks/{webhook}/{verb}", None, key))
+
+    def change_webhook(self, webhook: int, change: types.WebhookChange) -> types.WebhookModel:
+        """Change a webhook."""
+        answer = self._ask("PATCH", f"/webhooks/{webhook}", change)
+        return cast(types.WebhookModel, json.loads(answer))
+
+    def rotate_webhook(self, webhook: int) -> types.RotatedWebhook:
+        """Replace the secret of a webhook; only this answer has the new one."""
+        return cast(types.RotatedWebhook, self._post(f"/webhooks/{webhook}/rotate"))
 
     def deliveries(self, webhook: int) -> Iterator[types.DeliveryModel]:
         """List all deliveries of a webhook, newest first."""

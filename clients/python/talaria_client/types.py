@@ -365,6 +365,21 @@ class RequestsModel(TypedDict):
     calls: list[RequestModel]
 
 
+class RotatedWebhook(TypedDict):
+    """A webhook with its new secret. Until `old_until`, the one before signs, too."""
+
+    id: int
+    name: str
+    url: str
+    kinds: list[str]
+    state: str
+    reason: str
+    failures: int
+    created_at: int
+    secret: str
+    old_until: int
+
+
 class RunModel(TypedDict):
     """A run of a job."""
 
@@ -484,6 +499,14 @@ class UsageModel(TypedDict):
 
     since: int
     lines: list[UsageLineModel]
+
+
+class WebhookChange(TypedDict):
+    """A change to a webhook; what is left out stays."""
+
+    name: NotRequired[str | None]
+    url: NotRequired[str | None]
+    kinds: NotRequired[list[str] | None]
 
 
 class WebhookModel(TypedDict):

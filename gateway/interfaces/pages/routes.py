@@ -30,6 +30,7 @@ from gateway.interfaces.pages import (
     today,
     turns,
     usage,
+    webhooks,
 )
 from gateway.interfaces.pages.rendering import (
     FILES,
@@ -60,6 +61,7 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/jobs/{job:int}": ("job.html", jobs.show_job),
     "/usage": ("usage.html", usage.show),
     "/settings": ("settings.html", settings.show),
+    "/webhooks": ("webhooks.html", webhooks.show),
     "/accounts": ("accounts.html", people.show_own),
     "/accounts/{account:int}/unlink": ("unlink.html", people.ask_unlink),
     "/people": ("people.html", people.show),
@@ -79,6 +81,11 @@ _CHANGES: dict[str, tuple[str, View]] = {
     "/memory/dismissed/{question:int}/restore": ("/memory", memory.restore),
     "/memory/held/{review:int}/{claim:int}/{choice}": ("/memory", memory.decide),
     "/jobs/{job:int}/{verb}": ("/jobs", jobs.act),
+    "/webhooks/{webhook:int}/{verb}": ("/webhooks", webhooks.act),
+    "/webhooks/{webhook:int}/deliveries/{delivery:int}/redeliver": (
+        "/webhooks",
+        webhooks.redeliver,
+    ),
 }
 """The changes, by their addresses, and the page that each leads back to."""
 
@@ -112,6 +119,9 @@ class Pages:
             "/jobs/{job:int}/change": jobs.change,
             "/jobs/{job:int}/undo": jobs.put_back,
             "/settings/{name}": settings.change,
+            "/webhooks/add": webhooks.add,
+            "/webhooks/{webhook:int}/change": webhooks.change,
+            "/webhooks/{webhook:int}/rotate": webhooks.rotate,
         }
         self._routes: list[BaseRoute] = [
             *(Route(path, self._give_file) for path in self._files),

@@ -31,6 +31,7 @@ from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.texts.attachments import SPEECH_BUTTONS
 from gateway.texts.console import pages as texts
 from gateway.texts.console.people import YOUR_ACCOUNTS
+from gateway.texts.console.webhooks import WEBHOOKS
 from gateway.texts.general import VERBOSITIES
 from gateway.texts.learning import notices
 
@@ -169,6 +170,7 @@ def _describe(look: Look, values: Mapping[str, str]) -> dict[str, Any]:
     return {
         "rows": rows,
         "accounts": YOUR_ACCOUNTS,
+        "webhooks": WEBHOOKS,
         "models": look.gateway.settings.model.named,
         "changed": None,
         "left": 0,

@@ -172,7 +172,7 @@ class WebhookDispatcher:
         body, now = delivery.payload.encode(), self._now()
         headers = {
             "Content-Type": "application/json",
-            **sign(webhook.secret, delivery.event_id, body, now),
+            **sign(webhook.list_secrets(now), delivery.event_id, body, now),
         }
         try:
             reply = await self._fetcher.send(

@@ -6,8 +6,8 @@ https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-w
 import base64
 import hashlib
 import hmac
-import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from secrets import token_bytes
 
 _PREFIX = "whsec_"
 _BYTES = 32
@@ -16,17 +16,17 @@ _BYTES = 32
 
 def make_secret() -> str:
     """Make the secret of a webhook, in the form that the specification's libraries read."""
-    return _PREFIX + base64.b64encode(secrets.token_bytes(_BYTES)).decode()
+    return _PREFIX + base64.b64encode(token_bytes(_BYTES)).decode()
 
 
-def sign(secret: str, event_id: str, body: bytes, now: int) -> Mapping[str, str]:
-    """Return the headers of an attempt; `now` is in milliseconds UTC."""
-    key = base64.b64decode(secret.removeprefix(_PREFIX))
+def sign(secrets: Sequence[str], event_id: str, body: bytes, now: int) -> Mapping[str, str]:
+    """Return the headers of an attempt, signed by each secret; `now` is in milliseconds UTC."""
     seconds = str(now // 1000)
     signed = b".".join((event_id.encode(), seconds.encode(), body))
-    digest = hmac.new(key, signed, hashlib.sha256).digest()
+    keys = [base64.b64decode(secret.removeprefix(_PREFIX)) for secret in secrets]
+    digests = [hmac.new(key, signed, hashlib.sha256).digest() for key in keys]
     return {
         "webhook-id": event_id,
         "webhook-timestamp": seconds,
-        "webhook-signature": f"v1,{base64.b64encode(digest).decode()}",
+        "webhook-signature": " ".join(f"v1,{base64.b64encode(one).decode()}" for one in digests),
     }

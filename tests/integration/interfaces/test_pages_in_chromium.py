@@ -12,12 +12,13 @@ from typing import Any
 import aiohttp
 import pytest
 
-from agent_core.state.conversations import turns
+from agent_core.state.conversations import questions, turns
 from agent_core.state.conversations.questions import Kind
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.people import people, reading_consents
-from agent_core.state.people.people import NewAccount
+from agent_core.state.people.people import NewAccount, Person
+from gateway.turns import take_held
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
@@ -31,6 +32,7 @@ from tests.integration.interfaces.api_setup import (
     make_token,
 )
 from tests.integration.interfaces.console_setup import ask_link
+from tests.integration.interfaces.test_held_notes_page import hold
 from tests.integration.served import Served, served
 
 CHROMIUM = shutil.which("chromium")
@@ -63,6 +65,7 @@ PAGES = (
     "jobs/calendar?week=",
     "usage",
     "settings",
+    "webhooks",
     "accounts",
     "people",
     "people/usage",
@@ -77,6 +80,16 @@ def adopt(connection: Connection) -> None:
     zebrana = next(one for one in people.list_all(connection) if one.slug == "zebrana")
     local = NewAccount(platform="console", user_id="local", display_name="Z", admitted_by="local")
     people.attach_account(connection, local, person_id=zebrana.id, now=1)
+
+
+def dismiss(connection: Connection, person: Person, now: int) -> None:
+    """Let a person dismiss the notes of a review."""
+    review, _ = hold(connection, person)
+    for number in (1, 2):
+        question = take_held(connection, person.id, (review, number), ("fake", "1"), now)
+        assert question is not None
+        asked = questions.ask(connection, question, now=now)
+        questions.answer(connection, question_id=asked.id, key="dismiss", by=person.id, now=now)
 
 
 @asynccontextmanager
@@ -99,8 +112,16 @@ async def opened(home: Path) -> AsyncIterator[tuple[Served, FakeModel, str]]:
         body = {"kind": "message", "text": "Water the plants", "cron": "0 9 * * *"}
         head = {"Authorization": f"Bearer {token}"}
         url = f"{running.address.origin()}/api/jobs"
-        async with aiohttp.ClientSession() as api, api.post(url, json=body, headers=head) as made:
-            assert made.status == 201
+        hook = {"name": "ends", "url": "https://localhost/", "kinds": ["turn.ended"]}
+        async with aiohttp.ClientSession(headers=head) as api:
+            async with api.post(url, json=body) as made:
+                assert made.status == 201
+                address = f"{url}/{(await made.json())['id']}"
+            async with api.patch(address, json={"text": "Water the plants", "zone": "UTC"}) as done:
+                assert done.status == 200
+            async with api.post(f"{running.address.origin()}/api/webhooks", json=hook) as made:
+                assert made.status == 201
+        await running.gateway.database.write("test", lambda c: dismiss(c, zebrana, now))
         yield running, model, token
 
 

@@ -106,7 +106,10 @@ def use(talaria: Recorder) -> None:
     assert talaria.act_on_webhook(hook["id"], "pause")["state"] == "paused"
     delivery = next(talaria.deliveries(hook["id"]))
     assert talaria.redeliver(hook["id"], delivery["id"])["state"] == "waiting"
+    assert talaria.change_webhook(hook["id"], {"name": "ends"})["name"] == "ends"
+    assert talaria.rotate_webhook(hook["id"])["secret"] != hook["secret"]
     talaria.remove_webhook(hook["id"])
+    assert talaria.act_on_webhook(hook["id"], "restore")["name"] == "ends"
     for missing in (
         lambda: talaria.undo(2**40),
         lambda: talaria.note(2**40),

@@ -15,6 +15,7 @@ from tests.fakes.model import say
 from tests.integration.interfaces.api_setup import Setup, chat_of, find_named, make_token
 from tests.integration.processes import talaria, talaria_beside
 
+VERBS = ("add", "pause", "resume", "change", "rotate", "remove", "restore", "remove")
 Answer = tuple[int, Any, str]
 """Status, body and tag."""
 
@@ -77,7 +78,18 @@ async def test_the_command_line_adds_tests_lists_and_removes(
     assert "sent again" in await run("redeliver", "1", sent[-1].split()[0])
     await receiver.gets(5)
     assert receiver.received[-1].id == receiver.received[0].id
-    assert "Removed: ends" in await run("remove", "1")
+    assert "Changed: webhook 1." in await run(
+        "change", "1", "--name", "all", "--events", "turn.ended"
+    )
+    assert "olga: all (active) sends turn.ended to" in await run()
+    rotated = await run("rotate", "1")
+    fresh = next(word for word in rotated.split() if word.startswith("whsec_"))
+    assert "The receiver accepted it" in await run("test", "1")
+    for key in (secret, fresh):
+        (await receiver.gets(6))[5].verify(key)
+    await run("remove", "1")
+    assert "Restored: all." in await run("restore", "1")
+    assert "Removed: all" in await run("remove", "1")
     assert "There are no webhooks" in await run("--person", "olga")
 
     olga = await find_named(setup, "olga")
@@ -91,7 +103,7 @@ async def test_the_command_line_adds_tests_lists_and_removes(
         return [row[0] for row in rows]
 
     deeds = await setup.served.gateway.database.read(read_deeds)
-    assert deeds == [f"webhook.{verb}" for verb in ("add", "pause", "resume", "remove")]
+    assert deeds == [f"webhook.{verb}" for verb in VERBS]
 
 
 def test_without_a_gateway_the_command_line_changes_the_database(home: Path) -> None:
@@ -136,6 +148,18 @@ async def test_the_api_adds_lists_and_changes(setup: Setup, receiver: Receiver) 
     assert (await request(setup, key, "POST", f"{path}/pause"))[1]["state"] == "paused"
     assert (await request(setup, key, "POST", f"{path}/pause"))[0] == 409
     assert (await request(setup, key, "POST", f"{path}/resume"))[1]["state"] == "active"
+    status, changed, _ = await request(setup, key, "PATCH", path, {"kinds": ["turn.ended"]})
+    assert (status, changed["name"], changed["kinds"]) == (200, "all", ["turn.ended"])
+    refused = await request(setup, key, "PATCH", path, {"url": "http://10.0.0.1/"})
+    assert refused[0] == 400
+    status, rotated, _ = await request(setup, key, "POST", f"{path}/rotate")
+    assert (status, rotated["secret"] != made["secret"]) == (200, True)
+    await request(setup, key, "POST", f"{path}/test")
+    for secret in (made["secret"], rotated["secret"]):
+        (await receiver.gets(3))[2].verify(secret)
+    assert (await request(setup, key, "POST", f"{path}/restore"))[0] == 404
+    assert (await request(setup, key, "DELETE", path))[0] == 204
+    assert (await request(setup, key, "POST", f"{path}/restore"))[1]["name"] == "all"
     assert (await request(setup, key, "DELETE", path))[0] == 204
     assert (await request(setup, key, "GET", path))[0] == 404
 
@@ -154,6 +178,8 @@ async def test_nobody_sees_or_changes_those_of_others(setup: Setup, receiver: Re
         ("POST", "/test"),
         ("POST", "/pause"),
         ("POST", "/resume"),
+        ("POST", "/rotate"),
+        ("POST", "/restore"),
         ("POST", "/deliveries/1/redeliver"),
         ("DELETE", ""),
     ):

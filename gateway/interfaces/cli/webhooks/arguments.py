@@ -8,7 +8,9 @@ _CHANGES = {
     "test": "send a test event, and show the answer",
     "pause": "send nothing until it is resumed; events wait",
     "resume": "send what waits, and everything new",
-    "remove": "remove a webhook with its deliveries",
+    "rotate": "make a new signing secret; the old one is valid for 24 hours more",
+    "remove": "remove a webhook; `restore` brings it back",
+    "restore": "bring a removed webhook back, from now on",
 }
 
 
@@ -41,6 +43,14 @@ def configure(parser: Parser) -> None:
     changes["resume"].add_argument(
         "--from-now", action="store_true", help="drop the events that wait"
     )
+    changed = verbs.add_parser(
+        "change",
+        help="change its name, its address or its events",
+        examples=["talaria webhooks change 1 --url https://example.org/new"],
+    )
+    changed.add_argument("--name", metavar="NAME", help="what it is for")
+    changed.add_argument("--url", metavar="URL", help="the address that gets POST requests")
+    _add_events(changed, "(default: as before)")
     sent = verbs.add_parser(
         "deliveries",
         help="list the newest events of a webhook, and what became of each",
@@ -52,7 +62,7 @@ def configure(parser: Parser) -> None:
     again = verbs.add_parser(
         "redeliver", help="send an event again", examples=["talaria webhooks redeliver 1 7"]
     )
-    for one in (*changes.values(), sent, again):
+    for one in (*changes.values(), changed, sent, again):
         one.add_argument(
             "number", metavar="NUMBER", type=_read_number, help="from `talaria webhooks list`"
         )
@@ -72,12 +82,16 @@ def _configure_adding(add: Parser) -> None:
     add.add_argument(
         "--url", metavar="URL", required=True, help="the address that gets POST requests"
     )
-    add.add_argument(
+    _add_events(add, "(default: all)")
+
+
+def _add_events(parser: Parser, default: str) -> None:
+    parser.add_argument(
         "--events",
         metavar="KIND",
         nargs="+",
         default=[],
-        help="turn.started, turn.ended, memory.changed or question.asked (default: all)",
+        help=f"turn.started, turn.ended, memory.changed or question.asked {default}",
     )
 
 

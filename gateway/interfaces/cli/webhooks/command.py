@@ -76,6 +76,17 @@ def _added(answer: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def _rotated(answer: Mapping[str, Any]) -> list[str]:
+    return [
+        f"The new signing secret of {answer['name']}:",
+        "",
+        f"  {answer['secret']}",
+        "",
+        "Copy it now: it isn't shown again.",
+        f"The old one signs, too, until {_write_time(answer['old_until'])}.",
+    ]
+
+
 def _list_deliveries(answer: Mapping[str, Any]) -> list[str]:
     lines = [
         f"{one['id']:>6}  {_write_time(one['created_at'])}  {one['kind']:<15} {_describe(one)}"
@@ -102,7 +113,12 @@ _LINES: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {
     "add": _added,
     "pause": lambda one: [f"Paused: {one['name']}. Its events wait until it is resumed."],
     "resume": lambda one: [f"Resumed: {one['name']}."],
-    "remove": lambda one: [f"Removed: {one['name']}."],
+    "change": lambda one: [f"Changed: webhook {one['number']}."],
+    "rotate": _rotated,
+    "remove": lambda one: [
+        f"Removed: {one['name']}. `talaria webhooks restore {one['number']}` brings it back."
+    ],
+    "restore": lambda one: [f"Restored: {one['name']}. It sends what happens from now on."],
     "deliveries": _list_deliveries,
     "redeliver": lambda one: [f"Delivery {one['delivery']} is sent again, with the same id."],
 }

@@ -1,4 +1,4 @@
-"""Operations on outgoing webhooks: add, list, test, pause, resume and remove them."""
+"""Operations on outgoing webhooks: add, list, test, change and remove them."""
 
 import re
 from collections.abc import Mapping
@@ -25,6 +25,8 @@ from gateway.outbound.webhooks import make_secret, make_test
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,31}")
 _NEWEST = 2**62
+OLD_LASTS = 24 * 3_600_000
+"""Milliseconds for which a replaced secret still signs: time to give the receiver the new one."""
 
 
 async def add(context: OperationContext, asked: Answer) -> Answer:
@@ -34,20 +36,14 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
     """
     name, url, now = read_text(asked, "name"), read_text(asked, "url").strip(), context.now()
     kinds, key = _read_kinds(asked), asked.get("key")
-    if not _NAME.fullmatch(name):
-        raise Mistaken(
-            "The name of a webhook has at most 32 letters, digits, spaces, dots, dashes and"
-            " underscores, and begins with a letter or digit."
-        )
+    _check_name(name)
     context.webhooks.check(url)
 
     def work(connection: Connection) -> Webhook:
         person = _find_person(connection, read_text(asked, "person"))
         if key and (repeated := webhooks.find_by_key(connection, person_id=person.id, key=key)):
             return repeated
-        most = context.webhooks.per_person
-        if len(webhooks.list_of(connection, person_id=person.id)) >= most:
-            raise Declined(f"{person.slug} has {most} webhooks, and no more are allowed.")
+        _check_count(connection, context, person)
         new = NewWebhook(
             person_id=person.id,
             name=name,
@@ -125,11 +121,69 @@ async def resume(context: OperationContext, asked: Answer) -> Answer:
     return changed
 
 
+async def change(context: OperationContext, asked: Answer) -> Answer:
+    """Change the name, the address or the events of a webhook. Raises `Declined` and `Mistaken`."""
+    if asked.get("name") is not None:
+        _check_name(read_text(asked, "name"))
+    if asked.get("url") is not None:
+        context.webhooks.check(read_text(asked, "url").strip())
+    kinds = _read_kinds(asked) if asked.get("kinds") else None
+
+    def work(connection: Connection, webhook: Webhook) -> None:
+        webhooks.change(
+            connection,
+            webhook=webhook,
+            name=asked.get("name") or webhook.name,
+            url=(asked.get("url") or webhook.url).strip(),
+            kinds=kinds or webhook.kinds,
+        )
+
+    return await _change(context, asked, "webhook.change", work)
+
+
+async def rotate(context: OperationContext, asked: Answer) -> Answer:
+    """Give a webhook a new secret, which the answer alone shows. Raises `Declined`.
+
+    Until `old_until`, the secret before signs each request, too.
+    """
+    secret, old_until = make_secret(), context.now() + OLD_LASTS
+
+    def work(connection: Connection, webhook: Webhook) -> None:
+        webhooks.replace_secret(connection, webhook=webhook, secret=secret, old_until=old_until)
+
+    changed = await _change(context, asked, "webhook.rotate", work)
+    return {**changed, "secret": secret, "old_until": old_until}
+
+
 async def remove(context: OperationContext, asked: Answer) -> Answer:
-    """Remove a webhook with its deliveries. Raises `Declined`."""
-    return await _change(
-        context, asked, "webhook.remove", lambda c, webhook: webhooks.delete(c, webhook=webhook)
-    )
+    """Remove a webhook, and drop what waits; `restore` brings it back. Raises `Declined`."""
+    now = context.now()
+
+    def work(connection: Connection, webhook: Webhook) -> None:
+        deliveries.drop_waiting(connection, webhook=webhook)
+        webhooks.remove(connection, webhook=webhook, now=now)
+
+    return await _change(context, asked, "webhook.remove", work)
+
+
+async def restore(context: OperationContext, asked: Answer) -> Answer:
+    """Bring a removed webhook back, which goes on from now. Raises `Declined`."""
+    number = asked.get("number")
+
+    def work(connection: Connection) -> Webhook:
+        for person in _list_people(connection, asked):
+            for webhook in webhooks.list_removed(connection, person_id=person.id):
+                if webhook.id == number:
+                    _check_count(connection, context, person)
+                    place = find_now(connection, person_id=person.id).write()
+                    webhooks.restore(connection, webhook=webhook, place=place)
+                    _record(connection, context, person, "webhook.restore", webhook.name)
+                    return webhook
+        raise Declined(f"There is no removed webhook {number}; the last five can come back.")
+
+    restored = await context.database.write("webhooks.restore", work)
+    context.wake_webhooks()
+    return {"number": restored.id, "name": restored.name}
 
 
 async def list_deliveries(context: OperationContext, asked: Answer) -> Answer:
@@ -180,6 +234,20 @@ async def _change(
 
     changed = await context.database.write(action.replace("webhook", "webhooks", 1), work)
     return {"number": changed.id, "name": changed.name}
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise Mistaken(
+            "The name of a webhook has at most 32 letters, digits, spaces, dots, dashes and"
+            " underscores, and begins with a letter or digit."
+        )
+
+
+def _check_count(connection: Connection, context: OperationContext, person: Person) -> None:
+    most = context.webhooks.per_person
+    if len(webhooks.list_of(connection, person_id=person.id)) >= most:
+        raise Declined(f"{person.slug} has {most} webhooks, and no more are allowed.")
 
 
 def _pause(connection: Connection, webhook: Webhook) -> None:
@@ -251,7 +319,10 @@ WEBHOOK_OPERATIONS: Mapping[str, Operation] = {
     "webhooks.test": test,
     "webhooks.pause": pause,
     "webhooks.resume": resume,
+    "webhooks.change": change,
+    "webhooks.rotate": rotate,
     "webhooks.remove": remove,
+    "webhooks.restore": restore,
     "webhooks.deliveries": list_deliveries,
     "webhooks.redeliver": redeliver,
 }

@@ -359,7 +359,10 @@ VALUES: dict[str, Any] = {
         failures=0,
         due_at=0,
         created_at=1,
+        old_secret="",
+        old_until=0,
     ),
+    "old_until": 1,
     "webhook_id": 1,
     "status": 200,
     "delivery": NewDelivery(event_id="e", kind="turn.ended", payload="{}"),
@@ -573,6 +576,9 @@ AGENT_MESSAGE = AgentMessage(
 )
 ODD_VALUES: dict[str, dict[str, Any]] = {
     "webhooks.move_place": {"place": "0---0-0"},
+    "webhooks.restore": {"place": "0---0-0"},
+    "webhooks.change": {"name": "n", "url": "u", "kinds": ("turn.ended",)},
+    "webhooks.replace_secret": {"secret": "s"},
     "external_sync.list_changed": {"after": 0},
     "delivery_targets.set_place": {"place": ("p", "c")},
     "history.list_history": {"place": ("p", "c")},

@@ -19,6 +19,18 @@ class NewWebhook(BaseModel):
     kinds: Annotated[list[str], Field(max_length=10, description=_KINDS)] = []
 
 
+class WebhookChange(BaseModel):
+    """A change to a webhook; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(min_length=1, max_length=32)] | None = None
+    url: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
+    kinds: Annotated[list[str], Field(min_length=1, max_length=10, description=_KINDS)] | None = (
+        None
+    )
+
+
 class WebhookModel(BaseModel):
     """A webhook; `reason` says why it is paused or dead. `failures` counts those in a row."""
 
@@ -42,6 +54,12 @@ class AddedWebhook(WebhookModel):
     """A new webhook with its secret, which no other answer has."""
 
     secret: str
+
+
+class RotatedWebhook(AddedWebhook):
+    """A webhook with its new secret. Until `old_until`, the one before signs, too."""
+
+    old_until: int
 
 
 class DeliveryModel(BaseModel):

@@ -1,5 +1,7 @@
 """The outgoing webhooks of a person, and their deliveries."""
 
+from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
@@ -7,7 +9,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agent_core.state.engine.database import Connection
+from agent_core.state.engine.database import Connection, Database
 from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.deliveries import Delivery
 from agent_core.state.webhooks.webhooks import Webhook
@@ -31,6 +33,8 @@ from gateway.interfaces.api.resources.webhooks.models import (
     DeliveryList,
     DeliveryModel,
     NewWebhook,
+    RotatedWebhook,
+    WebhookChange,
     WebhookList,
     WebhookModel,
 )
@@ -38,7 +42,11 @@ from gateway.interfaces.operations.webhooks import operations
 from gateway.turns import Client
 
 _USED = "This Idempotency-Key belongs to another webhook."
-_ACTS = {"pause": operations.pause, "resume": operations.resume}
+_ACTS = {
+    "pause": operations.pause,
+    "resume": operations.resume,
+    "restore": operations.restore,
+}
 
 
 def add_webhooks(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
@@ -82,15 +90,7 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway, find_client: FindCl
     database = gateway.database
     Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
-    async def name(client: Client, webhook: int | None = None) -> dict[str, Any]:
-        """Return how operations name a webhook of the person. Raises `ApiError`."""
-
-        def work(connection: Connection) -> dict[str, Any]:
-            if webhook is not None:
-                _find(connection, webhook, client)
-            return {"person": find_person(connection, client.person_id).slug, "number": webhook}
-
-        return await database.read(work)
+    name = partial(_name, database)
 
     @router.post("/webhooks", summary="Add a webhook", status_code=201)
     async def add(asked: NewWebhook, client: Asker, key: Key = "") -> AddedWebhook:
@@ -108,9 +108,18 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway, find_client: FindCl
         await perform(operations.test(open_own(gateway), wish))
         return _show(await database.read(lambda c: _find(c, webhook, client)))
 
-    @router.post("/webhooks/{webhook}/{verb}", summary="Pause or resume a webhook")
-    async def act(webhook: Id, verb: Literal["pause", "resume"], client: Asker) -> WebhookModel:
-        await perform(_ACTS[verb](open_own(gateway), await name(client, webhook)))
+    _add_edits(router, gateway, find_client)
+
+    @router.post("/webhooks/{webhook}/{verb}", summary="Pause, resume or restore a webhook")
+    async def act(
+        webhook: Id, verb: Literal["pause", "resume", "restore"], client: Asker
+    ) -> WebhookModel:
+        if verb == "restore":
+            wish = await name(client) | {"number": webhook}
+            await database.read(lambda c: _find_removed(c, webhook, client))
+        else:
+            wish = await name(client, webhook)
+        await perform(_ACTS[verb](open_own(gateway), wish))
         return _show(await database.read(lambda c: _find(c, webhook, client)))
 
     @router.post(
@@ -129,12 +138,49 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway, find_client: FindCl
         await perform(operations.remove(open_own(gateway), await name(client, webhook)))
 
 
+def _add_edits(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the routes that change a webhook, and replace its secret."""
+    database = gateway.database
+    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
+    name = partial(_name, database)
+
+    @router.patch("/webhooks/{webhook}", summary="Change a webhook")
+    async def change(webhook: Id, asked: WebhookChange, client: Asker) -> WebhookModel:
+        wish = {**asked.model_dump(exclude_none=True), **await name(client, webhook)}
+        await perform(operations.change(open_own(gateway), wish))
+        return _show(await database.read(lambda c: _find(c, webhook, client)))
+
+    @router.post("/webhooks/{webhook}/rotate", summary="Replace the secret of a webhook")
+    async def rotate(webhook: Id, client: Asker) -> RotatedWebhook:
+        made = await perform(operations.rotate(open_own(gateway), await name(client, webhook)))
+        shown = _show(await database.read(lambda c: _find(c, webhook, client)))
+        return RotatedWebhook(**shown.model_dump(), **_pick_secret(made))
+
+
+async def _name(database: Database, client: Client, webhook: int | None = None) -> dict[str, Any]:
+    """Return how operations name a webhook of the person. Raises `ApiError`."""
+
+    def work(connection: Connection) -> dict[str, Any]:
+        if webhook is not None:
+            _find(connection, webhook, client)
+        return {"person": find_person(connection, client.person_id).slug, "number": webhook}
+
+    return await database.read(work)
+
+
 def _find(connection: Connection, webhook: int, client: Client) -> Webhook:
     """Return a webhook of the person. Raises `ApiError`."""
     found = webhooks.find(connection, person_id=client.person_id, webhook_id=webhook)
     if found is None:
         raise make_missing()
     return found
+
+
+def _find_removed(connection: Connection, webhook: int, client: Client) -> None:
+    """Look for a removed webhook of the person. Raises `ApiError`."""
+    found = webhooks.list_removed(connection, person_id=client.person_id)
+    if webhook not in [one.id for one in found]:
+        raise make_missing()
 
 
 def _find_delivery(
@@ -146,6 +192,10 @@ def _find_delivery(
     if found is None:
         raise make_missing()
     return _show_delivery(found)
+
+
+def _pick_secret(made: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: made[name] for name in ("secret", "old_until")}
 
 
 def _show(webhook: Webhook) -> WebhookModel:

@@ -1,0 +1,157 @@
+"""Webhooks: where the person's events are sent, what became of each, and the forms for them."""
+
+from collections.abc import Mapping
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.responses import Response
+
+from agent_core.state.engine.database import Connection
+from agent_core.state.webhooks import deliveries, webhooks
+from agent_core.state.webhooks.webhooks import EVENT_KINDS
+from gateway.errors import Declined, Mistaken
+from gateway.interfaces.api.responses import read_body
+from gateway.interfaces.operations.contexts import open_context
+from gateway.interfaces.operations.webhooks import operations
+from gateway.interfaces.pages.rendering import render
+from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.texts.console import webhooks as texts
+
+_DELIVERIES = 5
+_LARGEST = 2**62
+_MOST_BYTES = 32_000
+"""Of a form: an address of 2,000 characters, each encoded as up to 12 bytes, and the rest."""
+_ACTS = {
+    "test": operations.test,
+    "pause": operations.pause,
+    "resume": operations.resume,
+    "remove": operations.remove,
+    "restore": operations.restore,
+}
+
+
+async def show(look: Look) -> Fields:
+    """Read the person's webhooks with their last deliveries, and those that can come back."""
+    return await look.gateway.database.read(partial(_describe, look=look))
+
+
+async def add(look: Look) -> Response:
+    """Add a webhook, and show its secret once. A refused one stays in its fields."""
+    form = await _read_form(look)
+    try:
+        made = await operations.add(_open(look), _name(look) | _read_fields(form))
+    except (Declined, Mistaken) as error:
+        return await _refuse(look, error, {"new": form})
+    return await _render(look, {"secret": made["secret"], "name": made["name"]})
+
+
+async def change(look: Look) -> Response:
+    """Change a webhook, and offer what it was before. Raises `Missing`."""
+    form = await _read_form(look)
+    former = await look.gateway.database.read(partial(_find, look=look))
+    try:
+        await operations.change(_open(look), _name(look) | _read_fields(form))
+    except (Declined, Mistaken) as error:
+        return await _refuse(look, error, {"bad": former.id})
+    return await _render(look, {"former": former})
+
+
+async def rotate(look: Look) -> Response:
+    """Replace the secret of a webhook, and show the new one once. Raises `Missing`."""
+    await look.gateway.database.read(partial(_find, look=look))
+    made = await operations.rotate(_open(look), _name(look))
+    return await _render(
+        look, {"secret": made["secret"], "name": made["name"], "old_until": made["old_until"]}
+    )
+
+
+async def act(look: Look) -> Fields:
+    """Test, pause, resume, remove or restore a webhook. Raises `Missing` and `Declined`."""
+    verb = look.request.path_params["verb"]
+    if verb not in _ACTS:
+        raise Missing
+    await look.gateway.database.read(partial(_find, look=look, is_removed=verb == "restore"))
+    return await _ACTS[verb](_open(look), _name(look))
+
+
+async def redeliver(look: Look) -> Fields:
+    """Send an event again. Raises `Missing` and `Declined`."""
+    await look.gateway.database.read(partial(_find, look=look))
+    delivery = min(look.request.path_params["delivery"], _LARGEST)
+    return await operations.redeliver(_open(look), _name(look) | {"delivery": delivery})
+
+
+def _open(look: Look) -> Any:
+    return open_context(look.gateway, actor="person")
+
+
+def _name(look: Look) -> dict[str, Any]:
+    """Name the webhook of the address, and its person."""
+    number = look.request.path_params.get("webhook")
+    return {"person": look.person.slug, "number": number and min(number, _LARGEST)}
+
+
+def _find(connection: Connection, look: Look, *, is_removed: bool = False) -> webhooks.Webhook:
+    """Return the webhook of the address, if it is the person's. Raises `Missing`."""
+    listed = webhooks.list_removed if is_removed else webhooks.list_of
+    number = look.request.path_params["webhook"]
+    for one in listed(connection, person_id=look.person.id):
+        if one.id == number:
+            return one
+    raise Missing
+
+
+async def _read_form(look: Look) -> dict[str, list[str]]:
+    body = await read_body(look.request, _MOST_BYTES)
+    return parse_qs(body.decode(errors="replace"))
+
+
+def _read_fields(form: Mapping[str, list[str]]) -> dict[str, Any]:
+    """Return the name, the address and the events of a form; `Mistaken` says what is missing."""
+    fields: dict[str, Any] = {name: form.get(name, [""])[0].strip() for name in ("name", "url")}
+    if not form.get("kinds"):
+        raise Mistaken(texts.NO_KINDS())
+    return fields | {"kinds": form["kinds"]}
+
+
+async def _refuse(look: Look, error: Declined | Mistaken, given: Mapping[str, Any]) -> Response:
+    given = {**given, "refused": str(error)}
+    return await _render(look, given, status=HTTPStatus.CONFLICT)
+
+
+async def _render(
+    look: Look, given: Mapping[str, Any], *, status: HTTPStatus = HTTPStatus.OK
+) -> Response:
+    fields = await look.gateway.database.read(partial(_describe, look=look, given=given))
+    return render(look.request, look.viewer, "webhooks.html", status=status, **fields)
+
+
+def _describe(
+    connection: Connection, look: Look, given: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the fields of the page; `given` is what came of a form."""
+    person_id = look.person.id
+    found = webhooks.list_of(connection, person_id=person_id)
+    return {
+        "w": texts,
+        "webhooks": [
+            (
+                one,
+                deliveries.count_waiting(connection, webhook=one),
+                deliveries.list_of(connection, webhook=one, before=_LARGEST, limit=_DELIVERIES),
+            )
+            for one in found
+        ],
+        "removed": webhooks.list_removed(connection, person_id=person_id),
+        "kinds": {kind: texts.KINDS[kind] for kind in EVENT_KINDS},
+        "secret": "",
+        "name": "",
+        "old_until": 0,
+        "former": None,
+        "refused": "",
+        "bad": 0,
+        "new": {},
+        **(given or {}),
+    }
