@@ -59,7 +59,7 @@ def read_settings(given: Mapping[str, str]) -> DiscordSettings:
     if token.count(".") != 2 or len(token.split()) != 1 or not token.isascii():
         raise ValueError(
             "DISCORD_BOT_TOKEN does not look like a bot's token, which has three parts with "
-            "dots between them. Copy the whole of it, without the word Bot."
+            "dots between them. Copy all of it, without the word Bot."
         )
     return DiscordSettings(
         token=token,

@@ -80,7 +80,7 @@ def translate(
         case InvalidToken():
             return AdapterStopped(
                 "Telegram does not know the token in TELEGRAM_BOT_TOKEN. Ask @BotFather for it "
-                "(/mybots, your bot, API Token) and start again."
+                "(/mybots, your bot, API Token), set it, and restart Talaria."
             )
         case Conflict():
             return AnotherPoller(

@@ -47,7 +47,7 @@ def read_settings(given: Mapping[str, str]) -> TelegramSettings:
     if not (number.isascii() and number.isdecimal() and colon and secret):
         raise ValueError(
             "TELEGRAM_BOT_TOKEN does not look like a token: @BotFather gives digits, a colon "
-            "and 35 letters. Copy the whole of it."
+            "and 35 letters. Copy all of it."
         )
     base_url = options.address("base_url", API, hint=": what stands before /bot<token>")
     return TelegramSettings(

@@ -72,7 +72,7 @@ class Parser(argparse.ArgumentParser):
         nearest = suggest(str(value), map(str, action.choices))
         if isinstance(action, argparse._SubParsersAction):
             raise argparse.ArgumentError(None, f"there is no `{self.prog} {value}`; {nearest}")
-        raise argparse.ArgumentError(action, f"there is no {value}; {nearest}")
+        raise argparse.ArgumentError(action, f"{value} is not known; {nearest}")
 
 
 def show_help(text: str) -> None:

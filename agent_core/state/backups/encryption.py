@@ -131,7 +131,9 @@ def _open_keys(pyrage: ModuleType, source: BinaryIO, keys: Keys, name: str) -> l
     except pyrage.DecryptError as error:
         if lines[-1] != _KEY_END:
             raise StoreDamaged(_describe_damage(name)) from error
-        raise StoreError(f"the passphrase doesn't open {name}") from error
+        raise StoreError(
+            f"the passphrase is wrong for {name}; give the one that it was made with"
+        ) from error
     return [pyrage.x25519.Identity.from_str(own.decode())]
 
 

@@ -126,7 +126,7 @@ async def _inspect(
         stack.push_async_callback(connection.close)
         if largest_full_check is not None:
             name = choose_check(path, largest_full_check)
-            _log.warning("%s was not closed in order; running its %s", path, name)
+            _log.warning("%s was not closed properly; running %s", path, name)
             fault = await check(connection.sqlite, name)
             if fault:
                 raise StoreDamaged(describe_damage(path, fault, _name_backups(path)))

@@ -46,7 +46,10 @@ def read_hermes_sessions(path: Path) -> list[ForeignSession]:
                 if row[0] in said
             ]
     except sqlite3.Error as error:
-        raise StoreError(f"{path} is not a database of Hermes Agent, or it is damaged") from error
+        raise StoreError(
+            f"{path} is not a database of Hermes Agent, or is damaged;"
+            " give the folder of an intact home"
+        ) from error
 
 
 def read_openclaw_jobs(path: Path) -> list[str]:

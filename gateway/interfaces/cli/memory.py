@@ -135,9 +135,11 @@ def _describe_restored(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
 def _describe(row: Mapping[str, Any], zone: ZoneInfo) -> str:
     moment = datetime.fromtimestamp(row["at"] / 1000, UTC).astimezone(zone)
     undoes = f" (undoes {row['undoes']})" if row["undoes"] else ""
+    # What an import or a person at the command line did has no message to show.
+    origin = f" ({row['evidence']})" if row["evidence"] and not row["messages"] else ""
     return (
         f"{row['row']:>6}  {moment:%Y-%m-%d %H:%M:%S}  {row['person']:<16} {row['list']:<7}"
-        f" {row['actor']:<12} {_describe_change(row)}{undoes}"
+        f" {row['actor']:<12} {_describe_change(row)}{undoes}{origin}"
     )
 
 

@@ -139,7 +139,7 @@ def _look_at_platforms(settings: Settings) -> list[Finding]:
         if not given:
             findings.append(make_finding(name, "ok", f"off; it needs {wanted}"))
         elif len(given) == len(tokens):
-            findings.append(make_finding(name, "ok", "on; the next start tests its token"))
+            findings.append(make_finding(name, "ok", "on"))
         elif tokens[0] in given:
             findings.append(make_finding(name, "fault", f"it needs all of {wanted}", fix))
         else:
@@ -168,9 +168,7 @@ def _look_at_model(settings: Settings) -> Finding:
             "Run `talaria setup model`.",
         )
     fallback = f", else {', '.join(model.fallbacks)}" if model.fallbacks else ""
-    return make_finding(
-        "model", "ok", f"{model.provider}: {model.name}{fallback}; the next start tests it"
-    )
+    return make_finding("model", "ok", f"{model.provider}: {model.name}{fallback}")
 
 
 def _look_at_outside(settings: Settings) -> list[Finding]:

@@ -13,7 +13,8 @@ LINK = Text(
 OPEN_PAGES = Text("Open your pages")
 LINK_WORKS_ONCE = Text("This link works once. Your login lasts 12 hours.")
 LINK_ENDED = Text(
-    "This link was used or is too old: send /console to Talaria in your chat for a new one."
+    "This link was used or is too old. For a new one, send /console to Talaria in your chat, or"
+    " run `talaria console`."
 )
 LOGIN_ENDED = Text(
     "Your login is missing or has ended: send /console to Talaria in your chat, or run `talaria"

@@ -41,7 +41,7 @@ _SKILLS: Mapping[SkillState, Text] = {
 }
 _ORIGINS: Mapping[str, Text] = {
     "bundled": Text("comes with Talaria"),
-    "home": Text("in your home"),
+    "home": Text("in the home directory"),
     "project": Text("in the working folder"),
 }
 _CONNECTIONS: Mapping[HealthState, Text] = {

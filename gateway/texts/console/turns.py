@@ -17,7 +17,7 @@ FORK = Text("Fork from here")
 FORK_OF = Text("Fork: {title}")
 ORIGIN = Text("What came before, in the conversation that this one was forked from")
 STILL_ANSWERING = Text("the answer is not complete yet. Fork it once it is.")
-BY_SOURCE = Text("By source, and replay")
+BY_SOURCE = Text("Prompt by source, and replay")
 REPLAY_OF = Text("Prompt and replay")
 ABOUT_SOURCES = Text(
     "What the model has read at the end of this turn, in tokens, about. A cache holds the beginning"

@@ -4,7 +4,7 @@ from agent_core.localization import Plural, Text
 
 EVERYONES_USAGE = Text("Everyone's usage")
 YOUR_USAGE = Text("Your usage")
-DIVIDED_BY = Text("Cost divided by")
+DIVIDED_BY = Text("Cost by")
 BY_MODEL = Text("Model")
 BY_PURPOSE = Text("Purpose")
 BY_PERSON = Text("Person")
@@ -27,12 +27,12 @@ CACHED = Plural(
     "{n:,} tokens were read from the cache: {percent}% of all that was read.",
 )
 SAVED = Text(
-    "Caching saved {net}: reading cost {saved} less, and writing the cache {extra} more. These are"
-    " the prices of today."
+    "Caching saved {net}: reading cost {saved} less, and writing the cache {extra} more, at"
+    " today's prices."
 )
 NOT_SAVED = Text(
     "Caching cost {net} more than it saved: reading cost {saved} less, and writing the cache"
-    " {extra} more. These are the prices of today."
+    " {extra} more, at today's prices."
 )
 CACHE_UNPRICED = Text("Price unknown: {models}. So it is unknown what caching saved there.")
 

@@ -85,13 +85,13 @@ def test_a_home_of_hermes_is_imported_with_its_origins(home: Path, hermes: Path)
     assert (done.code, done.err) == (0, "")
     assert TOKEN not in done.out
     for line in (
-        "memory entries: 2 imported, 0 known already",
-        "entries about you: 2 imported, 0 known already",
-        "SOUL.md: 1 imported, 0 known already",
-        "notes for the archive: 1 imported, 0 known already",
-        "jobs: 3 imported, 0 known already",
-        "skills: 1 imported, 0 known already",
-        "tokens: 1 imported, 0 known already",
+        "memory entries: 2 imported, 0 imported before",
+        "entries about you: 2 imported, 0 imported before",
+        "SOUL.md: 1 imported, 0 imported before",
+        "notes for the archive: 1 imported, 0 imported before",
+        "jobs: 3 imported, 0 imported before",
+        "skills: 1 imported, 0 imported before",
+        "tokens: 1 imported, 0 imported before",
         "Left out: The job 'Plants': it is paused there.",
         "Stop Hermes Agent before you start Talaria: a bot answers from one place only.",
     ):
@@ -130,8 +130,8 @@ def test_a_repeated_import_doubles_nothing(home: Path, hermes: Path) -> None:
     before, listed = rows(home), talaria(home, "jobs").out.count("Build watch")
     done = talaria(home, "import", "hermes", str(hermes))
     assert done.code == 0
-    assert "imported, 0 known already" not in done.out
-    assert "jobs: 0 imported, 3 known already" in done.out
+    assert "imported, 0 imported before" not in done.out
+    assert "jobs: 0 imported, 3 imported before" in done.out
     assert rows(home) == before
     assert talaria(home, "jobs").out.count("Build watch") == listed
     # What a person has removed since does not come back.
@@ -158,7 +158,7 @@ def test_tokens_wait_for_a_yes(home: Path, hermes: Path) -> None:
     own = "987654321:AAOwnTokenOwnTokenOwnTokenOwnToken00"
     (home / ".env").write_text(f"TELEGRAM_BOT_TOKEN={own}\n")
     done = talaria(home, "import", "hermes", str(hermes), "--tokens")
-    assert "tokens: 0 imported, 1 known already" in done.out
+    assert "tokens: 0 imported, 1 imported before" in done.out
     assert (home / ".env").read_text() == f"TELEGRAM_BOT_TOKEN={own}\n"
 
 
@@ -188,9 +188,9 @@ def break_memory(hermes: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (break_database, "is not a database of Hermes Agent, or it is damaged."),
+        (break_database, "is not a database of Hermes Agent, or is damaged;"),
         (break_jobs, "is not complete JSON; nothing was imported."),
-        (break_memory, "can't be read as a text; nothing was imported."),
+        (break_memory, "is not a text file in UTF-8; nothing was imported."),
     ],
 )
 def test_a_broken_home_gets_one_sentence(
@@ -246,7 +246,7 @@ def test_a_home_of_openclaw_is_imported(home: Path, openclaw: Path) -> None:
     assert (home / "skills" / "kettle").is_dir()
     assert (home / ".env").read_text() == f"TELEGRAM_BOT_TOKEN={TOKEN}\n"
     again = talaria(home, "import", "openclaw", str(openclaw))
-    assert "imported, 0 known already" not in again.out
+    assert "imported, 0 imported before" not in again.out
 
 
 def test_the_texts_that_openclaw_brings_are_not_imported(home: Path, untouched: Path) -> None:
@@ -308,13 +308,13 @@ def test_jobs_of_openclaws_database_are_imported_once(home: Path, openclaw: Path
     before = everything(openclaw)
     done = talaria(home, "import", "openclaw", str(openclaw))
     assert (done.code, done.err) == (0, "")
-    assert "jobs: 1 imported, 0 known already" in done.out
+    assert "jobs: 1 imported, 0 imported before" in done.out
     assert "Left out: The job 'Dentist': it is switched off there." in done.out
     assert "Left out: The job 'Disk': it runs a command." in done.out
     assert "Dreaming" not in done.out
     assert [row[:3] for row in list_jobs(home)] == [("Stretch", "prompt", "Remind me to stretch.")]
     again = talaria(home, "import", "openclaw", str(openclaw))
-    assert "jobs: 0 imported, 1 known already" in again.out
+    assert "jobs: 0 imported, 1 imported before" in again.out
     assert len(list_jobs(home)) == 1
     assert {**before, **everything(openclaw)} == everything(openclaw)
 

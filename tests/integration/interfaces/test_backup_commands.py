@@ -131,7 +131,10 @@ def test_a_new_machine_is_set_up_from_an_encrypted_backup(home: Path, tmp_path: 
     target, new = tmp_path / "b.tar.gz.age", tmp_path / "new"
     assert talaria(home, "backup", str(target), BACKUP_PASSPHRASE="open sesame").code == 0
     refused = talaria(new, "restore", str(target), BACKUP_PASSPHRASE="wrong")
-    assert (refused.code, refused.err) == (2, f"The passphrase doesn't open {target}.\n")
+    assert (refused.code, refused.err) == (
+        2,
+        f"The passphrase is wrong for {target}; give the one that it was made with.\n",
+    )
     assert not (new / "state.db").exists()
     done = talaria(new, "restore", str(target), BACKUP_PASSPHRASE="open sesame")
     assert (done.code, done.err) == (0, "")

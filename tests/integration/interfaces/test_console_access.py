@@ -126,7 +126,7 @@ def test_without_a_port_members_learn_whom_to_ask_and_owners_what_to_set() -> No
 
 
 async def test_the_command_line_gives_a_link_for_anybody(setup: Setup) -> None:
-    for arguments, title in (((), "Pages of olga:"), (("--person", "zebrana"), "of zebrana:")):
+    for arguments, title in (((), "The pages of olga:"), (("--person", "zebrana"), "of zebrana:")):
         port = {"TALARIA_HTTP__PORT": str(setup.served.address.port)}
         made = await talaria_beside(setup.home, "console", *arguments, **port)
         assert made.code == 0, made.err

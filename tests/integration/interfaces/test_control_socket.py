@@ -130,7 +130,7 @@ async def test_a_person_approved_by_command_is_welcomed_at_once(home: Path) -> N
     async with served(home, adapters={"fake": chat}) as harness:
         await harness.gateway.database.write("fill", fill)
         done = await talaria_beside(home, "people", "approve", CODE)
-        assert (done.code, done.out) == (0, "Ben may talk now.\n")
+        assert (done.code, done.out) == (0, "Ben can talk to Talaria now.\n")
         async with asyncio.timeout(45):
             while not chat.shown:
                 await asyncio.sleep(0.005)

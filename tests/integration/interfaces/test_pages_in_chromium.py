@@ -204,7 +204,7 @@ async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
         await page.get_by_label("Write a message").fill("What is a heron?")
         await page.get_by_role("button", name="Send", exact=True).click()
         await page.locator("#grown").get_by_text("A heron is a bird.").wait_for()
-        await page.get_by_label("Search what was said").fill("heron")
+        await page.get_by_label("Search all conversations").fill("heron")
         await page.keyboard.press("Enter")
         await page.get_by_text("Found by: heron").first.wait_for()
         await page.get_by_role("region", name="All conversations").get_by_role("link").first.click()

@@ -29,7 +29,9 @@ Id = Annotated[int, Path(ge=1, le=LARGEST)]
 
 def make_missing() -> ApiError:
     """Make the answer for an id that does not exist, or belongs to another person."""
-    return ApiError(HTTPStatus.NOT_FOUND, "There is nothing with this id.", code="not_found")
+    return ApiError(
+        HTTPStatus.NOT_FOUND, "There is nothing with this id, or it is not yours.", code="not_found"
+    )
 
 
 def find_person(connection: Connection, person_id: PersonId) -> Person:

@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         {"person": arguments.person},
         load_settings=lambda: config.load(environ),
     )
-    print(f"Pages of {made['folder']}:\n")
+    print(f"The pages of {made['folder']}:\n")
     print(f"  {made['link']}\n")
     print(f"The link works once, for {made['minutes']} minutes, while `talaria run` runs.")
     return 0

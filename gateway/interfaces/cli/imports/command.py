@@ -58,17 +58,22 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     for kind, name in _NAMES.items():
         new, known = counts[kind, "new"], counts[kind, "known"]
         if new or known:
-            print(f"{name}: {new} imported, {known} known already")
+            print(f"{name}: {new} imported, {known} imported before")
     for sentence in left:
         print(f"Left out: {sentence}")
-    print("Each entry is in the ledger with its origin; `talaria memory undo` takes one back.")
+    if counts["soul", "new"]:
+        print("SOUL.md now has the imported character.")
+    if any(state == "new" for _, state in counts):
+        print("`talaria memory log` shows each entry with its origin, and `talaria memory undo`")
+        print("takes one back.")
     return 0
 
 
 def _show(found: FoundHome, folder: Path) -> None:
     for line in found.lines:
         head = line.text.splitlines()[0]
-        print(f"{line.target}: {head[:100]} ({line.origin})")
+        target = "SOUL.md, which it replaces" if line.target == "soul" else line.target
+        print(f"{target}: {head[:100]} ({line.origin})")
     for job in found.jobs:
         print(f"job: {job.title} ({job.origin})")
     for place in found.skills:

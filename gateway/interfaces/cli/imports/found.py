@@ -98,7 +98,7 @@ def read_text(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise Mistaken(f"{path} can't be read as a text; nothing was imported.") from error
+        raise Mistaken(f"{path} is not a text file in UTF-8; nothing was imported.") from error
 
 
 def read_json(path: Path) -> Any:

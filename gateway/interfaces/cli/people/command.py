@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         )
     elif verb == "approve":
         answer = operations.perform(home, "people.approve", {"code": arguments.code})
-        print(f"{answer['name']} may talk now.")
+        print(f"{answer['name']} can talk to Talaria now.")
     elif verb == "export":
         asked = {"slug": arguments.slug, "target": str(arguments.file.absolute())}
         answer = operations.perform(home, "people.export", asked, timeout=_LONG)

@@ -221,7 +221,7 @@ def test_a_foreign_archive_is_refused(home: Path, tmp_path: Path) -> None:
 
 WRONG = {
     "passphrase": {
-        Keys(passphrase="wrong"): "the passphrase doesn't open",
+        Keys(passphrase="wrong"): "the passphrase is wrong for",
         Keys(): "is encrypted; give its passphrase",
     },
     "key": {

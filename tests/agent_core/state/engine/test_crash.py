@@ -151,7 +151,7 @@ async def test_the_file_is_checked_after_a_crash_and_only_then(
     assert "check" not in caplog.text
     _pretend_a_crash(path)
     database = await Database.open(path)
-    assert f"{path} was not closed in order; running its integrity_check" in caplog.text
+    assert f"{path} was not closed properly; running integrity_check" in caplog.text
     assert len(await database.read(_keys)) == 200
     await database.close()
 
