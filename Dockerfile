@@ -17,7 +17,7 @@ RUN apt-get update && apt-get install --yes --no-install-recommends binutils \
     && strip --strip-unneeded uvloop/*.so kiwisolver/*.so cryptography/hazmat/bindings/*.so \
         aiohttp/*.so aiohttp/_websocket/*.so multidict/*.so propcache/*.so frozenlist/*.so \
         tree_sitter/*.so regex/*.so
-COPY pyproject.toml README.md LICENSE /src/
+COPY pyproject.toml README.md LICENSE LICENSE.Apache-2.0 NOTICE /src/
 COPY gateway /src/gateway
 COPY agent_core /src/agent_core
 COPY adapters /src/adapters

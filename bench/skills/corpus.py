@@ -4,6 +4,7 @@
 `second_held_out.json` before it was changed. Both are read for published figures only.
 `third_held_out.json` has requests for 60 skills drawn at random from the second catalogue, by an
 author who saw neither the ranking nor other requests. It was read once, with the ranking final.
+`fourth_held_out.json` is another such sample, committed before meaning was added to the ranking.
 """
 
 import json
@@ -26,8 +27,9 @@ _WORK = (
 )
 COUNT = 500
 _BODY = "Do the work step by step, and check it.\n" * 40
-Sample = Literal["tuned", "held_out", "second_held_out", "third_held_out"]
-_THIRD: Sample = "third_held_out"
+Sample = Literal["tuned", "held_out", "second_held_out", "third_held_out", "fourth_held_out"]
+_DRAWN: tuple[Sample, ...] = ("third_held_out", "fourth_held_out")
+"""Samples for skills of the second catalogue."""
 
 SAMPLES: tuple[Sample, ...] = get_args(Sample)
 
@@ -51,15 +53,15 @@ class Request:
 
 def read_requests(sample: Sample) -> list[Request]:
     """Read the requests in their order."""
-    if sample == _THIRD:
-        given = json.loads(_find(_THIRD).read_text())
+    if sample in _DRAWN:
+        given = json.loads(_find(sample).read_text())
         return [Request(one["request"], *one["right"]) for one in given]
     return [Request(one[-1], one[0]) for one in _read(sample)]
 
 
 def list_skills(sample: Sample) -> list[WrittenSkill]:
     """List the skills of a catalogue. Those of `tuned` have no text of their own."""
-    catalogue: Sample = "second_held_out" if sample == _THIRD else sample
+    catalogue: Sample = "second_held_out" if sample in _DRAWN else sample
     written = [WrittenSkill(*one[:-1]) for one in _read(catalogue)]
     others = [
         WrittenSkill(f"{subject}-{work}", text.format(subject))

@@ -1,8 +1,9 @@
 """The skills as conversations see them: the list in the prompt, the search and the commands.
 
-A request is ranked by BM25F over names, descriptions and texts, and by topics. A topic is a line of
-`topics.txt`: words in English and German that people use for one thing. The request "my rose has
-yellow leaves" finds a skill on plants.
+A request is ranked by BM25F over names, descriptions and texts, by topics, and by meaning. A topic
+is a line of `topics.txt`: words in English and German that people use for one thing. The request
+"my rose has yellow leaves" finds a skill on plants. `word_vectors` compares what is meant with
+names and descriptions.
 """
 
 import asyncio
@@ -12,9 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from operator import mul
 
 from agent_core.skills.catalog import CatalogEntry, SkillCatalog
 from agent_core.skills.parser import Skill
+from agent_core.skills.tools import word_vectors
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.skills import SkillRow
@@ -40,6 +43,10 @@ _NAME, _DESCRIPTION, _BODY = 2.0, 1.0, 0.1
 """Weights of the fields."""
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
 """The parameters k1 and b of BM25."""
+_MEANING = 6.0
+"""The weight of the likeness of meaning, per word that is not frequent."""
+_CLOSE = 3.0
+"""The likeness that is enough without a common word. Small talk is hardly ever as close."""
 _RELATED = 0.5
 """The weight of a word of the same topic."""
 _PART = 4
@@ -87,14 +94,19 @@ class SkillIndex:
                     held = counted[word]
                     held[number] = held.get(number, 0.0) + weight * count / norm
         self._scores = {word: self._weigh(held) for word, held in counted.items()}
+        self._points = [
+            word_vectors.point(f"{name.replace('-', ' ')} {described}")
+            for name, described, _ in texts
+        ]
 
     def rank(self, query: str, least: float = 0.0) -> list[int]:
         """Return the numbers of the skills that fit a query, best first; a name itself is first.
 
-        Those whose score is not above `least` are left out.
+        Those whose score for words is not above `least` are left out, unless they mean the same.
         """
         scores: defaultdict[int, float] = defaultdict(float)
-        for word in {*cut(query)} - UNINDEXED - _ASKING:
+        words = {*cut(query)} - UNINDEXED - _ASKING
+        for word in words:
             best: dict[int, float] = {}
             for related, weight in _list_related(word):
                 for number, score in self._scores.get(related, {}).items():
@@ -103,8 +115,20 @@ class SkillIndex:
                 scores[number] += score
         if (named := self._numbers.get(query.strip())) is not None:
             scores[named] = math.inf
-        found = [(-score, number) for number, score in scores.items() if score > least]
+        close = self._compare(
+            " ".join(one for one in query.split() if words.intersection(cut(one)))
+        )
+        found = [
+            (-scores[number] - likeness, number)
+            for number, likeness in enumerate(close)
+            if scores[number] > least or likeness > _CLOSE
+        ]
         return [number for _, number in sorted(found)]
+
+    def _compare(self, query: str) -> list[float]:
+        """Return for each skill how much it is about what a query means."""
+        vector = word_vectors.embed(query)
+        return [_MEANING * sum(map(mul, vector, direction)) for direction in self._points]
 
     def _weigh(self, holders: Mapping[int, float]) -> Mapping[int, float]:
         """Return the score that a word gives each skill that holds it."""
@@ -146,7 +170,8 @@ class SkillDirectory:
         entries = await asyncio.to_thread(self.catalog.list_all)
         drafts = await self._database.read(skills.list_drafts)
         if entries != self._entries or drafts != self._drafts:
-            self._known, self._entries, self._drafts = _index(entries, drafts), entries, drafts
+            self._known = await asyncio.to_thread(_index, entries, drafts)
+            self._entries, self._drafts = entries, drafts
 
     async def describe(self) -> str:
         """List the skills for a new prompt: all that the budget holds, else the most used ones.
@@ -177,7 +202,7 @@ class SkillDirectory:
     def search(self, request: str, least: float = 0.0) -> list[Skill]:
         """Find skills by a request, best first: those that may be used, then those that wait.
 
-        Those whose score is not above `least` are left out.
+        Those whose score for words is not above `least` are left out, unless they mean the same.
         """
         known = self._known
         everything = (*known.offered, *known.waiting)

@@ -1,4 +1,4 @@
-"""The ranking of skills: fields, topics in two languages, parts of long words."""
+"""The ranking of skills: fields, topics in two languages, parts of long words, and meaning."""
 
 from importlib.resources import files
 
@@ -51,6 +51,27 @@ def test_a_weak_hit_in_a_text_alone_is_left_out() -> None:
     assert [TEXTS[number][0] for number in index.rank("reasons")] == ["sleep-log"]
     assert index.rank("reasons", 0.8) == []
     assert index.rank("invoices", 0.8) == [1]
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("the cello sounds wrong", "violin"),
+        ("mein Klavier klingt schief", "violin"),
+        ("das Schiff ist zu langsam", "boat-trim"),
+        ("hello", ""),
+        ("good morning", ""),
+        ("thanks, that was great", ""),
+    ],
+)
+def test_a_skill_is_found_by_its_meaning_without_a_common_word(query: str, name: str) -> None:
+    texts = [("boat-trim", "Trims the sails of a boat.", ""), ("violin", "Tunes a violin.", "")]
+    found = [texts[number][0] for number in SkillIndex(texts).rank(query)]
+    assert found == ([name] if name else [])
+
+
+def test_a_skill_whose_name_is_a_word_of_asking_is_found_by_it() -> None:
+    assert SkillIndex([("help", "Lists what is there.", "")]).rank("help") == [0]
 
 
 def test_no_skills_are_no_error() -> None:

@@ -1,0 +1,70 @@
+"""Vectors of words: what means the same points in the same direction, in two languages."""
+
+import math
+from importlib.resources import files
+from operator import mul
+
+import pytest
+
+from agent_core.skills.tools import word_vectors
+from agent_core.skills.tools.word_vectors import DIMENSIONS, embed, point
+
+
+def compare(one: str, other: str) -> float:
+    return sum(map(mul, point(one), point(other)))
+
+
+def measure(text: str) -> float:
+    return math.hypot(*embed(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "near", "far"),
+    [
+        ("doctor", "hospital", "invoice"),
+        ("Urlaub", "holiday", "hospital"),
+        ("der Hund braucht Futter", "food for pets", "train tickets"),
+        ("yellow leaves", "garden flowers", "tax return"),
+        ("Steuererklärung", "tax", "garden"),
+    ],
+)
+def test_words_of_one_subject_are_closer(text: str, near: str, far: str) -> None:
+    assert compare(text, near) > compare(text, far) + 0.1
+
+
+def test_a_frequent_word_weighs_little() -> None:
+    assert measure("the") < 0.1 * measure("invoice")
+    assert compare("the invoice of the shop", "invoice shop") > 0.9
+
+
+def test_a_compound_is_read_as_its_parts() -> None:
+    assert compare("winterreifen", "winter reifen") > 0.99
+    assert compare("qqinvoice", "invoice") > 0.5
+
+
+def test_large_letters_change_nothing() -> None:
+    assert point("INVOICE Shop") == point("invoice shop")
+
+
+@pytest.mark.parametrize("text", ["", "12 + 34", "発票", "🙂", "x" * 5_000])
+def test_a_text_without_known_words_points_nowhere(text: str) -> None:
+    assert list(point(text)) == [0.0] * DIMENSIONS
+
+
+def test_a_long_text_is_read_up_to_its_limit() -> None:
+    spelled = [chr(97 + n // 26) + chr(97 + n % 26) + "invoice" for n in range(400)]
+    assert embed(" ".join(spelled)) == embed(" ".join(spelled[:300]))
+
+
+def test_a_direction_has_the_length_one() -> None:
+    assert math.hypot(*point("an invoice for the customer")) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_the_table_is_sorted_and_whole() -> None:
+    folder = files(word_vectors.__package__ or "")
+    words = folder.joinpath("words.txt").read_text(encoding="utf-8").splitlines()
+    encoded = [word.encode() for word in words]
+    assert encoded == sorted(set(encoded))
+    entries = folder.joinpath("word_vectors.bin").read_bytes()
+    assert len(entries) == len(words) * (1 + DIMENSIONS // 2)
+    assert len(entries) + sum(map(len, encoded)) < 4_000_000
