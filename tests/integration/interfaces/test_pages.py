@@ -184,7 +184,7 @@ async def test_health_shows_platforms_queues_errors_backup_and_database(setup: S
             '<th scope="row">fake</th><td>connected</td>',
             "<dt>Messages to deliver</dt><dd>1</dd>",
             "<dt>Undelivered messages</dt><dd>1</dd>",
-            '<th scope="col">The oldest waits since</th>',
+            '<th scope="col">Oldest waiting since</th>',
             "fake: The chat no longer exists.",
             "<dt>State</dt><dd>works</dd>",
             "None yet. One is made each night",
@@ -309,11 +309,11 @@ async def test_a_skill_shows_its_instructions_and_what_each_version_changed(setu
         async with session.get("/skills") as answer:
             text = await answer.text()
         row = text.partition('href="/skills/tidy"')[2].partition("</tr>")[0]
-        assert "<td>in your home</td>" in row
+        assert "<td>in the home directory</td>" in row
         assert "<td>active</td>" in row
         bundled = text.partition("comes with Talaria")[0].rpartition('href="')[2].partition('"')[0]
         async with session.get(bundled) as answer:
-            assert "Only skills in your home have versions." in await answer.text()
+            assert "Only skills in the home directory have versions." in await answer.text()
         async with session.get("/skills/unknown") as answer:
             assert answer.status == 404
 
