@@ -6,7 +6,7 @@ import pytest
 
 from tools.trace_message import trace
 
-MOST_FILES = 76  # one over the goal of 75 since word vectors rank skills
+MOST_FILES = 75
 
 
 @pytest.mark.process

@@ -127,6 +127,8 @@ class SkillIndex:
 
     def _compare(self, query: str) -> list[float]:
         """Return for each skill how much it is about what a query means."""
+        if not query:  # a greeting or a thank-you is about no skill
+            return [0.0] * len(self._points)
         vector = word_vectors.embed(query)
         return [_MEANING * sum(map(mul, vector, direction)) for direction in self._points]
 
