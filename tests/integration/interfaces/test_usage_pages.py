@@ -93,7 +93,8 @@ async def test_a_person_sees_what_each_day_cost_and_what_caching_saved(clean: Se
     assert find_row(text, "Total")[-6:-4] == ["$16.3086", "3"]
     assert "6,000,000 tokens were read from the cache: 50% of all that was read." in text
     assert (
-        "Caching saved $13.95: reading cost $16.20 less, and writing the cache $2.25 more, at today's prices." in text
+        "Caching saved $13.95: reading cost $16.20 less, and writing the cache $2.25 more,"
+        " at today&#39;s prices." in text
     )
     assert find_row(text, "Models with a price")[:2] == ["$7.6543", "$5.00"]
     assert "153%" in text
