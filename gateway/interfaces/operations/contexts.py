@@ -58,7 +58,7 @@ class RunningContext:
 
     @property
     def scheduling(self) -> SchedulingContext:
-        """What the gateway schedules with."""
+        """The time zone, the limits and the addresses of the gateway's jobs."""
         settings = self._gateway.settings
         return SchedulingContext(
             zone=find_zone_of(settings),

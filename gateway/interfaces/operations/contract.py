@@ -50,7 +50,7 @@ class OperationContext(Protocol):
 
     @property
     def actor(self) -> str:
-        """Who did what an operation changes: `house` for the command line, else `person`."""
+        """The actor of the changes: `house` for the command line, else `person`."""
 
     @property
     def memory(self) -> "MemoryStore":
@@ -66,7 +66,7 @@ class OperationContext(Protocol):
 
     @property
     def scheduling(self) -> SchedulingContext:
-        """What operations on jobs need."""
+        """The time zone, limits and addresses of jobs."""
 
     @property
     def calendars(self) -> "CalendarReader":
@@ -74,7 +74,7 @@ class OperationContext(Protocol):
 
     @property
     def skills(self) -> "SkillServices":
-        """What operations on skills need."""
+        """The services that change and test skills."""
 
     @property
     def pages(self) -> str:

@@ -58,7 +58,7 @@ class WebhookTimings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
-    """What became of an attempt; `reason` is "" if it was accepted, `wait` is in seconds."""
+    """The result of an attempt; `reason` is "" if it was accepted, `wait` is in seconds."""
 
     status: int | None = None
     reason: str = ""
@@ -94,7 +94,7 @@ class WebhookDispatcher:
 
     @cached_property
     def _fetcher(self) -> web.Fetcher:
-        """What makes the requests; made, and imported, for the first of them."""
+        """The client for requests; it is imported and made for the first of them."""
         return web.Fetcher(allow_hosts=self._deps.allow_hosts, seconds=self._deps.timings.seconds)
 
     def wake(self) -> None:
