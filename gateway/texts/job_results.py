@@ -1,9 +1,11 @@
-"""Sentences about the runs of jobs: the events that start them, results, failures and delays."""
+"""Sentences about runs of jobs: the events that start them, results, failures, delays, lists."""
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from agent_core.localization import Plural, Text, join_list
-from agent_core.schedule import MOST_COUNTED
+from agent_core.schedule import ASKED, MOST_COUNTED, find_zone, show_moment
+from agent_core.state.jobs.job_runs import CROWDED, GATED, MERGED, MISSED, Run, RunState
 
 BROKEN_CONVERSATION = Text("The job's conversation is damaged in my storage.")
 LOST_RUN = Text("My record of this run is damaged.")
@@ -110,6 +112,37 @@ _FEED_FAILS = Text(
     " in English: “{reason}.”"
 )
 
+_RUN = Text("{due}: {state}")
+_RUN_ASKED = Text("{due}, on request: {state}")
+_RUN_STATES: dict[RunState, Text] = {
+    "waiting": Text("about to start"),
+    "running": Text("running"),
+    "done": Text("done"),
+    "failed": Text("failed"),
+    "skipped": Text("skipped"),
+}
+_RUN_AGAIN = Text("failed; next try {moment}")
+_RUN_REASON = Text("{run} ({reason})")
+_RUN_REASONS = {
+    "dropped": Text("the job was deleted"),
+    "paused": Text("the job was paused"),
+    "stopped": Text("somebody stopped it"),
+    CROWDED: Text("too many events in an hour"),
+    GATED: Text("its condition wasn't met"),
+    "model_busy": Text("the model was overloaded"),
+    "model_cut": Text("the model's answers broke off"),
+    "model_unreachable": Text("the model couldn't be reached"),
+    "model_denied": Text("the model's provider rejected the key"),
+    "model_unknown": Text("the provider doesn't have the model"),
+}
+"""Reasons that are stored as codes; any other is a sentence in the language of the person."""
+_RUN_MISSED = Text("{run}; missed before it: {count}")
+_RUNS_MISSED = Plural("{due}: missed", "{due} to {due_next}: missed {n} times")
+_RUNS_MERGED = Plural(
+    "{due}: merged into the next run", "{due} to {due_next}: merged into the next run"
+)
+_LONGEST_IN_LIST, _MOST_RUNS = 200, 5
+
 
 def title_body(title: str, body: str) -> str:
     """Put a job's title above the output of its command, so that a notification shows it."""
@@ -153,17 +186,17 @@ def describe_skipped(title: str, missed: int, due_next: str) -> str:
 def describe_failure(title: str, job_id: int, reason: str, next_at: str) -> str:
     """Report the first failure of a job; `next_at` is "" if it was due only once."""
     sentence = _FAILED if next_at else _FAILED_ONCE
-    return sentence(title=title, job_id=job_id, reason=_shorten(reason), next_at=next_at)
+    return sentence(title=title, job_id=job_id, reason=_end_reason(reason), next_at=next_at)
 
 
 def describe_pause(title: str, job_id: int, failures: int, reason: str) -> str:
     """Say that a job was paused after several failures."""
-    return _PAUSED(failures, title=title, job_id=job_id, reason=_shorten(reason))
+    return _PAUSED(failures, title=title, job_id=job_id, reason=_end_reason(reason))
 
 
 def describe_unfit(title: str, job_id: int, reason: str) -> str:
     """Say that a job was paused because its next time is unknown."""
-    return _UNFIT(title=title, job_id=job_id, reason=_shorten(reason))
+    return _UNFIT(title=title, job_id=job_id, reason=_end_reason(reason))
 
 
 def describe_recovery(failures: int) -> str:
@@ -173,7 +206,7 @@ def describe_recovery(failures: int) -> str:
 
 def describe_spent(title: str, reason: str, next_at: str) -> str:
     """Say that a daily limit stopped a job; `next_at` is "" if it was due only once."""
-    return (_SPENT if next_at else _SPENT_ONCE)(title=title, reason=_shorten(reason))
+    return (_SPENT if next_at else _SPENT_ONCE)(title=title, reason=_end_reason(reason))
 
 
 def describe_outage(title: str, reason: str, next_at: str) -> str:
@@ -203,9 +236,8 @@ def join_deferred(messages: Sequence[tuple[str, str]]) -> str:
     return f"{_DEFERRED(len(messages))}\n{names}\n\n{bodies}"
 
 
-def _shorten(reason: str) -> str:
-    line = " ".join(reason.split())
-    line = line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 1]}…"
+def _end_reason(reason: str) -> str:
+    line = shorten(" ".join(reason.split()), _LONGEST_REASON)
     return line if line.endswith((".", "!", "?", "…", "”", "“")) else f"{line}."
 
 
@@ -262,3 +294,48 @@ def describe_script_failure(status: int, output: str) -> str:
 def describe_feed_failure(title: str, number: int, reason: str) -> str:
     """Report a feed that could not be read for a day."""
     return _FEED_FAILS(title=title, number=number, reason=reason.rstrip("."))
+
+
+def describe_runs(runs: Sequence[Run], reader: str) -> list[str]:
+    """Describe the newest runs, newest first; those that were left out in a row share a line."""
+    zone = find_zone(reader)
+    lines: list[str] = []
+    for reason, group in groupby(runs, key=_find_left_out):
+        found = list(group)
+        if not reason:
+            lines += [describe_run(run, reader) for run in found]
+            continue
+        due, due_next = (show_moment(one.slot_at, zone) for one in (found[-1], found[0]))
+        sentence = _RUNS_MISSED if reason == MISSED else _RUNS_MERGED
+        lines.append(sentence(len(found), due=due, due_next=due_next))
+    return lines[:_MOST_RUNS]
+
+
+def _find_left_out(run: Run) -> str:
+    return run.reason if run.state == "skipped" and run.reason in (MISSED, MERGED) else ""
+
+
+def name_run_state(state: RunState) -> str:
+    """Return the state of a run in words."""
+    return _RUN_STATES[state]()
+
+
+def describe_run(run: Run, reader: str) -> str:
+    """Describe the result of one run."""
+    zone = find_zone(reader)
+    state = name_run_state(run.state)
+    if run.state == "waiting" and run.attempts:
+        state = _RUN_AGAIN(moment=show_moment(run.due_at, zone))
+    sentence = _RUN_ASKED if run.slot.startswith(ASKED) else _RUN
+    shown = sentence(due=show_moment(run.slot_at, zone), state=state)
+    known = _RUN_REASONS.get(run.reason)
+    words = known() if known else " ".join(run.reason.split())
+    reason = shorten(words, _LONGEST_IN_LIST).rstrip(".")
+    if reason and (run.state not in ("waiting", "running") or run.attempts):
+        shown = _RUN_REASON(run=shown, reason=reason)
+    return _RUN_MISSED(run=shown, count=run.missed) if run.missed else shown
+
+
+def shorten(text: str, most: int) -> str:
+    """Return at most this many characters of a text, with … for those left out."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -3,11 +3,9 @@
 import json
 import shlex
 from collections.abc import Sequence
-from itertools import groupby
 
 from agent_core.localization import Plural, Text
 from agent_core.schedule import (
-    ASKED,
     PAUSED_BY_OPERATOR,
     PAUSED_DAMAGED,
     PAUSED_ON_REQUEST,
@@ -24,9 +22,10 @@ from agent_core.schedule import (
     next_slot_of,
     show_moment,
 )
-from agent_core.state.jobs.job_runs import CROWDED, GATED, MERGED, MISSED, Run, RunState
+from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, JobKind
 from gateway.texts.general import name_platform
+from gateway.texts.job_results import describe_runs, shorten
 
 USAGE = Text(
     "/jobs {number} shows job {number}. To change it: /jobs pause {number}, /jobs resume {number},"
@@ -93,35 +92,6 @@ _LAST_RUNS = Text("Last runs:")
 _SAMPLE = Text("The first line of the answer is the notification. It answers this:")
 _SAMPLE_OUTPUT = Text("The output of this command appears here:")
 _NEVER_RAN = Text("It hasn't run yet.")
-_RUN = Text("{due}: {state}")
-_RUN_ASKED = Text("{due}, on request: {state}")
-_RUN_STATES: dict[RunState, Text] = {
-    "waiting": Text("about to start"),
-    "running": Text("running"),
-    "done": Text("done"),
-    "failed": Text("failed"),
-    "skipped": Text("skipped"),
-}
-_RUN_AGAIN = Text("failed; next try {moment}")
-_RUN_REASON = Text("{run} ({reason})")
-_RUN_REASONS = {
-    "dropped": Text("the job was deleted"),
-    "paused": Text("the job was paused"),
-    "stopped": Text("somebody stopped it"),
-    CROWDED: Text("too many events in an hour"),
-    GATED: Text("its condition wasn't met"),
-    "model_busy": Text("the model was overloaded"),
-    "model_cut": Text("the model's answers broke off"),
-    "model_unreachable": Text("the model couldn't be reached"),
-    "model_denied": Text("the model's provider rejected the key"),
-    "model_unknown": Text("the provider doesn't have the model"),
-}
-"""Reasons that are stored as codes; any other is a sentence in the language of the person."""
-_RUN_MISSED = Text("{run}; missed before it: {count}")
-_RUNS_MISSED = Plural("{due}: missed", "{due} to {due_next}: missed {n} times")
-_RUNS_MERGED = Plural(
-    "{due}: merged into the next run", "{due} to {due_next}: merged into the next run"
-)
 _PAUSED = Text("{job} is paused. /jobs resume {job_id} restarts it.")
 _RESUMED = Text("{job} is active again. {state}")
 _BEGUN = Text("{job} is running now. I'll send the result to the usual place.")
@@ -166,8 +136,8 @@ _STATE_OVER = Text("It won't run again.")
 _STATE_NEXT = Text("Next: {moment}.")
 _MOST_CHARACTERS = 1500
 """Discord takes 2,000 in a message, and the text around a list needs its part."""
-_LONGEST_BODY, _LONGEST_REASON = 500, 200
-_MOST_HELD = _MOST_RUNS = 5
+_LONGEST_BODY = 500
+_MOST_HELD = 5
 
 
 def list_jobs(found: Sequence[Job], reader: str, *, is_room: bool) -> str:
@@ -234,7 +204,7 @@ def show_job(job: Job, runs: Sequence[Run], reader: str, targets: Sequence[str])
     if job.state == "paused":
         state = _describe_state(job, reader)
         when = _WHEN_PAUSED(timing=describe_meaning(job, reader), state=state)
-    body = _shorten(show_body(job), _LONGEST_BODY)
+    body = shorten(show_body(job), _LONGEST_BODY)
     quoted = "\n".join(f"> {line}" for line in body.splitlines())
     lines = [f"- {way}" for way in (*describe_targets(targets), *describe_ways(job))]
     shown = [f"- {line}" for line in describe_runs(runs, reader)]
@@ -244,7 +214,7 @@ def show_job(job: Job, runs: Sequence[Run], reader: str, targets: Sequence[str])
 
 def describe_sample(job: Job) -> str:
     """Stand for the result of a job that has not run yet."""
-    quoted = "\n".join(f"> {line}" for line in _shorten(show_body(job), _LONGEST_BODY).splitlines())
+    quoted = "\n".join(f"> {line}" for line in shorten(show_body(job), _LONGEST_BODY).splitlines())
     return f"{(_SAMPLE if job.kind == 'prompt' else _SAMPLE_OUTPUT)()}\n\n{quoted}"
 
 
@@ -291,46 +261,6 @@ def describe_ways(job: Job) -> list[str]:
     """Describe how a job treats missed runs, and its unusual options."""
     late = [] if is_event(job.timing) else [describe_late(job)]
     return [*late, *list_ways(job)]
-
-
-def describe_runs(runs: Sequence[Run], reader: str) -> list[str]:
-    """Describe the newest runs, newest first; those that were left out in a row share a line."""
-    zone = find_zone(reader)
-    lines: list[str] = []
-    for reason, group in groupby(runs, key=_find_left_out):
-        found = list(group)
-        if not reason:
-            lines += [describe_run(run, reader) for run in found]
-            continue
-        due, due_next = (show_moment(one.slot_at, zone) for one in (found[-1], found[0]))
-        sentence = _RUNS_MISSED if reason == MISSED else _RUNS_MERGED
-        lines.append(sentence(len(found), due=due, due_next=due_next))
-    return lines[:_MOST_RUNS]
-
-
-def _find_left_out(run: Run) -> str:
-    return run.reason if run.state == "skipped" and run.reason in (MISSED, MERGED) else ""
-
-
-def name_run_state(state: RunState) -> str:
-    """Return the state of a run in words."""
-    return _RUN_STATES[state]()
-
-
-def describe_run(run: Run, reader: str) -> str:
-    """Describe the result of one run."""
-    zone = find_zone(reader)
-    state = name_run_state(run.state)
-    if run.state == "waiting" and run.attempts:
-        state = _RUN_AGAIN(moment=show_moment(run.due_at, zone))
-    sentence = _RUN_ASKED if run.slot.startswith(ASKED) else _RUN
-    shown = sentence(due=show_moment(run.slot_at, zone), state=state)
-    known = _RUN_REASONS.get(run.reason)
-    words = known() if known else " ".join(run.reason.split())
-    reason = _shorten(words, _LONGEST_REASON).rstrip(".")
-    if reason and (run.state not in ("waiting", "running") or run.attempts):
-        shown = _RUN_REASON(run=shown, reason=reason)
-    return _RUN_MISSED(run=shown, count=run.missed) if run.missed else shown
 
 
 def describe_paused(job: Job) -> str:
@@ -394,7 +324,3 @@ def _describe_pause(job: Job) -> str:
     if job.reason == name_failures(job.failures):
         return _STATE_PAUSED_FAILED(job.failures)
     return _STATES_PAUSED.get(job.reason, _STATE_PAUSED_UNFIT)()
-
-
-def _shorten(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -43,6 +43,7 @@ from gateway import jobs as job_turns
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
 from gateway.texts import jobs as jobs_texts
+from gateway.texts.job_results import describe_run, describe_runs
 
 _RUNS = 100
 """Newest runs that are looked through; many of them may share a line."""
@@ -82,7 +83,7 @@ async def show_job(context: OperationContext, asked: Answer) -> Answer:
         runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
         return outline(connection, job) | {
             "does": jobs_texts.show_body(job),
-            "runs": jobs_texts.describe_runs(runs, job.zone),
+            "runs": describe_runs(runs, job.zone),
         }
 
     return await context.database.read(look)
@@ -350,7 +351,7 @@ def outline(connection: Connection, job: Job) -> dict[str, Any]:
 def _outline_own(connection: Connection, job: Job) -> dict[str, Any]:
     """Describe a system job with the report of its latest run."""
     runs = job_runs.list_of_job(connection, job_id=job.id, limit=1)
-    last = jobs_texts.describe_run(runs[0], job.zone) if runs else "not run yet"
+    last = describe_run(runs[0], job.zone) if runs else "not run yet"
     return outline(connection, job) | {"last": last}
 
 

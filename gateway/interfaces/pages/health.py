@@ -16,7 +16,7 @@ from gateway.config import BACKUPS, DATABASE
 from gateway.interfaces.health import examine
 from gateway.interfaces.pages.views import Fields, Look
 from gateway.texts.console import health as texts
-from gateway.texts.jobs import describe_run
+from gateway.texts.job_results import describe_run
 from gateway.texts.operations.alerts import describe_incident
 
 _MOST = 5

@@ -24,7 +24,8 @@ from agent_core.tools import local_time
 from gateway.texts.console import access, states
 from gateway.texts.console import pages as texts
 from gateway.texts.general import name_role
-from gateway.texts.jobs import IN_ZONE, name_run_state
+from gateway.texts.job_results import name_run_state
+from gateway.texts.jobs import IN_ZONE
 from gateway.texts.memory import name_maker
 from gateway.texts.usage import describe_amount, describe_charged, name_purpose
 
