@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from agent_core.ids import PersonId
 from agent_core.schedule.triggers import dump_timing, milliseconds, read_cron
-from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs import job_runs, jobs, waiting_jobs
 from agent_core.state.jobs.jobs import NewJob, Options, Target
 from bench.bots import Bot, run_bot
 from bench.figures import Figure, percentile
@@ -178,5 +178,8 @@ def _ticks() -> int:
 
 
 def _is_any_open(connection: sqlite3.Connection, now: int) -> bool:
-    found: Sequence[int | None] = (jobs.find_next_at(connection), job_runs.find_next_at(connection))
+    found: Sequence[int | None] = (
+        waiting_jobs.find_next_at(connection),
+        job_runs.find_next_at(connection),
+    )
     return any(at is not None and at <= now for at in found)

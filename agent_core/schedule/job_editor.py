@@ -13,7 +13,7 @@ from agent_core.schedule.occurrences import Slot, find_zone, first_slot
 from agent_core.schedule.resources import JobResources, find_fault, find_unpriced
 from agent_core.schedule.triggers import Every, Once, OnEvent, Timing, dump_timing, load_timing
 from agent_core.state.engine.database import Connection
-from agent_core.state.jobs import job_marks, job_runs, job_versions, jobs
+from agent_core.state.jobs import job_marks, job_runs, job_versions, jobs, waiting_jobs
 from agent_core.state.jobs.jobs import Job, JobKind, NewJob, Options, Target
 from agent_core.state.jobs.late import Late
 
@@ -215,7 +215,7 @@ def find_webhook(connection: Connection, secret: str) -> Job | None:
     """Find the active job with a secret."""
     wanted = dump_timing(OnEvent(kind="webhook", value=_digest(secret)))
     found = None
-    for job in jobs.list_on_event(connection):
+    for job in waiting_jobs.list_on_event(connection):
         if hmac.compare_digest(job.timing.encode(), wanted.encode()):
             found = job
     return found
@@ -229,7 +229,7 @@ def list_followers(connection: Connection, job: Job) -> list[Job]:
     """List the active jobs that come after a job."""
     if job.person_id is None:
         return []
-    waiting = jobs.list_on_event(connection, person_id=job.person_id, room_id=job.room_id)
+    waiting = waiting_jobs.list_on_event(connection, person_id=job.person_id, room_id=job.room_id)
     return [one for one in waiting if _comes_after(one) == job.id]
 
 

@@ -10,7 +10,7 @@ from agent_core.ids import PersonId, RoomId
 from agent_core.localization import use_language
 from agent_core.schedule import OnEvent, find_webhook, list_followers, load_timing
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs import job_runs, waiting_jobs
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
@@ -160,7 +160,9 @@ class EventJobs:
 
 def _list_waiting(connection: Connection, message: QueuedMessage) -> list[tuple[Job, str]]:
     """List the jobs that wait for messages where this one came, with the words they wait for."""
-    waiting = jobs.list_on_event(connection, person_id=message.person.id, room_id=message.room_id)
+    waiting = waiting_jobs.list_on_event(
+        connection, person_id=message.person.id, room_id=message.room_id
+    )
     events = [(job, _event_of(job)) for job in waiting]
     return [(job, event.value) for job, event in events if event.kind == "message"]
 

@@ -27,7 +27,7 @@ from agent_core.schedule import (
     next_slot_of,
 )
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.jobs import jobs
+from agent_core.state.jobs import jobs, waiting_jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people, rooms
 from agent_core.tools import local_time
@@ -134,7 +134,7 @@ class Calendars:
 def _list_calendars(connection: Connection) -> list[tuple[Job, Calendar]]:
     """List the jobs whose days off come from a calendar."""
     found = []
-    for job in jobs.list_waiting(connection, after=0):
+    for job in waiting_jobs.list_waiting(connection, after=0):
         timing = load_timing(job.timing) if job.is_whole else None
         if isinstance(timing, Rule) and timing.calendar:
             found.append((job, timing.calendar))

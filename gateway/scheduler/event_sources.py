@@ -22,7 +22,7 @@ from agent_core.digest import (
 from agent_core.ids import JobId
 from agent_core.schedule import OnEvent, load_timing
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.jobs import job_marks, jobs
+from agent_core.state.jobs import job_marks, jobs, waiting_jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people, rooms
 from agent_core.state.queues.outbox import OutboxRow
@@ -189,7 +189,7 @@ class EventSources:
 def _list_waiting(connection: Connection, *, home: Path) -> list[_Waiting]:
     """List the jobs that wait for a feed or a file."""
     found = []
-    for job in jobs.list_on_event(connection):
+    for job in waiting_jobs.list_on_event(connection):
         event = load_timing(job.timing)
         if not isinstance(event, OnEvent) or event.kind not in ("feed", "file"):
             continue

@@ -24,7 +24,7 @@ from agent_core.schedule import (
     plan_runs,
 )
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs import job_runs, jobs, waiting_jobs
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.jobs.late import Late
@@ -160,7 +160,7 @@ class Scheduler:
         def work(connection: Connection) -> tuple[int, list[OutboxRow]]:
             moved = 0
             rows: list[OutboxRow] = []
-            for job in jobs.list_waiting(connection, after=now):
+            for job in waiting_jobs.list_waiting(connection, after=now):
                 if not job.is_whole:
                     rows += self._outcomes.pause_damaged(connection, job, now)
                     continue
@@ -203,14 +203,14 @@ class Scheduler:
 
     async def _take(self, now: int) -> bool:
         """Claim the slots of a batch of due jobs; return True if there may be more."""
-        if (await self._database.read(jobs.find_next_at) or now + 1) > now:
+        if (await self._database.read(waiting_jobs.find_next_at) or now + 1) > now:
             return False
 
         batch, breath = self._find_pace()
 
         def work(connection: Connection) -> tuple[list[OutboxRow], int]:
             known = self._outcomes.load_recipients(connection, now)
-            due = jobs.list_due(connection, now=now, limit=batch)
+            due = waiting_jobs.list_due(connection, now=now, limit=batch)
             rows: list[OutboxRow] = []
             for job in due:
                 rows += self._claim(known, job)
@@ -361,7 +361,7 @@ def _find_next(connection: Connection) -> int | None:
     found = (
         find(connection)
         for find in (
-            jobs.find_next_personal_at,
+            waiting_jobs.find_next_personal_at,
             job_runs.find_next_at,
             deferred_messages.find_next_at,
         )

@@ -9,7 +9,7 @@ from agent_core.schedule import job_editor
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.triggers import Timing, read_cron, read_event, read_every, read_once
 from agent_core.state.engine.database import Connection
-from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs import job_runs, jobs, waiting_jobs
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, JobKind, Late, Options, Target
 from agent_core.state.people import people
@@ -112,7 +112,7 @@ async def looked(harness: Harness) -> None:
     gateway = harness.gateway
 
     def is_due(connection: Connection) -> bool:
-        found = (find(connection) for find in (jobs.find_next_at, job_runs.find_next_at))
+        found = (find(connection) for find in (waiting_jobs.find_next_at, job_runs.find_next_at))
         soonest = [
             at for at in (*found, deferred_messages.find_next_at(connection)) if at is not None
         ]

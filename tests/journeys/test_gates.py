@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from agent_core.ids import JobId
-from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs import job_runs, waiting_jobs
 from agent_core.state.jobs.job_runs import Run
 from tests.emulators.sources import Sources
 from tests.emulators.telegram_cast import ANNA
@@ -160,7 +160,7 @@ async def test_only_the_command_line_sets_a_command_as_a_gate(stage: Stage) -> N
     async with stage.open() as harness:
         # The command planned the first run by the real clock; the scheduler plans it by this one.
         async with asyncio.timeout(PATIENCE):
-            next_at = jobs.find_next_personal_at
+            next_at = waiting_jobs.find_next_personal_at
             while (await harness.gateway.database.read(next_at) or 0) > clock() + 3_600_000:
                 await asyncio.sleep(0.002)
         assert (await advance_hour(harness, clock, 1)).reason == job_runs.GATED

@@ -23,11 +23,6 @@ _HASHED = 8
 """Columns in the checksum, all of them text."""
 _NEVER = "once 1970-01-01T00:00"
 
-_IS_DUE = "state = 'active' AND next_at IS NOT NULL"
-"""The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
-_IS_ON_EVENT = "state = 'active' AND timing GLOB 'on *'"
-"""The condition of another one: jobs that an event starts."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
@@ -116,7 +111,7 @@ _NOTHING = NewJob(
 )
 """The content of a redacted job. A damaged one also keeps its owner."""
 
-_COLUMNS = (
+COLUMNS = (
     "id, person_id, room_id, kind, title, body, timing, zone, late, options, targets, is_urgent,"
     " state, reason, failures, next_slot, next_at, actor, call_key, created_at, checksum"
 )
@@ -129,7 +124,7 @@ def insert(connection: Connection, job: NewJob, *, now: int) -> Job:
         " targets, is_urgent, state, next_slot, next_at, actor, call_key, created_at, checksum)"
         " VALUES (:person_id, :room_id, :kind, :title, :body, :timing, :zone, :late, :options,"
         " :targets, :is_urgent, 'active', :next_slot, :next_at, :actor, :call_key, :now,"
-        f" :checksum) RETURNING {_COLUMNS}",
+        f" :checksum) RETURNING {COLUMNS}",
         {
             **_fields_of(job),
             "person_id": job.person_id,
@@ -234,7 +229,7 @@ def redact(connection: Connection, *, job_id: JobId) -> None:
 def find(connection: Connection, *, job_id: JobId) -> Job | None:
     """Return one job of any owner; callers check who asks."""
     row = connection.execute(
-        f"SELECT {_COLUMNS} FROM jobs WHERE id = :job_id", {"job_id": job_id}
+        f"SELECT {COLUMNS} FROM jobs WHERE id = :job_id", {"job_id": job_id}
     ).fetchone()
     return read_row(row) if row else None
 
@@ -242,7 +237,7 @@ def find(connection: Connection, *, job_id: JobId) -> Job | None:
 def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> Job | None:
     """Return the job that a tool call has created already, if any."""
     row = connection.execute(
-        f"SELECT {_COLUMNS} FROM jobs WHERE call_key = :call_key AND person_id = :person_id",
+        f"SELECT {COLUMNS} FROM jobs WHERE call_key = :call_key AND person_id = :person_id",
         {"call_key": call_key, "person_id": person_id},
     ).fetchone()
     return read_row(row) if row else None
@@ -251,7 +246,7 @@ def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> 
 def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Job]:
     """List the unfinished jobs of a person, oldest first."""
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM jobs WHERE person_id = :person_id"
+        f"SELECT {COLUMNS} FROM jobs WHERE person_id = :person_id"
         " AND state IN ('active', 'paused') ORDER BY id",
         {"person_id": person_id},
     ).fetchall()
@@ -261,7 +256,7 @@ def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Job]:
 def list_of_room(connection: Connection, *, room_id: RoomId) -> list[Job]:
     """List the unfinished jobs of a room, oldest first."""
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM jobs WHERE room_id = :room_id"
+        f"SELECT {COLUMNS} FROM jobs WHERE room_id = :room_id"
         " AND state IN ('active', 'paused') ORDER BY id",
         {"room_id": room_id},
     ).fetchall()
@@ -271,57 +266,9 @@ def list_of_room(connection: Connection, *, room_id: RoomId) -> list[Job]:
 def list_system(connection: Connection) -> list[Job]:
     """List the system jobs."""
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM jobs WHERE kind = 'system' ORDER BY body"
+        f"SELECT {COLUMNS} FROM jobs WHERE kind = 'system' ORDER BY body"
     ).fetchall()
     return [read_row(row) for row in rows]
-
-
-def list_due(connection: Connection, *, now: int, limit: int) -> list[Job]:
-    """List the jobs whose slot is due, longest first."""
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM jobs WHERE {_IS_DUE} AND next_at <= :now ORDER BY next_at"
-        " LIMIT :limit",
-        {"now": now, "limit": limit},
-    ).fetchall()
-    return [read_row(row) for row in rows]
-
-
-def list_waiting(connection: Connection, *, after: int) -> list[Job]:
-    """List the jobs that wait for a slot later than a moment."""
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM jobs WHERE {_IS_DUE} AND next_at > :after ORDER BY next_at",
-        {"after": after},
-    ).fetchall()
-    return [read_row(row) for row in rows]
-
-
-def list_on_event(
-    connection: Connection, *, person_id: PersonId | None = None, room_id: RoomId | None = None
-) -> list[Job]:
-    """List the active jobs that events start: of a room, of a person in no room, or all."""
-    owner = "room_id = :room_id" if room_id else "person_id = :person_id AND room_id IS NULL"
-    owner = owner if room_id or person_id else "TRUE"
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM jobs WHERE {_IS_ON_EVENT} AND {owner} ORDER BY id",
-        {"person_id": person_id, "room_id": room_id},
-    ).fetchall()
-    return [job for job in map(read_row, rows) if job.is_whole]
-
-
-def find_next_at(connection: Connection) -> int | None:
-    """Return the time of the next due job in milliseconds; None if none waits."""
-    row = connection.execute(
-        f"SELECT next_at FROM jobs WHERE {_IS_DUE} ORDER BY next_at LIMIT 1"
-    ).fetchone()
-    return row[0] if row and isinstance(row[0], int) else None  # damaged ones come last
-
-
-def find_next_personal_at(connection: Connection) -> int | None:
-    """Return when the next person's job is due, in milliseconds; None if none waits."""
-    row = connection.execute(
-        f"SELECT next_at FROM jobs WHERE {_IS_DUE} AND kind != 'system' ORDER BY next_at LIMIT 1"
-    ).fetchone()
-    return row[0] if row and isinstance(row[0], int) else None  # damaged ones come last
 
 
 def _fields_of(job: NewJob) -> dict[str, str | int | None]:
@@ -346,7 +293,7 @@ def _slot_fields(slot: tuple[str, int] | None) -> dict[str, str | int | None]:
     return {"next_slot": name, "next_at": at}
 
 
-_NAMES = tuple(name.strip() for name in _COLUMNS.split(","))
+_NAMES = tuple(name.strip() for name in COLUMNS.split(","))
 
 
 def read_row(row: Sequence[object]) -> Job:

@@ -64,6 +64,7 @@ from agent_core.state.jobs import (
     job_versions,
     jobs,
     processes,
+    waiting_jobs,
 )
 from agent_core.state.jobs.job_history import JobMessage
 from agent_core.state.jobs.job_runs import Run
@@ -200,6 +201,7 @@ ROOMS = (
     job_runs,
     job_history,
     jobs,
+    waiting_jobs,
     merge_people,
     memory_owners,
     ledger,
