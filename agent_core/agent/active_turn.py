@@ -353,7 +353,7 @@ def make_place(context: PromptContext, session_id: SessionId, turn_id: TurnId) -
         conversation_id=conversation.id,
         platform=context.platform,
         audience=context.audience,
-        is_helper=conversation.is_helper,
+        is_searchable=conversation.is_searchable,
     )
 
 

@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 46;
+PRAGMA user_version = 47;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -86,7 +86,8 @@ CREATE TABLE conversations (
     person_id  INTEGER NOT NULL REFERENCES people (id),
     scope      TEXT NOT NULL,
     created_at INTEGER NOT NULL,
-    room_id INTEGER REFERENCES rooms (id)
+    room_id INTEGER REFERENCES rooms (id),
+    removed_at INTEGER
 );
 CREATE INDEX conversations_by_person ON conversations (person_id);
 

@@ -140,7 +140,7 @@ class TurnContextWindow:
     def learn(self, model: str, taken: Usage) -> None:
         """Calibrate the estimates by the usage of the last fitted request, and note the call."""
         self._compactor.meter.learn(self._target.session_id, model, self._estimated, taken)
-        if self._bounds and not self._turn.shelf.is_helper:
+        if self._bounds and self._turn.shelf.is_searchable:
             self._compactor.note_call(
                 IdleConversation(
                     target=replace(self._target, turn_id=None),

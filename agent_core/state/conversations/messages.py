@@ -29,23 +29,24 @@ class TranscriptPlace:
     platform: str
     audience: str = PRIVATE
     """`PRIVATE`, or a room's audience; see `Room.audience`."""
-    is_helper: bool = False
+    is_searchable: bool = True
 
     @property
     def tokens(self) -> str:
         """The search tokens of every message here; see `list_tokens`."""
-        return list_tokens(self.person_id, self.conversation_id, is_helper=self.is_helper)
+        return list_tokens(self.person_id, self.conversation_id, is_searchable=self.is_searchable)
 
 
 def list_tokens(
-    person_id: PersonId, conversation_id: ConversationId, *, is_helper: bool = False
+    person_id: PersonId, conversation_id: ConversationId, *, is_searchable: bool = True
 ) -> str:
     """Return the search tokens of a conversation's messages: its person's and its own.
 
-    A person's search does not find what a helper was asked: those are the model's words.
+    A person's search finds neither what a helper was asked, which are the model's words, nor a
+    conversation that they removed.
     """
     own = f"c{conversation_id}"
-    return own if is_helper else f"p{person_id} {own}"
+    return f"p{person_id} {own}" if is_searchable else own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

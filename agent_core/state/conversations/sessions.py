@@ -55,6 +55,8 @@ class Conversation:
     person_id: PersonId
     scope: str
     room_id: RoomId | None = None
+    removed_at: int | None = None
+    """When its person removed it, in milliseconds; it can come back."""
 
     @property
     def is_private(self) -> bool:
@@ -66,11 +68,16 @@ class Conversation:
         """True for the conversation of one helper, which nobody reads or searches."""
         return self.key.startswith((HELPERS, TASKS))
 
+    @property
+    def is_searchable(self) -> bool:
+        """True if a search of its person finds its messages."""
+        return not self.is_helper and self.removed_at is None
+
 
 END = MessageId(2**63 - 1)
 """The position after every message."""
 _SESSION = "id, prompt_hash, title, started_at, last_at, plan"
-_CONVERSATION = "id, key, person_id, scope, room_id"
+_CONVERSATION = "id, key, person_id, scope, room_id, removed_at"
 
 
 def name_conversation(agent: str, key: str) -> str:
@@ -208,13 +215,14 @@ def find_owner(
     return PersonId(row[0]) if row else None
 
 
-def _conversation(row: tuple[int, str, int, str, int | None]) -> Conversation:
+def _conversation(row: tuple[int, str, int, str, int | None, int | None]) -> Conversation:
     return Conversation(
         id=ConversationId(row[0]),
         key=row[1],
         person_id=PersonId(row[2]),
         scope=row[3],
         room_id=None if row[4] is None else RoomId(row[4]),
+        removed_at=row[5],
     )
 
 

@@ -17,11 +17,13 @@ class ListedConversation:
     """A conversation with the title of its newest session; times are milliseconds UTC."""
 
     id: ConversationId
+    key: str
     title: str
     is_direct: bool
     is_private: bool
     created_at: int
     last_at: int | None
+    removed_at: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,20 +103,30 @@ class TimedTurn:
 
 
 def list_conversations(
-    connection: Connection, *, person_id: PersonId, before: int, limit: int
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    before: int,
+    limit: int,
+    is_removed: bool = False,
 ) -> list[ListedConversation]:
-    """List a person's conversations from below an id, newest first, without those of helpers."""
+    """List a person's conversations from below an id, newest first, without those of helpers.
+
+    Those that the person removed are a list of their own.
+    """
     rows = connection.execute(
         "SELECT conversations.id, key, COALESCE(title, ''), created_at, last_at,"
-        " scope = 'p' || :person_id FROM conversations"
+        " scope = 'p' || :person_id, removed_at FROM conversations"
         " LEFT JOIN sessions ON sessions.id = (SELECT MAX(id) FROM sessions"
         " WHERE conversation_id = conversations.id) WHERE person_id = :person_id"
         " AND conversations.id < :before AND key NOT GLOB :helpers AND key NOT GLOB :tasks"
+        " AND (removed_at IS NOT NULL) = :is_removed"
         " ORDER BY conversations.id DESC LIMIT :limit",
         {
             "person_id": person_id,
             "before": before,
             "limit": limit,
+            "is_removed": is_removed,
             "helpers": f"{HELPERS}*",
             "tasks": f"{TASKS}*",
         },
@@ -122,11 +134,13 @@ def list_conversations(
     return [
         ListedConversation(
             id=ConversationId(row[0]),
+            key=row[1],
             title=row[2],
             is_direct=is_direct(row[1]),
             is_private=bool(row[5]),
             created_at=row[3],
             last_at=row[4],
+            removed_at=row[6],
         )
         for row in rows
     ]

@@ -87,7 +87,7 @@ def _move_conversation(
         empty_conversation(connection, conversation_id=conversation.id, into=home.id)
     compactions.move(connection, session_ids=begun, person_id=kept)
     place = conversation.id if home is None else home.id
-    tokens = messages.list_tokens(kept, place, is_helper=conversation.is_helper)
+    tokens = messages.list_tokens(kept, place, is_searchable=conversation.is_searchable)
     return search.move_sessions(connection, session_ids=begun, person_id=kept, scope=tokens)
 
 

@@ -15,6 +15,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners
 from agent_core.state.lifecycle import merge_people
 from agent_core.state.lifecycle.merge_people import Rename
+from agent_core.state.lifecycle.removed_conversations import mark
 from agent_core.state.memory import archive
 from agent_core.state.people import browser_logins
 from agent_core.state.people.people import Account
@@ -63,10 +64,11 @@ def split(
             now=now,
             room_id=conversation.room_id,
         )
+        mark(connection, home, removed_at=conversation.removed_at)
         move_turns(connection, session_ids=session_ids, out_of=conversation, to=home)
         compactions.move(connection, session_ids=session_ids, person_id=into)
         approvals.delete_of_sessions(connection, session_ids=session_ids)
-        tokens = messages.list_tokens(into, home.id, is_helper=conversation.is_helper)
+        tokens = messages.list_tokens(into, home.id, is_searchable=conversation.is_searchable)
         moved += search.move_sessions(
             connection, session_ids=session_ids, person_id=into, scope=tokens
         )

@@ -77,6 +77,24 @@ class Talaria:
         """List all conversations, newest first."""
         return self._walk("/conversations", "conversations")
 
+    def removed_conversations(self) -> Iterator[types.ConversationModel]:
+        """List the removed conversations, newest first."""
+        return self._walk("/conversations", "conversations", removed="true")
+
+    def fork(self, conversation: int, message: int, *, key: str = "") -> types.ConversationModel:
+        """Begin a conversation with what another one holds up to a message."""
+        made = self._post(f"/conversations/{conversation}/fork", {"message": message}, key=key)
+        return cast(types.ConversationModel, made)
+
+    def remove_conversation(self, conversation: int) -> None:
+        """Remove a forked conversation from lists and search."""
+        self._ask("DELETE", f"/conversations/{conversation}")
+
+    def restore_conversation(self, conversation: int) -> types.ConversationModel:
+        """Bring a removed conversation back."""
+        made = self._post(f"/conversations/{conversation}/restore")
+        return cast(types.ConversationModel, made)
+
     def messages(self, conversation: int) -> Iterator[types.MessageModel]:
         """List all messages of a conversation, newest first."""
         return self._walk(f"/conversations/{conversation}/messages", "messages")

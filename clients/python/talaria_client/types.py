@@ -107,13 +107,15 @@ class ChoiceModel(TypedDict):
 
 
 class ConversationModel(TypedDict):
-    """A conversation; `title` is that of its newest session."""
+    """A conversation; `title` is that of its newest session. A forked one can be removed."""
 
     id: int
     title: str
     is_direct: bool
     created_at: int
     last_at: int | None
+    is_fork: bool
+    removed_at: int | None
 
 
 class ConversationPage(TypedDict):
@@ -260,6 +262,12 @@ class MessagePage(TypedDict):
 
     messages: list[MessageModel]
     next: int | None
+
+
+class NewFork(TypedDict):
+    """The last message that a fork begins with; an answer is taken with its whole turn."""
+
+    message: int
 
 
 class NewJob(TypedDict):

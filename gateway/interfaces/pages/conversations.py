@@ -10,15 +10,15 @@ from starlette.responses import Response, StreamingResponse
 
 from agent_core.ids import ConversationId, MessageId, PersonId, TurnId
 from agent_core.memory.recall import Query, excerpt, find_match, read_query, search_messages
-from agent_core.state.conversations import past_sessions, sessions, transcripts
-from agent_core.state.conversations.sessions import Conversation, find_agent
+from agent_core.state.conversations import sessions, transcripts
+from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people, reading_consents
 from agent_core.state.people.people import Person
 from agent_core.state.search.search import SearchFilter
 from agent_core.tools import local_time
-from gateway.conversion import name_program
 from gateway.errors import Declined
+from gateway.interfaces.api import forks
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.models import LONGEST_TEXT
 from gateway.interfaces.api.requests import Question, Requests, make_name
@@ -35,8 +35,6 @@ _LARGEST = 2**62
 _LONGEST_QUERY = 1000
 _MOST_BYTES = 12 * LONGEST_TEXT + 1000
 """Of a form: each character is encoded as up to 12 bytes."""
-_CLIENT = "@console"
-"""The name of the pages among a person's programs; no token can have it."""
 _EVENTS = "text/event-stream"
 
 
@@ -52,6 +50,10 @@ async def show_list(look: Look) -> Fields:
         ]
         return {
             **_list(connection, look, person.id),
+            "removed": transcripts.list_conversations(
+                connection, person_id=person.id, before=_LARGEST, limit=_PAGE, is_removed=True
+            ),
+            "r": turn_texts,
             "consents": [(reader.name, until) for reader, until in consents if reader],
             "asked": asked,
             "hits": _search(connection, look, read_query(asked)) if asked else [],
@@ -74,8 +76,10 @@ async def show(look: Look) -> Fields:
             "origin": transcripts.find_origin(
                 connection, conversation_id=number, person_id=look.person.id
             ),
-            "can_fork": _can_fork(found),
-            "can_write": _find_name(found) is not None,
+            "can_fork": forks.can_fork(found),
+            "can_write": _find_name(found) is not None and found.removed_at is None,
+            "can_remove": forks.is_fork(found.key),
+            "is_removed": found.removed_at is not None,
             "key": token_urlsafe(16),
         }
 
@@ -83,69 +87,42 @@ async def show(look: Look) -> Fields:
 
 
 async def fork(look: Look) -> Response:
-    """Begin a private conversation with what was said up to a message.
-
-    Raises `Missing` and `Declined`.
-    The key of the form makes a repeated fork one. The messages stay where they are.
-    """
-    gateway, person, now = look.gateway, look.person, look.gateway.now()
+    """Begin a conversation with what was said up to a message. Raises `Missing` and `Declined`."""
     number = MessageId(min(look.request.path_params["message"], _LARGEST))
     key = (await _read_form(look)).get("key", "")[:100]
-
-    def work(connection: Connection) -> ConversationId:
-        point = transcripts.find_fork_point(connection, message_id=number, person_id=person.id)
-        if point is None or not transcripts.is_of_person(
-            connection, conversation_id=point.conversation_id, person_id=person.id
-        ):
-            raise Missing
-        source = sessions.get_conversation(
-            connection, conversation_id=point.conversation_id, person_id=person.id
-        )
-        if not _can_fork(source):
-            raise Missing
-        if point.is_running:
-            raise Declined(turn_texts.STILL_ANSWERING())
-        name = f"fork-{number}-{key}"
-        address = _ask(look, "", name, conversation=name).address
-        made = sessions.ensure_conversation(
-            connection,
-            key=name_program(address, person),
-            person_id=person.id,
-            is_direct=True,
-            now=now,
-        )
-        if sessions.find_open(connection, conversation_id=made.id) is None:
-            past_sessions.fork(
-                connection,
-                session_id=point.session_id,
-                into=made.id,
-                title=turn_texts.FORK_OF(title=point.title) if point.title else "",
-                now=now,
-                until=point.until,
-            )
-        return made.id
-
-    made = await gateway.database.write("conversations.fork", work)
-    gateway.router.forget_known()
+    made = await forks.fork(look.gateway, look.person, number, key)
+    if made is None:
+        raise Missing
     return _go_to(made)
 
 
-def _can_fork(conversation: Conversation) -> bool:
-    """Return whether a conversation is private, and one with the assistant itself."""
-    key = conversation.key
-    return conversation.is_private and not conversation.is_helper and not find_agent(key)
+async def remove(look: Look) -> Response:
+    """Remove a forked conversation. Raises `Missing` and `Declined`."""
+    return await _set_removed(look, is_removed=True)
+
+
+async def restore(look: Look) -> Response:
+    """Bring a removed conversation back. Raises `Missing` and `Declined`."""
+    return await _set_removed(look, is_removed=False)
+
+
+async def _set_removed(look: Look, *, is_removed: bool) -> Response:
+    number = ConversationId(min(look.request.path_params["conversation"], _LARGEST))
+    if not await forks.set_removed(look.gateway, look.person.id, number, is_removed=is_removed):
+        raise Missing
+    return _go_to(number)
 
 
 def _find_name(conversation: Conversation) -> str | None:
     """Return the name of a conversation of the pages; None for any other."""
     person_id = conversation.person_id
-    first, last = f"program:{person_id}/{_CLIENT}/", f":{person_id}"
+    first, last = f"program:{person_id}/{forks.CONSOLE}/", f":{person_id}"
     is_own = conversation.key.startswith(first) and conversation.key.endswith(last)
     return conversation.key.removeprefix(first).removesuffix(last) if is_own else None
 
 
 def _ask(look: Look, text: str, name: str, *, conversation: str) -> Question:
-    client = Client(person_id=look.person.id, name=_CLIENT)
+    client = Client(person_id=look.person.id, name=forks.CONSOLE)
     return Question(client=client, text=text, name=name, conversation=conversation)
 
 
@@ -241,6 +218,8 @@ def _find_asked(
     name = _find_name(found)
     if name is None:
         raise Missing
+    if found.removed_at is not None:
+        raise Declined(turn_texts.REMOVED_FIRST())
     return number, name
 
 
@@ -290,6 +269,8 @@ def _read(connection: Connection, look: Look, person_id: PersonId) -> dict[str, 
         "origin": None,
         "can_fork": False,
         "can_write": False,
+        "can_remove": False,
+        "is_removed": False,
         "r": turn_texts,
     }
 

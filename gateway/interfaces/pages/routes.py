@@ -116,6 +116,8 @@ class Pages:
             "/accounts/{account:int}/unlink": people.unlink,
             "/conversations/messages": conversations.send,
             "/messages/{message:int}/fork": conversations.fork,
+            "/conversations/{conversation:int}/remove": conversations.remove,
+            "/conversations/{conversation:int}/restore": conversations.restore,
             "/jobs/{job:int}/change": jobs.change,
             "/jobs/{job:int}/undo": jobs.put_back,
             "/settings/{name}": settings.change,

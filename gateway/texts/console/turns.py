@@ -16,6 +16,17 @@ WAITS: Mapping[WaitKind, Text] = {
 FORK = Text("Fork from here")
 FORK_OF = Text("Fork: {title}")
 ORIGIN = Text("What came before, in the conversation that this one was forked from")
+REMOVE_FORK = Text("Remove this conversation")
+IS_REMOVED = Text(
+    "This conversation is removed: lists and search leave it out. It stays stored until you bring"
+    " it back or forget it."
+)
+BRING_IT_BACK = Text("Bring it back")
+BRING_BACK_NAMED = Text("Bring it back: {title}")
+REMOVED_FORKS = Text("Removed conversations")
+REMOVED_FIRST = Text("this conversation is removed. Bring it back first.")
+NO_FORK = Text("only a conversation that was forked can be removed.")
+STILL_RUNNING = Text("the answer is not complete yet. Remove the conversation once it is.")
 STILL_ANSWERING = Text("the answer is not complete yet. Fork it once it is.")
 BY_SOURCE = Text("Prompt by source, and replay")
 REPLAY_OF = Text("Prompt and replay")

@@ -3,14 +3,19 @@
 import json
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import aiohttp
 
+from agent_core.ids import SessionId
 from agent_core.state.conversations import transcripts
 from agent_core.state.engine.database import Connection
+from agent_core.state.lifecycle import export, person_data
 from agent_core.state.people import audit, people
-from agent_core.transcript import ToolResultPart
+from agent_core.state.people.people import Person
+from agent_core.transcript import TextPart, ToolResultPart
+from gateway.conversion import read_chat
 from gateway.people import READING_HOURS
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
@@ -132,6 +137,99 @@ async def test_a_conversation_is_forked_from_a_message_and_goes_on_apart(setup: 
             form = {"text": "Hello", "key": stranger, "conversation": stranger}
             async with other.post("/conversations/messages", data=form) as sent:
                 assert sent.status == 404
+
+
+async def list_found(session: aiohttp.ClientSession, word: str) -> list[str]:
+    """The texts that a search on the page finds."""
+    found = await read(session, f"/conversations?q={word}")
+    return re.findall(r'<p class="text">([^<]*)', found.partition('id="hits"')[2])
+
+
+def list_exported(connection: Connection, person: Person) -> list[str]:
+    """The texts of an export's conversations."""
+    subject = person_data.find_subject(
+        connection, person_id=person.id, is_alone=lambda chat: read_chat(chat).is_direct
+    )
+    return [
+        part.text
+        for session in export.walk_sessions(connection, subject=subject)
+        for *_, parts, _ in export.walk_messages(
+            connection, session_id=SessionId(int(str(session["id"]))), subject=subject
+        )
+        for part in parts
+        if isinstance(part, TextPart)
+    ]
+
+
+async def test_a_fork_is_removed_and_comes_back(setup: Setup) -> None:
+    zebrana = await find_named(setup, "zebrana")
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        setup.model.plays = [say("How many?")]
+        form = {"text": "I keep hens.", "key": "1"}
+        async with session.post("/conversations/messages", data=form, headers=STREAM) as sent:
+            assert "How many?" in await sent.text()
+        origin = max(await list_own(session), key=int)
+        shown = await read(session, f"/conversations/{origin}")
+        assert "/remove" not in shown
+        message = shown.partition('">How many?</p>')[0].rpartition('id="message-')[2]
+        _, place = await fork_of(session, message)
+        number = place.rpartition("/")[2]
+        form = {"text": "Nine wyandottes.", "key": "2", "conversation": number}
+        setup.model.plays = [say("So many!")]
+        async with session.post("/conversations/messages", data=form, headers=STREAM) as sent:
+            assert "So many!" in await sent.text()
+        assert "Nine wyandottes." in await list_found(session, "wyandottes")
+        async with session.post(f"/conversations/{origin}/remove") as answer:
+            assert answer.status == 409
+            assert "only a conversation that was forked" in await answer.text()
+        async with browse_as(setup.served, setup.chat, OLGA) as other:
+            for verb in ("remove", "restore"):
+                async with other.post(f"{place}/{verb}") as answer:
+                    assert answer.status == 404
+        for _ in range(2):  # a repeat changes nothing
+            async with session.post(f"{place}/remove") as answer:
+                assert (answer.status, answer.url.path) == (200, place)
+                text = await answer.text()
+        assert "This conversation is removed" in text
+        assert "Nine wyandottes." in text
+        assert 'id="write"' not in text
+        assert "/fork" not in text
+        assert "Nine wyandottes." not in await list_found(session, "wyandottes")
+        assert "I keep hens." in await list_found(session, "hens")
+        listed, _, removed = (await read(session, "/conversations")).partition('id="removed"')
+        assert f'href="{place}"' not in listed
+        assert f'action="{place}/restore"' in removed
+        async with session.post("/conversations/messages", data=form | {"key": "3"}) as sent:
+            assert sent.status == 409
+            assert "Bring it back first" in await sent.text()
+        exported = await setup.served.gateway.database.read(partial(list_exported, person=zebrana))
+        assert "Nine wyandottes." in exported
+        async with session.post(f"{place}/restore") as answer:
+            assert (answer.status, answer.url.path) == (200, place)
+        assert "Nine wyandottes." in await list_found(session, "wyandottes")
+        assert number in await list_own(session)
+
+
+async def test_a_running_conversation_is_not_removed(setup: Setup) -> None:
+    database = setup.served.gateway.database
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        message = re.findall(
+            r'action="/messages/(\d+)/fork"',
+            await read(session, f"/conversations/{(await list_own(session))[0]}"),
+        )[0]
+        _, place = await fork_of(session, message)
+        setup.model.plays = [say("Yes.")]
+        form = {"text": "Go on?", "key": "g", "conversation": place.rpartition("/")[2]}
+        async with session.post("/conversations/messages", data=form, headers=STREAM) as sent:
+            assert "Yes." in await sent.text()
+        state = "UPDATE turns SET state = :state WHERE id = (SELECT MAX(id) FROM turns)"
+        await database.write("test", lambda c: c.execute(state, {"state": "running"}) and None)
+        async with session.post(f"{place}/remove") as answer:
+            assert answer.status == 409
+            assert "the answer is not complete yet" in await answer.text()
+        await database.write("test", lambda c: c.execute(state, {"state": "answered"}) and None)
+        async with session.post(f"{place}/remove") as answer:
+            assert answer.status == 200
 
 
 async def list_own(session: aiohttp.ClientSession) -> list[str]:

@@ -85,6 +85,16 @@ def use(talaria: Recorder) -> None:
     assert any(hit["text"] == "A heron." for hit in talaria.recall("heron"))
     conversation = next(talaria.conversations())
     assert next(talaria.messages(conversation["id"]))["text"] == "Still grey."
+    said = next(talaria.messages(conversation["id"]))
+    made = talaria.fork(conversation["id"], said["id"], key="f")
+    assert talaria.fork(conversation["id"], said["id"], key="f") == made
+    assert made["is_fork"]
+    talaria.remove_conversation(made["id"])
+    assert [one["id"] for one in talaria.removed_conversations()] == [made["id"]]
+    assert made["id"] not in [one["id"] for one in talaria.conversations()]
+    assert talaria.restore_conversation(made["id"]) == made
+    with pytest.raises(TalariaError, match="only a conversation that was forked"):
+        talaria.remove_conversation(conversation["id"])
     newest = next(talaria.turns())
     assert talaria.turn(newest["id"])["answer"] == "Still grey."
     assert talaria.requests(newest["id"])["calls"]

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Awaitable
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import Header
 
@@ -11,9 +11,10 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.operations.contexts import open_context
-from gateway.interfaces.operations.contract import Answer, OperationContext
+from gateway.interfaces.operations.contract import OperationContext
 from gateway.turns import Client
 
+_Result = TypeVar("_Result")
 Key = Annotated[str, Header(alias="Idempotency-Key", max_length=200)]
 """A repeat of a request with the same key changes nothing."""
 
@@ -32,8 +33,8 @@ def open_own(gateway: Gateway) -> OperationContext:
     return open_context(gateway, actor="person")
 
 
-async def perform(work: Awaitable[Answer]) -> Answer:
-    """Await an operation. Raises `ApiError` with its sentence, and `StoreError`."""
+async def perform(work: Awaitable[_Result]) -> _Result:
+    """Await a change. Raises `ApiError` with its sentence, and `StoreError`."""
     try:
         return await work
     except Mistaken as error:

@@ -1,23 +1,29 @@
-"""Conversations with their messages."""
+"""Conversations with their messages, and forks of them."""
 
+from secrets import token_urlsafe
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agent_core.ids import ConversationId, PersonId
+from agent_core.ids import ConversationId, MessageId, PersonId
 from agent_core.state.conversations import transcripts
+from agent_core.state.conversations.transcripts import ListedConversation
 from agent_core.state.engine.database import Connection
 from gateway.bootstrap.lifecycle import Gateway
+from gateway.interfaces.api import forks
 from gateway.interfaces.api.clients import FindClient
 from gateway.interfaces.api.resources import models
+from gateway.interfaces.api.resources.changes import Key, hash_key, perform
 from gateway.interfaces.api.resources.replies import (
     LARGEST,
     Before,
     Id,
     Limit,
     find_next,
+    find_person,
     make_missing,
     pick,
     reply,
@@ -36,16 +42,19 @@ def add_conversations(router: APIRouter, gateway: Gateway, find_client: FindClie
         response_model=models.ConversationPage,
     )
     async def list_conversations(
-        request: Request, client: Asker, limit: Limit = 20, before: Before = LARGEST
+        request: Request,
+        client: Asker,
+        limit: Limit = 20,
+        before: Before = LARGEST,
+        removed: bool = False,
     ) -> Response:
         found = await database.read(
             lambda c: transcripts.list_conversations(
-                c, person_id=client.person_id, before=before, limit=limit
+                c, person_id=client.person_id, before=before, limit=limit, is_removed=removed
             )
         )
-        names = ("id", "title", "is_direct", "created_at", "last_at")
         page = models.ConversationPage(
-            conversations=[models.ConversationModel(**pick(one, *names)) for one in found],
+            conversations=[_show(one) for one in found],
             next=find_next([one.id for one in found], limit),
         )
         return reply(request, page)
@@ -65,6 +74,69 @@ def add_conversations(router: APIRouter, gateway: Gateway, find_client: FindClie
         place = (ConversationId(conversation), client.person_id)
         page = await database.read(lambda c: _read_messages(c, place, before, limit))
         return reply(request, page)
+
+
+class NewFork(BaseModel):
+    """The last message that a fork begins with; an answer is taken with its whole turn."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    message: Annotated[int, Field(ge=1, le=LARGEST)]
+
+
+def add_forks(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+    """Add the routes that fork a conversation, remove a forked one and bring it back."""
+    database = gateway.database
+    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
+
+    async def set_removed(conversation: int, client: Client, *, is_removed: bool) -> None:
+        number = ConversationId(conversation)
+        if not await perform(
+            forks.set_removed(gateway, client.person_id, number, is_removed=is_removed)
+        ):
+            raise make_missing()
+
+    async def find(conversation: int, client: Client) -> models.ConversationModel:
+        found = await database.read(
+            lambda c: transcripts.list_conversations(
+                c, person_id=client.person_id, before=conversation + 1, limit=1
+            )
+        )
+        if not found or found[0].id != conversation:
+            raise make_missing()
+        return _show(found[0])
+
+    @router.post(
+        "/conversations/{conversation}/fork", summary="Fork a conversation", status_code=201
+    )
+    async def fork(
+        conversation: Id, asked: NewFork, client: Asker, key: Key = ""
+    ) -> models.ConversationModel:
+        number, message = ConversationId(conversation), MessageId(asked.message)
+        person = await database.read(lambda c: find_person(c, client.person_id))
+        name = hash_key(client, key) or token_urlsafe(16)
+        made = await perform(forks.fork(gateway, person, message, name, within=number))
+        if made is None:
+            raise make_missing()
+        return await find(made, client)
+
+    @router.delete(
+        "/conversations/{conversation}", summary="Remove a forked conversation", status_code=204
+    )
+    async def remove(conversation: Id, client: Asker) -> None:
+        await set_removed(conversation, client, is_removed=True)
+
+    @router.post(
+        "/conversations/{conversation}/restore", summary="Bring a removed conversation back"
+    )
+    async def restore(conversation: Id, client: Asker) -> models.ConversationModel:
+        await set_removed(conversation, client, is_removed=False)
+        return await find(conversation, client)
+
+
+def _show(one: ListedConversation) -> models.ConversationModel:
+    names = ("id", "title", "is_direct", "created_at", "last_at", "removed_at")
+    return models.ConversationModel(**pick(one, *names), is_fork=forks.is_fork(one.key))
 
 
 def _read_messages(

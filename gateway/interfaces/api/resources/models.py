@@ -30,13 +30,15 @@ class PersonList(BaseModel):
 
 
 class ConversationModel(BaseModel):
-    """A conversation; `title` is that of its newest session."""
+    """A conversation; `title` is that of its newest session. A forked one can be removed."""
 
     id: int
     title: str
     is_direct: bool
     created_at: int
     last_at: int | None
+    is_fork: bool
+    removed_at: int | None
 
 
 class ConversationPage(BaseModel):

@@ -7,7 +7,7 @@ from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.clients import make_finder
 from gateway.interfaces.api.requests import Requests
 from gateway.interfaces.api.resources.archive import add_archive
-from gateway.interfaces.api.resources.conversations import add_conversations
+from gateway.interfaces.api.resources.conversations import add_conversations, add_forks
 from gateway.interfaces.api.resources.job_changes import add_job_changes
 from gateway.interfaces.api.resources.jobs import add_jobs
 from gateway.interfaces.api.resources.memory import add_memory, add_memory_changes
@@ -37,5 +37,11 @@ def add_resources(router: APIRouter, gateway: Gateway, access: Access, requests:
     ):
         add(router, gateway, find_reader)
     add_messages(router, gateway, find_reader, requests)
-    for add in (add_memory_changes, add_decisions, add_job_changes, add_webhook_changes):
+    for add in (
+        add_forks,
+        add_memory_changes,
+        add_decisions,
+        add_job_changes,
+        add_webhook_changes,
+    ):
         add(router, gateway, find_manager)

@@ -76,6 +76,7 @@ from agent_core.state.lifecycle import (
     merge_people,
     person_data,
     redact,
+    removed_conversations,
     retention,
     scrubbing,
     split_person,
@@ -219,6 +220,7 @@ ROOMS = (
     processes,
     questions,
     redact,
+    removed_conversations,
     retention,
     api_tokens,
     browser_logins,
@@ -306,6 +308,7 @@ VALUES: dict[str, Any] = {
     "table": "ledger",
     "to": PersonId(1),
     "before": 1,
+    "is_removed": False,
     "again": ArchiveId(3),
     "archive_id": ArchiveId(1),
     "archive_ids": [ArchiveId(1)],
@@ -622,6 +625,8 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "agent_messages.find_call": {"message": AGENT_MESSAGE},
     "merge_people.empty_conversation": {"into": ConversationId(2)},
     "account_links.close": {"outcome": "over"},
+    "removed_conversations.set_removed": {"removed_at": 1},
+    "removed_conversations.mark": {"removed_at": 1},
     "split_person.move_turns": {"out_of": VALUES["conversation"], "to": VALUES["conversation"]},
     "split_person.split": {
         "account": Account(

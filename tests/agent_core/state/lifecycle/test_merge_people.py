@@ -23,7 +23,7 @@ from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.questions import NewQuestion
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.lifecycle import merge_people, split_person
+from agent_core.state.lifecycle import merge_people, removed_conversations, split_person
 from agent_core.state.people import learning, people, tool_switches
 from agent_core.state.people.people import Account, Learning, NewAccount, Person
 from agent_core.state.queues import dead_letters, outbox, reviews, tasks
@@ -613,3 +613,45 @@ def test_a_tool_that_either_has_switched_off_stays_off(
     found = people.find(connection, person_id=ann.id)
     assert found
     assert set(found.tools_off) == {"recall", "terminal", "todo"}
+
+
+def test_a_removed_conversation_is_found_by_no_search_until_it_comes_back(
+    connection: Connection, ann: Person, ben: Person
+) -> None:
+    fork = add_dialogue(connection, ben, key=f"fork:{ben.id}")
+    account = people.list_accounts(connection, person_id=ben.id)[0]
+    say(connection, fork, "wyandotte hens", account=account)
+    say(connection, direct(connection, ben), "wyandotte eggs")
+
+    def set_removed(person: Person, removed_at: int | None) -> None:
+        found = sessions.get_conversation(
+            connection, conversation_id=fork.conversation.id, person_id=person.id
+        )
+        removed_conversations.set_removed(connection, found, removed_at=removed_at)
+        check_index(connection)
+
+    assert finds(connection, ben, "wyandotte") == 2
+    set_removed(ben, 5)
+    assert finds(connection, ben, "wyandotte") == 1
+    set_removed(ben, None)
+    assert finds(connection, ben, "wyandotte") == 2
+    set_removed(ben, 5)
+    join(connection, ann, ben)
+    check_index(connection)
+    assert finds(connection, ann, "wyandotte") == 1
+    set_removed(ann, None)
+    assert finds(connection, ann, "wyandotte") == 2
+    set_removed(ann, 5)
+    split_person.restore_person(connection, back=ben.id)
+    split(connection, account, ben)
+    check_index(connection)
+    [parted] = [
+        one
+        for one in merge_people.list_conversations(connection, person_id=ben.id)
+        if one.key.startswith("fork:")
+    ]
+    assert parted.removed_at == 5
+    assert finds(connection, ben, "wyandotte", f"c{parted.id}") == 0
+    removed_conversations.set_removed(connection, parted, removed_at=None)
+    check_index(connection)
+    assert finds(connection, ben, "wyandotte", f"c{parted.id}") == 1

@@ -1,0 +1,126 @@
+"""Forks: conversations of the pages that begin with another one. They can be removed."""
+
+import re
+
+from agent_core.ids import ConversationId, MessageId, PersonId
+from agent_core.state.conversations import past_sessions, sessions, transcripts
+from agent_core.state.conversations.sessions import Conversation, find_agent
+from agent_core.state.engine.database import Connection
+from agent_core.state.lifecycle import removed_conversations
+from agent_core.state.people.people import Person
+from gateway.bootstrap.lifecycle import Gateway
+from gateway.conversion import name_program
+from gateway.errors import Declined
+from gateway.interfaces.api.requests import Question
+from gateway.texts.console import turns as texts
+from gateway.turns import Client
+
+CONSOLE = "@console"
+"""The name of the pages among a person's programs; no token can have it."""
+_FORK = re.compile(rf"program:\d+/{CONSOLE}/fork-", re.ASCII)
+
+
+def is_fork(key: str) -> bool:
+    """Return whether a key is that of a forked conversation, also after a merge."""
+    return _FORK.match(key) is not None
+
+
+def can_fork(conversation: Conversation) -> bool:
+    """Return whether a conversation is there, private, and one with the assistant itself."""
+    return (
+        conversation.is_private and conversation.is_searchable and not find_agent(conversation.key)
+    )
+
+
+async def fork(
+    gateway: Gateway,
+    person: Person,
+    message_id: MessageId,
+    key: str,
+    *,
+    within: ConversationId | None = None,
+) -> ConversationId | None:
+    """Begin a private conversation with what was said up to a message of a person.
+
+    None if they have no such message, or not `within` that conversation. The key makes a repeated
+    fork one. The messages stay where they are. Raises `Declined`.
+    """
+    now = gateway.now()
+
+    def work(connection: Connection) -> ConversationId | None:
+        point = transcripts.find_fork_point(connection, message_id=message_id, person_id=person.id)
+        if point is None or within not in (None, point.conversation_id):
+            return None
+        source = _find(connection, person.id, point.conversation_id)
+        if source is None or not can_fork(source):
+            return None
+        if point.is_running:
+            raise Declined(texts.STILL_ANSWERING())
+        made = sessions.ensure_conversation(
+            connection,
+            key=_name(person, f"fork-{message_id}-{key}"),
+            person_id=person.id,
+            is_direct=True,
+            now=now,
+        )
+        if sessions.find_open(connection, conversation_id=made.id) is None:
+            past_sessions.fork(
+                connection,
+                session_id=point.session_id,
+                into=made.id,
+                title=texts.FORK_OF(title=point.title) if point.title else "",
+                now=now,
+                until=point.until,
+            )
+        return made.id
+
+    made = await gateway.database.write("conversations.fork", work)
+    gateway.router.forget_known()
+    return made
+
+
+async def set_removed(
+    gateway: Gateway, person_id: PersonId, conversation_id: ConversationId, *, is_removed: bool
+) -> bool:
+    """Remove a forked conversation of a person, or bring it back.
+
+    False if they have no such conversation. Raises `Declined`.
+    """
+    now = gateway.now()
+
+    def work(connection: Connection) -> bool:
+        found = _find(connection, person_id, conversation_id)
+        if found is None:
+            return False
+        if not is_fork(found.key):
+            raise Declined(texts.NO_FORK())
+        if (found.removed_at is not None) == is_removed:
+            return True
+        if removed_conversations.is_running(connection, found):
+            raise Declined(texts.STILL_RUNNING())
+        removed_conversations.set_removed(connection, found, removed_at=now if is_removed else None)
+        return True
+
+    done = await gateway.database.write("conversations.remove", work)
+    gateway.router.forget_known()
+    return done
+
+
+def _find(
+    connection: Connection, person_id: PersonId, conversation_id: ConversationId
+) -> Conversation | None:
+    """Return a conversation of a person's own."""
+    if not transcripts.is_of_person(
+        connection, conversation_id=conversation_id, person_id=person_id
+    ):
+        return None
+    return sessions.get_conversation(
+        connection, conversation_id=conversation_id, person_id=person_id
+    )
+
+
+def _name(person: Person, name: str) -> str:
+    """Return the key of a conversation of the pages."""
+    client = Client(person_id=person.id, name=CONSOLE)
+    asked = Question(client=client, text="", name=name, conversation=name)
+    return name_program(asked.address, person)
