@@ -9,6 +9,7 @@ from agent_core.privacy import merge_indexes
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import person_data, retention
 from agent_core.state.lifecycle.retention import DAY, Kind, Span
+from agent_core.state.webhooks import webhooks
 from gateway.config import RetentionSettings
 
 _log = logging.getLogger(__name__)
@@ -61,7 +62,11 @@ class Sweeper:
         deleted = {kind: await self._sweep_kind(kind, number) for kind, number in days.items()}
         if deleted["messages"]:
             self._renew()
-        return deleted | {"files": await self._sweep_files()}
+        now = self._now()
+        secrets = await self._database.write(
+            "sweep.secrets", lambda c: webhooks.drop_old_secrets(c, now=now)
+        )
+        return deleted | {"files": await self._sweep_files(), "secrets": secrets}
 
     async def _sweep_kind(self, kind: Kind, days: int) -> int:
         if not days:

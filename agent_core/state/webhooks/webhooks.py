@@ -214,6 +214,19 @@ def replace_secret(
     )
 
 
+def drop_old_secrets(connection: Connection, *, now: int) -> int:
+    """Drop the replaced secrets that sign no more, also of paused and removed webhooks.
+
+    Returns their number.
+    """
+    cursor = connection.execute(
+        "UPDATE webhooks SET old_secret = '', old_until = 0"
+        " WHERE old_secret <> '' AND old_until <= :now",
+        {"now": now},
+    )
+    return cursor.rowcount
+
+
 def remove(connection: Connection, *, webhook: Webhook, now: int) -> None:
     """Remove a webhook, which can come back; those that were removed long before are deleted."""
     values = {"id": webhook.id, "person_id": webhook.person_id, "now": now, "most": _MOST_REMOVED}

@@ -14,6 +14,8 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle.retention import DAY
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
+from agent_core.state.webhooks import webhooks
+from agent_core.state.webhooks.webhooks import EVENT_KINDS, NewWebhook
 from agent_core.transcript import ImagePart, Message, TextPart
 from gateway.config import RetentionSettings
 from gateway.scheduler.retention import Sweeper
@@ -232,6 +234,31 @@ async def test_the_calls_of_a_day_become_one_row_and_cost_the_same(old: Old) -> 
     assert await old.sweep() == {"usage": 1}
     assert await old.value(sums) == before
     assert await old.value("SELECT COUNT(*) FROM usage WHERE turn_id IS NOT NULL") == 1
+    assert await old.sweep() == {}
+
+
+async def test_a_replaced_secret_of_a_webhook_goes_when_it_signs_no_more(old: Old) -> None:
+    def work(connection: Connection) -> None:
+        for number, until in enumerate((NOW - 1, NOW, NOW + 1)):
+            new = NewWebhook(
+                person_id=old.dialogue.person.id,
+                name=f"hook {number}",
+                url="https://example.org/",
+                kinds=EVENT_KINDS,
+                secret=f"old {number}",
+                place="0---0-0",
+            )
+            made = webhooks.insert(connection, new, now=OLD)
+            webhooks.replace_secret(
+                connection, webhook=made, secret=f"new {number}", old_until=until
+            )
+            if number == 1:
+                webhooks.remove(connection, webhook=made, now=OLD)
+
+    await old.do(work)
+    assert await old.sweep() == {"secrets": 2}
+    kept = "SELECT group_concat(secret || '/' || old_secret) FROM webhooks"
+    assert await old.value(kept) == "new 0/,new 1/,new 2/old 2"
     assert await old.sweep() == {}
 
 
