@@ -1,5 +1,9 @@
-"""The time from the start of each command to its first output, on a terminal and in a pipe."""
+"""The time from the start of each command to its first output, on a terminal and in a pipe.
 
+`python -m bench.first_lines` prints the time of every command and verb into a pipe, best of five.
+"""
+
+import asyncio
 import os
 import pty
 import sys
@@ -11,9 +15,11 @@ from tempfile import TemporaryDirectory
 from bench.console_pages import fill_home
 from bench.figures import Figure
 from bench.processes import ROOT, clean_environment, run_program, time_program
-from gateway.interfaces.subcommands import SUBCOMMANDS
+from gateway.interfaces.parser import Parser
+from gateway.interfaces.subcommands import SUBCOMMANDS, load
 
 _ROUNDS = 3
+_ROUNDS_OF_ALL = 5
 _SHOWN = 3
 """Slowest commands of each kind that are figures."""
 _GOAL = 0.3
@@ -24,11 +30,25 @@ _READING = (
     *(("agents", "list"), ("secrets", "list"), ("mcp", "list"), ("tokens", "list")),
     *(("logins", "list"), ("plugins", "list"), ("logs",), ("doctor",), ("completion", "bash")),
     *(("webhooks", "list"), ("console",), ("version",), ("--help",)),
+    *(("jobs", "show", "1"), ("turns", "show", "1"), ("turns", "undelivered"), ("memory", "show")),
+    *(("skills", "log"), ("skills", "show", "research"), ("agents", "check"), ("mcp", "test")),
+    *(("skills", "check"), ("restore", "--check", "/none"), ("import", "hermes", "/none")),
+    *(("service", "status"), ("secrets", "check"), ("turns", "replay", "1")),
 )
 """Commands that end on their own, and change nothing but a link to the console."""
 _WRITING = (("backup",),)
 """Commands whose first line is measured where they have nothing to write."""
 _MESSAGES, _PEOPLE = 20_000, 50
+
+
+def list_verbs() -> list[tuple[str, ...]]:
+    """List the help of each verb of each command."""
+    found = []
+    for word in SUBCOMMANDS:
+        parser = Parser(prog=f"talaria {word}")
+        load(word).configure(parser)
+        found += [(word, verb, "--help") for verb in parser.list_verbs()]
+    return found
 
 
 async def measure() -> list[Figure]:
@@ -62,12 +82,24 @@ async def measure() -> list[Figure]:
     ]
 
 
+async def print_all() -> None:
+    """Print the time of every command and verb into a pipe, the slowest first."""
+    lines = ((word, "--help") for word in SUBCOMMANDS)
+    with TemporaryDirectory(prefix="talaria-bench-") as folder:
+        home = await fill_home(folder, _MESSAGES, _PEOPLE)
+        environ = clean_environment({"TALARIA_HOME": str(home)})
+        every = (*lines, *list_verbs(), *_READING, *_WRITING)
+        for took, words in sorted(_time_all(every, environ, _time_pipe, _ROUNDS_OF_ALL))[::-1]:
+            print(f"{took:.2f} s  {words}")
+
+
 def _time_all(
     lines: Sequence[tuple[str, ...]],
     environ: dict[str, str],
     take: Callable[[Sequence[str], dict[str, str]], float],
+    rounds: int = _ROUNDS,
 ) -> list[tuple[float, str]]:
-    return [(min(take(words, environ) for _ in range(_ROUNDS)), " ".join(words)) for words in lines]
+    return [(min(take(words, environ) for _ in range(rounds)), " ".join(words)) for words in lines]
 
 
 def _time_terminal(words: Sequence[str], environ: dict[str, str]) -> float:
@@ -100,3 +132,7 @@ def _time(words: Sequence[str], environ: dict[str, str], ours: int, theirs: int)
         os.close(ours)
         os.waitpid(child, 0)
     return took
+
+
+if __name__ == "__main__":
+    asyncio.run(print_all())

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from agent_core.agent.quotas import DailyLimit, QuotaStatus
-from agent_core.agent.replay import ContextReport, Source
-from agent_core.events import ReachedQuota
 from agent_core.localization import Plural, Text, format_date
 from agent_core.state.conversations.usage import QuotaUsage, UsageLine
 from agent_core.tools import local_time
 from gateway.texts.people import quote_name
+
+if TYPE_CHECKING:
+    from agent_core.agent.quotas import DailyLimit, QuotaStatus
+    from agent_core.agent.replay import ContextReport, Source
+    from agent_core.events import ReachedQuota
 
 COMPACT_RUNNING = Text(
     "I'm still answering here. Wait until I'm done or send /stop, then try /compact again."
@@ -61,7 +64,7 @@ _NO_CAP = Text("as much as Talaria allows")
 _CONTEXT = Text(
     "**What I read before each answer**: about {total:,} of {limit:,} tokens; {left:,} are left"
 )
-_SOURCES: dict[Source, Text] = {
+_SOURCES: "dict[Source, Text]" = {
     "identity": Text("- Instructions: {tokens:,}"),
     "memory": Text("- Memory: {tokens:,}"),
     "files": Text("- Context files: {tokens:,}"),
@@ -197,7 +200,7 @@ def describe_cap(cap: int | None) -> str:
     return _CAP(cap=cap) if cap else _NO_CAP()
 
 
-def describe_context(report: ContextReport, limit: int) -> str:
+def describe_context(report: "ContextReport", limit: int) -> str:
     """Describe the tokens a model reads before each answer, and how to read fewer.
 
     `limit` is the most tokens that a call may read here.
@@ -216,14 +219,14 @@ def describe_context(report: ContextReport, limit: int) -> str:
     return "\n".join([*lines, "", *hints]) if hints else "\n".join(lines)
 
 
-def _describe_last(report: ContextReport) -> str:
+def _describe_last(report: "ContextReport") -> str:
     line = _LAST(report.calls, share=100 * report.cached // max(report.read, 1))
     if report.grown is None:
         return line
     return f"{line} {(_GROWN if report.grown >= 0 else _SHRUNK)(tokens=abs(report.grown))}"
 
 
-def _list_hints(report: ContextReport) -> Iterator[str]:
+def _list_hints(report: "ContextReport") -> Iterator[str]:
     """List ways to read less, the largest saving first."""
     ways = [
         (report.history, 0, _SAVE_NEW),
@@ -244,7 +247,7 @@ class Reader:
     is_owner: bool
 
 
-def describe_limit(quota: ReachedQuota, answered: str, reader: Reader) -> str:
+def describe_limit(quota: "ReachedQuota", answered: str, reader: Reader) -> str:
     """Append to an answer which daily limit ended its turn, and until when."""
     if reader.is_owner:
         note = _LIMIT_OF_OWNER if quota.subject == "person" else _LIMIT_OF_ALL_FOR_OWNER
@@ -265,13 +268,13 @@ class UsageReport:
     """
 
     reader: Reader
-    person: QuotaStatus
+    person: "QuotaStatus"
     today: Sequence[UsageLine]
     recalled: tuple[int, int]
     """Answers that past messages were added for, and the tokens of those messages."""
     month: QuotaUsage
     priced: Sequence[tuple[str, str]]
-    deployment: QuotaStatus | None = None
+    deployment: "QuotaStatus | None" = None
     people: Sequence[tuple[str, QuotaUsage]] = ()
 
 
@@ -320,7 +323,7 @@ def _line(line: UsageLine) -> str:
     )
 
 
-def _of_limit(spent: QuotaUsage, limit: DailyLimit) -> str:
+def _of_limit(spent: QuotaUsage, limit: "DailyLimit") -> str:
     """Describe the money with its limit, and the tokens without a price, if there are any."""
     money, used = describe_amount("money", spent.micro_dollars), spent.unpriced_tokens
     if limit.money:

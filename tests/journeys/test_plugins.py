@@ -150,7 +150,7 @@ def test_the_list_shows_what_is_enabled(home: Path) -> None:
 def test_an_empty_list_says_so(tmp_path: Path) -> None:
     done = talaria(tmp_path / "home", "plugins", "list")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("No plug-in is installed")
+    assert done.out.splitlines()[1].startswith("No plug-in is installed")
 
 
 NO_API = "def create(options):\n    return []\n"

@@ -2,37 +2,11 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
+from agent_core import schedule
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId, RoomId
-from agent_core.schedule import (
-    PAUSED_BY_OPERATOR,
-    PAUSED_ON_REQUEST,
-    Calendar,
-    InvalidJob,
-    JobAlreadyRunning,
-    JobOwner,
-    change_job,
-    create_job,
-    default_options,
-    describe_followers,
-    describe_next,
-    describe_timing,
-    draft_job,
-    drop_job,
-    find_zone,
-    load_timing,
-    next_slot_of,
-    pause_job,
-    read_calendars,
-    read_request,
-    redraft_job,
-    renew_webhook,
-    restore_job,
-    resume_job,
-    run_job_now,
-)
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobState, Target
@@ -44,6 +18,9 @@ from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
 from gateway.texts import jobs as jobs_texts
 from gateway.texts.job_results import describe_run, describe_runs
+
+if TYPE_CHECKING:
+    from agent_core.schedule import Calendar
 
 _RUNS = 100
 """Newest runs that are looked through; many of them may share a line."""
@@ -91,8 +68,8 @@ async def show_job(context: OperationContext, asked: Answer) -> Answer:
 
 async def pause(context: OperationContext, asked: Answer) -> Answer:
     """Pause a job until it is resumed. Raises `Declined`."""
-    why = PAUSED_ON_REQUEST if context.actor == "person" else PAUSED_BY_OPERATOR
-    return await _change(context, asked, lambda c, job: pause_job(c, job, why))
+    why = schedule.PAUSED_ON_REQUEST if context.actor == "person" else schedule.PAUSED_BY_OPERATOR
+    return await _change(context, asked, lambda c, job: schedule.pause_job(c, job, why))
 
 
 async def renew_address(context: OperationContext, asked: Answer) -> Answer:
@@ -102,7 +79,7 @@ async def renew_address(context: OperationContext, asked: Answer) -> Answer:
     secrets = []
 
     def work(connection: Connection, job: Job) -> Job:
-        secrets.append(renew_webhook(connection, job))
+        secrets.append(schedule.renew_webhook(connection, job))
         return job
 
     done = await _change(context, asked, work)
@@ -112,7 +89,7 @@ async def renew_address(context: OperationContext, asked: Answer) -> Answer:
 async def resume(context: OperationContext, asked: Answer) -> Answer:
     """Resume a job. Raises `Declined`, and `Mistaken` if its moment has passed."""
     now = context.now()
-    return await _change(context, asked, lambda c, job: resume_job(c, job, now))
+    return await _change(context, asked, lambda c, job: schedule.resume_job(c, job, now))
 
 
 async def drop(context: OperationContext, asked: Answer) -> Answer:
@@ -121,7 +98,7 @@ async def drop(context: OperationContext, asked: Answer) -> Answer:
     def work(connection: Connection, job: Job) -> Job:
         if job.kind == "system":
             raise Declined(f"Job {job.id} is a system job: it can be paused, but not deleted.")
-        return drop_job(connection, job)
+        return schedule.drop_job(connection, job)
 
     return await _change(context, asked, work)
 
@@ -131,7 +108,7 @@ async def restore(context: OperationContext, asked: Answer) -> Answer:
     rules, now = context.scheduling.rules, context.now()
 
     def work(connection: Connection, job: Job) -> Job:
-        return restore_job(connection, job, rules=rules, now=now)
+        return schedule.restore_job(connection, job, rules=rules, now=now)
 
     return await _change(context, asked, work, ("dropped",))
 
@@ -142,8 +119,8 @@ async def run_now(context: OperationContext, asked: Answer) -> Answer:
 
     def work(connection: Connection, job: Job) -> Job:
         try:
-            run_job_now(connection, job, str(asked.get("key") or f"desk:{now}"), now)
-        except JobAlreadyRunning as error:
+            schedule.run_job_now(connection, job, str(asked.get("key") or f"desk:{now}"), now)
+        except schedule.JobAlreadyRunning as error:
             raise Declined(f"Job {job.id} is running already.") from error
         return job
 
@@ -164,20 +141,20 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
     def work(connection: Connection) -> dict[str, Any]:
         person = _find_person(connection, slug)
         zone = person.time_zone or scheduling.zone
-        known = default_options(arguments["kind"], scheduling.rules)
-        wish = read_request(
+        known = schedule.default_options(arguments["kind"], scheduling.rules)
+        wish = schedule.read_request(
             arguments, here=_HOME, zone=zone, known=known, now=now, calendars=calendars
         )
-        whose = JobOwner(
+        whose = schedule.JobOwner(
             person_id=person.id, room_id=None, actor=context.actor, call_key=asked.get("key")
         )
-        new = draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
-        made = create_job(connection, new, rules=scheduling.rules, now=now)
+        new = schedule.draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
+        made = schedule.create_job(connection, new, rules=scheduling.rules, now=now)
         return outline(connection, made)
 
     try:
         made = await context.database.write("jobs.add", work)
-    except (InvalidJob, ToolArgumentError, ValueError) as error:
+    except (schedule.InvalidJob, ToolArgumentError, ValueError) as error:
         raise Mistaken(str(error)) from error
     scheduling.wake()
     return made
@@ -195,13 +172,13 @@ async def change(context: OperationContext, asked: Answer) -> Answer:
             raise Declined(f"Job {job.id} is a system job: it can be paused, but not changed.")
         arguments = _read_changes(asked, job)
         zone, known = job.zone, job.options
-        wish = read_request(
+        wish = schedule.read_request(
             arguments, here=_HOME, zone=zone, known=known, now=now, calendars=calendars
         )
-        changed = redraft_job(job, wish, rules=scheduling.rules, now=now)
+        changed = schedule.redraft_job(job, wish, rules=scheduling.rules, now=now)
         if changed == job:
             raise Mistaken("Say what to change; see `talaria jobs change --help`.")
-        return change_job(connection, changed, now)
+        return schedule.change_job(connection, changed, now)
 
     return await _change(context, asked, work)
 
@@ -249,12 +226,12 @@ async def _change(
             raise Declined(f"Job {job.id} is {job.state} and can't be {can}.")
         changed = work(connection, job)
         is_waited_for = changed.state in ("paused", "dropped")
-        note = describe_followers(connection, changed).strip() if is_waited_for else ""
+        note = schedule.describe_followers(connection, changed).strip() if is_waited_for else ""
         return outline(connection, changed) | {"note": note}
 
     try:
         done = await context.database.write("jobs.change", change)
-    except (InvalidJob, ToolArgumentError, ValueError) as error:
+    except (schedule.InvalidJob, ToolArgumentError, ValueError) as error:
         raise Mistaken(str(error)) from error
     context.scheduling.wake()
     return done
@@ -265,13 +242,13 @@ async def _read_calendars(
     arguments: Mapping[str, object],
     person_id: PersonId | None,
     room_id: RoomId | None,
-) -> Mapping[str, Calendar]:
+) -> "Mapping[str, Calendar]":
     """Read the calendars of days off that a job names. Raises `Mistaken`."""
     if person_id is None:
         return {}
     reader = context.calendars
     try:
-        return await read_calendars(arguments, reader, (person_id, room_id), None)
+        return await schedule.read_calendars(arguments, reader, (person_id, room_id), None)
     except ToolArgumentError as error:
         raise Mistaken(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
 
@@ -330,7 +307,7 @@ def outline(connection: Connection, job: Job) -> dict[str, Any]:
     """Describe a job, as its operations answer."""
     person = people.find(connection, person_id=job.person_id) if job.person_id else None
     room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None
-    timing, zone = load_timing(job.timing), find_zone(job.zone)
+    timing, zone = schedule.load_timing(job.timing), schedule.find_zone(job.zone)
     places = job_turns.name_places(connection, person.id, job.targets, None) if person else []
     return {
         "id": job.id,
@@ -338,8 +315,8 @@ def outline(connection: Connection, job: Job) -> dict[str, Any]:
         "room": room.title if room else None,
         "kind": job.kind,
         "title": job.title,
-        "meaning": describe_timing(timing, zone),
-        "coming": describe_next(timing, zone, next_slot_of(job), zone),
+        "meaning": schedule.describe_timing(timing, zone),
+        "coming": schedule.describe_next(timing, zone, schedule.next_slot_of(job), zone),
         "next_at": job.next_slot[1] if job.next_slot else None,
         "zone": job.zone,
         "ways": [*jobs_texts.describe_targets(places), *jobs_texts.describe_ways(job)],

@@ -2,25 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from agent_core import memory as memories
 from agent_core.ids import PersonId
-from agent_core.memory import (
-    ArchiveUndoRefused,
-    RestoredArchive,
-    UndoRefused,
-    list_rows_up_to,
-    load_change_index,
-    replay_rows,
-    restore_archive,
-    undo_archive_change,
-)
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger, memory_owners
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.memory.memory_owners import StoredOwner
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_limit
+
+if TYPE_CHECKING:
+    from agent_core.memory import RestoredArchive, UndoRefused
 
 _AT_ONCE = 500
 """People read in one transaction."""
@@ -73,7 +67,7 @@ async def show_lists(context: OperationContext, asked: Answer) -> Answer:
 
 
 def _show(connection: Connection, owner: StoredOwner, moment: int | None) -> list[dict[str, Any]]:
-    change_index = load_change_index(connection, person_id=owner.person_id)
+    change_index = memories.load_change_index(connection, person_id=owner.person_id)
     shown = []
     for target, history in change_index.histories.items():
         entries: list[tuple[int | None, str]]
@@ -84,9 +78,8 @@ def _show(connection: Connection, owner: StoredOwner, moment: int | None) -> lis
                 if tracked.made_by and tracked.words is not None
             ]
         else:
-            entries = [
-                (None, words) for words in replay_rows(list_rows_up_to(history.rows, moment))
-            ]
+            rows = memories.list_rows_up_to(history.rows, moment)
+            entries = [(None, words) for words in memories.replay_rows(rows)]
         if entries:
             reported = [{"row": row, "words": words} for row, words in entries]
             shown.append({"person": owner.slug, "list": target, "entries": reported})
@@ -125,7 +118,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
         )
     except OSError as error:
         raise Declined(_describe_unreadable(owner, error)) from error
-    if isinstance(outcome, UndoRefused):
+    if isinstance(outcome, memories.UndoRefused):
         raise Declined(_describe_kept(outcome))
     (done,) = outcome
     return {
@@ -140,10 +133,12 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
 
 async def _undo_archived(context: OperationContext, owner: StoredOwner, row: LedgerEntry) -> Answer:
     """Undo a change to the archive. Raises `Declined`."""
-    work = partial(undo_archive_change, person_id=owner.person_id, row=row, origin=_origin(context))
+    work = partial(
+        memories.undo_archive_change, person_id=owner.person_id, row=row, origin=_origin(context)
+    )
     try:
         made = await context.database.write("memory.undo", work)
-    except ArchiveUndoRefused as error:
+    except memories.ArchiveUndoRefused as error:
         raise Declined(_FAULTS[error.fault].format(row=row.id)) from error
     context.forget_known()
     return {
@@ -198,9 +193,9 @@ async def _restore_archive(
 ) -> list[dict[str, Any]]:
     """Restore an owner's archive; return the changes."""
 
-    def work(connection: Connection) -> tuple[RestoredArchive, int]:
+    def work(connection: Connection) -> "tuple[RestoredArchive, int]":
         person_id = owner.person_id
-        done = restore_archive(
+        done = memories.restore_archive(
             connection, person_id=person_id, moment=moment, origin=_origin(context)
         )
         return done, archive.count(connection, person_id=person_id, most=_MOST_COUNTED)
@@ -293,7 +288,7 @@ def _describe_unknown(slug: str | None) -> str:
     )
 
 
-def _describe_kept(kept: UndoRefused) -> str:
+def _describe_kept(kept: "UndoRefused") -> str:
     template = _FAULTS.get(kept.fault, "There is no such row.")
     return template.format(row=kept.row.id if kept.row else "")
 

@@ -20,23 +20,23 @@ def test_an_agent_is_created_listed_and_shown(tmp_path: Path) -> None:
         'description = "Writes code"\ntags = ["work"]\ntools = ["terminal"]\n'
     )
     listed = talaria(home, "agents", "list").out
-    assert listed == "coder: Writes code, tags work\n"
+    assert listed == f"Agents of {home}:\ncoder: Writes code, tags work\n"
     shown = talaria(home, "agents", "show", "coder").out.splitlines()
-    assert shown[:2] == ["coder: Writes code, tags work", "Tools: terminal"]
-    assert talaria(home, "agents", "check").out == "1 agent is good.\n"
+    assert shown[1:3] == ["coder: Writes code, tags work", "Tools: terminal"]
+    assert talaria(home, "agents", "check").out.endswith("\n1 agent is good.\n")
 
 
 def test_what_is_wrong_with_an_agent_is_one_sentence(tmp_path: Path) -> None:
     home = tmp_path / "home"
     assert talaria(home, "agents", "add", "coder").code == 0
     again = talaria(home, "agents", "add", "coder")
-    assert (again.code, again.out.count("\n")) == (1, 1)
-    assert "coder" in again.out
+    assert (again.code, again.err.count("\n")) == (1, 1)
+    assert "coder" in again.err
     unknown = talaria(home, "agents", "show", "codr")
     assert unknown.code == 1
-    assert "coder" in unknown.out
+    assert "coder" in unknown.err
     (home / "agents" / "coder" / "agent.toml").write_text("tags = 5\n")
     checked = talaria(home, "agents", "check")
-    assert (checked.code, checked.out.count("\n")) == (1, 1)
+    assert (checked.code, checked.out.count("\n")) == (1, 2)
     assert "tags" in checked.out
     assert "tags" in talaria(home, "agents", "list").out, "a broken one is listed with its fault"

@@ -96,6 +96,10 @@ async def test_a_list_without_a_gateway_imports_only_what_reads_the_database(
         (("check",), "ok    python "),
         (("doctor",), "ok    python "),
         (("backup",), "Backing up "),
+        (("skills", "list"), "Skills of "),
+        (("models", "list"), "The configured models"),
+        (("agents", "list"), "Agents of "),
+        (("plugins", "list"), "Plug-ins that are installed"),
     ],
 )
 async def test_a_pipe_gets_the_first_line_before_anything_heavy_is_imported(
@@ -137,7 +141,8 @@ async def test_a_terminal_shows_what_a_slow_command_waits_for(
 
 def test_what_was_waited_for_is_not_left_on_the_terminal(tmp_path: Path) -> None:
     shown = run_in_terminal(tmp_path, "-m", "gateway", "models", "list")
-    assert shown.startswith("Loading ...\r\x1b[KReading the settings ...\r\x1b[K")
+    assert "Loading ...\r\x1b[KThe configured models" in shown
+    assert "\r\nReading the settings ...\r\x1b[K" in shown
     assert "Price table of" in shown
 
 

@@ -304,10 +304,12 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     assert listed.out == said(home, "list").out
     lines = [line for line in listed.out.splitlines() if " bundled " not in line]
     assert [" ".join(line.split()) for line in lines] == [
+        f"Skills of {home}:",
         "tidy home never used Tidies.",
         "In the archive: old",
     ]
     assert said(home, "show", "tidy").out.splitlines() == [
+        "Reading the skill tidy ...",
         "tidy: Tidies.",
         "home, never used",
         "License: MIT",
@@ -318,14 +320,15 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     assert said(home, "archive", "tidy").out == "The skill tidy is archived as tidy.\n"
     assert said(home, "restore", "tidy").out == "The skill tidy is back.\n"
     assert said(home, "pin", "tidy").out == "The skill tidy is pinned.\n"
-    logged = said(home, "log", "tidy").out.splitlines()
+    head, *logged = said(home, "log", "tidy").out.splitlines()
+    assert head == f"Changes of the skills of {home}:"
     assert [line.split(maxsplit=4)[4] for line in logged] == [
         "operator added (7 lines): restored from tidy",
         "operator removed (7 lines): archived as tidy",
         "hand     added (7 lines): found so when it was archived",
     ]
     (place / SKILL_FILE).write_text(text.replace("Sweep", "Dust"))
-    (newest,) = said(home, "log", "--limit", "1").out.splitlines()
+    _, newest = said(home, "log", "--limit", "1").out.splitlines()
     assert "hand     changed (+1 -1 lines): found so at the command line" in newest
     undone = said(home, "undo", newest.split()[0]).out.splitlines()
     assert undone[:2] == ["Undone:", newest]
@@ -361,7 +364,7 @@ def test_check_reports_each_bad_input_and_nothing_else_breaks(home: Path) -> Non
     write_skill(folder, "tidy")
     done = said(home, "check")
     assert done.code == 1
-    lines = dict(line.split(": ", 1) for line in done.out.splitlines()[:8])
+    lines = dict(line.split(": ", 1) for line in done.out.splitlines()[1:9])
     assert lines["digest"] == lines["tidy"] == "good"
     assert "its `name` is ../../escapes" in lines["escapes"]
     assert lines["huge"].startswith("broken: the SKILL.md of skill huge is larger than 128 KiB")
@@ -369,14 +372,14 @@ def test_check_reports_each_bad_input_and_nothing_else_breaks(home: Path) -> Non
     assert "key.md of skill linked is a link that leads out" in lines["linked"]
     assert "needs a `description`" in lines["no-description"]
     assert "the front matter of skill no-yaml is invalid" in lines["no-yaml"]
-    (hidden,) = done.out.splitlines()[8:]
+    (hidden,) = done.out.splitlines()[9:]
 
     assert hidden.endswith(f"skills_bundled/digest is hidden by {folder / 'digest'}")
 
 
 def test_skills_are_checked_without_a_gateway(home: Path) -> None:
     write_skill(home / "skills", "tidy")
-    assert said(home, "check").out == "tidy: good\n"
+    assert said(home, "check").out == "Checking skills ...\ntidy: good\n"
     place = write_skill(home / "skills", "broken", described="")
     for path in (home / "skills", place, place / SKILL_FILE):
         done = said(home, "check", str(path))
@@ -414,6 +417,7 @@ def test_check_names_hidden_skills_and_taken_commands(home: Path) -> None:
     write_skill(home / "skills", "help")
     lines = said(home, "check").out.splitlines()
     assert lines == [
+        "Checking skills ...",
         "help: good",
         "tidy: good",
         f"warning: {first} is hidden by {used}",
@@ -441,7 +445,7 @@ async def test_a_skill_is_installed_after_its_scan_and_rolled_back(home: Path) -
     assert list(read_agreements(home / "skills")) == [str(home / "skills" / "tidy")]
     write_text(place, "tidy", "Sweep twice.")
     assert said(home, "install", str(place), "--skill", "tidy", "--yes").code == 0
-    lines = said(home, "versions", "tidy").out.splitlines()
+    _, *lines = said(home, "versions", "tidy").out.splitlines()
     assert [line.split()[0] for line in lines] == ["1", "2"]
     assert "files in the archive: tidy" in lines[0]
     assert lines[1].endswith("current")

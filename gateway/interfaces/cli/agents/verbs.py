@@ -1,4 +1,4 @@
-"""The verbs of `talaria agents`."""
+"""The work of `talaria agents`: reads the folder of the agents, and prints the result."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from agent_core.agent.named import AGENTS, NamedAgent
 from agent_core.errors import AgentBroken
 from gateway.bootstrap.agent_folders import open_agent_folder
+from gateway.errors import Declined
 from gateway.interfaces.waiting import read_settings
 
 _DONE, _FAILED = 0, 1
 
 
-def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Read the folder of the agents, and print the result. Raises `StartError`."""
+def work(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Read the folder of the agents, and print the result. Raises `Declined`, `StartError`."""
     settings = read_settings(environ)
     agents = open_agent_folder(settings)
     try:
@@ -25,8 +26,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
             return _DONE
         entries = agents.list_all()
     except AgentBroken as error:
-        print(_end(str(error)))
-        return _FAILED
+        raise Declined(str(error)) from error
     broken = [entry.fault for entry in entries if entry.fault]
     if arguments.verb == "check":
         good = "1 agent is good." if len(entries) == 1 else f"{len(entries)} agents are good."

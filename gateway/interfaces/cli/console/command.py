@@ -22,6 +22,8 @@ def configure(parser: Parser) -> None:
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Make the link in the running gateway or on its database, and print it."""
     home = config.open_home(environ)
+    operations.require_database(home)
+    print("Making a link to the console ...", flush=True)
     made = operations.perform(
         home,
         "logins.link",

@@ -1,6 +1,7 @@
 """Replaces the price table of a home by a newer one."""
 
 import asyncio
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,17 +10,19 @@ import aiohttp
 from agent_core.models import SOURCE, load_table, reduce_table
 from gateway.config import MODEL_TABLE
 from gateway.errors import Declined
+from gateway.interfaces.waiting import read_settings
 
 _SECONDS = 60.0
 _MOST_BYTES = 50_000_000
 """The complete table has about 3 MB."""
 
 
-def update_prices(home: Path, source: str) -> int:
+def update_prices(environ: Mapping[str, str], source: str) -> int:
     """Fetch or read the complete table, "" for the usual source, and keep it reduced.
 
     Raises `Declined`.
     """
+    home = read_settings(environ).home
     try:
         source = source or SOURCE
         is_file = "://" not in source

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from shutil import which
 
-from gateway.config import Settings, make_home
+from gateway.config import find_home, make_home
 from gateway.errors import Declined, StartError
 from gateway.interfaces.cli.service.autostart import Manager, Service, make_launchd, make_systemd
 from gateway.interfaces.operations.client import is_served
@@ -22,10 +22,11 @@ _OUTPUT = Path("logs", "service.log")
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb. Raises `StartError` and `Declined`."""
     given = dict(environ)
-    found = read_settings(given)
-    manager = _find_manager(found, given)
-    if arguments.verb == "install":
-        return _install(manager, found)
+    is_new = arguments.verb == "install"
+    home = read_settings(given).home if is_new else find_home(given)
+    manager = _find_manager(home, given)
+    if is_new:
+        return _install(manager, home)
     if arguments.verb == "remove":
         return _remove(manager)
     if not manager.path.exists():
@@ -35,13 +36,13 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return _show(manager.follow if arguments.follow else manager.logs)
 
 
-def _find_manager(found: Settings, environ: Mapping[str, str]) -> Manager:
+def _find_manager(home: Path, environ: Mapping[str, str]) -> Manager:
     """Return the machine's service manager. Raises `StartError` if it has none."""
     program = Path(sys.executable).with_name("talaria")
     command = (
         (str(program), "run") if program.exists() else (sys.executable, "-m", "gateway", "run")
     )
-    service = Service(command=command, home=found.home, log=found.home / _OUTPUT)
+    service = Service(command=command, home=home, log=home / _OUTPUT)
     user_home = Path(environ.get("HOME") or Path.home())
     configuration = Path(environ.get("XDG_CONFIG_HOME") or user_home / ".config")
     manager = (
@@ -57,16 +58,16 @@ def _find_manager(found: Settings, environ: Mapping[str, str]) -> Manager:
     return manager
 
 
-def _install(manager: Manager, found: Settings) -> int:
+def _install(manager: Manager, home: Path) -> int:
     """Write the file and start the service; a file of somebody else is left alone."""
     if manager.path.exists() and not manager.is_ours():
         raise Declined(
             f"{manager.path} was not written by Talaria. Remove it, or keep using it instead."
         )
-    if not manager.path.exists() and is_served(found.home):
+    if not manager.path.exists() and is_served(home):
         raise Declined("Talaria is running already. Stop it first, and run this again.")
-    make_home(found.home)
-    (found.home / _OUTPUT).parent.mkdir(mode=0o700, exist_ok=True)
+    make_home(home)
+    (home / _OUTPUT).parent.mkdir(mode=0o700, exist_ok=True)
     try:
         manager.path.parent.mkdir(parents=True, exist_ok=True)
         manager.path.write_text(manager.text, "utf-8")

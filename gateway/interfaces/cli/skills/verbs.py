@@ -15,6 +15,12 @@ from gateway.interfaces.cli import skills
 from gateway.interfaces.cli.skills.arguments import CHANGES, LOCAL
 
 _HASH = re.compile(r"[0-9a-f]{40,64}")
+_HEADS = {
+    "list": "Skills of {home}:",
+    "show": "Reading the skill {name} ...",
+    "log": "Changes of the skills of {home}:",
+    "versions": "Versions of the skill {name}:",
+}
 _LONGEST = 100
 """Characters of a description in a list."""
 
@@ -22,6 +28,8 @@ _LONGEST = 100
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     verb = arguments.verb or "list"
+    if verb == "check":
+        print("Checking skills ...", flush=True)
     if verb in LOCAL:
         return skills.run_locally(verb, arguments, environ)
     given = {
@@ -30,6 +38,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     }
     asked = {key: value for key, value in given.items() if value is not None}
     home = config.open_home(environ)
+    if verb in _HEADS:
+        operations.require_database(home)
+        print(_HEADS[verb].format(home=home, name=asked.get("name")), flush=True)
     answer = operations.perform(
         home, f"skills.{verb}", asked, load_settings=lambda: config.load(environ)
     )
