@@ -50,7 +50,7 @@ class ConnectionHealth:
         """Store the state; logs changes only."""
         if (state, detail) != (self._state, self.detail):
             level = logging.WARNING if state == "disconnected" else logging.INFO
-            _log.log(level, "%s is %s. %s", self._platform, state, detail)
+            _log.log(level, "%s is %s.%s", self._platform, state, detail and f" {detail}")
         self._state, self.detail = state, detail
 
     def note_alive(self) -> None:

@@ -59,10 +59,7 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fingerprint:
-    """The identity of a request, to compare a rebuilt one with.
-
-    `hash` is SHA-256 in hex; `model` is the requested name; `output_limit` is in tokens.
-    """
+    """The identity of a request: SHA-256 in hex, the requested name, and the limit in tokens."""
 
     hash: str
     model: str
@@ -108,13 +105,18 @@ class Model(Protocol):
 
 @runtime_checkable
 class CountsTokens(Protocol):
-    """Optional ability: count a request's tokens before it is made."""
+    """Optional ability: count a request's tokens before it is made, free of charge."""
 
     async def count(self, request: ModelRequest) -> int | None:
-        """The input tokens of a request, free of charge; None if this model's are not counted.
+        """The input tokens; None if a model's are not counted. Raises any `ModelError`."""
 
-        Raises any `ModelError`.
-        """
+
+@runtime_checkable
+class Prepares(Protocol):
+    """Optional ability: load what a call needs before there is one."""
+
+    def prepare(self) -> None:
+        """Begin to load it on a thread; the first call reports what is wrong."""
 
 
 @runtime_checkable

@@ -10,6 +10,7 @@ from agent_core.models.contract import (
     Model,
     ModelAnswer,
     ModelRequest,
+    Prepares,
     TextDelta,
 )
 
@@ -69,6 +70,12 @@ class ModelRouter:
         """Verify key and model with the provider; see the contract."""
         provider, plain = self._find(model)
         await provider.check(plain)
+
+    def prepare(self) -> None:
+        """Begin to load what a call of the default provider needs; see the contract."""
+        provider = self._providers[self._default]
+        if isinstance(provider, Prepares):
+            provider.prepare()
 
     async def count(self, request: ModelRequest) -> int | None:
         """The input tokens of a request, if its provider counts them; see the contract."""

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
-from agent_core.models import reads_pdf, split_name
+from agent_core.models import Model, Prepares, reads_pdf, split_name
 from agent_core.tools.mcp import McpServers
 from gateway.attachments import make_reader
 from gateway.bootstrap.commands import CommandDeps, make_commands
@@ -95,6 +96,33 @@ def _make_finder(core: Core, mcp: McpServers) -> Callable[[str], Awaitable[Slash
     return find
 
 
+def _make_attachments(
+    group: asyncio.TaskGroup, core: Core, lanes: Lanes, dispatcher: OutboxDispatcher
+) -> AttachmentStage:
+    settings, database, now = core.settings, core.database, core.now
+    reader = make_reader(
+        settings.media,
+        settings.secrets,
+        database=database,
+        adapters=core.platforms.adapters,
+        now=now,
+        shows_pdf=reads_pdf(split_name(settings.model.name)[1]),
+    )
+    return AttachmentStage(
+        group=group,
+        database=database,
+        reader=reader,
+        lanes=lanes,
+        dispatcher=dispatcher,
+        now=now,
+    )
+
+
+def _prepare(model: Model) -> None:
+    if isinstance(model, Prepares):
+        model.prepare()
+
+
 def _make_deps(
     group: asyncio.TaskGroup,
     core: Core,
@@ -103,16 +131,8 @@ def _make_deps(
     data: DataServices,
     event_jobs: EventJobs,
 ) -> RouterDeps:
-    settings, database, now = core.settings, core.database, core.now
+    database, now = core.database, core.now
     adapters, questions = core.platforms.adapters, turn_deps.questions
-    reader = make_reader(
-        settings.media,
-        settings.secrets,
-        database=database,
-        adapters=adapters,
-        now=now,
-        shows_pdf=reads_pdf(split_name(settings.model.name)[1]),
-    )
     return RouterDeps(
         database=database,
         identity=core.identity,
@@ -135,21 +155,15 @@ def _make_deps(
             database,
             core.zone,
             adapters.keys(),
-            greets_on=adapters.keys() - UNATTENDED if settings.access.greet else (),
+            greets_on=adapters.keys() - UNATTENDED if core.settings.access.greet else (),
         ),
         questions=questions,
         lanes=lanes,
-        attachments=AttachmentStage(
-            group=group,
-            database=database,
-            reader=reader,
-            lanes=lanes,
-            dispatcher=turn_deps.dispatcher,
-            now=now,
-        ),
+        attachments=_make_attachments(group, core, lanes, turn_deps.dispatcher),
         stale_messages=core.stale_messages,
         zone_of=core.zone_of,
         hear=event_jobs.hear,
         find_command=_make_finder(core, data.mcp),
+        prepare_model=partial(_prepare, core.model),
         wake_jobs=core.wakeup.set,
     )

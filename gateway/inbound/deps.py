@@ -35,5 +35,7 @@ class RouterDeps:
     """Starts the jobs that wait for a message. Raises `StoreError`."""
     find_command: Callable[[str], Awaitable[SlashCommand | None]]
     """Returns a command that comes and goes: the prompt of an MCP server, or a skill."""
+    prepare_model: Callable[[], None]
+    """Loads what the first model call needs, in the background; called when a call is likely."""
     wake_jobs: Callable[[], None]
     """Called after a write that may make a job due earlier."""

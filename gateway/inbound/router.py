@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from adapters.contract import ChatAdapter
+from adapters.ids import Address
 from adapters.messages import InboundMessage
 from agent_core.ids import InboxId
 from agent_core.localization import set_language, use_language
@@ -95,13 +96,17 @@ class InboundRouter:
             database=self._database,
             is_open=lambda: self._is_open,
             taken=self._take,
-            noticed=lambda address: self._dispatcher.wake(platform, conversion.name_chat(address)),
+            noticed=lambda address: self._notice(platform, address),
             now=self._now,
         )
 
     def _take(self, rows: Sequence[InboxRow]) -> None:
         for row in rows:
             self._workers.put((row.platform, _STORED), StoredEvent(row=row, is_repeat=False))
+
+    def _notice(self, platform: str, address: Address) -> None:
+        self._deps.prepare_model()
+        self._dispatcher.wake(platform, conversion.name_chat(address))
 
     def forget_known(self) -> None:
         """Drop cached people, rooms and conversations."""
@@ -203,12 +208,17 @@ class InboundRouter:
 
         self._enqueue(await self._database.write("inbox.aside", work))
 
+    async def _claim(self, arrived: InboundEvent, code: str) -> None:
+        self._deps.prepare_model()
+        row, identity = arrived.row, self._deps.identity
+        self._enqueue(await identity.claim(row.platform, arrived.message, row.id, code))
+
     async def _route_message(self, arrived: InboundEvent) -> None:
         row, message = arrived.row, arrived.message
         await self._dispatcher.revive(row.platform, conversion.name_chat(message.address))
         command, identity = split_command(message), self._deps.identity
         if command and command[0] == "claim":
-            self._enqueue(await identity.claim(row.platform, message, row.id, command[1]))
+            await self._claim(arrived, command[1])
             return
         person = await identity.identify(row.platform, message.sender)
         if person is None:

@@ -65,13 +65,11 @@ def compose_banner(opening: Opening) -> str:
     if opening.is_stand_in:
         lines += ["", _STAND_IN]
     if opening.claim_code:
-        chat = [name for name in opening.platforms if name != opening.local]
-        names = " or ".join(name.capitalize() for name in chat)
-        lines += ["", f"Claim {names}: send  /claim {opening.claim_code}  to your bot."]
+        lines += ["", f"To become the owner, send this to your bot:  /claim {opening.claim_code}"]
         if opening.claim_address:
-            lines += [f"In Telegram, opening  {opening.claim_address}  does the same."]
-        if "slack" in chat:
-            lines += [f"In Slack that is  /talaria claim {opening.claim_code}"]
+            lines += [f"On Telegram, this link sends it for you:  {opening.claim_address}"]
+        if "slack" in opening.platforms:
+            lines += [f"On Slack, send  /talaria claim {opening.claim_code}"]
     return "\n".join([*lines, "", "Ready. Ctrl-C stops it."])
 
 

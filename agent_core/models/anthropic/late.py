@@ -1,6 +1,7 @@
-"""The provider before its SDK is loaded: the SDK is imported with the first call, on a thread.
+"""The provider before its SDK is loaded: the SDK is imported when it is needed, on a thread.
 
-The SDK has 3,000 modules, mostly types of services that Talaria does not use.
+The SDK has 3,000 modules, mostly types of services that Talaria does not use. Their import takes
+seconds, so it begins when somebody opens a chat, or else with the first call.
 """
 
 import asyncio
@@ -41,7 +42,7 @@ def create(options: Mapping[str, str]) -> "LateModel":
 
 
 class LateModel:
-    """The `Model` for Anthropic, which loads the SDK with the first call."""
+    """The `Model` for Anthropic, which loads the SDK on `prepare` or with the first call."""
 
     def __init__(self, settings: AnthropicSettings) -> None:
         self._settings = settings
@@ -65,6 +66,11 @@ class LateModel:
         if self._model is None and await _has_description(self._settings, model):
             return
         await (await self._load()).check(model)
+
+    def prepare(self) -> None:
+        """Begin to load the SDK; see the contract."""
+        if self._model is None:
+            self._begin()
 
     async def count(self, request: ModelRequest) -> int:
         """The input tokens of a request, as the API counts them; see the contract."""
@@ -101,18 +107,26 @@ class LateModel:
 
     async def _load(self) -> "AnthropicModel":
         """Load the SDK once, for all calls that wait for it. Raises `ModelDenied`."""
-        if self._model:
-            return self._model
+        if self._model is None:
+            try:
+                # A call that is cancelled leaves the import to the others.
+                return await asyncio.shield(self._begin())
+            except ImportError as error:
+                raise ModelDenied(f"Anthropic's SDK can't be imported: {error}") from error
+        return self._model
+
+    def _begin(self) -> "asyncio.Future[AnthropicModel]":
+        """Begin to load the SDK, also after a failure, unless that is under way."""
         if self._loading is None or self._loading.done():
             loop = asyncio.get_running_loop()
             self._loading = loop.run_in_executor(None, _connect, self._settings)
-        try:
-            # A call that is cancelled leaves the import to the others.
-            loaded = await asyncio.shield(self._loading)
-        except ImportError as error:
-            raise ModelDenied(f"Anthropic's SDK can't be imported: {error}") from error
-        self._model = self._model or loaded
-        return self._model
+            self._loading.add_done_callback(self._keep)
+        return self._loading
+
+    def _keep(self, loading: "asyncio.Future[AnthropicModel]") -> None:
+        """Keep what was loaded. A failure is seen here, so asyncio does not log it."""
+        if not loading.cancelled() and loading.exception() is None:
+            self._model = self._model or loading.result()
 
 
 def _connect(settings: AnthropicSettings) -> "AnthropicModel":

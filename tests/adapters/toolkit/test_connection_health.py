@@ -18,7 +18,7 @@ def test_a_change_is_logged_and_its_repetition_is_not(caplog: pytest.LogCaptureF
         state.note("connected")
     assert [(one.levelname, one.getMessage()) for one in caplog.records] == [
         ("WARNING", "Pigeon is disconnected. It rains."),
-        ("INFO", "Pigeon is connected. "),
+        ("INFO", "Pigeon is connected."),
     ]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adapters.errors import Unreachable
-from adapters.ids import EventId
+from adapters.ids import Address, EventId
 from adapters.messages import RawEvent
 from agent_core.state.engine.database import Connection
 from gateway.texts import general
@@ -170,3 +170,23 @@ async def test_events_of_a_disabled_platform_wait(tmp_path: Path) -> None:
         await harness.gateway.database.write("test", lambda c: c.execute("DROP TRIGGER no"))
     async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
         assert await harness.chat.sees(1) == ["Yes?"]
+
+
+class PreparedModel(FakeModel):
+    prepared = 0
+
+    def prepare(self) -> None:
+        self.prepared += 1
+
+
+async def test_the_model_is_prepared_when_a_chat_is_opened_and_with_a_claim(
+    tmp_path: Path,
+) -> None:
+    model = PreparedModel()
+    async with running(tmp_path, model) as harness:
+        assert harness.chat.inlet
+        harness.chat.inlet.notice(Address(chat_id="1", is_direct=True))
+        assert model.prepared == 1
+        await harness.chat.says("/claim ABCD-EFGH")
+        await harness.at_rest()
+        assert model.prepared == 2

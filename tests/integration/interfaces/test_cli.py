@@ -331,7 +331,7 @@ async def test_run_prints_a_claim_code_for_a_platform_without_an_owner(home: Pat
     async with TelegramEmulator() as api:
         tokens = {"TELEGRAM_BOT_TOKEN": api.token, "TELEGRAM_API_BASE_URL": api.base_url}
         async with running(home, **tokens) as gateway:
-            assert "Claim Telegram: send  /claim " in gateway.banner
+            assert "To become the owner, send this to your bot:  /claim " in gateway.banner
             assert "telegram  connected" in gateway.banner
             assert api.token not in gateway.banner
             assert await gateway.stop() == 0

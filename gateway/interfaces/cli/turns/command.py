@@ -75,9 +75,9 @@ def _describe(turn: Mapping[str, Any]) -> list[str]:
     lines += [
         "",
         (
-            f"{cost['calls']} model calls, {cost['input_tokens']:,} tokens read"
-            f" ({cost['cache_read_tokens']:,} from the cache), {cost['output_tokens']:,} written,"
-            f" {turn['price']}; attempts: {turn['attempts']}"
+            f"Model calls: {cost['calls']}. Tokens: {cost['input_tokens']:,} read"
+            f" ({cost['cache_read_tokens']:,} from the cache), {cost['output_tokens']:,} written."
+            f" Cost: {turn['price']}. Attempts: {turn['attempts']}."
         ),
     ]
     return lines

@@ -72,6 +72,30 @@ async def test_the_first_calls_load_the_sdk_and_a_check_needs_none() -> None:
     }
 
 
+_PREPARATION = """
+import asyncio, sys
+from agent_core.models.anthropic import create
+
+async def main():
+    model = create({"api_key": "good-key"})
+    model.prepare()
+    while "agent_core.models.anthropic.client" not in sys.modules:
+        await asyncio.sleep(0.001)
+    model.prepare()
+    await model.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.process
+async def test_the_sdk_can_be_loaded_before_the_first_call() -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", _PREPARATION)
+    async with asyncio.timeout(60):
+        assert await process.wait() == 0
+
+
 async def test_a_check_that_is_answered_otherwise_gives_the_sdks_reason(
     api: AnthropicEmulator,
 ) -> None:
