@@ -64,11 +64,13 @@ async def run(
     settings: Settings,
     *,
     stop: asyncio.Event,
+    prepare: Callable[[], None] | None = None,
     companions: Sequence[Companion] = (),
     extensions: Extensions | None = None,
 ) -> None:
     """Build the gateway and serve until `stop` is set, then end it in order.
 
+    `prepare` is called when the home is locked, before any platform connects.
     Raises `StartError`, `StoreError` if the home can't be used, and `Broken`.
     """
     external = ExternalPlugins(settings)
@@ -78,6 +80,8 @@ async def run(
         database = await factories.open_database(settings.home, extra.observe, extra.timings)
         stack.push_async_callback(database.close)
         stack.push_async_callback(model.close)
+        if prepare:
+            prepare()
         await factories.check_model(model, settings)
         external_memory = await factories.load_external_memory(
             settings, database, external, extra.now

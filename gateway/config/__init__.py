@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from gateway.config.settings import list_unknown_variables as list_unknown_variables
     from gateway.config.settings import load as load
     from gateway.config.sources import SECRET_VARIABLES as SECRET_VARIABLES
+    from gateway.config.tables import HttpSettings as HttpSettings
     from gateway.config.tables import LogSettings as LogSettings
     from gateway.config.tables import PromptSettings as PromptSettings
     from gateway.config.tables import RetentionSettings as RetentionSettings

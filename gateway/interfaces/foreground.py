@@ -4,10 +4,12 @@ import asyncio
 import logging
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from shutil import which
@@ -23,7 +25,7 @@ from gateway.config import (
     make_home,
 )
 from gateway.interfaces.http.control import serving_control
-from gateway.interfaces.http.loading import load_server
+from gateway.interfaces.http.loading import load_server, take_port
 from gateway.interfaces.telemetry.loading import load_telemetry
 from gateway.people import API_PLATFORM, LOCAL_PLATFORM
 
@@ -112,7 +114,17 @@ async def _serve(found: Settings, companions: Sequence[Companion]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _ask_to_stop, stop, number)
     telemetry = [await load_telemetry()] if found.telemetry.endpoint else []
-    await app.run(found, stop=stop, companions=(_keep_company, *telemetry, *companions))
+    http, ports = found.http, list[socket.socket]()
+    with ExitStack() as stack:
+
+        def prepare() -> None:
+            if http.port:
+                ports.append(stack.enter_context(take_port(http)))
+
+        keep_company = partial(_keep_company, ports)
+        await app.run(
+            found, stop=stop, prepare=prepare, companions=(keep_company, *telemetry, *companions)
+        )
 
 
 def _ask_to_stop(stop: asyncio.Event, number: signal.Signals) -> None:
@@ -123,14 +135,17 @@ def _ask_to_stop(stop: asyncio.Event, number: signal.Signals) -> None:
     stop.set()
 
 
-async def _keep_company(gateway: Gateway) -> None:
-    """Run the servers beside the gateway, and print the banner once platforms have connected."""
+async def _keep_company(ports: Sequence[socket.socket], gateway: Gateway) -> None:
+    """Run the servers beside the gateway, and print the banner once platforms have connected.
+
+    `ports` holds the port of the HTTP server, if one is configured.
+    """
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(serving_control(gateway))
         page = None
-        if gateway.settings.http.port:
+        for bound in ports:
             serving_page = await load_server()
-            page = await stack.enter_async_context(serving_page(gateway))
+            page = await stack.enter_async_context(serving_page(gateway, bound))
         await _wait_for_platforms(gateway)
         print(compose_banner(_describe(gateway, page)), flush=True)
         await asyncio.Event().wait()

@@ -20,6 +20,7 @@ from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.bootstrap.timings import Timings
 from gateway.config import load
+from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
 from gateway.outbound import DeliveryTimings
 from gateway.scheduler import WATCH
@@ -136,7 +137,7 @@ async def _serve(order: Order, publish: Callable[[str], None]) -> None:
 
     async def serve(gateway: Gateway) -> None:
         if "TALARIA_HTTP__PORT" in order.environ:
-            async with serving_page(gateway):
+            async with serving_page(gateway, take_port(gateway.settings.http)):
                 await stop.wait()
 
     ring = RingTool(killer, Path(order.home) / EFFECTS)

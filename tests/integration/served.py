@@ -16,6 +16,7 @@ from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
 from gateway.interfaces.http.control import serving_control
+from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
 from tests.integration.processes import free_port
 
@@ -50,7 +51,8 @@ async def served(
     opened: asyncio.Future[Served] = asyncio.get_running_loop().create_future()
 
     async def serve(gateway: Gateway) -> None:
-        async with serving_control(gateway), serving_page(gateway) as page:
+        bound = take_port(gateway.settings.http)
+        async with serving_control(gateway), serving_page(gateway, bound) as page:
             while gateway.platforms.health()["console"].state != "connected":
                 await asyncio.sleep(0.005)
             opened.set_result(Served(gateway, yarl.URL(page)))

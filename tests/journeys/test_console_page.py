@@ -11,6 +11,7 @@ from adapters.ids import PlatformUserId
 from adapters.messages import Sender
 from agent_core.localization import use_language
 from agent_core.state.engine.database import Connection
+from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
 from gateway.texts import general
 from tests.emulators.pictures import make_png
@@ -50,7 +51,7 @@ class Page:
 async def page(stage: Stage, tmp_path: Path) -> AsyncIterator[Page]:
     async with (
         stage.open(allow="", TALARIA_HTTP__PORT=str(free_port())) as harness,
-        serving_page(harness.gateway) as address,
+        serving_page(harness.gateway, take_port(harness.gateway.settings.http)) as address,
         chromium(tmp_path / "profile") as browser,
     ):
         yield Page(harness, browser, address)

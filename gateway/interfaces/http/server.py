@@ -1,7 +1,6 @@
 """The server of the port: FastAPI on uvicorn, for the page, health, webhooks, MCP and the API."""
 
 import asyncio
-import os
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -45,10 +44,10 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
-    """Serve while the block runs; yield the page's address with the token.
+async def serving_page(gateway: Gateway, bound: socket.socket) -> AsyncIterator[str]:
+    """Serve on a bound port while the block runs; yield the page's address with the token.
 
-    Raises `StartError` if the port is taken or the token can't be stored.
+    Raises `StartError` if the token can't be stored.
     """
     http, home = gateway.settings.http, gateway.settings.home
     try:
@@ -85,20 +84,8 @@ async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
             is_of_pages=pages.has_path,
             is_known=partial(has_route, application.routes),
         )
-        async with _running(guard, _bind(http.bind, http.port)):
+        async with _running(guard, bound):
             yield f"http://{_name_host(http.bind)}:{http.port}/?token={token}"
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    """Take the port. uvicorn would end the process if it can't."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise StartError(
-            f"The console page can't listen on {host} port {port}: {_name_fault(error)}."
-            " Set TALARIA_HTTP__PORT to a free one."
-        ) from error
 
 
 @asynccontextmanager
@@ -135,11 +122,6 @@ async def _running(application: ASGIApp, bound: socket.socket) -> AsyncIterator[
     finally:
         server.should_exit = True
         await serving
-
-
-def _name_fault(error: OSError) -> str:
-    """Return the system's own message, without the text that event loops add."""
-    return os.strerror(error.errno) if error.errno else str(error)
 
 
 def _name_host(bind: str) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_core.errors import StoreError
+from agent_core.errors import StoreBusy, StoreError
 from agent_core.state.engine.database import Database, now
 from gateway.config import DATABASE, make_home
-from gateway.errors import Declined
+from gateway.errors import Declined, StartError
 from gateway.interfaces import operations
 from gateway.interfaces.operations.contexts import HomeContext
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
@@ -77,7 +77,13 @@ async def _perform_here(
     perform = find_operation(operation)
     if perform is None:
         raise ValueError(f"there is no operation {operation}")
-    database = await Database.open(home / DATABASE)
+    try:
+        database = await Database.open(home / DATABASE)
+    except StoreBusy as error:
+        raise StartError(
+            f"Talaria is just starting or stopping for {home}, or another command works on it."
+            " Try again in a few seconds."
+        ) from error
     try:
         return await perform(HomeContext(home, database, now, load_settings), asked)
     except StoreError as error:

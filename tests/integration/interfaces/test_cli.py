@@ -272,10 +272,31 @@ async def test_a_second_gateway_says_so_before_it_looks_for_its_port(home: Path)
         assert await first.stop() == 0
 
 
-async def test_a_used_port_is_named(home: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        done = await talaria_beside(home, "run", TALARIA_HTTP__PORT=str(port))
+async def test_a_command_beside_a_gateway_that_starts_asks_to_try_again(home: Path) -> None:
+    database = await Database.open(home / "state.db")
+    try:
+        done = await talaria_beside(home, "people", "list")
+    finally:
+        await database.close()
+    assert (done.code, done.out) == (2, "")
+    assert reported(done) == (
+        f"Talaria is just starting or stopping for {home}, or another command works on it."
+        " Try again in a few seconds."
+    )
+
+
+async def test_a_used_port_is_named_before_a_platform_connects(home: Path) -> None:
+    async with TelegramEmulator() as api:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+            done = await talaria_beside(
+                home,
+                "run",
+                TALARIA_HTTP__PORT=str(port),
+                TELEGRAM_BOT_TOKEN=api.token,
+                TELEGRAM_API_BASE_URL=api.base_url,
+            )
+        assert not api.calls
     assert done.code == 2
     assert f"can't listen on 127.0.0.1 port {port}: Address already in use." in reported(done)
 

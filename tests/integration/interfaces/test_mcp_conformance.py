@@ -20,6 +20,7 @@ from aiohttp import web
 from agent_core.tools import ToolResult
 from agent_core.transcript import ToolSpec
 from gateway.config import load
+from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
 from gateway.turns import Client, ClientCalls
 from tests.agent_core.tools.mcp.test_conformance import NODE, SUITE
@@ -119,7 +120,8 @@ async def serving(home: Path, *, has_named_tools: bool) -> AsyncIterator[str]:
             client_calls=cast(ClientCalls, NamedTools()),
             settings=load({"TALARIA_HOME": str(home), "TALARIA_HTTP__PORT": str(port)}),
         )
-        async with serving_page(gateway), _adding(token, port) as url:
+        bound = take_port(gateway.settings.http)
+        async with serving_page(gateway, bound), _adding(token, port) as url:
             yield url
 
 
