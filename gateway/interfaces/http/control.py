@@ -15,13 +15,13 @@ from aiohttp import web
 
 from agent_core.errors import StoreError
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import people
 from agent_core.state.queues import inbox, outbox
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import CONTROL_SOCKET
 from gateway.errors import Declined, Mistaken, StartError
 from gateway.interfaces.health import examine
 from gateway.interfaces.operations.contexts import open_context
+from gateway.interfaces.operations.contract import find_person
 from gateway.interfaces.operations.runner import find_operation
 from gateway.turns import Client
 
@@ -122,35 +122,31 @@ async def _wait_for_quiet(request: web.Request) -> web.Response:
 async def _list_tools(request: web.Request) -> web.Response:
     """List the tools of the person whom `talaria mcp serve` acts for."""
     gateway, asked = request.app[GATEWAY], await request.json()
-    client = await _find_local(gateway, str(asked.get("person", "")))
-    if client is None:
-        return _decline(_name_unknown(asked), HTTPStatus.NOT_FOUND)
-    specs = await gateway.client_calls.list_tools(client)
+    try:
+        specs = await gateway.client_calls.list_tools(await _find_local(gateway, asked))
+    except Mistaken as error:
+        return _decline(str(error), HTTPStatus.NOT_FOUND)
     return web.json_response({"tools": [asdict(spec) for spec in specs]})
 
 
 async def _call_tool(request: web.Request) -> web.Response:
     """Run a call of `talaria mcp serve`."""
     gateway, asked = request.app[GATEWAY], await request.json()
-    client = await _find_local(gateway, str(asked.get("person", "")))
-    if client is None:
-        return _decline(_name_unknown(asked), HTTPStatus.NOT_FOUND)
     try:
+        client = await _find_local(gateway, asked)
         result = await gateway.client_calls.call(client, asked["tool"], asked["arguments"])
+    except Mistaken as error:
+        return _decline(str(error), HTTPStatus.NOT_FOUND)
     except StoreError:
         return _decline(_STORE, HTTPStatus.SERVICE_UNAVAILABLE)
     return web.json_response({"text": result.text, "is_error": result.is_error})
 
 
-async def _find_local(gateway: Gateway, slug: str) -> Client | None:
-    everybody = await gateway.database.read(people.list_all)
-    found = next((one for one in everybody if one.slug == slug), None)
-    return Client(person_id=found.id, name=LOCAL) if found else None
-
-
-def _name_unknown(asked: dict[str, object]) -> str:
-    slug = asked.get("person")
-    return f"There is no person {slug}; `talaria people list` shows the folder names."
+async def _find_local(gateway: Gateway, asked: dict[str, object]) -> Client:
+    """Return the program on this machine that acts for a person. Raises `Mistaken`."""
+    slug = str(asked.get("person", ""))
+    person = await gateway.database.read(lambda c: find_person(c, slug))
+    return Client(person_id=person.id, name=LOCAL)
 
 
 def _decline(sentence: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST) -> web.Response:

@@ -4,14 +4,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gateway.errors import Declined
+from agent_core.state.people import people
+from gateway.errors import Declined, Mistaken
 
 if TYPE_CHECKING:
     from adapters.contract import ChatAdapter
     from agent_core.agent.prompt import PromptCache
     from agent_core.memory import MemoryStore
     from agent_core.schedule import CalendarReader, JobRules
-    from agent_core.state.engine.database import Database
+    from agent_core.state.engine.database import Connection, Database
+    from agent_core.state.people.people import Person
     from agent_core.state.queues.outbox import OutboxRow
     from gateway.outbound.webhooks import WebhookRules
     from gateway.people import DataErase, DataExport
@@ -119,3 +121,11 @@ def read_limit(asked: Answer) -> int:
     if not isinstance(limit, int) or not 1 <= limit <= _MOST_LISTED:
         raise Declined(f"The limit must be a number from 1 to {_MOST_LISTED}.")
     return limit
+
+
+def find_person(connection: "Connection", slug: str) -> "Person":
+    """Return the person with a folder name, in any case. Raises `Mistaken`."""
+    for person in people.list_all(connection):
+        if person.slug.casefold() == slug.casefold():
+            return person
+    raise Mistaken(f"There is no person {slug}; `talaria people list` shows the folder names.")

@@ -12,10 +12,15 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobState, Target
 from agent_core.state.jobs.late import Late
 from agent_core.state.people import people, rooms
-from agent_core.state.people.people import Person
 from gateway import jobs as job_turns
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
+from gateway.interfaces.operations.contract import (
+    Answer,
+    Operation,
+    OperationContext,
+    find_person,
+    read_text,
+)
 from gateway.texts import jobs as jobs_texts
 from gateway.texts.job_results import describe_run, describe_runs
 
@@ -41,7 +46,7 @@ async def list_jobs(context: OperationContext, asked: Answer) -> Answer:
         if asked.get("system"):
             return [_outline_own(connection, job) for job in jobs.list_system(connection)]
         slug = asked.get("person")
-        whom = [_find_person(connection, slug)] if slug else people.list_all(connection)
+        whom = [find_person(connection, slug)] if slug else people.list_all(connection)
         return [
             outline(connection, job)
             for person in whom
@@ -135,11 +140,11 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
     scheduling, now = context.scheduling, context.now()
     arguments = _read_job(asked)
     slug = read_text(asked, "person")
-    owner = await context.database.read(lambda c: _find_person(c, slug))
+    owner = await context.database.read(lambda c: find_person(c, slug))
     calendars = await _read_calendars(context, arguments, owner.id, None)
 
     def work(connection: Connection) -> dict[str, Any]:
-        person = _find_person(connection, slug)
+        person = find_person(connection, slug)
         zone = person.time_zone or scheduling.zone
         known = schedule.default_options(arguments["kind"], scheduling.rules)
         wish = schedule.read_request(
@@ -338,13 +343,6 @@ def find_any(connection: Connection, number: JobId) -> Job:
     if job is None:
         raise Declined(f"There is no job {number}; `talaria jobs` lists all jobs.")
     return job
-
-
-def _find_person(connection: Connection, slug: object) -> Person:
-    found = next((one for one in people.list_all(connection) if one.slug == slug), None)
-    if found is None:
-        raise Declined(f"There is no person {slug}; `talaria people list` shows the folder names.")
-    return found
 
 
 def read_number(asked: Answer) -> JobId:

@@ -8,7 +8,7 @@ from agent_core.state.people import browser_logins, people
 from agent_core.state.people.people import Person
 from gateway import people as access
 from gateway.errors import Mistaken
-from gateway.interfaces.operations.contract import Answer, Operation, OperationContext
+from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, find_person
 
 _LOCAL = "local"
 """The console's only account."""
@@ -48,10 +48,7 @@ def _find(connection: Connection, slug: str) -> Person:
                 " that `talaria run` prints."
             )
         return owner
-    for person in people.list_all(connection):
-        if person.slug == slug:
-            return person
-    raise Mistaken(f"There is no person {slug}; `talaria people list` shows the folder names.")
+    return find_person(connection, slug)
 
 
 async def list_logins(context: OperationContext, _: Answer) -> Answer:

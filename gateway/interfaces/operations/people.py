@@ -13,7 +13,13 @@ from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools import PROMPT_TOOLS, RARE_TOOLS
 from gateway import people as admission
 from gateway.errors import Declined, suggest
-from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
+from gateway.interfaces.operations.contract import (
+    Answer,
+    Operation,
+    OperationContext,
+    find_person,
+    read_text,
+)
 from gateway.texts import general, privacy
 
 _LONGEST_NAME = 80
@@ -164,11 +170,7 @@ async def switch_tool(context: OperationContext, asked: Answer) -> Answer:
 async def _find(context: OperationContext, asked: Answer) -> Person:
     """Return the person with a folder name. Raises `Declined`."""
     slug = read_text(asked, "slug")
-    everybody = await context.database.read(people.list_all)
-    found = next((one for one in everybody if one.slug == slug), None)
-    if found is None:
-        raise Declined(privacy.ERASE_UNKNOWN())
-    return found
+    return await context.database.read(lambda c: find_person(c, slug))
 
 
 PEOPLE_OPERATIONS: Mapping[str, Operation] = {

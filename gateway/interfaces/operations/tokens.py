@@ -11,7 +11,13 @@ from agent_core.state.people.api_tokens import ApiToken, TokenScope
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
+from gateway.interfaces.operations.contract import (
+    Answer,
+    Operation,
+    OperationContext,
+    find_person,
+    read_text,
+)
 from gateway.people import hash_secret
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,31}")
@@ -32,7 +38,7 @@ async def create(context: OperationContext, asked: Answer) -> Answer:
     secret = _PREFIX + secrets.token_urlsafe(_BYTES)
 
     def work(connection: Connection) -> ApiToken:
-        person = _find(connection, slug)
+        person = find_person(connection, slug)
         known = api_tokens.list_of(connection, person_id=person.id)
         if any(one.name.casefold() == name.casefold() for one in known):
             raise Declined(
@@ -95,13 +101,6 @@ def _read_scope(asked: Answer) -> TokenScope:
     if scope not in get_args(TokenScope):
         raise Declined("The scope of a token is mcp, api or manage.")
     return cast(TokenScope, scope)
-
-
-def _find(connection: Connection, slug: str) -> Person:
-    for person in people.list_all(connection):
-        if person.slug == slug:
-            return person
-    raise Declined(f"There is no person {slug}; `talaria people list` shows the folder names.")
 
 
 def _record(connection: Connection, person: Person, action: str, name: str, now: int) -> None:

@@ -45,7 +45,7 @@ async def test_export_and_erase_work_without_a_gateway(tmp_path: Path) -> None:
     assert kept.code == 1
     assert "No data was deleted." in kept.err
     unknown = talaria(home, "people", "erase", "nobody", "--yes")
-    assert "I don't know anyone by that name" in unknown.err
+    assert "There is no person nobody" in unknown.err
     last = talaria(home, "people", "erase", "olga", "--yes")
     assert "only owner" in last.err
     erased = talaria(home, "people", "erase", "zebrana", given="zebrana\n")

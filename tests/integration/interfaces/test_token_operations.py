@@ -43,7 +43,7 @@ async def test_what_can_not_be_is_one_clear_sentence(tmp_path: Path) -> None:
         assert "There is no person x; `talaria people list`" in await refusal(
             "create", "laptop", "--person", "x"
         )
-        assert "at most 32 letters" in await refusal("create", "a/b", "--person", "olga")
+        assert "at most 32 letters" in await refusal("create", "a/b", "--person", "Olga")
         await talaria_beside(home, "tokens", "create", "Laptop", "--person", "olga")
         assert "There is a token laptop of olga already" in await refusal(
             "create", "laptop", "--person", "olga"

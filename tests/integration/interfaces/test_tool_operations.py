@@ -24,7 +24,7 @@ async def test_a_wrong_tool_or_person_is_refused_with_a_sentence(tmp_path: Path)
     wrong = talaria(home, "tools", "disable", "olga", "terminl")
     assert wrong.code == 1
     assert "There is no tool terminl; did you mean terminal?" in wrong.err
-    assert "I don't know anyone by that name" in talaria(home, "tools", "enable", "x", "ask").err
+    assert "There is no person x" in talaria(home, "tools", "enable", "x", "ask").err
 
 
 async def test_a_setting_that_names_no_tool_stops_the_start(tmp_path: Path) -> None:

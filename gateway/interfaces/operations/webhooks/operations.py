@@ -17,6 +17,7 @@ from gateway.interfaces.operations.contract import (
     Answer,
     Operation,
     OperationContext,
+    find_person,
     read_limit,
     read_text,
 )
@@ -40,7 +41,7 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
     context.webhooks.check(url)
 
     def work(connection: Connection) -> Webhook:
-        person = _find_person(connection, read_text(asked, "person"))
+        person = find_person(connection, read_text(asked, "person"))
         if key and (repeated := webhooks.find_by_key(connection, person_id=person.id, key=key)):
             return repeated
         _check_count(connection, context, person)
@@ -270,15 +271,8 @@ def _find(connection: Connection, asked: Answer) -> tuple[Person, Webhook]:
 
 def _list_people(connection: Connection, asked: Answer) -> list[Person]:
     if asked.get("person"):
-        return [_find_person(connection, read_text(asked, "person"))]
+        return [find_person(connection, read_text(asked, "person"))]
     return people.list_all(connection)
-
-
-def _find_person(connection: Connection, slug: str) -> Person:
-    for person in people.list_all(connection):
-        if person.slug == slug:
-            return person
-    raise Declined(f"There is no person {slug}; `talaria people list` shows the folder names.")
 
 
 def _read_kinds(asked: Answer) -> list[EventKind]:
