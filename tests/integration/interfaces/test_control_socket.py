@@ -160,7 +160,7 @@ async def test_turns_are_shown_on_the_command_line(home: Path) -> None:
     assert shown.code == 0
     assert "> remember that the key is with Ada" in shown.out
     assert "1. memory: " in shown.out
-    assert "model calls" in shown.out
+    assert "Model calls: 2. Tokens: " in shown.out
     missing = talaria(home, "turns", "show", "99")
     assert (missing.code, missing.err) == (1, "There is no turn 99.\n")
     assert talaria(home, "turns", "undelivered").out == "Every message was delivered.\n"

@@ -192,7 +192,7 @@ async def test_jobs_are_listed_for_all_for_a_person_and_for_the_gateway(
             if how == "running"
             else []
         )
-        said = await refused(at.ask("list", person="eve"), is_mistake=False)
+        said = await refused(at.ask("list", person="eve"), is_mistake=True)
         assert said.startswith("There is no person eve;")
 
 
