@@ -5,24 +5,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 from urllib.parse import urlencode
 
-from telegram import (
-    Bot,
-    BotCommand,
-    InlineKeyboardButton,
-    InlineKeyboardMarkup,
-    InputFile,
-    LinkPreviewOptions,
-    Message,
-    MessageEntity,
-    ReplyParameters,
-)
-from telegram.error import BadRequest, InvalidToken, TelegramError
-
 from adapters.abilities import MenuEntry
 from adapters.errors import FileTooLarge, Rejected, Unreachable, Unsure
 from adapters.messages import OutboundFile
 from adapters.telegram.errors import translate
 from adapters.telegram.http_transport import HttpTransport, NotThere, TooLong
+from adapters.telegram.library import (
+    BadRequest,
+    Bot,
+    BotCommand,
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
+    InputFile,
+    InvalidToken,
+    LinkPreviewOptions,
+    Message,
+    MessageEntity,
+    ReplyParameters,
+    TelegramError,
+)
 from adapters.telegram.payloads import PHOTO_LIMIT, PHOTO_TYPES, VOICE_TYPE, Keyboard, Post
 from adapters.telegram.receive import BotIdentity
 from adapters.telegram.render import Page

@@ -1,17 +1,5 @@
 """Maps every error of the SDK to a platform error; pure."""
 
-from telegram.error import (
-    BadRequest,
-    ChatMigrated,
-    Conflict,
-    Forbidden,
-    InvalidToken,
-    NetworkError,
-    RetryAfter,
-    TelegramError,
-    TimedOut,
-)
-
 from adapters.errors import (
     AdapterError,
     AdapterStopped,
@@ -22,6 +10,17 @@ from adapters.errors import (
     Unreachable,
 )
 from adapters.telegram.http_transport import NeverLeft, TooFast, Unwell
+from adapters.telegram.library import (
+    BadRequest,
+    ChatMigrated,
+    Conflict,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    RetryAfter,
+    TelegramError,
+    TimedOut,
+)
 
 _MESSAGE_GONE = (
     "message to edit not found",

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import aiohttp
-from telegram.error import NetworkError, TimedOut
-from telegram.request import BaseRequest, RequestData
 
+from adapters.telegram.library import BaseRequest, NetworkError, RequestData, TimedOut
 from adapters.toolkit import CONNECT_TIMEOUT, make_connector, read_at_most, read_wait
 
 _SILENCE = 25.0

@@ -28,6 +28,7 @@ from adapters.toolkit.markdown import (
 )
 from adapters.toolkit.media_types import kind_of as kind_of
 from adapters.toolkit.media_types import summary_of as summary_of
+from adapters.toolkit.optional_modules import leaving_out
 from adapters.toolkit.options import Options
 from adapters.toolkit.split import split_markdown
 from adapters.toolkit.text import (
@@ -76,6 +77,7 @@ __all__ = [
     "is_plain",
     "join_around_name",
     "kind_of",
+    "leaving_out",
     "listen",
     "make_connector",
     "make_unreadable",

@@ -7,12 +7,13 @@ a text is the sum of its words, and frequent words weigh little.
 """
 
 import math
+import mmap
 import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
+from importlib.resources import as_file, files
 from itertools import islice
 from typing import NamedTuple
 
@@ -39,7 +40,8 @@ _HIGH = bytes(byte >> 4 for byte in range(256))
 class _Table(NamedTuple):
     words: Sequence[bytes]
     """Sorted by their bytes."""
-    entries: bytes
+    entries: mmap.mmap
+    """Mapped, so that only the pages of words that were looked up are in memory."""
 
     def find(self, word: str) -> int:
         """Return the number of a word, or -1."""
@@ -107,4 +109,5 @@ def _list_parts(table: _Table, word: str, end: int) -> Iterator[tuple[int, int]]
 def _read_table() -> _Table:
     folder = files("agent_core.skills.tools")
     words = folder.joinpath("words.txt").read_bytes().split()
-    return _Table(words, folder.joinpath("word_vectors.bin").read_bytes())
+    with as_file(folder.joinpath("word_vectors.bin")) as path, path.open("rb") as file:
+        return _Table(words, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
