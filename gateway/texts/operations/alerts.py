@@ -12,8 +12,8 @@ from gateway.texts.console.states import name_platform
 _SEVERAL = Plural("{n} thing needs you:", "{n} things need you:")
 _ALL_WELL = Text("All is well again.")
 
-_DOWN = Text("I can't reach {platform}. I keep trying.")
-_DOWN_BECAUSE = Text("I can't reach {platform}: {detail}")
+_DOWN = Text("{platform} is disconnected. I'll keep trying to connect.")
+_DOWN_BECAUSE = Text("{platform} is disconnected. {detail}")
 _BUDGET = Text(
     "{percent} % of today's budget of everyone together is spent, so the cheap model answers and"
     " background work waits. It is renewed on {moment}; [cost] in config.toml sets it."

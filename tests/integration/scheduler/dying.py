@@ -22,7 +22,7 @@ class DyingChat(FakeChat):
     """Kills the process when it is to send an alert."""
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
-        if "I can't reach other" in message.text:
+        if "other is disconnected" in message.text:
             os.kill(os.getpid(), signal.SIGKILL)
         return await super().send(message)
 

@@ -91,7 +91,7 @@ async def test_alerts_of_one_pause_come_in_one_message(tmp_path: Path) -> None:
         others["one"].state = DOWN
         await looked(harness)
         clock.move(harness, **GRACE)
-        await harness.chat.sees_text("I can't reach one")
+        await harness.chat.sees_text("one is disconnected")
         others["two"].state = DOWN
         await looked(harness)
         clock.move(harness, **GRACE)
@@ -99,7 +99,7 @@ async def test_alerts_of_one_pause_come_in_one_message(tmp_path: Path) -> None:
         await looked(harness, 6)
         assert len(texts(harness)) == 2, "the pause is not over"
         clock.move(harness, hours=1)
-        shown = await harness.chat.sees_text("I can't reach two")
+        shown = await harness.chat.sees_text("two is disconnected")
         assert shown.text.endswith("\n\none is connected again.")
 
 
@@ -111,13 +111,13 @@ async def test_a_restart_tells_nothing_twice_and_tells_what_ended_meanwhile(tmp_
         other.state = DOWN
         await looked(harness)
         clock.move(harness, **GRACE)
-        await chat.sees_text("I can't reach other")
+        await chat.sees_text("other is disconnected")
         await harness.at_rest()
     async with running(tmp_path, greeted(), chat=chat, now=clock, others=others, **ON) as harness:
         await looked(harness)
         clock.move(harness, **GRACE)
         await looked(harness)
-        assert sum("I can't reach other" in text for text in texts(harness)) == 1
+        assert sum("other is disconnected" in text for text in texts(harness)) == 1
     other.state = UP
     async with running(tmp_path, greeted(), chat=chat, now=clock, others=others, **ON) as harness:
         await chat.sees_text("other is connected again. All is well again.")
@@ -133,7 +133,7 @@ async def test_an_alert_survives_the_kill_of_its_sender_and_is_told_once(tmp_pat
     clock.pass_unseen(minutes=4)
     others = {"other": other}
     async with running(tmp_path, greeted(), chat=chat, now=clock, others=others, **ON) as harness:
-        shown = await chat.sees_text("I can't reach other")
+        shown = await chat.sees_text("other is disconnected")
         assert shown.is_silent
         await looked(harness)
         clock.move(harness, **GRACE)
@@ -160,7 +160,7 @@ async def test_an_alert_takes_a_platform_that_works(tmp_path: Path) -> None:
         harness.chat.state = DOWN
         await looked(harness)
         clock.move(harness, **GRACE)
-        await other.sees_text("I can't reach fake")
+        await other.sees_text("fake is disconnected")
 
 
 async def test_a_refused_key_is_told_until_the_model_answers(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ async def test_an_owner_reads_alerts_in_their_language(tmp_path: Path) -> None:
         other.state = DOWN
         await looked(harness)
         clock.move(harness, **GRACE)
-        await harness.chat.sees_text("Ich erreiche other nicht: the server does not answer")
+        await harness.chat.sees_text("other ist getrennt. the server does not answer")
         other.state = UP
         await harness.chat.sees_text("Alles ist wieder in Ordnung.")
 
