@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import date, datetime
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -188,7 +188,13 @@ def name_month(month: int) -> str:
 
 def format_date(day: date) -> str:
     """Return a date: `2026-11-23`."""
-    return _DATE(year=day.year, month=day.month, day=day.day)
+    return _write_date(_language.get(), day.year, day.month, day.day)
+
+
+@lru_cache(maxsize=1024)
+def _write_date(language: str, year: int, month: int, day: int) -> str:
+    """Return a date in the current language, which is `language`; a page has many."""
+    return _DATE(year=year, month=month, day=day)
 
 
 def format_moment(moment: datetime) -> str:

@@ -87,6 +87,13 @@ def last_slot(timing: Timing, zone: ZoneInfo, until: int) -> Slot | None:
 def walk_slots(timing: Timing, zone: ZoneInfo, first: Slot) -> Iterator[Slot]:
     """Iterate from a slot onwards."""
     slot: Slot | None = first
+    if isinstance(timing, Cron):  # one walk, because each new one parses the expression
+        yield first
+        if timing.is_wildcard:
+            yield from _walk_wildcard(timing, zone, moment(first.at))
+        else:
+            yield from _walk_set(timing, zone, _read_name(first.name))
+        return
     while slot:
         yield slot
         slot = next_slot(timing, zone, slot)

@@ -1,5 +1,7 @@
 """Queries over the sums of model calls by quarter of an hour, from which charts are drawn."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,19 +67,26 @@ _AMOUNTS = (
 
 
 def list_sums(
-    connection: Connection, *, person_id: PersonId, since: int, until: int
-) -> list[UsageSum]:
-    """Sum a person's calls from one moment to another, by purpose and model.
+    connection: Connection, *, person_id: PersonId, spans: Sequence[tuple[int, int]]
+) -> list[list[UsageSum]]:
+    """Sum a person's calls in each of some spans of time, by purpose and model.
 
     `usage.EVERYONE` is everyone together. Moments are exact to a quarter of an hour, which is
     enough for the days of every time zone.
     """
+    quarters = [(since // QUARTER, until // QUARTER) for since, until in spans]
     rows = connection.execute(
-        f"SELECT purpose, model, {_AMOUNTS} FROM usage_sums WHERE person_id = :person_id"
-        " AND quarter >= :first AND quarter < :last GROUP BY purpose, model",
-        {"person_id": person_id, "first": since // QUARTER, "last": until // QUARTER},
+        f"SELECT span.key, purpose, model, {_AMOUNTS} FROM json_each(:quarters) AS span"
+        " CROSS JOIN usage_sums WHERE person_id = :person_id"
+        " AND quarter >= json_extract(span.value, '$[0]')"
+        " AND quarter < json_extract(span.value, '$[1]')"
+        " GROUP BY span.key, purpose, model ORDER BY span.key, purpose, model",
+        {"person_id": person_id, "quarters": json.dumps(quarters)},
     ).fetchall()
-    return [UsageSum(purpose=row[0], model=row[1], amounts=_read(row[2:])) for row in rows]
+    found = [list[UsageSum]() for _ in spans]
+    for row in rows:
+        found[row[0]].append(UsageSum(purpose=row[1], model=row[2], amounts=_read(row[3:])))
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

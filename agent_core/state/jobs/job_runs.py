@@ -1,5 +1,6 @@
 """Queries over job runs: one row per slot, so that each slot fires once."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -277,20 +278,27 @@ def list_of_job(connection: Connection, *, job_id: JobId, limit: int) -> list[Ru
     return [_run(row) for row in rows]
 
 
-def list_of_person(
-    connection: Connection, *, person_id: PersonId, since: int, until: int, limit: int
+def list_of_days(
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    spans: Sequence[tuple[int, int]],
+    most: int,
 ) -> list[Run]:
-    """List the newest runs of all jobs of a person, deleted ones too, with a slot in a time.
+    """List the first `most` runs of each job of a person, deleted ones too, on each of some days.
 
-    Oldest first; `until` is not included.
+    A span is the first moment of a day and that of the next. Oldest first.
     """
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM job_runs WHERE job_id IN (SELECT jobs.id FROM jobs WHERE"
-        " person_id = :person_id) AND slot_at >= :since AND slot_at < :until"
-        " ORDER BY slot_at DESC, id DESC LIMIT :limit",
-        {"person_id": person_id, "since": since, "until": until, "limit": limit},
+        f"SELECT {_COLUMNS} FROM job_runs WHERE id IN (SELECT run.id FROM json_each(:spans) AS day"
+        " CROSS JOIN jobs CROSS JOIN job_runs AS run WHERE jobs.person_id = :person_id"
+        " AND run.id IN (SELECT few.id FROM job_runs AS few WHERE few.job_id = jobs.id"
+        " AND few.slot_at >= json_extract(day.value, '$[0]')"
+        " AND few.slot_at < json_extract(day.value, '$[1]')"
+        " ORDER BY few.slot_at, few.id LIMIT :most)) ORDER BY slot_at, id",
+        {"person_id": person_id, "spans": json.dumps(spans), "most": most},
     ).fetchall()
-    return [_run(row) for row in reversed(rows)]
+    return [_run(row) for row in rows]
 
 
 def begin(connection: Connection, *, run_id: RunId, now: int) -> bool:
@@ -363,17 +371,19 @@ def find_of_turn(connection: Connection, *, turn_id: TurnId) -> RunId | None:
 _NAMES = tuple(_COLUMNS.split(", "))
 _NUMBERS = ("slot_at", "due_at", "missed", "attempts")
 _MOMENTS = ("started_at", "ended_at")
+_MOMENT, _STATES = int | None, get_args(RunState)
+"""Made once, because a page may read thousands of runs."""
 
 
 def _run(row: tuple[object, ...]) -> Run:
     fields = dict(zip(_NAMES, row, strict=True))
     is_whole = (
         all(isinstance(fields[name], int) for name in _NUMBERS)
-        and all(isinstance(fields[name], int | None) for name in _MOMENTS)
+        and all(isinstance(fields[name], _MOMENT) for name in _MOMENTS)
         and isinstance(fields["slot"], str)
         and isinstance(fields["reason"], str)
         and isinstance(fields["input"], str)
-        and fields["state"] in get_args(RunState)
+        and fields["state"] in _STATES
     )
     if not is_whole:
         fields |= {**dict.fromkeys(_NUMBERS, 0), **dict.fromkeys(_MOMENTS)}

@@ -90,6 +90,21 @@ def test_a_job_by_the_clocks_hands_runs_in_both_hours_that_are_shown() -> None:
     ]
 
 
+def test_a_walk_gives_each_next_slot_also_across_changes_of_the_clock() -> None:
+    wrong = []
+    for text in ("30 1 * * *", "0,30 2 * * *", "*/30 * * * *", "15 * * * *", "0 9 * * 1"):
+        timing = read_cron(text)
+        for since in (at(2026, 10, 31), at(2026, 11, 1, 5, 40), at(2027, 3, 14)):
+            first = first_slot(timing, NEW_YORK, since)
+            assert first
+            single = [first]
+            while len(single) < 120 and (after := next_slot(timing, NEW_YORK, single[-1])):
+                single.append(after)
+            if [*islice(walk_slots(timing, NEW_YORK, first), 120)] != single:
+                wrong.append((text, since))
+    assert wrong == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize("text", oracle.EXPRESSIONS)

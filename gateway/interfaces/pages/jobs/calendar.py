@@ -30,8 +30,6 @@ from gateway.texts.console import jobs as texts
 _PER_JOB, _PER_DAY = 4, 10
 """The most entries of a day in a month: of one job, and of all."""
 _PER_DAY_OF_WEEK = 40
-_MOST_RUNS = 20_000
-"""Past runs that are read, the newest ones: one job every three minutes for six weeks."""
 _YEARS = range(1971, 8999)
 
 
@@ -70,7 +68,7 @@ async def show_calendar(look: Look) -> Fields:
     days = list(_list_days(first, find_zone(look.viewer.zone), is_week=is_week))
 
     def work(connection: Connection) -> list[Day]:
-        past = _list_past(connection, look, days)
+        past = _list_past(connection, look, days, most[0])
         planned = _list_planned(connection, look, days, most[0])
         entries = sorted([*past, *planned], key=lambda entry: (entry.at, entry.job_id))
         return [_fill(connection, day, entries, most) for day in days]
@@ -127,15 +125,16 @@ def _list_days(first: date, zone: ZoneInfo, *, is_week: bool) -> Iterator[Day]:
         day += timedelta(days=1)
 
 
-def _list_past(connection: Connection, look: Look, days: Sequence[Day]) -> Iterator[Entry]:
-    """List the runs of some days."""
+def _list_past(
+    connection: Connection, look: Look, days: Sequence[Day], most: int
+) -> Iterator[Entry]:
+    """List the runs of some days, one more than `most` for each job and day."""
     known = dict[JobId, Job | None]()
-    runs = job_runs.list_of_person(
+    runs = job_runs.list_of_days(
         connection,
         person_id=look.person.id,
-        since=days[0].span[0],
-        until=days[-1].span[1],
-        limit=_MOST_RUNS,
+        spans=[day.span for day in days],
+        most=most + 1,
     )
     for run in runs:
         if run.job_id not in known:

@@ -7,11 +7,8 @@ from operator import add
 from typing import TypeVar
 
 from agent_core.agent.quotas import day_of
-from agent_core.ids import PersonId
 from agent_core.models import Prices, Usage
-from agent_core.state.conversations import usage_sums
 from agent_core.state.conversations.usage_sums import Amounts, UsageSum
-from agent_core.state.engine.database import Connection
 
 DAYS = 30
 """Days of a chart, with today."""
@@ -36,16 +33,6 @@ def list_days(now: int, zone: str) -> list[Span]:
         spans.append((day.start, day.end))
         moment = day.start - 1
     return spans[::-1]
-
-
-def read_days(
-    connection: Connection, days: Sequence[Span], person_id: PersonId
-) -> list[list[UsageSum]]:
-    """Read a person's sums of each day, by purpose and model."""
-    return [
-        usage_sums.list_sums(connection, person_id=person_id, since=since, until=until)
-        for since, until in days
-    ]
 
 
 def add_up(found: Iterable[UsageSum | Amounts]) -> Amounts:

@@ -20,7 +20,6 @@ from gateway.interfaces.pages.usage.days import (
     group,
     limit_series,
     list_days,
-    read_days,
     report_caching,
 )
 from gateway.interfaces.pages.views import Fields, Look
@@ -36,7 +35,9 @@ async def show(look: Look) -> Fields:
     """Read what the person's calls of the last days cost."""
     person, _ = await look.gateway.quotas.status(look.person.id)
     days = _find_days(look)
-    found = await look.gateway.database.read(lambda c: read_days(c, days, look.person.id))
+    found = await look.gateway.database.read(
+        lambda c: usage_sums.list_sums(c, person_id=look.person.id, spans=days)
+    )
     return {
         **_describe(look, days, found, _choose(look, ("model", "purpose"))),
         "budgets": _list_budgets(person, "person"),
@@ -51,9 +52,17 @@ async def show_everyone(look: Look) -> Fields:
 
     def work(connection: Connection) -> dict[str, Any]:
         people = usage_sums.list_people(connection, since=days[0][0], today=deployment.day.start)
-        found = read_days(connection, days, EVERYONE)
+        found = usage_sums.list_sums(connection, person_id=EVERYONE, spans=days)
         groups = [
-            (one.name, [add_up(day) for day in read_days(connection, days, one.person_id)])
+            (
+                one.name,
+                [
+                    *map(
+                        add_up,
+                        usage_sums.list_sums(connection, person_id=one.person_id, spans=days),
+                    )
+                ],
+            )
             for one in (people[:SERIES] if by == "person" else ())
         ]
         return {

@@ -131,7 +131,7 @@ def test_sums_are_of_a_person_and_of_everyone_to_the_quarter_of_an_hour(
     of_bob = replace(ONCE, charged=nothing)
 
     def summed(whose: PersonId, since: int, until: int) -> list[Amounts]:
-        found = usage_sums.list_sums(connection, person_id=whose, since=since, until=until)
+        found = usage_sums.list_sums(connection, person_id=whose, spans=[(since, until)])[0]
         assert {(one.purpose, one.model) for one in found} <= {("turn", "m")}
         return [one.amounts for one in found]
 
@@ -168,7 +168,7 @@ def test_renewed_sums_are_those_that_each_call_made(connection: Connection) -> N
         usage.insert(connection, spent, person_id=ann.id, turn_id=None, now=now)
 
     def everything() -> list[UsageSum]:
-        return usage_sums.list_sums(connection, person_id=ann.id, since=0, until=DAY)
+        return usage_sums.list_sums(connection, person_id=ann.id, spans=[(0, DAY)])[0]
 
     table = "SELECT * FROM usage_sums ORDER BY person_id, quarter, purpose, model"
     kept = connection.execute(table).fetchall()

@@ -53,6 +53,7 @@ from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.plans import PlanItem
 from agent_core.state.conversations.questions import NewQuestion
 from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.transcripts import ForkPoint
 from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine import meta
@@ -309,6 +310,7 @@ VALUES: dict[str, Any] = {
     "to": PersonId(1),
     "before": 1,
     "is_removed": False,
+    "spans": [(0, 1)],
     "again": ArchiveId(3),
     "archive_id": ArchiveId(1),
     "archive_ids": [ArchiveId(1)],
@@ -626,6 +628,15 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "merge_people.empty_conversation": {"into": ConversationId(2)},
     "account_links.close": {"outcome": "over"},
     "removed_conversations.set_removed": {"removed_at": 1},
+    "past_sessions.fork": {
+        "point": ForkPoint(
+            conversation_id=ConversationId(1),
+            session_id=SessionId(1),
+            title="",
+            is_running=False,
+            until=MessageId(1),
+        )
+    },
     "removed_conversations.mark": {"removed_at": 1},
     "split_person.move_turns": {"out_of": VALUES["conversation"], "to": VALUES["conversation"]},
     "split_person.split": {

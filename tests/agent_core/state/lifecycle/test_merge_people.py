@@ -118,7 +118,7 @@ def finds(connection: Connection, person: Person, word: str, scope: str = "") ->
 def count_calls(connection: Connection, person: Person) -> int:
     """The calls of a person, which their sums count, too."""
     calls = usage.total_since(connection, person_id=person.id, since=0).calls
-    sums = usage_sums.list_sums(connection, person_id=person.id, since=0, until=86_400_000)
+    sums = usage_sums.list_sums(connection, person_id=person.id, spans=[(0, 86_400_000)])[0]
     assert sum(one.amounts.calls for one in sums) == calls
     return calls
 
