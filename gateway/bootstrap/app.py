@@ -137,6 +137,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
             gather_scheduling_deps(group, core, lanes, notices, notifier, outcomes)
         ),
         event_jobs=event_jobs,
+        load_ids=core.sessions.id_allocator,
         client_calls=make_client_calls(core, dispatcher, data.questions, toolboxes),
         agents=core.agents,
         quotas=core.quotas,

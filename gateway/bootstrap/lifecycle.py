@@ -1,10 +1,11 @@
 """The life of a running gateway: recover, start, wait, drain."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 
+from agent_core.agent import IdAllocator
 from agent_core.agent.named import AgentFolder
 from agent_core.agent.quotas import Quotas
 from agent_core.errors import StoreError
@@ -45,6 +46,8 @@ class Gateway:
     data_requests: DataRequests
     scheduling: Scheduling
     event_jobs: EventJobs
+    load_ids: Callable[[], Awaitable[IdAllocator]]
+    """Gives what numbers turns and sessions. Raises `StoreError`."""
     client_calls: ClientCalls
     agents: AgentFolder
     quotas: Quotas

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from agent_core.ids import ConversationId, MessageId, PersonId, SessionId
+from agent_core.ids import ConversationId, PersonId, SessionId
 from agent_core.state.conversations import compactions
 from agent_core.state.conversations.sessions import Conversation, Session, end
+from agent_core.state.conversations.transcripts import ForkPoint
 from agent_core.state.engine.database import Connection
 
 
@@ -106,22 +107,27 @@ def branch(
 def fork(
     connection: Connection,
     *,
-    session_id: SessionId,
-    until: MessageId,
+    point: ForkPoint,
+    made_id: SessionId,
     into: ConversationId,
     title: str,
     now: int,
-) -> SessionId:
+) -> None:
     """Open a session that begins with another one up to a message of it; else as `branch`.
 
-    The plan stays behind, because it may have been made later.
+    `made_id` is its reserved id. The plan stays behind, because it may have been made later.
     """
-    row = connection.execute(
-        "INSERT INTO sessions (conversation_id, account_id, title, started_at, last_at,"
-        " branched_from, branched_at) SELECT :into, account_id, :title, :now, :now, id, :until"
-        " FROM sessions WHERE id = :session_id RETURNING id",
-        {"session_id": session_id, "until": until, "into": into, "title": title, "now": now},
-    ).fetchone()
-    made = SessionId(row[0])
-    compactions.copy_newest(connection, session_id=session_id, into=made)
-    return made
+    connection.execute(
+        "INSERT INTO sessions (id, conversation_id, account_id, title, started_at, last_at,"
+        " branched_from, branched_at) SELECT :made_id, :into, account_id, :title, :now, :now, id,"
+        " :until FROM sessions WHERE id = :session_id",
+        {
+            "session_id": point.session_id,
+            "made_id": made_id,
+            "until": point.until,
+            "into": into,
+            "title": title,
+            "now": now,
+        },
+    )
+    compactions.copy_newest(connection, session_id=point.session_id, into=made_id)

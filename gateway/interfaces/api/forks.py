@@ -45,7 +45,7 @@ async def fork(
     None if they have no such message, or not `within` that conversation. The key makes a repeated
     fork one. The messages stay where they are. Raises `Declined`.
     """
-    now = gateway.now()
+    now, ids = gateway.now(), await gateway.load_ids()
 
     def work(connection: Connection) -> ConversationId | None:
         point = transcripts.find_fork_point(connection, message_id=message_id, person_id=person.id)
@@ -66,11 +66,11 @@ async def fork(
         if sessions.find_open(connection, conversation_id=made.id) is None:
             past_sessions.fork(
                 connection,
-                session_id=point.session_id,
+                point=point,
+                made_id=ids.next_session(),
                 into=made.id,
                 title=texts.FORK_OF(title=point.title) if point.title else "",
                 now=now,
-                until=point.until,
             )
         return made.id
 

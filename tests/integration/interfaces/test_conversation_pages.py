@@ -213,11 +213,14 @@ async def test_a_fork_is_removed_and_comes_back(setup: Setup) -> None:
 async def test_a_running_conversation_is_not_removed(setup: Setup) -> None:
     database = setup.served.gateway.database
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        reserved = (await setup.served.gateway.load_ids()).next_session()
         message = re.findall(
             r'action="/messages/(\d+)/fork"',
             await read(session, f"/conversations/{(await list_own(session))[0]}"),
         )[0]
         _, place = await fork_of(session, message)
+        taken = "SELECT MAX(id) FROM sessions"  # never one that a turn has reserved meanwhile
+        assert await database.read(lambda c: c.execute(taken).fetchone()[0]) == reserved + 1
         setup.model.plays = [say("Yes.")]
         form = {"text": "Go on?", "key": "g", "conversation": place.rpartition("/")[2]}
         async with session.post("/conversations/messages", data=form, headers=STREAM) as sent:

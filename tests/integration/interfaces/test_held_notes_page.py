@@ -15,6 +15,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import reviews, tasks
+from gateway.turns import take_held
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named
@@ -23,6 +24,7 @@ from tests.integration.served import Served, served
 
 LIE = "Prefers imperial units"
 LESSON = "Ask before you book"
+CHAT = '["1",null,true]'
 
 
 def hold(connection: Connection, person: Person) -> tuple[int, int]:
@@ -53,6 +55,16 @@ def hold(connection: Connection, person: Person) -> tuple[int, int]:
     reviews.save(connection, task_id=task_id, payload=dump_record(record))
     tasks.finish(connection, task_id=task_id)
     return task_id, newest
+
+
+def dismiss(connection: Connection, person: Person, now: int) -> None:
+    """Let a person dismiss the notes of a review."""
+    review, _ = hold(connection, person)
+    for number in (1, 2):
+        question = take_held(connection, person.id, (review, number), ("fake", CHAT), now)
+        assert question is not None
+        asked = questions.ask(connection, question, now=now)
+        questions.answer(connection, question_id=asked.id, key="dismiss", by=person.id, now=now)
 
 
 def read_notes(home: Path) -> str:

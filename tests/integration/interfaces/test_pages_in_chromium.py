@@ -12,13 +12,12 @@ from typing import Any
 import aiohttp
 import pytest
 
-from agent_core.state.conversations import questions, turns
+from agent_core.state.conversations import turns
 from agent_core.state.conversations.questions import Kind
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.people import people, reading_consents
-from agent_core.state.people.people import NewAccount, Person
-from gateway.turns import take_held
+from agent_core.state.people.people import NewAccount
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
@@ -32,7 +31,7 @@ from tests.integration.interfaces.api_setup import (
     make_token,
 )
 from tests.integration.interfaces.console_setup import ask_link
-from tests.integration.interfaces.test_held_notes_page import hold
+from tests.integration.interfaces.test_held_notes_page import dismiss
 from tests.integration.served import Served, served
 
 CHROMIUM = shutil.which("chromium")
@@ -80,16 +79,6 @@ def adopt(connection: Connection) -> None:
     zebrana = next(one for one in people.list_all(connection) if one.slug == "zebrana")
     local = NewAccount(platform="console", user_id="local", display_name="Z", admitted_by="local")
     people.attach_account(connection, local, person_id=zebrana.id, now=1)
-
-
-def dismiss(connection: Connection, person: Person, now: int) -> None:
-    """Let a person dismiss the notes of a review."""
-    review, _ = hold(connection, person)
-    for number in (1, 2):
-        question = take_held(connection, person.id, (review, number), ("fake", "1"), now)
-        assert question is not None
-        asked = questions.ask(connection, question, now=now)
-        questions.answer(connection, question_id=asked.id, key="dismiss", by=person.id, now=now)
 
 
 @asynccontextmanager

@@ -1,0 +1,233 @@
+"""Every form of the pages against input that no browser sends, and by whom it is not meant for.
+
+The forms are those of the router, and the fields those of the templates, so that no new one can be
+left out.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import cycle, product
+from pathlib import Path
+
+import aiohttp
+import yarl
+from starlette.requests import Request
+from starlette.routing import Route
+
+import gateway.interfaces.pages
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from gateway.bootstrap.lifecycle import Gateway
+from gateway.interfaces.pages import Login, make_pages
+from tests.fakes.chat import FakeChat
+from tests.integration.canaries import Planter
+from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, ask_about_tea, make_token
+from tests.integration.interfaces.console_setup import browse_as, open_browser
+from tests.integration.interfaces.test_held_notes_page import dismiss, hold
+from tests.integration.served import Served, served
+
+CANARIES = {"olga": "redkite", "zebrana": "bluefish"}
+OUTSIDE = ("/login", "/logout")
+"""Forms beside the pages. A login is not needed for the first, and ends with the second."""
+WORDS: Mapping[str, Sequence[str]] = {
+    "verb": ("test", "pause", "resume", "remove", "restore", "run", "delete"),
+    "choice": ("accept", "dismiss"),
+    "name": ("time_zone", "quiet_hours", "days_off", "model", "learning", "context_cap"),
+}
+"""The words in addresses, by their names in the routes. A route with another needs its words."""
+NUMBERS: Mapping[str, str] = {
+    "account": "SELECT id FROM accounts WHERE person_id = :id",
+    "change": "SELECT id FROM ledger WHERE person_id = :id",
+    "claim": "SELECT 1 UNION SELECT 2",
+    "conversation": "SELECT id FROM conversations WHERE person_id = :id",
+    "delivery": "SELECT webhook_deliveries.id FROM webhook_deliveries JOIN webhooks"
+    " ON webhooks.id = webhook_id WHERE person_id = :id",
+    "job": "SELECT id FROM jobs WHERE person_id = :id",
+    "message": "SELECT id FROM messages WHERE person_id = :id",
+    "person": "SELECT id FROM people WHERE id <> :id AND kind = 'human'",
+    "question": "SELECT id FROM questions WHERE person_id = :id",
+    "review": "SELECT id FROM tasks WHERE kind = 'review' AND person_id = :id",
+    "webhook": "SELECT id FROM webhooks WHERE person_id = :id",
+}
+"""What finds a person's own numbers for addresses. A route with another needs its query."""
+OWN = (
+    *("SELECT * FROM people WHERE id = :id", "SELECT * FROM accounts WHERE person_id = :id"),
+    *("SELECT * FROM jobs WHERE person_id = :id", "SELECT * FROM ledger WHERE person_id = :id"),
+    "SELECT * FROM questions WHERE person_id = :id",
+    "SELECT * FROM conversations WHERE person_id = :id",
+    "SELECT * FROM tasks WHERE kind = 'review' AND person_id = :id",
+    "SELECT name, url, kinds, secret, state, removed_at FROM webhooks WHERE person_id = :id",
+)
+"""What nobody else may change, without what is noted about sending."""
+_ODD_NUMBERS = ("0", str(2**62), str(2**70), "9" * 400)
+_ODD_WORDS = ("x", "%00", "%ED%A0%80", "%2e%2e%2f", "a" * 3000, "%F0%9F%A6%89", "%25s%7B0%7D")
+_ODD_VALUES = ("", "%00", "%ED%A0%80", "%FF", "-1", "1e999", "9" * 400, "[]", "{0}%25s", "x" * 5000)
+
+
+@dataclass
+class Side:
+    """A person with a browser, and the numbers of what is theirs."""
+
+    person: Person
+    browser: aiohttp.ClientSession
+    numbers: Mapping[str, Sequence[str]]
+    statuses: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    """The answers to forms about what is theirs, by form."""
+
+
+def list_forms(gateway: Gateway) -> list[Route]:
+    """The routes that take forms, as the server has them."""
+
+    async def find_login(_: Request) -> Login | None:
+        return None
+
+    routes = make_pages(gateway, find_login).list_routes()
+    return [one for one in routes if isinstance(one, Route) and "POST" in (one.methods or ())]
+
+
+def list_fields() -> list[str]:
+    """The names of all fields of the templates."""
+    folder = Path(gateway.interfaces.pages.__file__).parent / "templates"
+    texts = (file.read_text() for file in folder.glob("*.html"))
+    return sorted({name for text in texts for name in re.findall(r' name="(\w+)"', text)})
+
+
+def list_addresses(route: Route, numbers: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The addresses of a form: those that may be, then those that can't."""
+    known = {
+        name: WORDS[name] if kind != "int" else (numbers[name] or ["1"])[:6]
+        for name, kind in _list_parts(route)
+    }
+    for values in product(*known.values()):
+        yield _fill(route.path, dict(zip(known, values, strict=True)))
+    for name, kind in _list_parts(route):
+        for odd in _ODD_NUMBERS if kind == "int" else _ODD_WORDS:
+            rest = {key: values[0] for key, values in known.items()}
+            yield _fill(route.path, rest | {name: odd})
+
+
+def _list_parts(route: Route) -> list[tuple[str, str]]:
+    return [(name, kind or "str") for name, kind in re.findall(r"{(\w+)(?::(\w+))?}", route.path)]
+
+
+def _fill(path: str, values: Mapping[str, str]) -> str:
+    return re.sub(r"{(\w+)(?::\w+)?}", lambda found: values[found[1]], path)
+
+
+def list_bodies(fields: Sequence[str]) -> list[tuple[str, bytes]]:
+    """The bodies with their media types."""
+    form = "application/x-www-form-urlencoded"
+    bodies = [(form, "&".join(f"{one}={odd}" for one in fields).encode()) for odd in _ODD_VALUES]
+    bodies += [
+        (form, b""),
+        (form, b"\xff\xfe\x00=%zz&&=&;"),
+        (form, b"&".join(f"{one}=a&{one}=b".encode() for one in fields)),
+        (form, b"&".join(f"f{number}=1".encode() for number in range(2000))),
+        ("application/json", b'{"choice": ["yes"], "value": null}'),
+        ("multipart/form-data; boundary=x", b'--x\r\ncontent-disposition: form-data; name="text"'),
+        ("text/plain", "🦉".encode()),
+    ]
+    return bodies
+
+
+async def send(
+    browser: aiohttp.ClientSession, address: str, body: tuple[str, bytes], **headers: str
+) -> tuple[int, str]:
+    url = yarl.URL(address, encoded=True)
+    head = {"Content-Type": body[0], "Accept": "text/html", **headers}
+    async with browser.post(url, data=body[1], headers=head, allow_redirects=False) as answer:
+        return answer.status, (await answer.read()).decode()
+
+
+def read_own(connection: Connection, person: Person) -> dict[str, list[tuple[object, ...]]]:
+    """The rows of a person that only they may change."""
+    return {query: connection.execute(query, {"id": person.id}).fetchall() for query in OWN}
+
+
+def read_numbers(connection: Connection, person: Person) -> dict[str, list[str]]:
+    return {
+        name: [str(row[0]) for row in connection.execute(query, {"id": person.id})]
+        for name, query in NUMBERS.items()
+    }
+
+
+async def give_things(running: Served, home: Path, person: Person) -> None:
+    """Give a person something for each form, with their canary in it."""
+    database, canary = running.gateway.database, CANARIES[person.slug]
+    head = {"Authorization": f"Bearer {await make_token(home, person.slug, 'manage')}"}
+    job = {"kind": "message", "text": f"{canary} job", "cron": "0 9 1 1 *"}
+    hook = {"name": canary, "url": "https://localhost/", "kinds": ["question.asked"]}
+    async with aiohttp.ClientSession(running.address.origin(), headers=head) as api:
+        for path, body in (("jobs", job), ("webhooks", hook)):
+            async with api.post(f"/api/{path}", json=body) as made:
+                assert made.status == 201
+        async with api.post("/api/webhooks/1/test") as made:
+            assert made.status in (202, 404)
+    now = running.gateway.now()
+    await database.write("test", partial(dismiss, person=person, now=now))
+    await database.write("test", partial(ask_about_tea, person=person, now=now))
+    await database.write("test", partial(hold, person=person))
+
+
+async def test_no_form_fails_or_tells_or_changes_anything_of_another_person(home: Path) -> None:
+    chat = FakeChat(limit=100_000)
+    async with served(home, adapters={"fake": chat}, model=Planter()) as running:
+        database = running.gateway.database
+        found = {one.slug: one for one in await database.read(people.list_all)}
+        for person in (found["olga"], found["zebrana"]):
+            await give_things(running, home, person)
+        forms, bodies = list_forms(running.gateway), list_bodies(list_fields())
+        assert forms
+        async with (
+            browse_as(running, chat, OLGA) as owner,
+            browse_as(running, chat, ZEBRANA) as member,
+            open_browser(running) as stranger,
+        ):
+            olga, zebrana = [
+                Side(person, browser, await database.read(partial(read_numbers, person=person)))
+                for person, browser in ((found["olga"], owner), (found["zebrana"], member))
+            ]
+            before = await database.read(partial(read_own, person=olga.person))
+            for path in (*(_fill(one.path, defaultdict(lambda: "1")) for one in forms), *OUTSIDE):
+                evil = {"Origin": "https://evil.example"}
+                for sent in (evil, {"Origin": "null"}, {"Host": "evil.example"}):
+                    status, _ = await send(owner, path, bodies[0], **sent)
+                    assert status == 403, (path, sent)
+                if path not in OUTSIDE:
+                    assert (await send(stranger, path, bodies[0]))[0] == 401, path
+            await attack(zebrana, olga, forms, bodies)
+            assert await database.read(partial(read_own, person=olga.person)) == before
+            await attack(olga, zebrana, forms, bodies)
+            for path, body in product(OUTSIDE[:1], bodies):
+                assert (await send(stranger, path, body))[0] < 500
+    done = {200, 303, 409}
+    unused = [
+        one.path
+        for one in forms
+        if not (olga.statuses[one.path] | zebrana.statuses[one.path]) & done
+    ]
+    assert unused == []
+
+
+async def attack(
+    side: Side, other: Side, forms: Sequence[Route], bodies: Sequence[tuple[str, bytes]]
+) -> None:
+    """Send each form about what is the other's, and what is the sender's own, in odd ways."""
+    odd = cycle(bodies)
+    canary, wrong = CANARIES[other.person.slug], list[tuple[int, object]]()
+    for route in forms:
+        for numbers in (other.numbers, side.numbers):
+            addresses = [*list_addresses(route, numbers)]
+            for address in [*addresses, *addresses[:1] * (len(bodies) - len(addresses))]:
+                body = next(odd)
+                status, text = await send(side.browser, address, body)
+                asked = (side.person.slug, address[:200], body)
+                if status >= 500 or canary in text.lower():
+                    wrong.append((status, asked))
+                if numbers is side.numbers:
+                    side.statuses[route.path].add(status)
+    assert wrong == []
