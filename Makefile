@@ -107,8 +107,8 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 	--no-annotate --no-emit-index-url --no-emit-find-links
 lock: ## Update both lock files (needs uv)
 	@command -v uv >/dev/null 2>&1 || { echo "make lock needs uv. Install it, for example: pip install uv" >&2; exit 2; }
-	$(COMPILE) pyproject.toml --extra almanac --extra backup --extra charts --extra colours --extra mcp --extra openai --extra otel --extra uvloop --extra web --group dev --group docs --group release -o requirements-dev.lock
-	$(COMPILE) pyproject.toml --extra almanac --extra backup --extra charts --extra colours --extra mcp --extra openai --extra otel --extra uvloop --extra web --group build -c requirements-dev.lock -o requirements.lock
+	$(COMPILE) pyproject.toml --extra almanac --extra backup --extra calendars --extra charts --extra colours --extra mcp --extra openai --extra otel --extra uvloop --extra web --group dev --group docs --group release -o requirements-dev.lock
+	$(COMPILE) pyproject.toml --extra almanac --extra backup --extra calendars --extra charts --extra colours --extra mcp --extra openai --extra otel --extra uvloop --extra web --group build -c requirements-dev.lock -o requirements.lock
 
 release-check: $(RUNTIME) ## Build the wheel, install it in a clean environment, and start it
 	$(BIN)/python tools/release_check.py

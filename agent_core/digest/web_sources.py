@@ -9,11 +9,13 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
 from agent_core.digest.formatting import count, fit
 from agent_core.digest.requests import GatherRequest, Source
+from agent_core.errors import name_installation
 from agent_core.tools import local_time
 from agent_core.tools.network import show_link
 from agent_core.tools.readers import PAGE_READER, ReaderCommand, ReaderPool, SourceFailed
@@ -97,6 +99,11 @@ async def list_days_off(
 
 async def _load_calendar(access: WebAccess, folders: CalendarFolders, at: str) -> bytes:
     """Fetch a calendar, or read its file. Raises `SourceFailed`."""
+    if find_spec("recurring_ical_events") is None:
+        raise SourceFailed(
+            "calendars need a package that is not installed; the owner runs"
+            f" {name_installation('calendars')}"
+        )
     if "://" not in at:
         return await asyncio.to_thread(_read_file, folders, at)
     url = at.replace("webcal://", "https://", 1)

@@ -1,6 +1,7 @@
 """What `gather` reads, and how it tells it: side by side, quoted, and with what failed."""
 
 import asyncio
+import sys
 from dataclasses import replace
 
 import pytest
@@ -149,6 +150,16 @@ async def test_what_is_no_calendar_is_told(desk: Desk) -> None:
     assert '"a.ics" was not read: it is unreadable.' in await desk.gather(
         {"kind": "calendar", "at": "a.ics"}
     )
+
+
+async def test_calendars_without_their_extra_name_the_installation(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.put("a.ics", CALENDAR)
+    monkeypatch.setitem(sys.modules, "recurring_ical_events", None)  # as if not installed
+    reported = await desk.gather({"kind": "calendar", "at": "a.ics"})
+    assert '"a.ics" was not read: calendars need a package that is not installed' in reported
+    assert "'talaria[calendars]'" in reported
 
 
 async def test_a_feed_gives_what_is_new_newest_first_and_without_markup(
