@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from agent_core.tools.secret_scan import SecretMask, find_secret
+from tests.tables import check_each
 
 LETTERS = string.ascii_letters + string.digits
 
@@ -87,10 +88,9 @@ INNOCENT = (
 )
 
 
-@pytest.mark.parametrize("name", SECRETS)
 @pytest.mark.parametrize("frame", ["{}", "My key is {}, keep it", "token={}\nand more", "«{}»"])
-def test_a_secret_is_found_wherever_it_stands(name: str, frame: str) -> None:
-    assert find_secret(frame.format(SECRETS[name]))
+def test_a_secret_is_found_wherever_it_stands(frame: str) -> None:
+    assert [name for name in SECRETS if not find_secret(frame.format(SECRETS[name]))] == []
 
 
 def test_there_are_thirty_kinds_and_more() -> None:
@@ -111,12 +111,14 @@ EXAMPLES = ("postgres", "bearer")
 KNOWN = "7654321:not-a-usual/token+at=all"
 
 
-@pytest.mark.parametrize("name", [name for name in SECRETS if not name.startswith(EXAMPLES)])
 @pytest.mark.parametrize("frame", ["{}", "My key is {}, keep it", "token={}\nand more", "«{}»"])
-def test_a_secret_of_a_known_shape_is_masked(name: str, frame: str) -> None:
-    shown = SecretMask().hide(frame.format(SECRETS[name]))
-    assert "[hidden]" in shown
-    assert find_secret(shown) is None or name == "putty"
+def test_a_secret_of_a_known_shape_is_masked(frame: str) -> None:
+    def check(name: str) -> None:
+        shown = SecretMask().hide(frame.format(SECRETS[name]))
+        assert "[hidden]" in shown
+        assert find_secret(shown) is None or name == "putty"
+
+    check_each([name for name in SECRETS if not name.startswith(EXAMPLES)], check)
 
 
 @pytest.mark.parametrize("text", INNOCENT)
@@ -142,10 +144,12 @@ def test_an_own_credential_is_masked_in_each_encoding(frame: str) -> None:
         assert len(shown) < len(frame) * 2 + 20
 
 
-@pytest.mark.parametrize("length", range(1, len(KNOWN) + 1))
-def test_a_growing_text_never_shows_more_than_the_beginning_of_a_secret(length: int) -> None:
-    shown = SecretMask([KNOWN]).hide_growing(f"The token is {KNOWN[:length]}")
-    assert KNOWN[:12] not in shown
+def test_a_growing_text_never_shows_more_than_the_beginning_of_a_secret() -> None:
+    mask = SecretMask([KNOWN])
+    shown = [
+        mask.hide_growing(f"The token is {KNOWN[:length]}") for length in range(1, len(KNOWN) + 1)
+    ]
+    assert [text for text in shown if KNOWN[:12] in text] == []
 
 
 def test_masking_twice_changes_nothing() -> None:
