@@ -53,15 +53,16 @@ def talaria(home: Path, *words: str, given: str = "", **variables: str) -> Done:
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, name) for name in ("in", "out", "err")]
         files[0].write_text(given, encoding="utf-8")
-        code = run_fork(_command, files, words, environ(home, **variables))
+        code = run_fork(run_command, files, words, environ(home, **variables))
         out, err = (file.read_text(encoding="utf-8") for file in files[1:])
         return Done(code=code, out=out, err=err)
 
 
-def _command(files: Sequence[Path], words: Sequence[str], variables: Mapping[str, str]) -> None:
+def run_command(files: Sequence[Path], words: Sequence[str], variables: Mapping[str, str]) -> None:
     """Run the command in the fork, with its own streams, environment and folder."""
     for number, file in enumerate(files):
-        os.dup2(os.open(file, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT), number)
+        mode = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT
+        os.dup2(os.open(file, mode | os.O_NOCTTY), number)
     sys.stdin, sys.stdout, sys.stderr = (
         os.fdopen(number, mode, encoding="utf-8") for number, mode in enumerate("rww")
     )
@@ -94,8 +95,14 @@ def run_fork(work: Callable[..., None], *arguments: object) -> int:
 class Fork:
     """A process forked from one that has imported everything; used like asyncio's own."""
 
-    def __init__(self, files: Sequence[Path], words: Sequence[str], given: Mapping[str, str]):
-        self._process = FORKS.Process(target=_command, args=(files, words, given))
+    def __init__(
+        self,
+        files: Sequence[Path],
+        words: Sequence[str],
+        given: Mapping[str, str],
+        run: Callable[[Sequence[Path], Sequence[str], Mapping[str, str]], None] = run_command,
+    ) -> None:
+        self._process = FORKS.Process(target=run, args=(files, words, given))
         self._process.start()
         assert self._process.pid
         self.pid = self._process.pid
@@ -111,7 +118,11 @@ class Fork:
         self._process.kill()
 
     async def wait(self) -> int:
-        await asyncio.to_thread(self._process.join)
+        return await asyncio.to_thread(self.join)
+
+    def join(self) -> int:
+        """Wait for its end as a thread that blocks; return its exit code."""
+        self._process.join()
         assert self.returncode is not None
         return self.returncode
 

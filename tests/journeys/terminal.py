@@ -4,18 +4,15 @@ import fcntl
 import os
 import re
 import select
-import signal
 import struct
-import subprocess
-import sys
 import termios
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-from tests.architecture.source import ROOT
-from tests.integration.processes import PATIENCE
+from tests.integration.processes import PATIENCE, Fork, run_command
 
 
 @dataclass
@@ -23,7 +20,7 @@ class Terminal:
     """A person at a terminal."""
 
     descriptor: int
-    process: "subprocess.Popen[bytes]"
+    process: Fork
     seen: str = ""
 
     def type(self, keys: str) -> None:
@@ -44,15 +41,12 @@ class Terminal:
         """Type Ctrl-D and wait for the exit, reading on so that nothing blocks."""
         self.type("\x04")
         latest = time.monotonic() + PATIENCE
-        while self.process.poll() is None:
+        while self.process.returncode is None:
             assert time.monotonic() < latest
             ready, _, _ = select.select([self.descriptor], [], [], 0.1)
             if ready:
-                try:
-                    os.read(self.descriptor, 65_536)
-                except OSError:  # Linux reports this when the other side has closed
-                    break
-        return self.process.wait(timeout=PATIENCE)
+                os.read(self.descriptor, 65_536)
+        return self.process.join()
 
 
 def strip_codes(text: str) -> str:
@@ -64,19 +58,21 @@ def at_terminal(variables: Mapping[str, str], *words: str) -> Iterator[Terminal]
     """Run a command in a terminal of 100 by 30."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-    with subprocess.Popen(
-        [sys.executable, "-m", "gateway", *words],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        cwd=ROOT,
-        env={**variables, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"},
-        start_new_session=True,
-    ) as process:
+    given = {**variables, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
+    process = Fork([Path(os.ttyname(theirs))] * 3, words, given, _run_in_session)
+    try:
+        yield Terminal(ours, process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        process.join()
         os.close(theirs)
-        try:
-            yield Terminal(ours, process)
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-            os.close(ours)
+        os.close(ours)
+
+
+def _run_in_session(
+    files: Sequence[Path], words: Sequence[str], variables: Mapping[str, str]
+) -> None:
+    """Run the command apart from the terminal of whoever runs the tests."""
+    os.setsid()
+    run_command(files, words, variables)

@@ -19,7 +19,7 @@ from agent_core.state.backups.making import list_complete
 from agent_core.state.backups.restoring import Place, restore
 from agent_core.state.engine.lock import HomeLock
 from gateway.config import RUNTIME_NAMES
-from tests.integration.processes import _command, environ, run_fork, talaria
+from tests.integration.processes import environ, run_command, run_fork, talaria
 from tests.integration.served import served
 
 KILLS = 6
@@ -98,7 +98,7 @@ def _command_killed(
 
     sys.addaudithook(watch)
     try:
-        _command(files, words, variables)
+        run_command(files, words, variables)
     finally:
         count.write_text(str(seen))
 
