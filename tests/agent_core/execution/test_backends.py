@@ -185,10 +185,17 @@ async def test_a_command_that_takes_too_much_memory_ends(backend: Backend) -> No
     assert done.limit == "memory" or b"allocate" in done.output
 
 
-async def test_a_process_gets_so_much_processor_time(backend: Backend) -> None:
-    done = await run(backend, "while :; do :; done", seconds=4 * PATIENCE)
+@pytest.fixture(params=EVERY)
+async def brief(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Backend]:
+    """A backend that gives a process the least processor time."""
+    async with open_backend(request, tmp_path, replace(LIMITS, cpu_seconds=1)) as backend:
+        yield backend
+
+
+async def test_a_process_gets_so_much_processor_time(brief: Backend) -> None:
+    done = await run(brief, "while :; do :; done", seconds=4 * PATIENCE)
     assert (done.status, done.limit) == (128 + signal.SIGXCPU, "")
-    done = await run(backend, "trap '' XCPU; while :; do :; done", seconds=4 * PATIENCE)
+    done = await run(brief, "trap '' XCPU; while :; do :; done", seconds=4 * PATIENCE)
     assert (done.status, done.limit) == (137, "")
 
 
