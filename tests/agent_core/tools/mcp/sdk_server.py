@@ -5,9 +5,9 @@ import io
 import os
 import sys
 import time
+from importlib import import_module
 from typing import Annotated
 
-import pypdf
 from mcp.server.mcpserver import (
     Context,
     Elicit,
@@ -71,7 +71,8 @@ def note(name: str) -> str:
 def letter() -> bytes:
     """A PDF file with an empty page."""
     file = io.BytesIO()
-    writer = pypdf.PdfWriter()
+    # Each server would load it, and one test asks for this.
+    writer = import_module("pypdf").PdfWriter()
     writer.add_blank_page(72, 72)
     writer.write(file)
     return file.getvalue()
