@@ -31,6 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (Declined, Broken) as error:
         print(end_sentence(str(error)), file=sys.stderr)
         return FAILED
+    except PermissionError as error:
+        print(f"{error.filename} is closed to you: {error.strerror}.", file=sys.stderr)
+        return WRONG
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:

@@ -56,9 +56,25 @@ def find_home(environ: Mapping[str, str], given: Path | None = None) -> Path:
     user_home = environ.get("HOME") or str(Path.home())
     named = str(given) if given is not None else environ.get(HOME_VARIABLE, "").strip()
     home = expand(named or "~/.talaria", user_home).absolute()
+    if _is_closed(home):
+        raise SettingsError(
+            f"The home {home} is closed to you. Run this as its owner, or set {HOME_VARIABLE} to a"
+            " folder of yours."
+        )
     if home.exists() and not home.is_dir():
         raise SettingsError(f"The home {home} is a file; {HOME_VARIABLE} has to name a folder.")
     return home
+
+
+def _is_closed(home: Path) -> bool:
+    """Return whether the home, or a folder above it, can't be opened."""
+    try:
+        home.stat()
+    except PermissionError:
+        return True
+    except OSError:  # there is none yet
+        return False
+    return home.is_dir() and not os.access(home, os.R_OK | os.X_OK)
 
 
 def open_home(environ: Mapping[str, str], given: Path | None = None) -> Path:

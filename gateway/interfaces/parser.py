@@ -1,6 +1,7 @@
 """The argument parser of the command line: errors in one sentence, and examples in each help."""
 
 import argparse
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -9,6 +10,22 @@ from gateway import interfaces
 from gateway.errors import find_nearest, suggest
 
 _WRONG = 2
+_MISSING_VERB = "the following arguments are required: VERB"
+_PLAIN = tuple(
+    (re.compile(pattern, re.DOTALL), plain)
+    for pattern, plain in (
+        (r"\Athe following arguments are required: (.*)", r"`{prog}` also needs \1"),
+        (r"\Aone of the arguments (.*) is required\Z", r"give one of these: \1"),
+        (r"\Aargument (.*?): expected one argument\Z", r"\1 needs a value after it"),
+        (r"\Aargument (.*?): expected at least one argument\Z", r"\1 needs a value after it"),
+        (r"\Aargument (.*?): ignored explicit argument (.*)", r"\1 takes no value, and got \2"),
+        (r"\Aargument (.*?): not allowed with argument (.*)", r"\1 can't be used with \2"),
+        (r"\Aargument (.*?): invalid int value: '(.*)'", r"\1 is a whole number, and \2 is none"),
+        (r"\Aargument (.*?): invalid \w+ value: (.*)", r"\1 can't be \2"),
+        (r"\Aargument (.*?): (.*)", r"\1: \2"),
+    )
+)
+"""The messages of argparse, from Python 3.11 to 3.14, and the same in plain words."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -25,12 +42,23 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             chosen = self.list_verbs().get(getattr(found, "verb", None) or "", self)
             known = (name for one in (self, chosen) for name in one._option_string_actions)
-            chosen.error(_describe_unknown(unknown, known))
+            chosen.error(_describe_unknown(chosen.prog, unknown, known))
         return found
 
     def error(self, message: str) -> NoReturn:
         """Exit with code 2, after one sentence instead of a page of usage."""
-        self.exit(_WRONG, f"{end_sentence(message)} See `{self.prog} --help`.\n")
+        self.exit(_WRONG, f"{end_sentence(self._say(message))} See `{self.prog} --help`.\n")
+
+    def _say(self, message: str) -> str:
+        """Return argparse's message in plain words."""
+        if message == _MISSING_VERB:
+            verbs = ", ".join(self.list_verbs())
+            return f"`{self.prog}` needs to know what to do; it can do: {verbs}"
+        for pattern, plain in _PLAIN:
+            message, found = pattern.subn(plain, message)
+            if found:
+                break
+        return message.replace("{prog}", self.prog, 1)
 
     def format_help(self) -> str:
         """Return the help, with the examples at its end."""
@@ -94,10 +122,10 @@ def end_sentence(text: str) -> str:
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
-def _describe_unknown(unknown: Sequence[str], known: Iterable[str]) -> str:
+def _describe_unknown(prog: str, unknown: Sequence[str], known: Iterable[str]) -> str:
     """Return a sentence on words that no argument takes, with the nearest option if one is near."""
     first = unknown[0].partition("=")[0]
-    near = find_nearest(first, known) if first.startswith("-") else None
-    return f"unrecognized arguments: {' '.join(unknown)}" + (
-        f"; did you mean {near}?" if near else ""
-    )
+    if not first.startswith("-"):
+        return f"`{prog}` does not need {' '.join(unknown)}"
+    near = find_nearest(first, known)
+    return f"`{prog}` has no option {first}" + (f"; did you mean {near}?" if near else "")

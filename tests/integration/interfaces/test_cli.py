@@ -1,5 +1,6 @@
 """The command line: subcommands, exit codes, and error messages."""
 
+import ctypes
 import os
 import pkgutil
 import shlex
@@ -98,17 +99,24 @@ def test_the_version_is_that_of_the_package(home: Path, word: str) -> None:
     ("words", "sentence"),
     [
         (("rnu",), "There is no `talaria rnu`; did you mean run?\n"),
-        (("run", "--fast"), "Unrecognized arguments: --fast. See `talaria run --help`.\n"),
-        (("restore",), "The following arguments are required: FILE. See `talaria restore --help`"),
-        (("turns", "show", "x"), "Argument ID: invalid int value: 'x'. See `talaria turns show"),
+        (("run", "--fast"), "`talaria run` has no option --fast. See `talaria run --help`.\n"),
+        (("people",), "`talaria people` needs to know what to do; it can do: list, "),
+        (("jobs", "show", "5", "6"), "`talaria jobs show` does not need 6. See"),
+        (("jobs", "show", "5", "--title"), "`talaria jobs show` has no option --title"),
+        (("turns", "list", "--limit"), "--limit needs a value after it. See"),
+        (("restore",), "`talaria restore` also needs FILE. See `talaria restore --help`"),
+        (("turns", "show", "x"), "ID is a whole number, and x is none. See `talaria turns show"),
         (
             ("turns", "lsit"),
             "There is no `talaria turns lsit`; did you mean list? See `talaria tur",
         ),
-        (("turns", "list", "--limt", "3"), "Unrecognized arguments: --limt 3; did you mean --limi"),
+        (
+            ("turns", "list", "--limt", "3"),
+            "`talaria turns list` has no option --limt; did you mean --limi",
+        ),
         (
             ("jobs", "add", "--late", "al"),
-            "Argument --late: al is not known; did you mean all? See",
+            "--late: al is not known; did you mean all? See",
         ),
     ],
 )
@@ -270,6 +278,59 @@ async def test_a_second_gateway_says_so_before_it_looks_for_its_port(home: Path)
         assert done.code == 2
         assert f"is already open by process {first.process.pid}" in reported(done)
         assert await first.stop() == 0
+
+
+def give_up_root() -> None:
+    """Let the modes of files bind this process, even if it belongs to root."""
+    for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+
+
+def run_without_root(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "gateway", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=environ(home),
+        timeout=PATIENCE,
+        preexec_fn=give_up_root,
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's capabilities")
+@pytest.mark.parametrize("is_above", [False, True], ids=["home", "folder-above"])
+def test_a_home_of_somebody_else_is_one_sentence(tmp_path: Path, is_above: bool) -> None:
+    home = tmp_path / "other" / ".talaria"
+    home.mkdir(parents=True)
+    closed = home.parent if is_above else home
+    closed.chmod(0)
+    try:
+        tried = [run_without_root(home, *words) for words in (("run",), ("people", "list"))]
+    finally:
+        closed.chmod(0o700)
+    sentence = (
+        f"The home {home} is closed to you. Run this as its owner, or set TALARIA_HOME to a folder"
+        " of yours.\n"
+    )
+    assert [(done.returncode, done.stdout, done.stderr) for done in tried] == [
+        (2, "", sentence)
+    ] * 2
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's capabilities")
+def test_a_folder_that_is_closed_is_one_sentence(home: Path, tmp_path: Path) -> None:
+    other = tmp_path / "hermes"
+    other.mkdir()
+    other.chmod(0)
+    try:
+        done = run_without_root(home, "import", "hermes", str(other))
+    finally:
+        other.chmod(0o700)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "is closed to you: Permission denied." in done.stderr
 
 
 async def test_a_command_beside_a_gateway_that_starts_asks_to_try_again(home: Path) -> None:

@@ -107,7 +107,7 @@ def test_the_script_is_one_that_the_shell_can_read(shell: str, tmp_path: Path) -
 def test_an_unknown_shell_is_refused_with_the_nearest(tmp_path: Path) -> None:
     done = talaria(tmp_path / "home", "completion", "fihs")
     assert done.code == 2
-    assert done.err.startswith("Argument SHELL: fihs is not known; did you mean fish?")
+    assert done.err.startswith("SHELL: fihs is not known; did you mean fish?")
 
 
 def test_printing_a_script_needs_no_home(tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ def configure(parser: Parser) -> None:
         "talaria import hermes ~/.hermes",
         "talaria import openclaw ~/.openclaw --tokens",
     )
-    parser.add_argument("assistant", choices=(HERMES, OPENCLAW), help="hermes or openclaw")
+    parser.add_argument(
+        "assistant", metavar="ASSISTANT", choices=(HERMES, OPENCLAW), help="hermes or openclaw"
+    )
     parser.add_argument("folder", metavar="DIR", type=Path, help="its home, such as ~/.hermes")
     parser.add_argument("--dry-run", action="store_true", help="only show what would be imported")
     parser.add_argument("--person", metavar="SLUG", help="whom it is for; the owner by default")

@@ -29,7 +29,8 @@ def update_prices(environ: Mapping[str, str], source: str) -> int:
         whole = Path(source).expanduser().read_bytes() if is_file else asyncio.run(_fetch(source))
         reduced = reduce_table(whole, datetime.now(UTC).date())
     except (OSError, TimeoutError, ValueError, aiohttp.ClientError) as error:
-        raise Declined(f"The prices were not updated: {error or type(error).__name__}.") from error
+        fault = getattr(error, "strerror", None) or str(error) or "there was no answer in time"
+        raise Declined(f"The prices were not updated from {source}: {fault}.") from error
     target = home / MODEL_TABLE
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = target.with_suffix(".new")

@@ -38,6 +38,8 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         _refuse_if_served(home)
     if not arguments.file.startswith("s3://"):
         backup = Path(arguments.file).expanduser().absolute()
+        if backup.is_dir():
+            raise Mistaken(f"{backup} is a folder; name the file of a backup in it.")
         if not backup.is_file():
             raise Mistaken(f"There is no file {backup}.")
         return _read(backup, arguments, home, environ)
