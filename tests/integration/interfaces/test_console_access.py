@@ -1,6 +1,7 @@
 """Access to the console's pages: one-time links, what a member sees, and what nobody sees."""
 
 import asyncio
+import itertools
 import json
 import re
 import shutil
@@ -288,7 +289,22 @@ class Crowd:
 
 
 FAMILIES = {"zebrana": "bluefish", "vera": "redkite", "olga": "greyowl", "printed": "greyowl"}
-TABLES = ("turns", "ledger", "jobs", "questions", "sessions", "conversations", "messages")
+TABLES = {
+    "account": "accounts",
+    "change": "ledger",
+    "conversation": "conversations",
+    "delivery": "webhook_deliveries",
+    "job": "jobs",
+    "message": "messages",
+    "person": "people",
+    "question": "questions",
+    "review": "tasks",
+    "turn": "turns",
+    "webhook": "webhooks",
+}
+"""The table whose rows a number in an address counts."""
+CLAIMS = range(3)
+"""Numbers of claims within a review."""
 
 
 @pytest.fixture
@@ -322,13 +338,12 @@ def list_addresses(running: Served) -> list[tuple[str, str]]:
     return [(method, path) for method, path in listed if method != "HEAD"]
 
 
-def fill_in(path: str, numbers: list[int], names: list[str]) -> list[str]:
-    """A path with every number, and every name where a name belongs."""
-    if ":int}" in path:
-        filled = [re.sub(r"\{\w+:int\}", str(number), path) for number in numbers]
-    else:
-        filled = [path]
-    return list(dict.fromkeys(re.sub(r"\{\w+\}", one, each) for each in filled for one in names))
+def fill_in(path: str, numbers: dict[str, range], names: list[str]) -> list[str]:
+    """A path with each row's number where one belongs, and every name where a name belongs."""
+    places = re.findall(r"\{(\w+)(:int)?\}", path)
+    choices = [numbers[place] if is_number else names for place, is_number in places]
+    blank = re.sub(r"\{[\w:]+\}", "{}", path)
+    return [blank.format(*chosen) for chosen in itertools.product(*choices)]
 
 
 def dump_all(connection: Connection, others: list[Person]) -> list[str]:
@@ -349,11 +364,12 @@ def dump_all(connection: Connection, others: list[Person]) -> list[str]:
 async def test_no_address_shows_or_changes_what_belongs_to_somebody_else(crowd: Crowd) -> None:
     database = crowd.served.gateway.database
 
-    def find_numbers(connection: Connection) -> list[int]:
-        newest = [
-            connection.execute(f"SELECT MAX(id) FROM {table}").fetchone()[0] for table in TABLES
-        ]
-        return list(range(max(filter(None, newest)) + 2))
+    def find_numbers(connection: Connection) -> dict[str, range]:
+        newest = {
+            name: connection.execute(f"SELECT MAX(id) FROM {table}").fetchone()[0] or 0
+            for name, table in TABLES.items()
+        }
+        return {name: range(number + 2) for name, number in newest.items()} | {"claim": CLAIMS}
 
     numbers = await database.read(find_numbers)
     everybody = {one.slug: one for one in await database.read(people.list_all)}
