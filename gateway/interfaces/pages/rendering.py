@@ -1,5 +1,6 @@
 """Renders the pages: templates, the person who looks, and the headers of each answer."""
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from http import HTTPStatus
 from importlib import resources
 
 import jinja2
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -29,6 +31,7 @@ from gateway.texts.jobs import IN_ZONE
 from gateway.texts.memory import name_maker
 from gateway.texts.usage import describe_amount, describe_charged, name_purpose
 
+_CODE = re.compile(r"```\w*\n(.*?)\n```|`([^`\n]+)`", re.DOTALL)
 _DOLLAR = 1_000_000
 """Micro-dollars."""
 _POLICY = (
@@ -108,6 +111,15 @@ def show_dollars(micro_dollars: int) -> str:
     return f"${format_number(micro_dollars / _DOLLAR, ',.4f')}"
 
 
+def mark_code(text: str) -> Markup:
+    """Return a text in which what stands between backticks is marked as code, as in a chat."""
+
+    def mark(found: re.Match[str]) -> str:
+        return f"<code>{found[1] or found[2] or ''}</code>"
+
+    return Markup(_CODE.sub(mark, str(escape(text))))  # noqa: S704 - escaped
+
+
 def render_note(request: Request, note: Callable[[], str], status: HTTPStatus) -> Response:
     """Render a page with one sentence, for somebody who sees no other page."""
     return render(request, NOBODY, "note.html", status=status, note=note)
@@ -185,6 +197,7 @@ def _load() -> jinja2.Environment:
     environment.filters |= {
         "actor": name_maker,
         "charged": describe_charged,
+        "code": mark_code,
         "connection": states.name_connection,
         "job_state": states.name_job_state,
         "mode": states.name_mode,

@@ -73,7 +73,7 @@ STILL_RUNS = Text("still running")
 FAILED = Text("failed")
 PROMPT = Text("Prompt")
 PROMPT_GONE = Text("The prompt of this turn was deleted, or no model was asked.")
-PROMPT_SIZE = Plural("{n:,} character", "{n:,} characters")
+PROMPT_SIZE = Plural("Show the prompt ({n:,} character)", "Show the prompt ({n:,} characters)")
 OF_GROUP = Text("The prompt of a shared conversation holds words of others, so it is not shown.")
 
 NOTES_WAIT = Plural("{n:,} note needs your approval", "{n:,} notes need your approval")

@@ -23,7 +23,7 @@ KINDS: Mapping[EventKind, Text] = {
 }
 NO_KINDS = Text("Choose at least one event.")
 SECRET_OF = Text("The signing secret of {name}. Copy it now: it is not shown again.")
-OLD_UNTIL = Text("The secret before it signs, too, until")
+OLD_UNTIL = Text("The former secret also signs until")
 STATES: Mapping[State, Text] = {
     "active": Text("active"),
     "paused": Text("paused"),

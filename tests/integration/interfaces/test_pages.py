@@ -235,7 +235,7 @@ async def test_health_shows_what_is_wrong_since_when_and_how_long_messages_waite
             text = await answer.text()
     assert "Something needs your attention." in text
     wrong = text.partition('<h2 id="incidents">')[2].partition("</section>")[0]
-    assert "I can&#39;t reach Telegram: telegram refused" in wrong
+    assert "Telegram is disconnected. telegram refused" in wrong
     assert 'Since <time datetime="2026-09-21T' in wrong
     assert "slack refused" not in text
     row = text.partition("How long messages waited")[2].partition("</table>")[0]
