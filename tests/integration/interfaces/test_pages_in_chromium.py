@@ -143,6 +143,19 @@ async def keep(page: Any, name: str) -> None:
         await page.screenshot(path=f"{SHOTS}/{name}.png", full_page=True)
 
 
+async def check(page: Any, name: str) -> None:
+    """Let axe look at a page, and keep its pictures if somebody wants them."""
+    found = await axe.Axe().run(page)
+    assert found.violations_count == 0, (name, found.generate_report())
+    if SHOTS:
+        for scheme, width in (("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)):
+            await page.emulate_media(color_scheme=scheme)
+            await page.set_viewport_size({"width": width, "height": 844})
+            await keep(page, f"{name}-{scheme}-{width}")
+        await page.emulate_media(color_scheme="light")
+        await page.set_viewport_size({"width": 1280, "height": 720})
+
+
 async def test_the_owner_walks_through_the_pages_and_undoes_a_change(home: Path) -> None:
     async with opened(home) as (running, _, __), looking(running) as page:
         await page.get_by_role("link", name="Pages").click()
@@ -162,6 +175,12 @@ async def test_the_owner_walks_through_the_pages_and_undoes_a_change(home: Path)
         await page.keyboard.press("Enter")
         number = str(name).rsplit(" ", 1)[-1]
         await page.get_by_text(f"undid change {number}").wait_for()
+        dismissed = page.get_by_role("region", name="Dismissed notes")
+        back = await dismissed.get_by_role("button", name="Bring back").count()
+        await dismissed.get_by_role("button", name="Bring back").first.click()
+        await page.get_by_role("button", name="Accept").first.wait_for()
+        assert await dismissed.get_by_role("button", name="Bring back").count() == back - 1
+        await check(page, "memory-brought-back")
         await page.get_by_role("link", name="Jobs", exact=True).click()
         await page.get_by_role("button", name="Pause: Water the plants").click()
         await page.get_by_role("button", name="Resume: Water the plants").wait_for()
@@ -170,6 +189,13 @@ async def test_the_owner_walks_through_the_pages_and_undoes_a_change(home: Path)
         await page.keyboard.press("Enter")
         await page.get_by_role("heading", name="Garden").wait_for()
         await page.get_by_role("button", name="Undo", exact=True).click()
+        await page.get_by_role("heading", name="Water the plants", exact=True).first.wait_for()
+        garden = page.locator("#versions ~ form").filter(has_text="Garden")
+        await garden.get_by_role("button", name="Put back").click()
+        await page.get_by_role("heading", name="Garden", exact=True).wait_for()
+        await check(page, "job-put-back")
+        await page.get_by_role("button", name="Undo", exact=True).click()
+        await page.get_by_role("heading", name="Water the plants", exact=True).first.wait_for()
         await page.get_by_role("link", name="Jobs", exact=True).first.click()
         await page.get_by_role("button", name="Delete: Water the plants").click()
         await page.get_by_role("button", name="Restore: Water the plants").click()
@@ -184,6 +210,14 @@ async def test_the_owner_walks_through_the_pages_and_undoes_a_change(home: Path)
         await page.get_by_text("Quiet hours: changed. Before: not set.").wait_for()
         await page.get_by_role("button", name="Undo", exact=True).click()
         await page.get_by_text("Quiet hours: changed. Before: 22:00-07:00.").wait_for()
+        await page.get_by_role("link", name="Webhooks").click()
+        await page.get_by_text("Change: ends").click()
+        await page.get_by_role("button", name="Replace the secret: ends").click()
+        await page.get_by_text("The signing secret of ends.").wait_for()
+        await check(page, "webhook-rotated")
+        await page.get_by_role("button", name="Remove: ends").click()
+        await page.get_by_role("button", name="Restore: ends").click()
+        await page.get_by_role("button", name="Remove: ends").wait_for()
 
 
 async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
@@ -204,8 +238,17 @@ async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
         await page.get_by_role("button", name="Send", exact=True).click()
         await page.locator("article").get_by_text("An owl is one, too.").wait_for()
         await page.wait_for_function("document.getElementById('grown').textContent === ''")
-        found = await axe.Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
+        await check(page, "fork")
+        await page.get_by_role("button", name="Remove this conversation").click()
+        await page.get_by_text("This conversation is removed").wait_for()
+        assert await page.get_by_label("Write a message").count() == 0
+        await check(page, "fork-removed")
+        await page.get_by_role("link", name="Conversations", exact=True).click()
+        removed = page.get_by_role("region", name="Removed conversations")
+        await removed.get_by_role("button", name="Bring it back").wait_for()
+        await check(page, "conversations-removed")
+        await removed.get_by_role("button", name="Bring it back").click()
+        await page.get_by_label("Write a message").wait_for()
 
 
 async def test_an_open_page_shows_a_new_turn_by_itself(home: Path) -> None:
