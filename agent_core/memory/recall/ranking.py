@@ -17,6 +17,7 @@ from agent_core.memory.recall.query import Query
 from agent_core.state.search.passages import FoundMessage, Passage
 from agent_core.state.search.search import Term
 from agent_core.state.tokenizer import UNINDEXED, cut, stem
+from agent_core.state.word_vectors import LEAST_ALIKE, Likeness, list_words
 
 Clock = Callable[[int], datetime]
 """Converts milliseconds to local time."""
@@ -57,6 +58,11 @@ word.
 TIME, DAY, STATES_WHEN = 1.6, 1.0, 0.5
 """The bonuses for a message from the month or year asked for, from that very day, and for one that
 tells a time when the query asks for one; in units of a usual word.
+"""
+ALIKE, COMPARED = 0.65, 30
+"""The bonus for a word that is like a missing one of the query in meaning, as a share of that
+word's weight, per unit of its likeness above the least; and the number of best messages whose
+words are compared.
 """
 
 _STATES_TIME: Final = frozenset(
@@ -123,6 +129,8 @@ class Ranking:
         self._usual = sum(self._worths) / max(len(weights), 1)
         self._clock = clock
         self._named: dict[str, float] = {}
+        self._sought: list[tuple[str, float]] = []
+        self._likeness = Likeness([])
 
     def rank(self, windows: Iterable[Sequence[Passage]]) -> list[Ranked]:
         """Rank messages by their best passages, then newest first. Each window is a run of
@@ -164,8 +172,12 @@ class Ranking:
             replace(one, score=one.score + CONVERSATION * conversations[one.message.session_id])
             for one in best.values()
         ]
-        ranked.sort(key=lambda one: (-one.score, -one.message.id))
-        return ranked
+        ranked.sort(key=_order)
+        compared = [
+            replace(one, score=one.score + self._likeness_bonus(one.text))
+            for one in ranked[:COMPARED]
+        ]
+        return [*sorted(compared, key=_order), *ranked[COMPARED:]]
 
     def _note_names(self, askers: Iterable[str]) -> None:
         """Note which speakers the query names, and reduce the weight of their names in texts.
@@ -183,6 +195,13 @@ class Ranking:
             self._by_word[term.word] * (NAME if term.word in of_names else 1)
             for term in self._terms
         ]
+        # A word that nobody said weighs as much as a usual one.
+        self._sought = [
+            (term.word, self._by_word.get(term.word, self._usual))
+            for term in self._query.terms
+            if term.word in self._query.written and term.word not in of_names
+        ]
+        self._likeness = Likeness([self._query.written[word] for word, _ in self._sought])
 
     def _read(self, passage: Passage) -> _Read:
         words = cut(passage.text)
@@ -225,6 +244,19 @@ class Ranking:
             bonus += SPEAKER * self._named.get(message.asker, 0)
         return bonus
 
+    def _likeness_bonus(self, text: str) -> float:
+        """Reward words that are like words of the query which the text doesn't hold."""
+        best: dict[int, float] = {}
+        for word in set(list_words(text)):
+            for place, cosine in self._likeness.compare(word).items():
+                best[place] = max(best.get(place, 0.0), cosine)
+        held = set(cut(text))
+        return ALIKE * sum(
+            self._sought[place][1] * (cosine - LEAST_ALIKE)
+            for place, cosine in best.items()
+            if self._sought[place][0] not in held
+        )
+
     def _wish_bonus(self, passage: Passage, words: Sequence[str]) -> float:
         if not self._query.is_request or passage.message.role != "user":
             return 0
@@ -241,6 +273,10 @@ class Ranking:
         if query.asks_when and not _STATES_TIME.isdisjoint(words):
             bonus += STATES_WHEN
         return bonus
+
+
+def _order(one: Ranked) -> tuple[float, int]:
+    return -one.score, -one.message.id
 
 
 def _with_neighbours(one: _Read, beside: Mapping[int, _Read]) -> Mapping[int, float]:

@@ -17,7 +17,7 @@ from operator import mul
 
 from agent_core.skills.catalog import CatalogEntry, SkillCatalog
 from agent_core.skills.parser import Skill
-from agent_core.skills.tools import word_vectors
+from agent_core.state import word_vectors
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.skills import SkillRow

@@ -143,16 +143,30 @@ def test_asked_what_was_said_oneself_the_own_words_come_first() -> None:
 def test_asked_for_an_answer_now_a_wish_for_answers_comes_first() -> None:
     plain = say(3, "a book about whales that I finished on the train")
     for wish in ("Always name the narrator of a book", "I prefer a book that is short"):
-        assert order("can you suggest a book", [plain], [say(1, wish)]) == [1, 3]
+        assert order("can you bring a book", [plain], [say(1, wish)]) == [1, 3]
         assert order("which book did I finish", [plain], [say(1, wish)]) == [3, 1]
         theirs = say(1, wish, role="assistant")
-        assert order("can you suggest a book", [plain], [theirs]) == [3, 1]
+        assert order("can you bring a book", [plain], [theirs]) == [3, 1]
 
 
 def test_asked_what_the_assistant_said_its_words_come_first() -> None:
     own, reported = [say(2, "a dog called rex")], [say(1, "a dog called rex", role="assistant")]
     for asked in ("which dog rex did you recommend to me", "welchen dog rex hast du empfohlen"):
         assert order(asked, own, reported) == [1, 2]
+
+
+def test_a_word_of_the_same_meaning_counts_but_less_than_the_word_itself() -> None:
+    alike, other = [say(1, "her dog is old")], [say(2, "her car is old")]
+    assert order("her old pet", alike, other) == [1, 2]
+    assert order("her old pet", alike, [say(3, "her old pet")]) == [3, 1]
+    assert order("her old pet Rex", alike, [say(4, "her old pet dog")], common="pet") == [4, 1]
+
+
+def test_a_name_has_no_likeness() -> None:
+    asked = "What does April think of pottery?"
+    spring = say(1, "pottery in spring", by="April")
+    car = say(2, "pottery in here", by="April")
+    assert order(asked, [spring], [car]) == [2, 1]
 
 
 def test_the_best_passage_stands_for_its_message() -> None:

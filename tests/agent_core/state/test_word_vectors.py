@@ -6,12 +6,20 @@ from operator import mul
 
 import pytest
 
-from agent_core.skills.tools import word_vectors
-from agent_core.skills.tools.word_vectors import DIMENSIONS, embed, point
+from agent_core.state import word_vectors
+from agent_core.state.word_vectors import (
+    DIMENSIONS,
+    LEAST_ALIKE,
+    Likeness,
+    embed,
+    list_words,
+    point,
+)
 
 
 def compare(one: str, other: str) -> float:
-    return sum(map(mul, point(one), point(other)))
+    cosine: float = sum(map(mul, point(one), point(other)))
+    return cosine
 
 
 def measure(text: str) -> float:
@@ -68,3 +76,31 @@ def test_the_table_is_sorted_and_whole() -> None:
     entries = folder.joinpath("word_vectors.bin").read_bytes()
     assert len(entries) == len(words) * (1 + DIMENSIONS // 2)
     assert len(entries) + sum(map(len, encoded)) < 4_000_000
+
+
+def test_words_that_mean_the_same_are_alike() -> None:
+    likeness = Likeness(["pet", "holiday", "発票"])
+    assert likeness.compare("dog").keys() == {0}
+    assert likeness.compare("urlaub").keys() == {1}
+    assert likeness.compare("invoice") == {}
+    assert likeness.compare("発票") == {}
+
+
+def test_a_word_of_several_parts_is_alike_too() -> None:
+    likeness = Likeness(["reifen", "vacation"])
+    assert likeness.compare("winterreifen").keys() == {0}
+    assert likeness.compare("holiday").keys() == {1}
+
+
+def test_a_likeness_is_the_cosine_of_two_words() -> None:
+    likeness = Likeness(["pet", "animal", "holiday", "trip"])
+    for word in ("dog", "urlaub", "vacation"):
+        for place, cosine in likeness.compare(word).items():
+            known = compare(("pet", "animal", "holiday", "trip")[place], word)
+            assert cosine == pytest.approx(known, abs=1e-5)
+            assert cosine > LEAST_ALIKE
+    assert likeness.compare("animal")[1] == pytest.approx(1.0, abs=1e-5)
+
+
+def test_words_are_letters_in_small_letters() -> None:
+    assert list_words("My 2 Dogs, über_all!") == ["my", "dogs", "über", "all"]

@@ -11,10 +11,11 @@ import mmap
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import as_file, files
 from itertools import islice
+from operator import mul
 from typing import NamedTuple
 
 DIMENSIONS = 96
@@ -35,6 +36,12 @@ _REMEMBERED = 8_192
 _WORD = re.compile(r"[^\W\d_]+")
 _LOW = bytes(byte & 15 for byte in range(256))
 _HIGH = bytes(byte >> 4 for byte in range(256))
+_SIGNS = int.from_bytes(b"\x88" * (DIMENSIONS // 2))
+"""Selects the upper bit of each number: whether it is above the middle."""
+_MOST_APART = 38
+"""Words whose signs differ in more places are not compared: they are hardly ever alike."""
+LEAST_ALIKE = 0.3
+"""The cosine below which two words are not alike."""
 
 
 class _Table(NamedTuple):
@@ -53,6 +60,60 @@ class _Table(NamedTuple):
         """Return the logarithm of a word's probability."""
         return -self.entries[number * _ENTRY] / RARITIES
 
+    def pack(self, number: int) -> bytes:
+        """Return the numbers of a word, two in a byte."""
+        place = number * _ENTRY + 1
+        return self.entries[place : place + DIMENSIONS // 2]
+
+
+def list_words(text: str) -> list[str]:
+    """Return the words of a text in small letters, as the table knows them."""
+    return _WORD.findall(text.lower())
+
+
+class Likeness:
+    """Compares words with the ones that it was made of. Words are in small letters."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """Look the words up. One without known parts is like no other."""
+        self._wanted = [
+            (place, signs, point(word))
+            for place, word in enumerate(words)
+            if (signs := _list_signs(word)) is not None
+        ]
+        self._known: dict[str, Mapping[int, float]] = {}
+
+    def compare(self, word: str) -> Mapping[int, float]:
+        """Return the cosines above `LEAST_ALIKE`, by the places of the words that are alike."""
+        found = self._known.get(word)
+        if found is None:
+            found = self._known[word] = self._compare(word)
+        return found
+
+    def _compare(self, word: str) -> Mapping[int, float]:
+        signs = _list_signs(word)
+        if signs is None:
+            return {}
+        cosines = (
+            (place, sum(map(mul, point(word), wanted)))
+            for place, others, wanted in self._wanted
+            if (signs ^ others).bit_count() <= _MOST_APART
+        )
+        return {place: cosine for place, cosine in cosines if cosine > LEAST_ALIKE}
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _list_signs(word: str) -> int | None:
+    """Return one bit for each number of a word, set if it is positive; none if no part is known."""
+    numbers = _split(word)
+    if len(numbers) == 1:
+        return int.from_bytes(_read_table().pack(*numbers)) & _SIGNS
+    if not numbers:
+        return None
+    vector = embed(word)
+    halves = zip(vector[: DIMENSIONS // 2], vector[DIMENSIONS // 2 :], strict=True)
+    return int.from_bytes(bytes((one > 0) << 3 | (other > 0) << 7 for one, other in halves))
+
 
 def embed(text: str) -> "array[float]":
     """Return the vector of a text: the sum of its words, of the first 300."""
@@ -62,8 +123,7 @@ def embed(text: str) -> "array[float]":
     for found in islice(_WORD.finditer(text.lower()), _MOST_WORDS):
         for number in _split(found[0]):
             weight = _COMMON / (_COMMON + math.exp(table.rate(number)))
-            place = number * _ENTRY + 1
-            packed = table.entries[place : place + DIMENSIONS // 2]
+            packed = table.pack(number)
             row = packed.translate(_LOW) + packed.translate(_HIGH)
             total = [sum_ + weight * value for sum_, value in zip(total, row, strict=True)]
             weights += weight
@@ -107,7 +167,7 @@ def _list_parts(table: _Table, word: str, end: int) -> Iterator[tuple[int, int]]
 
 @cache
 def _read_table() -> _Table:
-    folder = files("agent_core.skills.tools")
+    folder = files("agent_core.state")
     words = folder.joinpath("words.txt").read_bytes().split()
     with as_file(folder.joinpath("word_vectors.bin")) as path, path.open("rb") as file:
         return _Table(words, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
