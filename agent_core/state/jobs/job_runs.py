@@ -371,19 +371,19 @@ def find_of_turn(connection: Connection, *, turn_id: TurnId) -> RunId | None:
 _NAMES = tuple(_COLUMNS.split(", "))
 _NUMBERS = ("slot_at", "due_at", "missed", "attempts")
 _MOMENTS = ("started_at", "ended_at")
-_MOMENT, _STATES = int | None, get_args(RunState)
-"""Made once, because a page may read thousands of runs."""
+_MOMENT = (int, type(None))
+_KINDS: tuple[type | tuple[type, ...], ...] = (
+    *(int, int, str, int, int, str, int, int, str),
+    *(_MOMENT, _MOMENT, str),
+)
+"""The types of the columns."""
+_STATES = get_args(RunState)
 
 
 def _run(row: tuple[object, ...]) -> Run:
     fields = dict(zip(_NAMES, row, strict=True))
-    is_whole = (
-        all(isinstance(fields[name], int) for name in _NUMBERS)
-        and all(isinstance(fields[name], _MOMENT) for name in _MOMENTS)
-        and isinstance(fields["slot"], str)
-        and isinstance(fields["reason"], str)
-        and isinstance(fields["input"], str)
-        and fields["state"] in _STATES
+    is_whole = fields["state"] in _STATES and all(
+        isinstance(value, kind) for value, kind in zip(row, _KINDS, strict=True)
     )
     if not is_whole:
         fields |= {**dict.fromkeys(_NUMBERS, 0), **dict.fromkeys(_MOMENTS)}

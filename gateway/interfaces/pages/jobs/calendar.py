@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
+from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -163,17 +164,34 @@ def _list_planned(
         slot: Slot | None = next_slot_of(job)
         if slot and slot.at < days[0].span[0]:
             slot = first_slot(timing, zone, max(days[0].span[0] - 1, now))
-        walk = walk_slots(timing, zone, slot) if slot else iter(())
-        slot = next(walk, None)
-        for day in days:
-            end, count = day.span[1], 0
-            while slot and slot.at < end:
-                yield Entry(at=slot.at, job_id=job.id, title=job.title)
-                count += 1
-                if count > most:  # the rest of the day is left out
-                    later = first_slot(timing, zone, end - 1)
-                    walk = walk_slots(timing, zone, later) if later else iter(())
-                slot = next(walk, None)
+        if slot:
+            ends = tuple(day.span[1] for day in days)
+            for at in _walk_days(job.timing, job.zone, slot, ends, most):
+                yield Entry(at=at, job_id=job.id, title=job.title)
+
+
+@lru_cache(maxsize=512)
+def _walk_days(
+    text: str, zone_name: str, first: Slot, ends: tuple[int, ...], most: int
+) -> tuple[int, ...]:
+    """List the slots of a timing until each of some ends, a little more than `most` for each.
+
+    An open calendar is asked for again with each event, and its slots are the same.
+    """
+    timing, zone = load_timing(text), find_zone(zone_name)
+    found: list[int] = []
+    walk = walk_slots(timing, zone, first)
+    slot = next(walk, None)
+    for end in ends:
+        count = 0
+        while slot and slot.at < end:
+            found.append(slot.at)
+            count += 1
+            if count > most:  # the rest of the day is left out
+                later = first_slot(timing, zone, end - 1)
+                walk = walk_slots(timing, zone, later) if later else iter(())
+            slot = next(walk, None)
+    return tuple(found)
 
 
 def _fill(connection: Connection, day: Day, entries: Sequence[Entry], most: tuple[int, int]) -> Day:
