@@ -1,6 +1,7 @@
 """Where backups go: a folder, a bucket of S3 or of a server like it, or the input of a command."""
 
 import json
+import re
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -25,6 +26,15 @@ _PATIENCE = timedelta(hours=6)
 """The longest transfer."""
 _RETRIES = 4
 _LONGEST_REASON = 300
+_CODE = re.compile(r"<Code>(\w+)</Code>")
+_EXPLANATIONS = {
+    "AccessDenied": "the key may not do this there",
+    "InvalidAccessKeyId": "AWS_ACCESS_KEY_ID is not known there",
+    "NoSuchBucket": "there is no such bucket; create it first",
+    "NoSuchKey": "there is no such file in the bucket",
+    "SignatureDoesNotMatch": "AWS_SECRET_ACCESS_KEY does not belong to AWS_ACCESS_KEY_ID",
+}
+"""The usual codes of errors of S3 and of servers that speak its protocol."""
 
 
 class BackupPlace(Protocol):
@@ -113,9 +123,7 @@ class BucketPlace:
         try:
             return work(self._open(load_extra("obstore.store")))
         except (errors.BaseError, FileNotFoundError) as error:
-            # What follows repeats the error in the words of Rust.
-            reason = " ".join(str(error).partition("Debug source")[0].split())[:_LONGEST_REASON]
-            raise StoreError(f"{self.address} can't be used: {reason}") from error
+            raise StoreError(f"{self.address} can't be used: {_explain(str(error))}") from error
 
     def _open(self, stores: ModuleType) -> Any:
         url = urlsplit(self.address)
@@ -185,3 +193,14 @@ def find_newest(folder: Path) -> tuple[int, str] | None:
         if not where.startswith("/") or Path(where).exists():
             found.append((int(record["at"]), where))
     return max(found, default=None)
+
+
+def _explain(fault: str) -> str:
+    """Return what a bucket or its server says, in plain words if the error is a usual one."""
+    code = _CODE.search(fault)
+    if code:
+        return _EXPLANATIONS.get(code[1], f"its server answered {code[1]}")
+    if "error sending request" in fault:
+        return "its server did not answer; check the network and backup.s3_endpoint"
+    # What follows repeats the error in the words of Rust.
+    return " ".join(fault.partition("Debug source")[0].split())[:_LONGEST_REASON]

@@ -12,7 +12,7 @@ from tests.integration.processes import Done, talaria
 
 STAND_IN = """#!/bin/sh
 echo "$0 $*" >> "$(dirname "$0")/calls"
-case " $FAIL " in *" $2 "*) echo "Failed to connect to bus" >&2; exit 1;; esac
+case " $FAIL " in *" $2 "*) echo "${SAYS:-Unit is masked}" >&2; exit 1;; esac
 echo "shown: $*"
 """
 
@@ -86,7 +86,18 @@ def test_a_unit_of_somebody_else_is_left_alone(programs: Path) -> None:
 def test_what_the_manager_says_is_passed_on(programs: Path) -> None:
     done = service(programs, "install", FAIL="enable")
     assert done.code == 2
-    assert done.err == ("`systemctl --user enable talaria` failed: Failed to connect to bus.\n")
+    assert done.err == ("`systemctl --user enable talaria` failed: Unit is masked.\n")
+
+
+def test_a_user_without_a_session_gets_one_plain_sentence(programs: Path) -> None:
+    said = "Failed to connect to bus: No medium found"
+    done = service(programs, "install", FAIL="daemon-reload", SAYS=said)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "This user has no session of systemd. Log in as this user, and not through su or sudo, then"
+        " try again. docs/always-on.md shows Docker instead.\n"
+    )
+    assert not unit(programs).exists()
 
 
 def test_a_machine_without_a_manager_gets_another_way(tmp_path: Path) -> None:

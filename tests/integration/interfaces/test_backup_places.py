@@ -71,9 +71,9 @@ async def test_a_bucket_that_refuses_is_named(home: Path, server: S3Emulator) ->
     wrong = bucket(server, AWS_SECRET_ACCESS_KEY="wrong")
     done = await talaria_beside(home, "backup", **wrong)
     assert done.code == 2
-    assert done.err.startswith("s3://box/home can't be used: ")
-    assert "Debug source" not in done.err
-    assert done.err.count("\n") == 1
+    assert done.err == (
+        "s3://box/home can't be used: AWS_SECRET_ACCESS_KEY does not belong to AWS_ACCESS_KEY_ID.\n"
+    )
     assert "wrong" not in done.err
     assert server.refused
     server.is_full = True
@@ -98,7 +98,7 @@ async def test_a_bucket_loses_old_nightly_backups_only(tmp_path: Path, server: S
         "box/other/nightly-0.tar.gz",
     ]
     (tmp_path / "taken").touch()
-    with pytest.raises(StoreError, match="can't be used"):
+    with pytest.raises(StoreError, match="can't be used: there is no such file in the bucket"):
         await asyncio.to_thread(place.fetch, "missing", tmp_path / "new")
 
 

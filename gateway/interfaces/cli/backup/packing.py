@@ -88,8 +88,9 @@ def _copied(home: Path) -> Iterator[Path]:
 
 def _describe(where: str, written: Manifest, *, has_secrets: bool) -> str:
     """Say what was written, and what is not in it."""
+    count = "1 file" if written.files == 1 else f"{written.files:,} files"
     about = (
-        f"{where} holds {written.files:,} files ({written.size / 1e6:,.1f} MB before packing)."
+        f"{where} holds {count} ({written.size / 1e6:,.1f} MB before packing)."
         " It was read again and is complete."
     )
     if has_secrets:

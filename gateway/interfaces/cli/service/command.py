@@ -16,6 +16,8 @@ from gateway.interfaces.waiting import read_settings
 
 _PATIENCE = 60.0
 """Seconds for a command of the service manager; a stop takes up to 45."""
+_NO_SESSION = "Failed to connect to bus"
+"""Words of systemctl where no user manager runs."""
 _OUTPUT = Path("logs", "service.log")
 
 
@@ -64,7 +66,8 @@ def _install(manager: Manager, home: Path) -> int:
         raise Declined(
             f"{manager.path} was not written by Talaria. Remove it, or keep using it instead."
         )
-    if not manager.path.exists() and is_served(home):
+    is_new = not manager.path.exists()
+    if is_new and is_served(home):
         raise Declined("Talaria is running already. Stop it first, and run this again.")
     make_home(home)
     (home / _OUTPUT).parent.mkdir(mode=0o700, exist_ok=True)
@@ -73,7 +76,13 @@ def _install(manager: Manager, home: Path) -> int:
         manager.path.write_text(manager.text, "utf-8")
     except OSError as error:
         raise StartError(f"{manager.path} can't be written: {error.strerror}.") from error
-    for words in manager.install:
+    try:
+        _run(manager.install[0])
+    except StartError:
+        if is_new:  # its manager has not read the file, and may never
+            manager.path.unlink()
+        raise
+    for words in manager.install[1:]:
         _run(words)
     print(f"Talaria runs now, and starts with the machine. The service is {manager.path}.")
     if manager.program == "systemctl":
@@ -111,4 +120,9 @@ def _run(words: tuple[str, ...]) -> None:
         raise StartError(f"`{' '.join(words)}` did not end within {_PATIENCE:g} s.") from error
     if done.returncode:
         said = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
+        if _NO_SESSION in said:
+            raise StartError(
+                "This user has no session of systemd. Log in as this user, and not through su or"
+                " sudo, then try again. docs/always-on.md shows Docker instead."
+            )
         raise StartError(f"`{' '.join(words)}` failed: {said}")
