@@ -198,7 +198,9 @@ async def test_no_form_fails_or_tells_or_changes_anything_of_another_person(home
                     status, _ = await send(owner, path, bodies[0], **sent)
                     assert status == 403, (path, sent)
                 if path not in OUTSIDE:
-                    assert (await send(stranger, path, bodies[0]))[0] == 401, path
+                    status, text = await send(stranger, path, bodies[0])
+                    assert status == 401, path
+                    assert "<title>Talaria</title>" in text
             await attack(zebrana, olga, forms, bodies)
             assert await database.read(partial(read_own, person=olga.person)) == before
             await attack(olga, zebrana, forms, bodies)

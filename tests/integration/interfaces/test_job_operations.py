@@ -435,7 +435,7 @@ async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
     [
         (
             ("add", "--person", "ann"),
-            "One of the arguments --cron --every --at --times --on is required.",
+            "Give one of these: --cron --every --at --times --on.",
         ),
         (("add", "--person", "ann", "--cron", "1 2", "--message", "x"), "five fields"),
         (("add", "--person", "ann", "--at", "soon", "--message", "x"), "is not a time"),
