@@ -29,6 +29,7 @@ _COMMON = 1e-4
 """The probability of a word that weighs half."""
 _LONGEST_WORD = 40
 _LONGEST_PART = 20
+_SHORTEST_BEGINNING = 4
 _UNKNOWN = -30.0
 """What a letter costs that no part covers, as the logarithm of a probability."""
 _MOST_WORDS = 300
@@ -72,30 +73,34 @@ def list_words(text: str) -> list[str]:
 
 
 class Likeness:
-    """Compares words with the ones that it was made of. Words are in small letters."""
+    """Compares words with the ones that it was made of. Words are in small letters.
+
+    A word that the table lacks counts as its longest known beginning. To find the likeliest parts,
+    as `embed` does, takes ten times as long and finds no more messages.
+    """
 
     def __init__(self, words: Sequence[str]) -> None:
-        """Look the words up. One without known parts is like no other."""
+        """Look the words up. One without a known beginning is like no other."""
+        numbers = [_find_beginning(word) for word in words]
         self._wanted = [
-            (place, signs, point(word))
-            for place, word in enumerate(words)
-            if (signs := _list_signs(word)) is not None
+            (place, _read_signs(number), _read_direction(number))
+            for place, number in enumerate(numbers)
+            if number >= 0
         ]
-        self._known: dict[str, Mapping[int, float]] = {}
+        self._known: dict[int, Mapping[int, float]] = {-1: {}}
 
     def compare(self, word: str) -> Mapping[int, float]:
         """Return the cosines above `LEAST_ALIKE`, by the places of the words that are alike."""
-        found = self._known.get(word)
+        number = _find_beginning(word)
+        found = self._known.get(number)
         if found is None:
-            found = self._known[word] = self._compare(word)
+            found = self._known[number] = self._compare(number)
         return found
 
-    def _compare(self, word: str) -> Mapping[int, float]:
-        signs = _list_signs(word)
-        if signs is None:
-            return {}
+    def _compare(self, number: int) -> Mapping[int, float]:
+        signs = _read_signs(number)
         cosines = (
-            (place, sum(map(mul, point(word), wanted)))
+            (place, sum(map(mul, _read_direction(number), wanted)))
             for place, others, wanted in self._wanted
             if (signs ^ others).bit_count() <= _MOST_APART
         )
@@ -103,16 +108,27 @@ class Likeness:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _list_signs(word: str) -> int | None:
-    """Return one bit for each number of a word, set if it is positive; none if no part is known."""
-    numbers = _split(word)
-    if len(numbers) == 1:
-        return int.from_bytes(_read_table().pack(*numbers)) & _SIGNS
-    if not numbers:
-        return None
-    vector = embed(word)
-    halves = zip(vector[: DIMENSIONS // 2], vector[DIMENSIONS // 2 :], strict=True)
-    return int.from_bytes(bytes((one > 0) << 3 | (other > 0) << 7 for one, other in halves))
+def _find_beginning(word: str) -> int:
+    """Return the number of a word, or of its longest known beginning of over half of it; or -1."""
+    table = _read_table()
+    for end in range(len(word), max(len(word) // 2, _SHORTEST_BEGINNING - 1), -1):
+        if (number := table.find(word[:end])) >= 0:
+            return number
+    return table.find(word)
+
+
+def _read_signs(number: int) -> int:
+    """Return one bit for each number of an entry, set if it is above the middle."""
+    return int.from_bytes(_read_table().pack(number)) & _SIGNS
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _read_direction(number: int) -> "array[float]":
+    """Return the vector of an entry at the length 1."""
+    packed = _read_table().pack(number)
+    row = [value - MIDDLE for value in packed.translate(_LOW) + packed.translate(_HIGH)]
+    length = math.sqrt(sum(value * value for value in row))
+    return array("f", [value / length for value in row])
 
 
 def embed(text: str) -> "array[float]":

@@ -16,7 +16,7 @@ from agent_core.ids import MessageId, SessionId
 from agent_core.memory.recall.query import Query
 from agent_core.state.search.passages import FoundMessage, Passage
 from agent_core.state.search.search import Term
-from agent_core.state.tokenizer import UNINDEXED, cut, stem
+from agent_core.state.tokenizer import ENGLISH, UNINDEXED, cut, stem
 from agent_core.state.word_vectors import LEAST_ALIKE, Likeness, list_words
 
 Clock = Callable[[int], datetime]
@@ -247,7 +247,7 @@ class Ranking:
     def _likeness_bonus(self, text: str) -> float:
         """Reward words that are like words of the query which the text doesn't hold."""
         best: dict[int, float] = {}
-        for word in set(list_words(text)):
+        for word in set(list_words(text)) - ENGLISH:
             for place, cosine in self._likeness.compare(word).items():
                 best[place] = max(best.get(place, 0.0), cosine)
         held = set(cut(text))
