@@ -22,6 +22,7 @@ KEY = b"-----BEGIN AGE ENCRYPTED FILE-----\n"
 _KEY_END = b"-----END AGE ENCRYPTED FILE-----\n"
 _MOST_KEY_LINES = 64
 _LONGEST_KEY_LINE = 128
+_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,25 +117,44 @@ def read_recipient(text: str) -> Any:
 
 
 def _open_keys(pyrage: ModuleType, source: BinaryIO, keys: Keys, name: str) -> list[Any]:
-    """Return the identities to try; read the protected key in front of the backup if it has one."""
-    if _peek(source, KEY) != KEY:
-        if not keys.identities:
-            raise StoreError(f"{name} is encrypted; name the file of its key with --identity")
+    """Return the identities to try; read the protected key in front of the backup if it has one.
+
+    Given identities are tried instead of it: they may hold what the `age` program found in it.
+    """
+    is_protected = _peek(source, KEY) == KEY
+    lines: list[bytes] = []
+    while is_protected and len(lines) < _MOST_KEY_LINES and lines[-1:] != [_KEY_END]:
+        lines.append(source.readline(_LONGEST_KEY_LINE))
+    if keys.identities:
         return [one for text in keys.identities for one in _read_identities(pyrage, text)]
+    if not is_protected:
+        raise StoreError(f"{name} is encrypted; name the file of its key with --identity")
     if not keys.passphrase:
         raise StoreError(f"{name} is encrypted; give its passphrase")
-    lines: list[bytes] = []
-    while len(lines) < _MOST_KEY_LINES and (not lines or lines[-1] != _KEY_END):
-        lines.append(source.readline(_LONGEST_KEY_LINE))
-    try:
-        own = pyrage.passphrase.decrypt(b"".join(lines), keys.passphrase)
-    except pyrage.DecryptError as error:
-        if lines[-1] != _KEY_END:
-            raise StoreDamaged(_describe_damage(name)) from error
-        raise StoreError(
-            f"the passphrase is wrong for {name}; give the one that it was made with"
-        ) from error
-    return [pyrage.x25519.Identity.from_str(own.decode())]
+    if lines[-1] != _KEY_END:
+        raise StoreDamaged(_describe_damage(name))
+    return [_unlock(pyrage, b"".join(lines), keys.passphrase, name)]
+
+
+def _unlock(pyrage: ModuleType, protected: bytes, passphrase: str, name: str) -> Any:
+    """Return the identity that a passphrase protects. Raises `StoreError`.
+
+    age refuses a passphrase that would take over 16 s, as it estimates this machine in each try.
+    """
+    for _ in range(_TRIES):
+        try:
+            own = pyrage.passphrase.decrypt(protected, passphrase)
+        except pyrage.DecryptError as error:
+            if "work parameter" not in str(error):
+                raise StoreError(
+                    f"the passphrase is wrong for {name}; give the one that it was made with"
+                ) from error
+        else:
+            return pyrage.x25519.Identity.from_str(own.decode())
+    raise StoreError(
+        f"this machine is too slow or too busy for the passphrase of {name}; try again when nothing"
+        " else runs, or open its key with age: see Encrypt backups in docs/always-on.md"
+    )
 
 
 def _read_identities(pyrage: ModuleType, text: str) -> list[Any]:

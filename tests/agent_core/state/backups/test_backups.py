@@ -1,10 +1,12 @@
 """Backups hold a whole home, and one that was cut off, changed or made up is refused."""
 
+import base64
 import gzip
 import io
 import json
 import os
 import random
+import re
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -238,6 +240,26 @@ def test_a_wrong_key_is_named(home: Path, tmp_path: Path, how: str) -> None:
     for keys, sentence in WRONG[how].items():
         with pytest.raises(StoreError, match=sentence):
             restore(place_of(home), tmp_path / "b", keys, home / "backups" / "aside")
+
+
+@pytest.mark.slow
+def test_a_passphrase_for_a_faster_machine_is_named_and_its_key_can_be_given(
+    home: Path, tmp_path: Path
+) -> None:
+    lock, keys = LOCKS["passphrase"]
+    back_up(home, tmp_path / "b", lock)
+    whole = (tmp_path / "b").read_bytes()
+    end = whole.index(b"-----END AGE")
+    begin, *lines = whole[:end].splitlines(keepends=True)
+    slow = re.sub(rb"(-> scrypt \S+ )\d+", rb"\g<1>30", base64.b64decode(b"".join(lines)))
+    text = base64.b64encode(slow)
+    rows = b"".join(text[n : n + 64] + b"\n" for n in range(0, len(text), 64))
+    (tmp_path / "slow").write_bytes(begin + rows + whole[end:])
+    with pytest.raises(StoreError, match="too slow or too busy for the passphrase"):
+        rehearse(place_of(home), tmp_path / "slow", keys)
+    end = whole.index(b"\n", end) + 1
+    own = pyrage.passphrase.decrypt(whole[:end], keys.passphrase).decode()
+    assert rehearse(place_of(home), tmp_path / "slow", Keys(identities=(own,))).files > 0
 
 
 def test_a_recipient_that_is_none_is_named() -> None:
