@@ -195,7 +195,7 @@ async def test_turns_of_branches_and_asides_are_rebuilt_exactly(
         await harness.hears(anna, "/btw what is it called?")
     for turn in ("2", "3"):
         done = await asyncio.to_thread(talaria, deployment.home, "turns", "replay", turn)
-        assert done.out.startswith("identical: 1 request"), done.out + done.err
+        assert "\nidentical: 1 request" in done.out, done.out + done.err
 
 
 async def test_a_side_question_works_as_a_slash_command(deployment: Stage) -> None:

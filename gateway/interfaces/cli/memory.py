@@ -63,6 +63,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         asked["limit"] = arguments.limit
     elif verb in ("show", "restore") and arguments.at is not None:
         asked["moment"] = count_milliseconds(arguments.at, zone)
+    if verb == "show":
+        operations.require_database(home)
+        print(f"Memory of {home}:", flush=True)
     answer = operations.perform(home, f"memory.{verb}", asked, timeout=_PATIENCE)
     lines = {
         "log": _list_log,

@@ -250,6 +250,7 @@ async def test_the_commands_print_changes_and_undos(home: Path) -> None:
     assert newest == "6 1970-01-01 01:00:06 team memory turn:1 + We meet on Mondays"
     shown = talaria(home, "memory", "show", "--person", "ann")
     assert shown.out.splitlines() == [
+        f"Memory of {home}:",
         "ann, MEMORY.md:",
         "     4  X",
         "",

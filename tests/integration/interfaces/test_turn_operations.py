@@ -104,7 +104,7 @@ def test_the_command_line_prints_it_all(talked: Path) -> None:
     assert "(the first 1 messages of call 1, then)" in shown.out
     assert 'memory {"action":"add"' in shown.out
     played = talaria(talked, "turns", "replay", "1")
-    assert played.out.startswith("identical: 2 requests, ")
+    assert played.out.startswith("Replaying turn 1 ...\nidentical: 2 requests, ")
     changed = talaria(talked, "turns", "replay", "1", "--memory", "now")
     assert "the prompt would differ" in changed.out
     assert "+- the key is with Ada" in changed.out
@@ -116,8 +116,8 @@ async def test_manual_changes_are_reported(tmp_path_factory: pytest.TempPathFact
     before = talaria(home, "turns", "replay", "1").out
     await write(home, "UPDATE steps SET outcome = 'Something else.' WHERE turn_id = 1")
     differs = talaria(home, "turns", "replay", "1").out
-    assert before.startswith("identical")
-    assert differs.startswith("Request 2 of 2 differs")
+    assert before.splitlines()[1].startswith("identical")
+    assert differs.splitlines()[1].startswith("Request 2 of 2 differs")
     assert "+tool " in differs
     assert "Something else." in differs
     await write(home, "UPDATE usage SET request_hash = NULL WHERE turn_id = 2")

@@ -25,6 +25,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if verb == "replay":
         asked["memory"] = arguments.memory
     home = config.open_home(environ)
+    if verb == "replay":
+        operations.require_database(home)
+        print(f"Replaying turn {arguments.id} ...", flush=True)
     answer = operations.perform(
         home, f"turns.{verb}", asked, load_settings=lambda: config.load(environ)
     )
