@@ -9,9 +9,9 @@ from typing import Literal
 
 from agent_core.errors import CoreError
 from agent_core.ids import JobId, PersonId, RoomId, RunId
-from agent_core.schedule.occurrences import Slot, find_zone, first_slot
+from agent_core.schedule.occurrences import Slot, find_least_gap, find_zone, first_slot
 from agent_core.schedule.resources import JobResources, find_fault, find_unpriced
-from agent_core.schedule.triggers import Every, Once, OnEvent, Timing, dump_timing, load_timing
+from agent_core.schedule.triggers import OnEvent, Timing, dump_timing, load_timing
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_marks, job_runs, job_versions, jobs, waiting_jobs
 from agent_core.state.jobs.jobs import Job, JobKind, NewJob, Options, Target
@@ -23,8 +23,6 @@ ASKED = "asked "
 """The prefix of slots that a person requested outside the schedule."""
 _SECRET = 32
 """Bytes of a webhook's secret."""
-_SAMPLED = 240
-"""The number of next slots examined for the shortest interval."""
 
 
 InvalidJobFault = Literal["past", "damaged", "no_address", "no_price", "no_version", "other"]
@@ -341,7 +339,7 @@ def _await(
     if first is None:
         raise InvalidJob("that time is past")
     least = rules.least_minutes * 60_000
-    if kind != "message" and _least_gap(timing, zone, first) < least:
+    if kind != "message" and find_least_gap(timing, place, first) < least:
         raise InvalidJob(
             f"it would run more often than every {rules.least_minutes} minutes, the most allowed"
             " here; choose a longer interval"
@@ -362,23 +360,6 @@ def _check(options: Options, kind: JobKind, rules: JobRules, *, in_room: bool) -
             "a model, tools, skills, a gate, a daily quota and `aware` are for prompts"
             f" only: a {kind} calls no model"
         )
-
-
-def _least_gap(timing: Timing, zone: str, first: Slot) -> int:
-    """Compute the shortest interval between the next slots, in milliseconds."""
-    if isinstance(timing, Every):
-        return timing.seconds * 1000
-    if isinstance(timing, Once):
-        return 1 << 62
-    gaps = []
-    slot, place = first, find_zone(zone)
-    for _ in range(_SAMPLED):
-        behind = first_slot(timing, place, slot.at)
-        if behind is None:
-            break
-        gaps.append(behind.at - slot.at)
-        slot = behind
-    return min(gaps, default=1 << 62)
 
 
 def _refuse_damaged(job: Job) -> None:

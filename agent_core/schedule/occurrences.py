@@ -26,10 +26,20 @@ from agent_core.schedule.triggers import (
 )
 from agent_core.schedule.wall_clock import SECOND, Slot, find_zone, next_change, slot_at
 
-__all__ = ["Slot", "find_zone", "first_slot", "last_slot", "next_slot", "walk_slots"]
+__all__ = [
+    "Slot",
+    "find_least_gap",
+    "find_zone",
+    "first_slot",
+    "last_slot",
+    "next_slot",
+    "walk_slots",
+]
 
 _LONGEST_REPEAT = timedelta(hours=4)
 _LONGEST_SEARCH = timedelta(days=366 * 30)
+_SAMPLED = 240
+"""The number of next slots examined for the shortest interval."""
 
 
 def first_slot(timing: Timing, zone: ZoneInfo, after: int) -> Slot | None:
@@ -97,6 +107,23 @@ def walk_slots(timing: Timing, zone: ZoneInfo, first: Slot) -> Iterator[Slot]:
     while slot:
         yield slot
         slot = next_slot(timing, zone, slot)
+
+
+def find_least_gap(timing: Timing, zone: ZoneInfo, first: Slot) -> int:
+    """Find the shortest interval between the next slots, in milliseconds."""
+    if isinstance(timing, Every):
+        return timing.seconds * 1000
+    if isinstance(timing, Once):
+        return 1 << 62
+    gaps = []
+    slot = first
+    for _ in range(_SAMPLED):
+        behind = first_slot(timing, zone, slot.at)
+        if behind is None:
+            break
+        gaps.append(behind.at - slot.at)
+        slot = behind
+    return min(gaps, default=1 << 62)
 
 
 def _walk_set(timing: Cron, zone: ZoneInfo, local: datetime) -> Iterator[Slot]:
