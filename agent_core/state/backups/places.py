@@ -1,4 +1,4 @@
-"""Where backups go: a folder, a bucket of S3 or of a server like it, or the input of a command."""
+"""The places of backups: a folder, a bucket of S3 or of a like server, or a command's input."""
 
 import json
 import re

@@ -39,7 +39,7 @@ class AgentList(TypedDict):
 
 
 class ApprovalModel(TypedDict):
-    """What calls of tools may do without a question."""
+    """A permission for calls of tools that need no question."""
 
     id: int
     scope: str
@@ -247,7 +247,7 @@ class MemoryModel(TypedDict):
 
 
 class MessageModel(TypedDict):
-    """What the person or the assistant wrote; `role` is `user` or `assistant`."""
+    """A message of the person or of the assistant; `role` is `user` or `assistant`."""
 
     id: int
     turn_id: int
@@ -330,7 +330,7 @@ class QuestionModel(TypedDict):
 
 
 class QuestionList(TypedDict):
-    """What waits for the person, newest first."""
+    """The questions that wait for the person's answer, newest first."""
 
     questions: list[QuestionModel]
 
@@ -350,7 +350,7 @@ class RequestPart(TypedDict):
 
 
 class RequestModel(TypedDict):
-    """One request to the model. `messages` leaves out the first `same` of the one before."""
+    """A request to the model. `messages` leaves out the first `same` of the request before."""
 
     model: str
     limit: int | None

@@ -1,4 +1,4 @@
-"""What all changes share: the key of a repeated request, and the faults of operations."""
+"""The key of a repeated request and the faults of operations, for all changes over the API."""
 
 import hashlib
 from collections.abc import Awaitable

@@ -49,7 +49,7 @@ class ConversationPage(BaseModel):
 
 
 class MessageModel(BaseModel):
-    """What the person or the assistant wrote; `role` is `user` or `assistant`."""
+    """A message of the person or of the assistant; `role` is `user` or `assistant`."""
 
     id: int
     turn_id: int
@@ -148,7 +148,7 @@ class RequestPart(BaseModel):
 
 
 class RequestModel(BaseModel):
-    """One request to the model. `messages` leaves out the first `same` of the one before.
+    """A request to the model. `messages` leaves out the first `same` of the request before.
 
     `doubt` says why the request can't be proved to be exact; "" if it is proved.
     """
@@ -254,7 +254,7 @@ class QuestionModel(BaseModel):
 
 
 class QuestionList(BaseModel):
-    """What waits for the person, newest first."""
+    """The questions that wait for the person's answer, newest first."""
 
     questions: list[QuestionModel]
 
@@ -266,7 +266,7 @@ class UndoneModel(BaseModel):
 
 
 class ApprovalModel(BaseModel):
-    """What calls of tools may do without a question."""
+    """A permission for calls of tools that need no question."""
 
     id: int
     scope: str
