@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         run_job_now,
     )
     from agent_core.schedule.misfires import GRACE, MOST_COUNTED, Plan, choose_next_slot, plan_runs
-    from agent_core.schedule.occurrences import Slot, find_zone, first_slot, walk_slots
+    from agent_core.schedule.occurrences import Slot, find_zone, first_slot, walk_after, walk_slots
     from agent_core.schedule.quiet_times import LONGEST_QUIET, is_quiet, quiet_until
     from agent_core.schedule.requests import SCHEDULE_SPEC, read_request
     from agent_core.schedule.resources import JobResources, JobTurn
@@ -146,6 +146,7 @@ __all__ = [
     "resume_job",
     "run_job_now",
     "show_moment",
+    "walk_after",
     "walk_slots",
     "write_arguments",
 ]

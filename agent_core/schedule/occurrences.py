@@ -6,8 +6,10 @@ first of two if the clock repeats it. A job with a wildcard in minutes or hours 
 clock, and so runs in both. A calendar rule names fixed times. An event has no slots.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
@@ -33,31 +35,38 @@ __all__ = [
     "first_slot",
     "last_slot",
     "next_slot",
+    "walk_after",
     "walk_slots",
 ]
 
 _LONGEST_REPEAT = timedelta(hours=4)
-_LONGEST_SEARCH = timedelta(days=366 * 30)
+_DAY = timedelta(days=1)
+_LONGEST_SEARCH = timedelta(days=366 * 50)
 _SAMPLED = 240
 """The number of next slots examined for the shortest interval."""
 
 
 def first_slot(timing: Timing, zone: ZoneInfo, after: int) -> Slot | None:
     """Find the first slot after a moment; None if none is left."""
-    if isinstance(timing, OnEvent):
-        return None
+    return next(walk_after(timing, zone, after), None)
+
+
+def walk_after(timing: Timing, zone: ZoneInfo, after: int) -> Iterator[Slot]:
+    """Iterate the slots after a moment."""
     if isinstance(timing, Once):
         slot = slot_at(timing.at, zone)
-        return slot if slot.at > after else None
+        return iter([slot] if slot.at > after else [])
     if isinstance(timing, Every):
         number = (after - timing.anchor) // (timing.seconds * 1000) + 1
-        return _nth(timing, max(number, 0) if timing.begins else number)
+        return _walk_every(timing, max(number, 0) if timing.begins else number)
     if isinstance(timing, Rule):
-        return next(rule_slots.walk_after(timing, zone, after), None)
+        return rule_slots.walk_after(timing, zone, after)
+    if isinstance(timing, OnEvent):
+        return iter(())
     if timing.is_wildcard:
-        return next(_walk_wildcard(timing, zone, moment(after)), None)
+        return _walk_wildcard(timing, zone, moment(after))
     local = moment(after).astimezone(zone).replace(tzinfo=None, fold=0)
-    return next((slot for slot in _walk_set(timing, zone, local) if slot.at > after), None)
+    return (slot for slot in _walk_set(timing, zone, local) if slot.at > after)
 
 
 def next_slot(timing: Timing, zone: ZoneInfo, slot: Slot) -> Slot | None:
@@ -97,7 +106,7 @@ def last_slot(timing: Timing, zone: ZoneInfo, until: int) -> Slot | None:
 def walk_slots(timing: Timing, zone: ZoneInfo, first: Slot) -> Iterator[Slot]:
     """Iterate from a slot onwards."""
     slot: Slot | None = first
-    if isinstance(timing, Cron):  # one walk, because each new one parses the expression
+    if isinstance(timing, Cron):  # one walk is faster than a search for each slot
         yield first
         if timing.is_wildcard:
             yield from _walk_wildcard(timing, zone, moment(first.at))
@@ -128,8 +137,32 @@ def find_least_gap(timing: Timing, zone: ZoneInfo, first: Slot) -> int:
 
 def _walk_set(timing: Cron, zone: ZoneInfo, local: datetime) -> Iterator[Slot]:
     """Iterate the slots of fixed times after a local time, one per time."""
-    for named in CronSim(timing.expression, local):
+    for named in _walk_times(timing, local):
         yield slot_at(named, zone)
+
+
+def _walk_times(timing: Cron, after: datetime) -> Iterator[datetime]:
+    """Iterate the local times after a time that an expression names.
+
+    CronSim knows the days. It would walk minute by minute, where the times of all days are alike.
+    """
+    days, times = _read_expression(timing.expression)
+    day, end = after.date(), after.date() + _LONGEST_SEARCH
+    first = bisect_right(times, after.time())
+    while day < end:
+        if day.month in days.months and days.match_day(day):
+            for time_of_day in times[first:]:
+                yield datetime.combine(day, time_of_day)
+            end = day + _LONGEST_SEARCH
+        first = 0
+        day += _DAY
+
+
+@lru_cache(maxsize=512)
+def _read_expression(expression: str) -> tuple[CronSim, list[time]]:
+    """Read an expression: what knows its days, and its times of each day, earliest first."""
+    cron = CronSim(expression, datetime.min)
+    return cron, [time(hour, at) for hour in sorted(cron.hours) for at in sorted(cron.minutes)]
 
 
 def _walk_wildcard(timing: Cron, zone: ZoneInfo, after: datetime) -> Iterator[Slot]:
@@ -143,7 +176,7 @@ def _walk_wildcard(timing: Cron, zone: ZoneInfo, after: datetime) -> Iterator[Sl
     while True:
         offset = begin.astimezone(zone).utcoffset()
         assert offset is not None  # noqa: S101 - the time has a zone
-        for named in CronSim(timing.expression, local):
+        for named in _walk_times(timing, local):
             found = (named - offset).replace(tzinfo=UTC)
             change = next_change(zone, begin, found)
             if change:
@@ -177,6 +210,13 @@ def _wildcard_slot(shown: datetime) -> Slot:
     is_repeated = shown.fold == 1
     name = f"{shown:%Y-%m-%dT%H:%M}{AGAIN if is_repeated else ''}"
     return Slot(name=name, at=milliseconds(shown))
+
+
+def _walk_every(timing: Every, number: int) -> Iterator[Slot]:
+    """Iterate the slots from a number on."""
+    while slot := _nth(timing, number):
+        yield slot
+        number += 1
 
 
 def _nth(timing: Every, number: int) -> Slot | None:

@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 48;
+PRAGMA user_version = 49;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -649,6 +649,7 @@ CREATE TABLE job_runs (
 );
 CREATE INDEX job_runs_by_job ON job_runs (job_id);
 CREATE INDEX job_runs_by_slot ON job_runs (job_id, slot_at);
+CREATE INDEX job_runs_failed ON job_runs (job_id, slot_at) WHERE state = 'failed';
 CREATE INDEX job_runs_open ON job_runs (due_at) WHERE state IN ('waiting', 'running');
 
 -- What a job has seen of its feed or its folder: the hash of an item, or of a file's path with its

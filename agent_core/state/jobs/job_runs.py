@@ -1,14 +1,14 @@
 """Queries over job runs: one row per slot, so that each slot fires once."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from agent_core.ids import InboxId, JobId, PersonId, RunId, TurnId
+from agent_core.ids import InboxId, JobId, RunId, TurnId
 from agent_core.state.engine.database import Connection
 
 RunState = Literal["waiting", "running", "done", "failed", "skipped"]
+RUN_STATES = get_args(RunState)
 
 MISSED, MERGED = "missed", "merged"
 """Reasons of skipped runs: due while the gateway was off, or superseded by a newer run."""
@@ -278,29 +278,6 @@ def list_of_job(connection: Connection, *, job_id: JobId, limit: int) -> list[Ru
     return [_run(row) for row in rows]
 
 
-def list_of_days(
-    connection: Connection,
-    *,
-    person_id: PersonId,
-    spans: Sequence[tuple[int, int]],
-    most: int,
-) -> list[Run]:
-    """List the first `most` runs of each job of a person, deleted ones too, on each of some days.
-
-    A span is the first moment of a day and that of the next. Oldest first.
-    """
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM job_runs WHERE id IN (SELECT run.id FROM json_each(:spans) AS day"
-        " CROSS JOIN jobs CROSS JOIN job_runs AS run WHERE jobs.person_id = :person_id"
-        " AND run.id IN (SELECT few.id FROM job_runs AS few WHERE few.job_id = jobs.id"
-        " AND few.slot_at >= json_extract(day.value, '$[0]')"
-        " AND few.slot_at < json_extract(day.value, '$[1]')"
-        " ORDER BY few.slot_at, few.id LIMIT :most)) ORDER BY slot_at, id",
-        {"person_id": person_id, "spans": json.dumps(spans), "most": most},
-    ).fetchall()
-    return [_run(row) for row in rows]
-
-
 def begin(connection: Connection, *, run_id: RunId, now: int) -> bool:
     """Start a run, or retry it; False if it does not wait."""
     row = connection.execute(
@@ -377,12 +354,11 @@ _KINDS: tuple[type | tuple[type, ...], ...] = (
     *(_MOMENT, _MOMENT, str),
 )
 """The types of the columns."""
-_STATES = get_args(RunState)
 
 
 def _run(row: tuple[object, ...]) -> Run:
     fields = dict(zip(_NAMES, row, strict=True))
-    is_whole = fields["state"] in _STATES and all(
+    is_whole = fields["state"] in RUN_STATES and all(
         isinstance(value, kind) for value, kind in zip(row, _KINDS, strict=True)
     )
     if not is_whole:

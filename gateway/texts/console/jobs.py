@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from agent_core.localization import Text
+from agent_core.localization import Plural, Text
 
 LIST = Text("List")
 CALENDAR = Text("Calendar")
@@ -12,7 +12,10 @@ MONTH, WEEK = Text("Month"), Text("Week")
 EARLIER, LATER = Text("Earlier"), Text("Later")
 ABOUT_CALENDAR = Text("What ran, and what is planned. Times in {zone}.")
 PLANNED = Text("planned")
-MORE_OF_DAY, MORE_ON = Text("and more"), Text("and more on {date}")
+RUNS_OF_DAY = Plural("{n} run", "{n} runs")
+FAILED_OF_DAY = Plural("{n} failed", "{n} failed")
+MORE_OF_DAY = Plural("and {n} more job", "and {n} more jobs")
+MORE_ON = Plural("and {n} more job on {date}", "and {n} more jobs on {date}")
 NO_ENTRIES = Text("Nothing ran here, and nothing is planned.")
 DELETED_JOBS = Text("Deleted")
 RESTORE = Text("Restore")

@@ -1,6 +1,6 @@
 """The calendar of a person's jobs: what ran, and what is planned, by day."""
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
@@ -8,19 +8,21 @@ from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from agent_core.ids import JobId, RunId, TurnId
+from agent_core.ids import JobId, TurnId
 from agent_core.localization import name_month
 from agent_core.schedule import (
     Slot,
+    describe_timing,
     find_zone,
     first_slot,
     load_timing,
     milliseconds,
     next_slot_of,
+    walk_after,
     walk_slots,
 )
 from agent_core.state.engine.database import Connection
-from agent_core.state.jobs import job_runs
+from agent_core.state.jobs import calendar_runs
 from agent_core.state.jobs import jobs as stored
 from agent_core.state.jobs.job_runs import RunState
 from agent_core.state.jobs.jobs import Job
@@ -28,34 +30,41 @@ from agent_core.tools import local_time
 from gateway.interfaces.pages.views import Fields, Look
 from gateway.texts.console import jobs as texts
 
-_PER_JOB, _PER_DAY = 4, 10
-"""The most entries of a day in a month: of one job, and of all."""
-_PER_DAY_OF_WEEK = 40
+_OF_MONTH, _OF_WEEK = (2, 6), (12, 40)
+"""The most lines of a day: of one job, and of all. A job with more runs gets one line for them."""
 _YEARS = range(1971, 8999)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A run, or a planned one, which has no state. `at` is in milliseconds UTC."""
+    """A run, or a planned one, which has no state. `at` is in milliseconds UTC.
+
+    It stands for all `runs` of its day, of which some `failed`. For more than one planned run,
+    `timing` describes when they are.
+    """
 
     at: int
-    job_id: JobId
-    title: str
-    run_id: RunId | None = None
+    job: Job
     state: RunState | None = None
     turn_id: TurnId | None = None
-    can_change: bool = True
+    runs: int = 1
+    failed: int = 0
+    timing: str = ""
+
+
+Group = list[Entry]
+"""What a day shows of a job: of its runs, or of what is planned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Day:
-    """A day with its entries; `is_more` says that some are left out."""
+    """A day with its entries; `more` is the number of jobs that it has no room for."""
 
     day: date
     span: tuple[int, int]
     is_within: bool
     entries: list[Entry] = field(default_factory=list)
-    is_more: bool = False
+    more: int = 0
 
 
 async def show_calendar(look: Look) -> Fields:
@@ -65,14 +74,16 @@ async def show_calendar(look: Look) -> Fields:
     is_week = "week" in asked
     first = _read_day(asked.get("week") if is_week else f"{asked.get('month', '')}-01", today)
     first -= timedelta(days=first.weekday() if is_week else first.day - 1)
-    most = (_PER_DAY_OF_WEEK,) * 2 if is_week else (_PER_JOB, _PER_DAY)
+    most, room = _OF_WEEK if is_week else _OF_MONTH
     days = list(_list_days(first, find_zone(look.viewer.zone), is_week=is_week))
 
     def work(connection: Connection) -> list[Day]:
-        past = _list_past(connection, look, days, most[0])
-        planned = _list_planned(connection, look, days, most[0])
-        entries = sorted([*past, *planned], key=lambda entry: (entry.at, entry.job_id))
-        return [_fill(connection, day, entries, most) for day in days]
+        past = _list_past(connection, look, days, most)
+        planned = _list_planned(connection, look, days, most)
+        return [
+            _fill(day, [*ran, *coming], room)
+            for day, ran, coming in zip(days, past, planned, strict=True)
+        ]
 
     filled = await look.gateway.database.read(work)
     return {
@@ -128,10 +139,12 @@ def _list_days(first: date, zone: ZoneInfo, *, is_week: bool) -> Iterator[Day]:
 
 def _list_past(
     connection: Connection, look: Look, days: Sequence[Day], most: int
-) -> Iterator[Entry]:
-    """List the runs of some days, one more than `most` for each job and day."""
+) -> list[list[Group]]:
+    """List the runs of each day by job: at most `most`, or one entry for all."""
+    found = [dict[JobId, Group]() for _ in days]
     known = dict[JobId, Job | None]()
-    runs = job_runs.list_of_days(
+    begins = [day.span[0] for day in days]
+    runs = calendar_runs.list_of_days(
         connection,
         person_id=look.person.id,
         spans=[day.span for day in days],
@@ -141,22 +154,36 @@ def _list_past(
         if run.job_id not in known:
             known[run.job_id] = stored.find(connection, job_id=run.job_id)
         job = known[run.job_id]
-        if job and run.is_whole:
-            yield Entry(
-                at=run.slot_at,
-                job_id=job.id,
-                title=job.title,
-                run_id=run.id,
-                state=run.state,
-                can_change=job.state in ("active", "paused"),
-            )
+        if job:
+            entry = Entry(at=run.slot_at, job=job, state=run.state, turn_id=run.turn_id)
+            of_day = found[bisect_right(begins, run.slot_at) - 1]
+            of_day.setdefault(job.id, []).append(entry)
+    full = [
+        (job_id, *day.span)
+        for day, of_day in zip(days, found, strict=True)
+        for job_id, group in of_day.items()
+        if len(group) > most
+    ]
+    counts = iter(calendar_runs.count_of_jobs(connection, job_spans=full))
+    return [[_join(group, most, counts) for group in of_day.values()] for of_day in found]
+
+
+def _join(group: Group, most: int, counts: Iterator[tuple[int, int]]) -> Group:
+    """Return the runs of a day, as one entry if they are too many; `counts` has those."""
+    if len(group) <= most:
+        return group
+    runs, failed = next(counts)
+    state: RunState = "failed" if failed else "done"
+    return [replace(group[0], state=state, turn_id=None, runs=runs, failed=failed)]
 
 
 def _list_planned(
     connection: Connection, look: Look, days: Sequence[Day], most: int
-) -> Iterator[Entry]:
-    """List what is planned on some days, a little more than `most` for each job and day."""
+) -> list[list[Group]]:
+    """List what is planned on each day by job: at most `most`, or one entry for all."""
     now = look.gateway.now()
+    found = [list[Group]() for _ in days]
+    ends = tuple(day.span[1] for day in days)
     for job in stored.list_of_person(connection, person_id=look.person.id):
         if job.state != "active" or not job.is_whole:
             continue
@@ -164,44 +191,50 @@ def _list_planned(
         slot: Slot | None = next_slot_of(job)
         if slot and slot.at < days[0].span[0]:
             slot = first_slot(timing, zone, max(days[0].span[0] - 1, now))
-        if slot:
-            ends = tuple(day.span[1] for day in days)
-            for at in _walk_days(job.timing, job.zone, slot, ends, most):
-                yield Entry(at=at, job_id=job.id, title=job.title)
+        if slot is None:
+            continue
+        moments_of_days = _walk_days(job.timing, job.zone, slot, ends, most)
+        words = ""
+        for of_day, moments in zip(found, moments_of_days, strict=True):
+            if len(moments) > most:
+                words = words or look.viewer.show_timing(describe_timing(timing, zone), job.zone)
+                of_day.append([Entry(at=moments[0], job=job, runs=len(moments), timing=words)])
+            elif moments:
+                of_day.append([Entry(at=at, job=job) for at in moments])
+    return found
 
 
 @lru_cache(maxsize=512)
 def _walk_days(
     text: str, zone_name: str, first: Slot, ends: tuple[int, ...], most: int
-) -> tuple[int, ...]:
-    """List the slots of a timing until each of some ends, a little more than `most` for each.
+) -> tuple[tuple[int, ...], ...]:
+    """List the slots of a timing until each of some ends, at most one more than `most` for each.
 
     An open calendar is asked for again with each event, and its slots are the same.
     """
     timing, zone = load_timing(text), find_zone(zone_name)
-    found: list[int] = []
     walk = walk_slots(timing, zone, first)
     slot = next(walk, None)
+    found = []
     for end in ends:
-        count = 0
+        of_day: list[int] = []
         while slot and slot.at < end:
-            found.append(slot.at)
-            count += 1
-            if count > most:  # the rest of the day is left out
-                later = first_slot(timing, zone, end - 1)
-                walk = walk_slots(timing, zone, later) if later else iter(())
+            of_day.append(slot.at)
+            if len(of_day) > most:  # one line stands for all of the day
+                walk = walk_after(timing, zone, end - 1)
             slot = next(walk, None)
+        found.append(tuple(of_day))
     return tuple(found)
 
 
-def _fill(connection: Connection, day: Day, entries: Sequence[Entry], most: tuple[int, int]) -> Day:
-    """Return a day with its entries of all, which are sorted: as many as its cell holds."""
-    begin, end = (bisect_left(entries, at, key=lambda entry: entry.at) for at in day.span)
-    counts = dict[JobId, int]()
-    shown = list[Entry]()
-    for entry in entries[begin:end]:
-        counts[entry.job_id] = counts.get(entry.job_id, 0) + 1
-        if counts[entry.job_id] <= most[0] and len(shown) < most[1]:
-            turn = job_runs.find_turn(connection, run_id=entry.run_id) if entry.run_id else None
-            shown.append(replace(entry, turn_id=turn[0]) if turn else entry)
-    return replace(day, entries=shown, is_more=len(shown) < end - begin)
+def _fill(day: Day, groups: Sequence[Group], room: int) -> Day:
+    """Return a day with as many entries as it has room for: first of jobs that run seldom."""
+    shown: list[Entry] = []
+    hidden = set[JobId]()
+    for group in sorted(groups, key=lambda group: (group[0].runs, len(group), group[0].at)):
+        if len(shown) + len(group) <= room:
+            shown += group
+        else:
+            hidden.add(group[0].job.id)
+    entries = sorted(shown, key=lambda entry: (entry.at, entry.job.id))
+    return replace(day, entries=entries, more=len(hidden))

@@ -59,6 +59,7 @@ from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine import meta
 from agent_core.state.jobs import (
+    calendar_runs,
     job_history,
     job_marks,
     job_owners,
@@ -203,6 +204,7 @@ ROOMS = (
     job_versions,
     job_owners,
     job_runs,
+    calendar_runs,
     job_history,
     jobs,
     waiting_jobs,
@@ -313,6 +315,7 @@ VALUES: dict[str, Any] = {
     "before": 1,
     "is_removed": False,
     "spans": [(0, 1)],
+    "job_spans": [(JobId(1), 0, 1)],
     "again": ArchiveId(3),
     "archive_id": ArchiveId(1),
     "archive_ids": [ArchiveId(1)],

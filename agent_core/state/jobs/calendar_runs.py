@@ -1,0 +1,66 @@
+"""Queries over the runs of a person's jobs on some days."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.ids import JobId, PersonId, TurnId
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs.job_runs import RUN_STATES, RunState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayRun:
+    """A run of a job: its slot in milliseconds UTC, its state, and its newest turn."""
+
+    job_id: JobId
+    slot_at: int
+    state: RunState
+    turn_id: TurnId | None
+
+
+def list_of_days(
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    spans: Sequence[tuple[int, int]],
+    most: int,
+) -> list[DayRun]:
+    """List the first `most` runs of each job of a person, deleted ones too, on each of some days.
+
+    A span is the first moment of a day and that of the next. Oldest first, without damaged rows.
+    """
+    rows = connection.execute(
+        "SELECT job_id, slot_at, state,"
+        " (SELECT MAX(turns.id) FROM turns WHERE turns.run_id = job_runs.id) FROM job_runs"
+        " WHERE id IN (SELECT run.id FROM json_each(:spans) AS day CROSS JOIN jobs"
+        " CROSS JOIN job_runs AS run WHERE jobs.person_id = :person_id AND run.id IN"
+        " (SELECT few.id FROM job_runs AS few WHERE few.job_id = jobs.id"
+        " AND few.slot_at >= json_extract(day.value, '$[0]')"
+        " AND few.slot_at < json_extract(day.value, '$[1]')"
+        " ORDER BY few.slot_at, few.id LIMIT :most)) ORDER BY slot_at, id",
+        {"person_id": person_id, "spans": json.dumps(spans), "most": most},
+    ).fetchall()
+    return [
+        DayRun(job_id=JobId(job_id), slot_at=slot_at, state=state, turn_id=turn_id)
+        for job_id, slot_at, state, turn_id in rows
+        if state in RUN_STATES
+    ]
+
+
+def count_of_jobs(
+    connection: Connection, *, job_spans: Sequence[tuple[JobId, int, int]]
+) -> list[tuple[int, int]]:
+    """Count the runs of jobs, each from a moment until before another: all, and failed ones."""
+    rows = connection.execute(
+        "SELECT"
+        " (SELECT COUNT(*) FROM job_runs WHERE job_id = json_extract(span.value, '$[0]')"
+        " AND slot_at >= json_extract(span.value, '$[1]')"
+        " AND slot_at < json_extract(span.value, '$[2]')),"
+        " (SELECT COUNT(*) FROM job_runs WHERE job_id = json_extract(span.value, '$[0]')"
+        " AND slot_at >= json_extract(span.value, '$[1]')"
+        " AND slot_at < json_extract(span.value, '$[2]') AND state = 'failed')"
+        " FROM json_each(:job_spans) AS span ORDER BY span.key",
+        {"job_spans": json.dumps(job_spans)},
+    ).fetchall()
+    return [(int(every), int(failed)) for every, failed in rows]
