@@ -1,5 +1,6 @@
 """`talaria service`: the files it writes, the commands it runs, and what it leaves alone."""
 
+import asyncio
 import plistlib
 import subprocess
 from pathlib import Path
@@ -8,19 +9,19 @@ from shutil import which
 import pytest
 
 from gateway.interfaces.cli.service.autostart import Service, make_launchd, make_systemd
-from tests.integration.processes import Done, talaria
+from tests.integration.processes import PATIENCE, Done, running, talaria
 
 STAND_IN = """#!/bin/sh
 echo "$0 $*" >> "$(dirname "$0")/calls"
 case " $FAIL " in *" $2 "*) echo "${SAYS:-Unit is masked}" >&2; exit 1;; esac
-echo "shown: $*"
+[ "$2" = is-active ] || echo "${SHOWN-shown: $*}"
 """
 
 
 @pytest.fixture
-def programs(tmp_path: Path) -> Path:
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a stand-in for systemd's programs, which notes how it is called."""
-    folder = tmp_path / "bin"
+    folder = tmp_path_factory.mktemp("s") / "bin"  # short, as a control socket's path must be
     folder.mkdir()
     for name in ("systemctl", "journalctl"):
         folder.joinpath(name).write_text(STAND_IN)
@@ -34,34 +35,52 @@ def service(programs: Path, *words: str, **variables: str) -> Done:
 
 
 def calls(programs: Path) -> list[str]:
+    """Return the calls since the last look, without those that only wait for the start."""
     path = programs / "calls"
     noted = path.read_text().splitlines() if path.exists() else []
     path.unlink(missing_ok=True)
-    return [one.rpartition("/")[2] for one in noted]
+    shown = [one.rpartition("/")[2] for one in noted]
+    return [one for one in shown if "is-active" not in one]
+
+
+async def starting(programs: Path) -> None:
+    """Wait until the service manager is asked whether the service still runs."""
+    async with asyncio.timeout(PATIENCE):
+        while "is-active" not in await asyncio.to_thread(_noted, programs):
+            await asyncio.sleep(0.01)
+
+
+def _noted(programs: Path) -> str:
+    path = programs / "calls"
+    return path.read_text() if path.exists() else ""
 
 
 def unit(programs: Path) -> Path:
     return programs.parent / ".config" / "systemd" / "user" / "talaria.service"
 
 
-def test_a_service_is_installed_shown_and_removed(programs: Path) -> None:
+async def test_a_service_is_installed_shown_and_removed(programs: Path) -> None:
     assert "There is no service yet" in service(programs, "status").err
-    done = service(programs, "install")
+    installing = asyncio.create_task(asyncio.to_thread(service, programs, "install"))
+    await starting(programs)
+    async with running(programs.parent / "home"):
+        done = await installing
+        again = await asyncio.to_thread(service, programs, "install")
     assert (done.code, done.err) == (0, "")
-    assert calls(programs) == [
+    assert done.out.startswith("Talaria runs now, and starts with the machine. The service is ")
+    assert again.code == 0, "again, after an upgrade"
+    assert calls(programs) == 2 * [
         "systemctl --user daemon-reload",
         "systemctl --user enable talaria",
         "systemctl --user restart talaria",
     ]
     written = unit(programs).read_text()
     assert f'Environment="TALARIA_HOME={programs.parent / "home"}"' in written
-    assert service(programs, "install").code == 0, "again, after an upgrade"
-    calls(programs)
     assert service(programs, "status").code == 0
     assert service(programs, "logs", "--follow").code == 0
     assert calls(programs) == [
         "systemctl --user status --no-pager talaria",
-        "journalctl --user --unit talaria --lines 100 --follow",
+        "journalctl --quiet --user-unit talaria --lines 100 --follow",
     ]
     assert service(programs, "remove").code == 0
     assert calls(programs) == [
@@ -87,6 +106,26 @@ def test_what_the_manager_says_is_passed_on(programs: Path) -> None:
     done = service(programs, "install", FAIL="enable")
     assert done.code == 2
     assert done.err == ("`systemctl --user enable talaria` failed: Unit is masked.\n")
+
+
+def test_a_service_that_ends_at_once_is_reported(programs: Path) -> None:
+    done = service(programs, "install", FAIL="is-active")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "The service is installed, but Talaria ended at once. `talaria service logs` shows why.\n"
+    )
+    assert unit(programs).exists()
+
+
+@pytest.mark.parametrize("hidden", [{"FAIL": "--user-unit"}, {"SHOWN": ""}])
+def test_a_journal_that_shows_nothing_is_reported(programs: Path, hidden: dict[str, str]) -> None:
+    service(programs, "install", FAIL="is-active")
+    done = service(programs, "logs", **hidden)
+    assert (done.code, done.out.strip()) == (1, "")
+    assert done.err.endswith(
+        "The service shows this user no output. Try `sudo journalctl"
+        " _SYSTEMD_USER_UNIT=talaria.service`, or `talaria logs` for Talaria's own log.\n"
+    )
 
 
 def test_a_user_without_a_session_gets_one_plain_sentence(programs: Path) -> None:

@@ -1,4 +1,4 @@
-"""The service.autostart: the file that each one reads, and its commands."""
+"""Service managers: the file that each one reads, and its commands."""
 
 import plistlib
 from dataclasses import dataclass
@@ -39,16 +39,24 @@ class Service:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manager:
-    """A service manager, with its commands as lists of words."""
+    """A service manager, with its commands as lists of words.
+
+    `unload` makes way for a new installation, and may fail. `probe` fails once the service has
+    ended; launchd has no such command. `unseen` names another way to the output, where this user
+    may see none.
+    """
 
     program: str
     path: Path
     text: str
+    unload: tuple[tuple[str, ...], ...]
     install: tuple[tuple[str, ...], ...]
+    probe: tuple[str, ...]
     remove: tuple[tuple[str, ...], ...]
     status: tuple[str, ...]
     logs: tuple[str, ...]
     follow: tuple[str, ...]
+    unseen: str
 
     def is_ours(self) -> bool:
         """True if the file is one of `talaria service install`. Raises `OSError`."""
@@ -58,7 +66,8 @@ class Manager:
 def make_systemd(service: Service, configuration: Path) -> Manager:
     """Describe systemd's user manager; `configuration` is the user's `~/.config`."""
     user = ("systemctl", "--user")
-    logs = ("journalctl", "--user", "--unit", LABEL, "--lines", "100")
+    # Not `--user`: that reads no journal in memory, even where this user may.
+    logs = ("journalctl", "--quiet", "--user-unit", LABEL, "--lines", "100")
     return Manager(
         program="systemctl",
         path=configuration / "systemd" / "user" / f"{LABEL}.service",
@@ -67,11 +76,14 @@ def make_systemd(service: Service, configuration: Path) -> Manager:
             home=_quote(f"TALARIA_HOME={service.home}"),
             command=" ".join(_quote(word, is_command=True) for word in service.command),
         ),
+        unload=(),
         install=((*user, "daemon-reload"), (*user, "enable", LABEL), (*user, "restart", LABEL)),
+        probe=(*user, "is-active", "--quiet", LABEL),
         remove=((*user, "disable", "--now", LABEL), (*user, "daemon-reload")),
         status=(*user, "status", "--no-pager", LABEL),
         logs=logs,
         follow=(*logs, "--follow"),
+        unseen=f"sudo journalctl _SYSTEMD_USER_UNIT={LABEL}.service",
     )
 
 
@@ -94,11 +106,14 @@ def make_launchd(service: Service, user_home: Path, user_id: int) -> Manager:
         program="launchctl",
         path=path,
         text=plistlib.dumps(content).decode(),
+        unload=(("launchctl", "bootout", f"{domain}/{LABEL}"),),
         install=(("launchctl", "bootstrap", domain, str(path)),),
+        probe=(),
         remove=(("launchctl", "bootout", f"{domain}/{LABEL}"),),
         status=("launchctl", "print", f"{domain}/{LABEL}"),
         logs=("tail", "-n", "100", str(service.log)),
         follow=("tail", "-n", "100", "-f", str(service.log)),
+        unseen=f"cat {service.log}",
     )
 
 

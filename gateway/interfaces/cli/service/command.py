@@ -4,6 +4,7 @@ import argparse
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from shutil import which
@@ -12,10 +13,14 @@ from gateway.config import find_home, make_home
 from gateway.errors import Declined, StartError
 from gateway.interfaces.cli.service.autostart import Manager, Service, make_launchd, make_systemd
 from gateway.interfaces.operations.client import is_served
-from gateway.interfaces.waiting import read_settings
+from gateway.interfaces.waiting import read_settings, showing
 
 _PATIENCE = 60.0
 """Seconds for a command of the service manager; a stop takes up to 45."""
+_START = 60.0
+"""Seconds for a start; a small or busy machine can take half a minute."""
+_LOOK = 0.1
+"""Seconds between two looks at the start."""
 _NO_SESSION = "Failed to connect to bus"
 """Words of systemctl where no user manager runs."""
 _OUTPUT = Path("logs", "service.log")
@@ -35,7 +40,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         raise Declined("There is no service yet. `talaria service install` makes one.")
     if arguments.verb == "status":
         return _show(manager.status)
-    return _show(manager.follow if arguments.follow else manager.logs)
+    return _show_logs(manager, is_followed=arguments.follow)
 
 
 def _find_manager(home: Path, environ: Mapping[str, str]) -> Manager:
@@ -76,6 +81,9 @@ def _install(manager: Manager, home: Path) -> int:
         manager.path.write_text(manager.text, "utf-8")
     except OSError as error:
         raise StartError(f"{manager.path} can't be written: {error.strerror}.") from error
+    if not is_new:
+        for words in manager.unload:
+            _show(words, is_quiet=True)
     try:
         _run(manager.install[0])
     except StartError:
@@ -84,6 +92,7 @@ def _install(manager: Manager, home: Path) -> int:
         raise
     for words in manager.install[1:]:
         _run(words)
+    _wait_for_start(manager, home)
     print(f"Talaria runs now, and starts with the machine. The service is {manager.path}.")
     if manager.program == "systemctl":
         print('To keep it running while you are logged out: sudo loginctl enable-linger "$USER"')
@@ -105,9 +114,48 @@ def _remove(manager: Manager) -> int:
     return 0
 
 
-def _show(words: tuple[str, ...]) -> int:
+def _wait_for_start(manager: Manager, home: Path) -> None:
+    """Wait until the gateway answers. Raises `StartError` if it ends, or takes too long."""
+    end = time.monotonic() + _START
+    with showing("Starting Talaria"):
+        while not is_served(home):
+            if manager.probe and _show(manager.probe, is_quiet=True):
+                raise StartError(
+                    "The service is installed, but Talaria ended at once. `talaria service logs`"
+                    " shows why."
+                )
+            if time.monotonic() > end:
+                raise StartError(
+                    f"The service is installed, but Talaria is not ready after {_START:g} s."
+                    " `talaria service logs` shows its output."
+                )
+            time.sleep(_LOOK)
+
+
+def _show_logs(manager: Manager, *, is_followed: bool) -> int:
+    """Show the output. Raises `Declined` if this user sees none of it."""
+    if is_followed:
+        code = _show(manager.follow)
+    else:
+        shown = subprocess.run(  # noqa: S603 - our own words
+            manager.logs, check=False, stdout=subprocess.PIPE
+        )
+        sys.stdout.write(shown.stdout.decode("utf-8", errors="replace"))
+        code = shown.returncode or (0 if shown.stdout.strip() else 1)
+    if code == 0:
+        return 0
+    raise Declined(
+        f"The service shows this user no output. Try `{manager.unseen}`, or `talaria logs` for"
+        " Talaria's own log."
+    )
+
+
+def _show(words: tuple[str, ...], *, is_quiet: bool = False) -> int:
     """Run a command in this terminal, and return its exit code."""
-    return subprocess.run(words, check=False).returncode  # noqa: S603 - our own words
+    out = subprocess.DEVNULL if is_quiet else None
+    return subprocess.run(  # noqa: S603 - our own words
+        words, check=False, stdout=out, stderr=out
+    ).returncode
 
 
 def _run(words: tuple[str, ...]) -> None:
