@@ -1,10 +1,10 @@
 """The quality of recall, beside plain FTS5, on files and on invented conversations:
-`python -m bench.retrieval.quality [FILE ...] [--without-captions]`.
+`python -m bench.retrieval.quality [FILE ...] [--held-out FILE ...] [--without-captions]`.
 
 Each sample is a database of its own, and the bare question is the query. Odd samples (the first,
 the third, ...) set the weights of the ranking; even ones are held out, and theirs are the figures
-to report. Recall at k is the share of the evidence among the first k hits. `seen` counts only
-hits that the tool's text shows the model by default.
+to report. Those of `--held-out` are held out altogether. Recall at k is the share of the evidence
+among the first k hits. `seen` counts only hits that the tool's text shows the model by default.
 """
 
 import argparse
@@ -51,20 +51,27 @@ class Answered:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval.quality", description=__doc__)
     parser.add_argument("files", type=Path, nargs="*")
+    parser.add_argument(
+        "--held-out", type=Path, nargs="+", default=(), help="files without a part in the tuning"
+    )
     parser.add_argument("--without-captions", action="store_true", help="read pictures as nothing")
     given = parser.parse_args()
     sets: dict[str, Callable[[], Sequence[Sample]]] = {
         file.name.split(".")[0]: lambda file=file: read_samples(  # type: ignore[misc]
             file, with_captions=not given.without_captions
         )
-        for file in given.files
+        for file in (*given.files, *given.held_out)
     }
+    untouched = {file.name.split(".")[0] for file in given.held_out}
     for name, read in (sets | invent()).items():
-        print(render(name, measure(read())), flush=True)
+        print(render(name, measure(read(), is_untouched=name in untouched)), flush=True)
 
 
-def measure(samples: Iterable[Sample]) -> list[Answered]:
-    """Ask every question of every sample, in each way of searching."""
+def measure(samples: Iterable[Sample], *, is_untouched: bool = False) -> list[Answered]:
+    """Ask every question of every sample, in each way of searching.
+
+    With `is_untouched`, every sample is held out, instead of every second one.
+    """
     answered: list[Answered] = []
     for number, sample in enumerate(samples):
         with tempfile.TemporaryDirectory(prefix="talaria-recall-") as folder:
@@ -74,7 +81,7 @@ def measure(samples: Iterable[Sample]) -> list[Answered]:
                 found = ask(corpus, question.text)
                 answered.append(
                     Answered(
-                        is_held_out=number % 2 == 1,
+                        is_held_out=is_untouched or number % 2 == 1,
                         category=question.category,
                         marks={way: judge(hits, evidence) for way, hits in found.items()},
                     )

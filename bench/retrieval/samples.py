@@ -14,6 +14,8 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open domain", 4: "single-hop", 
 _TURN = re.compile(r"D:?(\d+):(\d+)")
 _SESSION = re.compile(r"session_(\d+)")
 _DATE = re.compile(r"(\d+):(\d+) (am|pm) on (\d+) (\w+),? (\d{4})")
+_SECOND = "%d.%m.%Y, %H:%M:%S"
+"""REALTALK's form of a time."""
 _MINUTE_MS = 60_000
 
 
@@ -49,7 +51,7 @@ class Sample:
 
 
 def read_samples(file: Path, *, with_captions: bool = True) -> list[Sample]:
-    """Read LoCoMo's JSON, or JSON lines of conversations such as BEAM's; gzip is fine.
+    """Read LoCoMo's JSON, one chat of REALTALK, or JSON lines such as BEAM's; gzip is fine.
 
     Evidence that names no message is left out, and so is a question without any.
     """
@@ -57,7 +59,10 @@ def read_samples(file: Path, *, with_captions: bool = True) -> list[Sample]:
     text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode()
     if ".jsonl" in file.suffixes:
         return [_read_line(json.loads(line)) for line in text.splitlines()]
-    return [_read_locomo(one, with_captions=with_captions) for one in json.loads(text)]
+    found = json.loads(text)
+    if isinstance(found, dict):
+        found = [{"conversation": found, "qa": found["qa"], "sample_id": file.stem}]
+    return [_read_locomo(one, with_captions=with_captions) for one in found]
 
 
 def _read_line(fields: Mapping[str, Any]) -> Sample:
@@ -87,7 +92,7 @@ def _read_locomo(fields: Mapping[str, Any], *, with_captions: bool) -> Sample:
     for number in sorted(int(one[1]) for one in map(_SESSION.fullmatch, conversation) if one):
         at = read_date(conversation.get(f"session_{number}_date_time", ""))
         for turn in conversation[f"session_{number}"]:
-            at += _MINUTE_MS
+            at = read_date(turn["date_time"]) if "date_time" in turn else at + _MINUTE_MS
             caption = turn.get("blip_caption") if with_captions else None
             messages.append(
                 Said(
@@ -96,7 +101,8 @@ def _read_locomo(fields: Mapping[str, Any], *, with_captions: bool) -> Sample:
                     speaker=turn["speaker"],
                     role="user",
                     at=at,
-                    text=turn["text"] + (f" [picture: {caption}]" if caption else ""),
+                    text=turn["clean_text" if "clean_text" in turn else "text"]
+                    + (f" [picture: {caption}]" if caption else ""),
                 )
             )
     asked = (
@@ -131,11 +137,16 @@ def _keep_answerable(
 
 
 def read_date(text: str) -> int:
-    """Parse `1:56 pm on 8 May, 2023` into milliseconds since the epoch; 0 for anything else."""
-    match = _DATE.search(text)
-    if not match:
+    """Parse `1:56 pm on 8 May, 2023` or `29.12.2023, 22:42:04` into milliseconds since the epoch;
+    an empty text is 0.
+    """
+    if not text:
         return 0
-    hour, minute, half, day, month, year = match.groups()
-    clock = f"{int(hour) % 12 + 12 * (half == 'pm')}:{minute} {day} {month} {year}"
-    moment = datetime.strptime(clock, "%H:%M %d %B %Y").replace(tzinfo=UTC)
-    return int(moment.timestamp() * 1000)
+    match = _DATE.search(text)
+    if match:
+        hour, minute, half, day, month, year = match.groups()
+        clock = f"{int(hour) % 12 + 12 * (half == 'pm')}:{minute} {day} {month} {year}"
+        moment = datetime.strptime(clock, "%H:%M %d %B %Y")
+    else:
+        moment = datetime.strptime(text, _SECOND)
+    return int(moment.replace(tzinfo=UTC).timestamp() * 1000)

@@ -55,6 +55,30 @@ BEAM = {
     ],
     "questions": [{"id": "q", "text": "the shed", "evidence": ["1"], "category": "place"}],
 }
+REALTALK = {
+    "name": {"speaker_1": "Ann", "speaker_2": "Ben"},
+    "session_1": [
+        {
+            "clean_text": "I sold my kiln",
+            "speaker": "Ann",
+            "date_time": "29.12.2023, 22:42:04",
+            "dia_id": "D1:1",
+        },
+        {
+            "clean_text": "Look",
+            "speaker": "Ben",
+            "date_time": "30.12.2023, 00:32:20",
+            "dia_id": "D1:3",
+            "blip_caption": "a violin on a chair",
+        },
+    ],
+    "events_session_1": {"agent_a": [], "agent_b": []},
+    "session_1_date_time": "29.12.2023, 22:42:04",
+    "qa": [
+        {"question": "kiln", "answer": "sold", "evidence": ["D1:1. D1:2"], "category": 1},
+        {"question": "violin", "answer": "Ben", "evidence": ["D1:3"], "category": 2},
+    ],
+}
 MISSED = Marks(recall=(0, 0, 0), ndcg=0)
 FOUND = Marks(recall=(1, 1, 1), ndcg=1)
 
@@ -101,6 +125,20 @@ def test_a_packed_file_of_beam_s_form_is_read(tmp_path: Path) -> None:
     assert set(answered.marks.values()) == {FOUND}
 
 
+def test_a_chat_of_realtalk_s_form_is_held_out_as_a_whole(tmp_path: Path) -> None:
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps(REALTALK))
+    (sample,) = read_samples(file)
+    assert (sample.name, sample.is_room) == ("chat", True)
+    assert [(one.speaker, one.at) for one in sample.messages] == [
+        ("Ann", 1_703_889_724_000),
+        ("Ben", 1_703_896_340_000),
+    ]
+    answered = measure([sample], is_untouched=True)
+    assert [one.is_held_out for one in answered] == [True, True]
+    assert [set(one.marks.values()) for one in answered] == [{FOUND}, {FOUND}]
+
+
 def test_marks_are_those_of_the_books() -> None:
     found = [MessageId(number) for number in range(1, 26)]
     marks = judge(found, {MessageId(2), MessageId(7), MessageId(99)})
@@ -113,7 +151,10 @@ def test_marks_are_those_of_the_books() -> None:
 def test_dates_are_read_as_they_are_written() -> None:
     assert read_date("1:56 pm on 8 May, 2023") == 1_683_554_160_000
     assert read_date("12:05 am on 1 January, 2023") == 1_672_531_500_000
-    assert read_date("some day") == 0
+    assert read_date("29.12.2023, 22:42:04") == 1_703_889_724_000
+    assert read_date("") == 0
+    with pytest.raises(ValueError, match="some day"):
+        read_date("some day")
 
 
 def test_the_manual_questions_are_complete_and_mostly_answered() -> None:
