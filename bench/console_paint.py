@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 
 from playwright.async_api import Browser, StorageState, async_playwright
 
-from bench.console_pages import PAGES, fill_home
+from bench.console_home import fill_home
+from bench.console_pages import PAGES
 from bench.figures import Figure, percentile, render
 from tests.fakes.model import FakeModel
 from tests.integration.served import served

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.console_pages import fill_home
+from bench.console_home import fill_home
 from bench.figures import Figure
 from bench.processes import ROOT, clean_environment, run_program, time_program
 from gateway.interfaces.parser import Parser

@@ -107,8 +107,15 @@ async def replay_turn(context: OperationContext, asked: Answer) -> Answer:
         raise Declined(f"The prompt of turn {record.turn.id} was deleted or altered.")
     calls = await asyncio.to_thread(replays.rebuild_calls, record)
     if asked.get("memory") == "now":
-        return await _replay_with_memory_of_now(context, record, record.prompt, calls)
-    comparison = replays.compare(calls, await replays.replay(record, calls, record.prompt))
+        return await replay_with_memory_of_now(context, record, record.prompt, calls)
+    return await compare_replay(record, record.prompt, calls)
+
+
+async def compare_replay(
+    record: "TurnRecord", prompt: "FrozenPrompt", calls: "Sequence[RebuiltCall]"
+) -> Answer:
+    """Replay the rebuilt calls of a turn, and compare each request with the original."""
+    comparison = replays.compare(calls, await replays.replay(record, calls, prompt))
     return {
         "id": record.turn.id,
         "calls": len(calls),
@@ -183,12 +190,13 @@ async def list_undelivered(context: OperationContext, asked: Answer) -> Answer:
     }
 
 
-async def _replay_with_memory_of_now(
+async def replay_with_memory_of_now(
     context: OperationContext,
     record: "TurnRecord",
     prompt: "FrozenPrompt",
     calls: "Sequence[RebuiltCall]",
 ) -> Answer:
+    """Compare the prompt of a turn with the one that it would get now. Raises `Declined`."""
     scene = await context.database.read(
         lambda connection: replays.read_prompt_context(connection, record)
     )

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from agent_core.agent.prompt import FrozenPrompt
 from agent_core.agent.replay import (
     ContextReport,
     Source,
@@ -17,7 +16,7 @@ from agent_core.ids import TurnId
 from agent_core.state.conversations import transcripts, turns
 from agent_core.state.engine.database import Connection
 from gateway.interfaces.operations.contexts import open_context
-from gateway.interfaces.operations.turns import replay_turn
+from gateway.interfaces.operations.turns import compare_replay, replay_with_memory_of_now
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.texts.console import turns as texts
 
@@ -49,10 +48,11 @@ async def show(look: Look) -> Fields:
     prompt = record.prompt
     if prompt is None or not record.calls or record.is_by_job:
         return fields
-    report = await asyncio.to_thread(_report, record, prompt)
+    calls = await asyncio.to_thread(rebuild_calls, record)
+    report = await asyncio.to_thread(report_context, record, prompt, calls, ())
+    result = await compare_replay(record, prompt, calls)
     context = open_context(look.gateway, actor="person")
-    result = await replay_turn(context, {"id": turn_id})
-    now = await replay_turn(context, {"id": turn_id, "memory": "now"})
+    now = await replay_with_memory_of_now(context, record, prompt, calls)
     return fields | {
         "report": report,
         "sources": _list_sources(report, record.calls[-1].cache_read_tokens),
@@ -60,10 +60,6 @@ async def show(look: Look) -> Fields:
         "verdict": texts.VERDICTS[result["verdict"]],
         "now": now,
     }
-
-
-def _report(record: TurnRecord, prompt: FrozenPrompt) -> ContextReport:
-    return report_context(record, prompt, rebuild_calls(record), ())
 
 
 def _list_sources(report: ContextReport, cached: int) -> list[Mapping[str, Any]]:

@@ -27,8 +27,8 @@ from gateway.texts.console import pages as page_texts
 from gateway.texts.console import skills as texts
 from gateway.texts.console import states
 
-_MOST = 20
-"""Versions on a page."""
+_MOST, _MOST_CHANGES = 20, 50
+"""Versions and changes of the state on a page; it counts the others."""
 _HEAD = 2
 """Lines of a difference that name its two files."""
 _ROWS = 500
@@ -77,9 +77,12 @@ async def show(look: Look) -> Fields:
     shown = await look.gateway.database.read(work)
     return {
         **shown,
+        "history": shown["history"][:_MOST_CHANGES],
+        "more_changes": len(shown["history"]) - _MOST_CHANGES,
+        "more_versions": len(found) - _MOST,
         "skill": skill,
         "s": texts,
-        "versions": _compare(found)[-_MOST:][::-1],
+        "versions": _compare(found)[::-1],
         "cases": await asyncio.to_thread(_count_cases, look, name),
         "weeks": _WEEKS,
         **_describe_uses(shown["uses"], end, look.viewer.zone),
@@ -155,11 +158,11 @@ def _describe_uses(found: Mapping[int, Period], end: int, zone: str) -> dict[str
 
 
 def _compare(versions: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], list[str]]]:
-    """Give each version the lines in which it differs from the one before, oldest first."""
+    """Give the newest versions the lines in which each differs from the one before it."""
     texts = ["", *(one["text"] for one in versions)]
     return [
         (one, list(islice(_differ(old, one["text"]), _HEAD, None)))
-        for old, one in zip(texts, versions, strict=False)
+        for old, one in list(zip(texts, versions, strict=False))[-_MOST:]
     ]
 
 

@@ -35,6 +35,12 @@ BY = Text("By")
 REASON = Text("Reason")
 FROM_TO = Text("from “{old}” to “{new}”")
 BACK_TO_VERSION = Text("back to version {number}")
+EARLIER_CHANGES = Plural(
+    "{n:,} earlier change is not shown.", "{n:,} earlier changes are not shown."
+)
+EARLIER_VERSIONS = Plural(
+    "{n:,} earlier version is not shown.", "{n:,} earlier versions are not shown."
+)
 
 _RESULTS: Mapping[str, Text] = {
     "passed": Text("passed"),

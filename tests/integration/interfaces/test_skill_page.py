@@ -8,7 +8,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skill_uses, skills
 from agent_core.state.memory.ledger import Change, Origin
 from agent_core.state.queues import skill_tests
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.test_catalog import write_skill, write_text
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse, browse_as
 from tests.integration.interfaces.test_usage_pages import find_row, read
@@ -157,3 +157,29 @@ async def test_a_skill_shows_how_its_state_changed_and_why(setup: Setup) -> None
     ):
         assert words in history, history
     assert history.index("back to version") < history.index("to “active”")
+
+
+async def test_a_skill_counts_the_changes_and_versions_that_it_does_not_show(setup: Setup) -> None:
+    place = write_skill(setup.home / "skills", "tidy", "Sort the letters.")
+    async with browse(setup.served) as session:
+        for number in range(22):
+            write_text(place, "tidy", f"Sort the letters of {number}.")
+            text = await read(session, "/skills/tidy")
+        assert "2 earlier versions are not shown." in text
+        assert "earlier change" not in text
+
+        def change(connection: Connection) -> None:
+            for number in range(52):
+                skill_changes.set_state(
+                    connection,
+                    name="tidy",
+                    state=("trial", "active")[number % 2],
+                    why=f"reason {number}",
+                    origin=Origin(actor="tests", now=1_790_000_000_000),
+                )
+
+        await setup.served.gateway.database.write("test", change)
+        text = await read(session, "/skills/tidy")
+    assert "2 earlier changes are not shown." in text
+    assert "reason 51<" in text
+    assert "reason 1<" not in text
