@@ -38,7 +38,8 @@ _READING = (
 """Commands that end on their own, and change nothing but a link to the console."""
 _WRITING = (("backup",),)
 """Commands whose first line is measured where they have nothing to write."""
-_MESSAGES, _PEOPLE = 20_000, 50
+_MESSAGES, _PEOPLE, _JOBS = 20_000, 50, 10
+_JOB = ("jobs", "add", "--person", "person-1", "--cron", "0 9 * * *", "--message", "Look")
 
 
 def list_verbs() -> list[tuple[str, ...]]:
@@ -62,8 +63,7 @@ async def measure() -> list[Figure]:
         kinds["of --help in a pipe"] = _time_all(helped, bare, _time_pipe)
         kinds["without a database"] = _time_all((*_READING, *_WRITING), bare, _time_terminal)
         kinds["without a database in a pipe"] = _time_all((*_READING, *_WRITING), bare, _time_pipe)
-        home = await fill_home(folder, _MESSAGES, _PEOPLE)
-        environ = clean_environment({"TALARIA_HOME": str(home), "TERM": "xterm"})
+        environ = await _prepare(folder) | {"TERM": "xterm"}
         log = Path(folder) / "output.log"
         async with run_program(("-m", "gateway", "run"), environ, log) as program:
             while b"Ctrl-C" not in await program.output.readline():
@@ -86,11 +86,19 @@ async def print_all() -> None:
     """Print the time of every command and verb into a pipe, the slowest first."""
     lines = ((word, "--help") for word in SUBCOMMANDS)
     with TemporaryDirectory(prefix="talaria-bench-") as folder:
-        home = await fill_home(folder, _MESSAGES, _PEOPLE)
-        environ = clean_environment({"TALARIA_HOME": str(home)})
+        environ = await _prepare(folder)
         every = (*lines, *list_verbs(), *_READING, *_WRITING)
         for took, words in sorted(_time_all(every, environ, _time_pipe, _ROUNDS_OF_ALL))[::-1]:
             print(f"{took:.2f} s  {words}")
+
+
+async def _prepare(folder: str) -> dict[str, str]:
+    """Fill a home with messages and jobs; return the environment of its commands."""
+    home = await fill_home(folder, _MESSAGES, _PEOPLE)
+    environ = clean_environment({"TALARIA_HOME": str(home)})
+    for _ in range(_JOBS):
+        _time_pipe(_JOB, environ)
+    return environ
 
 
 def _time_all(

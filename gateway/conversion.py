@@ -8,7 +8,7 @@ from itertools import chain
 
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Button, InboundMessage, OutboundFile, OutboundMessage, Step
-from agent_core.agent.prompt import FactInputs, QuotedMessage, compose_facts
+from agent_core.agent import prompt
 from agent_core.events import Steer
 from agent_core.ids import InboxId, RoomId
 from agent_core.schedule import JobTurn
@@ -246,8 +246,8 @@ def outbound(
 
 def _facts(pending: QueuedMessage, *, zone: str, now: int, news: tuple[str, ...] = ()) -> str:
     message = pending.message
-    return compose_facts(
-        FactInputs(
+    return prompt.compose_facts(
+        prompt.FactInputs(
             now=now,
             zone=zone,
             platform=pending.platform,
@@ -282,15 +282,15 @@ def _words(message: InboundMessage) -> str:
     return escape(message.text) if _is_own(message) else ""
 
 
-def _quote(message: InboundMessage) -> QuotedMessage | None:
+def _quote(message: InboundMessage) -> "prompt.QuotedMessage | None":
     if message.forwarded_from is not None:
-        return QuotedMessage(
+        return prompt.QuotedMessage(
             author=message.forwarded_from, text=message.text, is_ours=False, is_forward=True
         )
     answered = message.quote
     if answered is None:
         return None
-    return QuotedMessage(
+    return prompt.QuotedMessage(
         author=answered.author,
         text=answered.text,
         is_ours=answered.is_ours,

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from gateway.jobs.outcomes import LONGEST_PAUSE as LONGEST_PAUSE
     from gateway.jobs.outcomes import SILENCE as SILENCE
     from gateway.jobs.outcomes import Outcomes as Outcomes
+    from gateway.jobs.places import name_places as name_places
     from gateway.jobs.recipients import Recipients as Recipients
     from gateway.jobs.reports import Made as Made
     from gateway.jobs.resources import make_rules as make_rules
-    from gateway.jobs.resources import name_places as name_places
     from gateway.jobs.versions import undo_change as undo_change
 else:
     __getattr__ = export_lazily(__name__, __file__)

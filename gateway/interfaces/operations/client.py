@@ -1,9 +1,14 @@
-"""Client of the gateway's control socket; it needs no SDK and no event loop."""
+"""Client of the gateway's control socket; it needs no SDK and no event loop.
 
-import http.client
+It writes HTTP itself: `http.client` would take a third of the time to the first line of a list.
+"""
+
 import json
+import re
 import socket
 from collections.abc import Callable
+from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,31 +23,18 @@ if TYPE_CHECKING:
 PATIENCE = 30.0
 """Seconds that the gateway has for an answer; the backup of a large database has longer."""
 _CONNECT = 2.0
+_PIECE = 65_536
+_STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d) ")
 
 
 class NoGateway(Exception):
     """No gateway serves this home directory."""
 
 
-class _SocketConnection(http.client.HTTPConnection):
-    """HTTP over a Unix socket."""
-
-    def __init__(self, path: Path, timeout: float) -> None:
-        super().__init__("localhost", timeout=timeout)
-        self._path = path
-
-    def connect(self) -> None:
-        """Open the socket; a running gateway accepts at once."""
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(min(_CONNECT, self.timeout or _CONNECT))
-        self.sock.connect(str(self._path))
-        self.sock.settimeout(self.timeout)
-
-
 def fetch_health(home: Path, *, timeout: float) -> tuple[bool, dict[str, Any]]:
     """Return whether the gateway is healthy, and its report. Raises `NoGateway`, `StartError`."""
-    status, report = _request(home, "GET", "/health", None, timeout)
-    return status == http.HTTPStatus.OK, report
+    status, report = _request(home, "GET", "/health", "", timeout)
+    return status == HTTPStatus.OK, report
 
 
 def is_served(home: Path) -> bool:
@@ -104,33 +96,57 @@ def ask_as_client(
 
 def _post(home: Path, path: str, asked: dict[str, Any], timeout: float) -> dict[str, Any]:
     status, answer = _request(home, "POST", path, json.dumps(asked), timeout)
-    if status == http.HTTPStatus.UNPROCESSABLE_ENTITY:
+    if status == HTTPStatus.UNPROCESSABLE_ENTITY:
         raise Mistaken(str(answer.get("error")))
-    if status != http.HTTPStatus.OK:
+    if status != HTTPStatus.OK:
         raise Declined(str(answer.get("error", f"The gateway answered with {status}.")))
     return answer
 
 
 def _request(
-    home: Path, method: str, path: str, body: str | None, timeout: float
+    home: Path, method: str, path: str, body: str, timeout: float
 ) -> tuple[int, dict[str, Any]]:
+    with _connect(home, timeout) as connection:
+        try:
+            return _exchange(connection, method, path, body.encode())
+        except (OSError, ValueError) as error:
+            raise StartError(
+                f"The gateway for {home} did not answer: {error or type(error).__name__}."
+            ) from error
+
+
+def _connect(home: Path, timeout: float) -> socket.socket:
+    """Open the socket; a running gateway accepts at once."""
     place = home / CONTROL_SOCKET
-    connection = _SocketConnection(place, timeout)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(min(_CONNECT, timeout))
     try:
-        connection.connect()
+        connection.connect(str(place))
     except (FileNotFoundError, ConnectionRefusedError) as error:
         connection.close()
         raise NoGateway(f"No gateway is running for {home}.") from error
     except OSError as error:
         connection.close()
         raise StartError(f"{place} can't be reached: {error.strerror or error}.") from error
-    try:
-        connection.request(method, path, body, {"Content-Type": "application/json"})
-        response = connection.getresponse()
-        return response.status, json.loads(response.read())
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        raise StartError(
-            f"The gateway for {home} did not answer: {error or type(error).__name__}."
-        ) from error
-    finally:
-        connection.close()
+    connection.settimeout(timeout)
+    return connection
+
+
+def _exchange(
+    connection: socket.socket, method: str, path: str, body: bytes
+) -> tuple[int, dict[str, Any]]:
+    """Send a request and read its answer. After one of HTTP/1.0, the gateway hangs up.
+
+    Raises `OSError`, and `ValueError` if the answer is cut off.
+    """
+    head = (
+        f"{method} {path} HTTP/1.0\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    connection.sendall(head.encode() + body)
+    answer = b"".join(iter(partial(connection.recv, _PIECE), b""))
+    first, _, rest = answer.partition(b"\r\n\r\n")
+    found = _STATUS.match(first)
+    if found is None:
+        raise ValueError("the connection was closed")
+    return int(found[1]), json.loads(rest)

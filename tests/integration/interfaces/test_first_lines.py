@@ -13,12 +13,14 @@ import pytest
 from agent_core.state.engine.database import Database
 from gateway.interfaces.subcommands import SUBCOMMANDS
 from tests.architecture.source import ROOT
+from tests.integration.interfaces.test_job_operations import add_people, write
 from tests.integration.processes import PATIENCE, environ, talaria
 
 pytestmark = pytest.mark.process
 
 HEAVY = (
-    *("aiohttp", "aiosqlite", "anthropic", "discord", "fastapi", "jinja2", "openai"),
+    *("aiohttp", "aiosqlite", "anthropic", "discord", "fastapi", "http.client", "jinja2"),
+    *("openai",),
     *("prompt_toolkit", "pydantic", "rich", "ruamel.yaml", "slack_sdk", "telegram"),
 )
 """Modules that take a tenth of a second or more, or bring those that do."""
@@ -88,6 +90,16 @@ async def test_a_list_without_a_gateway_imports_only_what_reads_the_database(
         line: set() for line in found
     }
     assert "aiosqlite" in found["people list"]
+
+
+async def test_a_job_is_shown_without_what_runs_it(tmp_path: Path) -> None:
+    await write(tmp_path, add_people)
+    assert "Digest" in talaria(tmp_path, "jobs", "list").out
+    found = list_heavy(tmp_path, ("jobs", "list"), ("jobs", "show", "1"))
+    assert {line: set(heavy) - {"aiosqlite"} for line, heavy in found.items()} == {
+        "jobs list": set(),
+        "jobs show 1": set(),
+    }
 
 
 @pytest.mark.parametrize(

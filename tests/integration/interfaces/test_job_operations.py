@@ -418,14 +418,16 @@ async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
     assert "Hi: Every 30 minutes" in done.out
     listed = talaria(home, "jobs")
     assert listed.out == talaria(home, "jobs", "list").out
-    assert len(listed.out.splitlines()) == 2
+    assert len(listed.out.splitlines()) == 3
+    assert listed.out.startswith(f"Jobs of {home}:\n")
     shown = talaria(home, "jobs", "show", "2").out
     assert "-c" in shown
     assert "It runs in quiet hours and on days off, too" in shown
     assert "No runs." in shown
-    assert talaria(home, "jobs", "list", "--person", "bob").out == "There are no jobs.\n"
-    assert talaria(home, "jobs", "--person", "bob", "list").out == "There are no jobs.\n"
-    assert talaria(home, "jobs", "--system").out == "There are no jobs.\n"
+    none = f"Jobs of {home}:\nThere are no jobs.\n"
+    assert talaria(home, "jobs", "list", "--person", "bob").out == none
+    assert talaria(home, "jobs", "--person", "bob", "list").out == none
+    assert talaria(home, "jobs", "--system").out == none
     assert talaria(home, "jobs", "pause", "2").out == "Job 2 (Hi) is paused.\n"
     assert talaria(home, "jobs", "rm", "2").out == "Job 2 (Hi) is deleted.\n"
 

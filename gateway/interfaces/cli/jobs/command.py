@@ -19,6 +19,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     said = arguments.verb or "list"
     verb = next((name for name, others in ALIASES.items() if said in others), said)
     asked = _ASKED.get(verb, _name_job)(arguments)
+    if verb == "list":
+        operations.require_database(home)
+        print(f"Jobs of {home}:", flush=True)  # before the database is opened
     answer = operations.perform(
         home, f"jobs.{verb}", asked, load_settings=lambda: config.load(environ)
     )
