@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager, get_font
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from agent_core.execution.subprocesses.confinement import confine_reader
 from agent_core.tools.readers.limits import LIMITS
@@ -89,22 +90,28 @@ def separate_labels(figure: Figure, axes: Axes) -> None:
     numbers = [text for text in axes.texts if text.get_text()]
     for group in (axes.get_xticklabels(), axes.get_yticklabels(), numbers):
         texts = [text for text in group if text.get_text()]
+        boxes = measure(figure, texts)
         for size in _SIZES:
-            if not find_overlaps(figure, texts):
+            if not count_overlaps(boxes):
                 break
             for text in texts:
                 text.set_fontsize(size)
+            boxes = measure(figure, texts)
         step = 1
-        while find_overlaps(figure, texts[::step]):
+        while count_overlaps(boxes[::step]):
             step += 1
         for place, text in enumerate(texts):
             text.set_visible(place % step == 0)
 
 
-def find_overlaps(figure: Figure, texts: Sequence[Text]) -> int:
-    """Count the neighbours that overlap, once the figure is laid out."""
+def measure(figure: Figure, texts: Sequence[Text]) -> list[Bbox]:
+    """Lay out the figure, and return the boxes of the visible texts."""
     figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in texts if text.get_visible()]
+    return [text.get_window_extent() for text in texts if text.get_visible()]
+
+
+def count_overlaps(boxes: Sequence[Bbox]) -> int:
+    """Count the neighbours that overlap."""
     return sum(one.padded(1).overlaps(other) for one, other in pairwise(boxes))
 
 
