@@ -37,8 +37,6 @@ FEW_KILLS = (
     "committed:agents.tell:1",
     "begin:agents.deliver:1",
     "committed:turns.answer:2",
-    "begin:turns.result:3",
-    "begin:turns.settle:1",
 )
 _NAME = re.compile(r"You are (\w+), an agent\.")
 _NOTE = re.compile(r"\n\n[^\n]*don.t know whether it took effect[^\n]*$")

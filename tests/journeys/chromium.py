@@ -6,8 +6,9 @@ import itertools
 import json
 import re
 import shutil
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,8 @@ class Browser:
     """A running browser, controlled over its web socket."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self.context = ""
+        """Id of the browser context that has the cookies, storage and permissions of the tabs."""
         self._socket = socket
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
@@ -136,9 +139,19 @@ class Browser:
         assert "error" not in answer, answer
         return dict(answer["result"])
 
+    async def grant(self, permission: str) -> None:
+        """Let every page use something, such as the clipboard, without a question."""
+        await self.call(
+            "Browser.grantPermissions",
+            {"permissions": [permission], "browserContextId": self.context},
+        )
+
     async def open_tab(self, language: str = "en") -> Tab:
         """Open a tab in its own window, because a hidden tab does not paint."""
-        made = await self.call("Target.createTarget", {"url": "about:blank", "newWindow": True})
+        made = await self.call(
+            "Target.createTarget",
+            {"url": "about:blank", "newWindow": True, "browserContextId": self.context},
+        )
         attached = await self.call(
             "Target.attachToTarget", {"targetId": made["targetId"], "flatten": True}
         )
@@ -151,41 +164,50 @@ class Browser:
 
 @asynccontextmanager
 async def chromium(profile: Path) -> AsyncIterator[Browser]:
-    """Start the browser with an empty profile."""
+    """Start a browser with an empty profile, and connect to it."""
+    with start_chromium(profile) as address:
+        async with connect(address) as browser:
+            yield browser
+
+
+@contextmanager
+def start_chromium(profile: Path) -> Iterator[str]:
+    """Start a browser with an empty profile. Yields the address of its protocol."""
     assert CHROMIUM
-    process = await asyncio.create_subprocess_exec(
-        CHROMIUM,
-        *_FLAGS,
-        f"--user-data-dir={profile}",
-        "about:blank",
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
+    with subprocess.Popen(
+        [CHROMIUM, *_FLAGS, f"--user-data-dir={profile}", "about:blank"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         start_new_session=True,
-    )
-    try:
-        address = await _read_address(process)
-        async with (
-            aiohttp.ClientSession() as session,
-            session.ws_connect(address, max_msg_size=0) as socket,
-        ):
-            browser = Browser(socket)
-            listening = asyncio.create_task(browser.listen())
-            try:
-                yield browser
-                await browser.call("Browser.close", {})
-            finally:
-                listening.cancel()
-                await asyncio.gather(listening, return_exceptions=True)
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+    ) as process:
+        try:
+            yield _read_address(process)
+        finally:
+            process.terminate()
+            process.wait()
 
 
-async def _read_address(process: asyncio.subprocess.Process) -> str:
+@asynccontextmanager
+async def connect(address: str) -> AsyncIterator[Browser]:
+    """Connect to a running browser. Its tabs share no storage with those of other connections."""
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(address, max_msg_size=0) as socket,
+    ):
+        browser = Browser(socket)
+        listening = asyncio.create_task(browser.listen())
+        try:
+            made = await browser.call("Target.createBrowserContext", {"disposeOnDetach": True})
+            browser.context = made["browserContextId"]
+            yield browser
+        finally:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+
+
+def _read_address(process: subprocess.Popen[bytes]) -> str:
     assert process.stderr
-    async with asyncio.timeout(PATIENCE):
-        async for line in process.stderr:
-            if found := re.search(rb"DevTools listening on (ws://\S+)", line):
-                return found[1].decode()
+    for line in process.stderr:
+        if found := re.search(rb"DevTools listening on (ws://\S+)", line):
+            return found[1].decode()
     raise AssertionError("the browser did not start")

@@ -33,7 +33,7 @@ PATIENCE = 45.0
 """Timeout of a condition in seconds, generous enough for a busy machine."""
 TIMINGS = Timings(delivery=DeliveryTimings(first_pause=0.25, finish=0.5))
 """Shorter pauses of delivery than in use: an emulator applies soon what it was asked for."""
-_POLL = 0.002
+_POLL = 0.005
 
 EVERYBODY = "*"
 T = TypeVar("T")

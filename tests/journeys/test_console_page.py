@@ -1,7 +1,7 @@
 """The console page in a real browser: one conversation on every tab, files, copies, commands."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from gateway.texts import general
 from tests.emulators.pictures import make_png
 from tests.emulators.telegram_cast import ANNA
 from tests.integration.processes import free_port
-from tests.journeys.chromium import CHROMIUM, Browser, Tab, chromium
+from tests.journeys.chromium import CHROMIUM, Browser, Tab, connect, start_chromium
 from tests.journeys.stage import Harness, Stage, calls, heard
 from tests.journeys.test_attachments import pictures
 
@@ -47,12 +47,18 @@ class Page:
         return tab
 
 
+@pytest.fixture(scope="module")
+def running_chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with start_chromium(tmp_path_factory.mktemp("profile")) as address:
+        yield address
+
+
 @pytest.fixture
-async def page(stage: Stage, tmp_path: Path) -> AsyncIterator[Page]:
+async def page(stage: Stage, running_chromium: str) -> AsyncIterator[Page]:
     async with (
         stage.open(allow="", TALARIA_HTTP__PORT=str(free_port())) as harness,
         serving_page(harness.gateway, take_port(harness.gateway.settings.http)) as address,
-        chromium(tmp_path / "profile") as browser,
+        connect(running_chromium) as browser,
     ):
         yield Page(harness, browser, address)
 
@@ -146,7 +152,7 @@ async def test_files_go_up_and_come_down(stage: Stage, page: Page, tmp_path: Pat
 
 async def test_a_message_and_its_code_can_be_copied(stage: Stage, page: Page) -> None:
     tab = await page.open_tab()
-    await page.browser.call("Browser.grantPermissions", {"permissions": ["clipboardReadWrite"]})
+    await page.browser.grant("clipboardReadWrite")
     stage.plan("Run **this**:\n\n```sh\nmake run\n```")
     await write(tab, "how?")
     await tab.wait_for("document.querySelector('.block .copy')")

@@ -15,7 +15,8 @@ from tests.agent_core.tools.mcp import oauth_server
 from tests.agent_core.tools.mcp.conftest import HERE, PREFIXES
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.integration.processes import Done, talaria
-from tests.journeys.stage import Stage, call, calls, heard, results
+from tests.journeys.accounts import Account
+from tests.journeys.stage import Harness, Stage, call, calls, heard, results
 
 pytestmark = [
     pytest.mark.process,
@@ -25,9 +26,6 @@ pytestmark = [
 READABLE = [word for path in (*PREFIXES, HERE) for word in ("--readable", str(path))]
 SHOWN = Timings(display=PresenterTimings(first_status=0.05))
 SERVER = (sys.executable, str(HERE / "sdk_server.py"))
-
-
-USE = {"name": "python__add", "arguments": {"a": 2, "b": 3}}
 
 
 async def run(home: Path, *words: str) -> Done:
@@ -56,31 +54,8 @@ async def test_an_owner_accepts_the_tools_of_a_server_in_a_chat(stage: Stage) ->
     assert "Tools accepted: add, " in listed.out
 
 
-async def test_the_assistant_finds_and_uses_an_accepted_tool(stage: Stage) -> None:
-    async with stage.open():
-        pass  # creates the database
-    added = await run(stage.home, "add", "python", "--yes", "--local", *READABLE, "--", *SERVER)
-    assert added.code == 0, added.err
-    async with stage.open() as harness:
-        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
-        while "python: connected" not in await harness.ask(ANNA, "/mcp"):
-            await asyncio.sleep(0.1)
-        stage.plan(
-            calls(call("tool_search", query="add numbers")),
-            calls({"type": "tool_use", "name": "use_tool", "input": USE}),
-            "It is five.",
-        )
-        anna = stage.account("telegram", ANNA)
-        await harness.notes(stage.telegram.says(ANNA, "how much is 2 and 3?"))
-        await harness.asks(anna, "Once")
-        await harness.press(anna, "Once")
-        await harness.sees(ANNA, "It is five.")
-    found, used = results(stage.turns[1]), results(stage.turns[2])
-    assert "python__add" in found[0]
-    assert used == ["5"]
-
-
-async def test_the_status_line_shows_how_far_a_server_is(stage: Stage) -> None:
+async def test_the_assistant_uses_an_accepted_server(stage: Stage) -> None:
+    """It finds a tool, shows how far it is, and passes on what the server asks."""
     async with stage.open():
         pass  # creates the database
     added = await run(stage.home, "add", "python", "--yes", "--local", *READABLE, "--", *SERVER)
@@ -90,50 +65,58 @@ async def test_the_status_line_shows_how_far_a_server_is(stage: Stage) -> None:
         await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
         while "python: connected" not in await harness.ask(ANNA, "/mcp"):
             await asyncio.sleep(0.1)
-        use = {"name": "python__graze", "arguments": {}}
-        stage.plan(calls({"type": "tool_use", "name": "use_tool", "input": use}))
-        await harness.notes(stage.telegram.says(ANNA, "let the sheep graze"))
-        await harness.asks(anna, "Once")
-        await harness.notes(anna.holds("Once")())
-        await harness.sees(ANNA, "python: 1/2 sheep")
-        await harness.ask(ANNA, "/stop")
+        await find_and_use(harness, anna)
+        await show_progress(harness, anna)
+        await answer_its_questions(harness, anna)
 
 
-async def test_a_server_asks_the_person_who_uses_it(stage: Stage) -> None:
-    async with stage.open():
-        pass  # makes the database
-    added = await run(stage.home, "add", "python", "--yes", "--local", *READABLE, "--", *SERVER)
-    assert added.code == 0, added.err
-    async with stage.open() as harness:
-        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
-        while "python: connected" not in await harness.ask(ANNA, "/mcp"):
-            await asyncio.sleep(0.1)
-        assert "/python__review" in await harness.ask(ANNA, "/mcp")
-        refused = await harness.ask(ANNA, "/mcp login python")
-        assert refused.startswith("You can't sign in to python, because its table")
-        stage.plan("I'll look at it.")
-        assert await harness.ask(ANNA, "/python__review x = 1") == "I'll look at it."
-        assert "Follow the prompt review of the MCP server python" in heard(stage.turns[0])[-1]
-        use = {"name": "python__book", "arguments": {}}
-        stage.plan(calls({"type": "tool_use", "name": "use_tool", "input": use}), "It is booked.")
-        anna = stage.account("telegram", ANNA)
-        await harness.notes(stage.telegram.says(ANNA, "book a trip"))
-        await harness.asks(anna, "Once")
-        await harness.notes(anna.holds("Once")())
-        await harness.asks(anna, "Answer")
-        shown = await harness.sees(ANNA, "The MCP server python asks: Where to?")
-        assert "It wants to know: City, Nights, and A quiet room?" in shown.text
-        await harness.notes(anna.holds("Answer")())
-        await harness.sees(ANNA, "python asks for: City")
-        await harness.notes(stage.telegram.says(ANNA, "Oslo"))
-        await harness.asks(anna, "Keep 2")
-        await harness.notes(stage.telegram.says(ANNA, "three"))
-        await harness.until(lambda: asks_for_nights(stage) == 2)
-        await harness.notes(stage.telegram.says(ANNA, "3"))
-        await harness.asks(anna, "Keep Yes")
-        await harness.press(anna, "No")
-        await harness.sees(ANNA, "It is booked.")
-    assert results(stage.turns[2]) == ["accept Trip(city='Oslo', nights=3, is_quiet=False)"]
+async def use(harness: Harness, anna: Account, tool: str, *answers: str, **given: object) -> None:
+    """Let the assistant use a tool, with the consent of Anna."""
+    words = {"name": f"python__{tool}", "arguments": given}
+    harness.stage.plan(calls({"type": "tool_use", "name": "use_tool", "input": words}), *answers)
+    await harness.notes(anna.says("use it"))
+    await harness.asks(anna, "Once")
+    await harness.notes(anna.holds("Once")())
+
+
+async def find_and_use(harness: Harness, anna: Account) -> None:
+    harness.stage.plan(calls(call("tool_search", query="add numbers")))
+    await use(harness, anna, "add", "It is five.", a=2, b=3)
+    await harness.sees(ANNA, "It is five.")
+    found, used = map(results, harness.stage.turns[-2:])
+    assert "python__add" in found[0]
+    assert used == ["5"]
+
+
+async def show_progress(harness: Harness, anna: Account) -> None:
+    await use(harness, anna, "graze")
+    await harness.sees(ANNA, "python: 1/2 sheep")
+    await harness.ask(ANNA, "/stop")
+
+
+async def answer_its_questions(harness: Harness, anna: Account) -> None:
+    stage = harness.stage
+    assert "/python__review" in await harness.ask(ANNA, "/mcp")
+    refused = await harness.ask(ANNA, "/mcp login python")
+    assert refused.startswith("You can't sign in to python, because its table")
+    stage.plan("I'll look at it.")
+    assert await harness.ask(ANNA, "/python__review x = 1") == "I'll look at it."
+    assert "Follow the prompt review of the MCP server python" in heard(stage.turns[-1])[-1]
+    await use(harness, anna, "book", "It is booked.")
+    await harness.asks(anna, "Answer")
+    shown = await harness.sees(ANNA, "The MCP server python asks: Where to?")
+    assert "It wants to know: City, Nights, and A quiet room?" in shown.text
+    await harness.notes(anna.holds("Answer")())
+    await harness.sees(ANNA, "python asks for: City")
+    await harness.notes(anna.says("Oslo"))
+    await harness.asks(anna, "Keep 2")
+    await harness.notes(anna.says("three"))
+    await harness.until(lambda: asks_for_nights(stage) == 2)
+    await harness.notes(anna.says("3"))
+    await harness.asks(anna, "Keep Yes")
+    await harness.press(anna, "No")
+    await harness.sees(ANNA, "It is booked.")
+    assert results(stage.turns[-1]) == ["accept Trip(city='Oslo', nights=3, is_quiet=False)"]
 
 
 async def test_an_owner_signs_in_by_a_link(stage: Stage) -> None:

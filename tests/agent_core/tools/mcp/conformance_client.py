@@ -1,12 +1,13 @@
 """The client of the conformance suite: connects to the address that comes last, and calls tools.
 
-Run by `conformance client --command "python -m tests.agent_core.tools.mcp.conformance_client"`.
+Run by the test, or by `--command "python -m tests.agent_core.tools.mcp.conformance_client"`.
 """
 
 import asyncio
 import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,8 +30,8 @@ DOCUMENT = "https://conformance-test.local/client-metadata.json"
 ARGUMENTS = {"add_numbers": {"a": 5, "b": 3}}
 
 
-async def main(url: str) -> None:
-    given = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+async def visit(url: str, given: Mapping[str, Any]) -> None:
+    """Connect to a server of the suite, sign in and use its tools with what the suite gives."""
     server = McpServer(
         name="suite",
         url=url,
@@ -68,4 +69,4 @@ async def accept(question: Form | PageLink, number: int) -> FormAnswer:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[-1]))
+    asyncio.run(visit(sys.argv[-1], json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")))

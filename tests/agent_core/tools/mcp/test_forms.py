@@ -67,8 +67,9 @@ def test_what_a_chat_can_not_give_is_left_out_or_declined() -> None:
 
 @pytest.mark.process
 @pytest.mark.slow
-async def test_a_person_fills_in_a_form(open_server: Open) -> None:
+async def test_a_person_fills_in_a_form_and_lends_no_model(open_server: Open) -> None:
     asked: list[Form | PageLink] = []
+    notes: list[str] = []
 
     async def ask(question: Form | PageLink, number: int) -> FormAnswer:
         asked.append(question)
@@ -83,24 +84,11 @@ async def test_a_person_fills_in_a_form(open_server: Open) -> None:
         assert declined.text == "decline None"
         assert (await call(session, "log_in", {}, CallHooks(ask=ask))).text == "decline"
         assert len(asked) == 1
-
-
-@pytest.mark.process
-@pytest.mark.slow
-async def test_the_model_is_not_lent(open_server: Open) -> None:
-    async with open_server(python_server()) as session:
-        outcome = await call(session, "think", {})
-    assert outcome.is_error
-    assert "sampling" in outcome.text.lower()
-
-
-@pytest.mark.process
-@pytest.mark.slow
-async def test_progress_is_noted(open_server: Open) -> None:
-    notes: list[str] = []
-    async with open_server(python_server()) as session:
+        lent = await call(session, "think", {})
+        assert lent.is_error
+        assert "sampling" in lent.text.lower()
         await call(session, "count", {"to": 3}, CallHooks(note=notes.append))
-    assert notes[-1] == "3/3 sheep"
+        assert notes[-1] == "3/3 sheep"
 
 
 async def test_the_time_of_a_call_stands_still_while_a_person_is_asked() -> None:

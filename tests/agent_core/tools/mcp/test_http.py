@@ -3,8 +3,10 @@
 import asyncio
 import os
 import socket
+import subprocess
 import sys
-from collections.abc import AsyncIterator
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
@@ -22,34 +24,28 @@ def find_port() -> int:
         return int(found.getsockname()[1])
 
 
-@pytest.fixture
-async def port() -> AsyncIterator[int]:
-    chosen = find_port()
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        str(HERE / "sdk_server.py"),
-        "http",
-        env={**os.environ, "PORT": str(chosen)},
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        async with asyncio.timeout(120):
-            while not await is_open(chosen):
-                await asyncio.sleep(0.05)
-        yield chosen
-    finally:
-        process.kill()
-        await process.wait()
-
-
-async def is_open(port: int) -> bool:
-    with suppress(OSError):
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.close()
-        await writer.wait_closed()
+def is_open(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
         return True
     return False
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    chosen = find_port()
+    with subprocess.Popen(
+        [sys.executable, str(HERE / "sdk_server.py"), "http"],
+        env={**os.environ, "PORT": str(chosen)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            while not is_open(chosen):
+                assert process.poll() is None
+                time.sleep(0.05)
+            yield chosen
+        finally:
+            process.kill()
 
 
 async def test_a_server_is_reached_over_http(open_server: Open, port: int) -> None:

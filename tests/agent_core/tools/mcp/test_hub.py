@@ -106,33 +106,34 @@ def make_context(person_id: PersonId) -> ToolContext:
     )
 
 
-async def test_nothing_is_offered_before_an_owner_accepts(stage: Open) -> None:
-    async with stage(python_server()) as on:
-        await on.ready("python")
-        assert await on.names(on.owner) == []
-        assert [name for name, _ in on.notices] == ["python"]
-        assert await on.accept("python")
-        assert "python__add" in await on.names(on.owner)
-
-
 async def test_only_owners_may_use_a_server_that_names_nobody(stage: Open) -> None:
-    async with stage(python_server(), replace(python_server("shared"), people=("bob",))) as on:
-        for name in ("python", "shared"):
+    shared = replace(hostile_server("fine"), name="shared", people=("bob",))
+    async with stage(hostile_server("fine"), shared) as on:
+        for name in ("hostile", "shared"):
             await on.ready(name)
             await on.accept(name)
-        assert {name.split("__")[0] for name in await on.names(on.owner)} == {"python", "shared"}
-        assert {name.split("__")[0] for name in await on.names(on.member)} == {"shared"}
+        assert await on.names(on.owner) == ["hostile__work", "shared__work"]
+        assert await on.names(on.member) == ["shared__work"]
 
 
-async def test_the_words_of_a_server_are_untrusted_and_its_secrets_hidden(stage: Open) -> None:
+async def test_the_words_of_a_server_are_untrusted_and_its_calls_outward(stage: Open) -> None:
     server = python_server(environ={"KEY": "s3cret-token"}, secrets=("s3cret-token",))
     async with stage(server) as on:
         await on.ready("python")
         await on.accept("python")
         tools = {tool.spec.name: tool for tool in await on.servers.list_tools(on.owner)}
-        result = await tools["python__environment"].run({"name": "KEY"}, make_context(on.owner))
-    assert result.text == "[hidden]"
-    assert result.sources == ("mcp:python",)
+        context = make_context(on.owner)
+        result = await tools["python__environment"].run({"name": "KEY"}, context)
+        assert result.text == "[hidden]"
+        assert result.sources == ("mcp:python",)
+        plain, wiping = tools["python__add"], tools["python__wipe"]
+        assert isinstance(plain, McpTool)
+        assert plain.effect == "unsafe"
+        assert plain.list_actions({"a": 1}, context) == (
+            Action(kind="run", target='add {"a": 1}', place="mcp:python", is_outward=True),
+        )
+        assert isinstance(wiping, McpTool)
+        assert [one.kind for one in wiping.list_actions({}, context)] == ["run", "delete"]
 
 
 async def test_a_failure_in_the_words_of_a_server_is_untrusted_too(stage: Open) -> None:
@@ -144,23 +145,6 @@ async def test_a_failure_in_the_words_of_a_server_is_untrusted_too(stage: Open) 
     assert result.is_error
     assert "the key is under the mat" in result.text
     assert result.sources == ("mcp:hostile",)
-
-
-async def test_a_call_is_outward_and_destructive_as_far_as_anyone_knows(stage: Open) -> None:
-    async with stage(python_server()) as on:
-        await on.ready("python")
-        await on.accept("python")
-        tools = {tool.spec.name: tool for tool in await on.servers.list_tools(on.owner)}
-        plain = tools["python__add"]
-        assert isinstance(plain, McpTool)
-        assert plain.effect == "unsafe"
-        assert plain.list_actions({"a": 1}, make_context(on.owner)) == (
-            Action(kind="run", target='add {"a": 1}', place="mcp:python", is_outward=True),
-        )
-        wiping = tools["python__wipe"]
-        assert isinstance(wiping, McpTool)
-        kinds = [one.kind for one in wiping.list_actions({}, make_context(on.owner))]
-    assert kinds == ["run", "delete"]
 
 
 async def test_a_changed_description_turns_a_tool_off_and_is_told_once(stage: Open) -> None:
@@ -190,22 +174,22 @@ async def test_only_what_was_shown_is_accepted(stage: Open) -> None:
         assert await on.names(on.owner) == []
 
 
-async def test_a_server_that_is_removed_is_gone(stage: Open) -> None:
-    async with stage(python_server()) as on:
-        await on.ready("python")
-        await on.accept("python")
-        tools = list(await on.servers.list_tools(on.owner))
-        on.configured.clear()
-        await wait_for(lambda: on.state("python") == "none")
-        assert await on.names(on.owner) == []
-        result = await tools[0].run({}, make_context(on.owner))
-    assert result.is_error
-
-
-async def test_a_server_with_a_mistake_takes_no_other_with_it(stage: Open) -> None:
+async def test_a_server_is_offered_from_the_yes_of_an_owner_until_it_is_removed(
+    stage: Open,
+) -> None:
     broken = McpServer(name="broken", fault="needs either `command` or `url`")
-    async with stage(broken, python_server()) as on:
-        await on.ready("python")
+    async with stage(broken, hostile_server("fine")) as on:
+        await on.ready("hostile")
         await wait_for(lambda: on.state("broken") == "waiting")
         reports = {one.connection.server.name: one for one in await on.servers.report()}
-    assert reports["broken"].connection.fault == "needs either `command` or `url`"
+        assert reports["broken"].connection.fault == "needs either `command` or `url`"
+        assert await on.names(on.owner) == []
+        assert [name for name, _ in on.notices] == ["hostile"]
+        assert await on.accept("hostile")
+        assert await on.names(on.owner) == ["hostile__work"]
+        (tool,) = await on.servers.list_tools(on.owner)
+        on.configured.clear()
+        await wait_for(lambda: on.state("hostile") == "none")
+        assert await on.names(on.owner) == []
+        result = await tool.run({}, make_context(on.owner))
+    assert result.is_error

@@ -24,8 +24,8 @@ async def use(on: Stage, tool: str, /, **arguments: object) -> str:
     return result.text
 
 
-async def test_resources_are_listed_and_read(stage: Open) -> None:
-    async with stage(python_server()) as on:
+async def test_resources_and_prompts_are_listed_and_read(stage: Open) -> None:
+    async with stage(replace(python_server(), is_local=False)) as on:
         await on.ready("python")
         assert await on.names(on.owner) == []
         assert await on.accept("python")
@@ -34,30 +34,17 @@ async def test_resources_are_listed_and_read(stage: Open) -> None:
         assert "note://{name}" in listed
         assert await use(on, "python__read_resource", uri="note://plan") == "buy milk"
         assert await use(on, "python__read_resource", uri="note://42") == "the note 42"
-        tool = await find(on, "python__read_resource")
-        letter = await tool.run({"uri": "file://letter"}, make_context(on.owner))
+        assert "unknown" in (await use(on, "python__read_resource", uri="no://such")).lower()
+        tool, context = await find(on, "python__read_resource"), make_context(on.owner)
+        letter = await tool.run({"uri": "file://letter"}, context)
         (file,) = letter.images
         assert letter.image_data[file.file_key].startswith(b"%PDF-")
         assert "[A PDF file (1 page, " in letter.text
-        assert "unknown" in (await use(on, "python__read_resource", uri="no://such")).lower()
-
-
-async def test_what_is_asked_for_leaves_this_machine(stage: Open) -> None:
-    async with stage(replace(python_server(), is_local=False)) as on:
-        await on.ready("python")
-        assert await on.accept("python")
-        tool = await find(on, "python__read_resource")
-        context = make_context(on.owner)
+        # What is asked for leaves this machine.
         assert tool.list_actions({}, context) == ()  # type: ignore[attr-defined]
         (action,) = tool.list_actions({"uri": "note://x"}, context)  # type: ignore[attr-defined]
         assert (action.place, action.is_outward) == ("mcp:python", True)
         assert json.dumps({"uri": "note://x"}) in action.target
-
-
-async def test_prompts_are_listed_and_filled_in(stage: Open) -> None:
-    async with stage(python_server()) as on:
-        await on.ready("python")
-        assert await on.accept("python")
         assert "review(code): Review some code." in await use(on, "python__get_prompt")
         given = {"name": "review", "arguments": {"code": "x = 1"}}
         assert await use(on, "python__get_prompt", **given) == "user: Review this: x = 1"

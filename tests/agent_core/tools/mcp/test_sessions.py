@@ -12,12 +12,24 @@ pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 
 async def test_the_newest_protocol_is_spoken(open_server: Open) -> None:
-    async with open_server(python_server()) as session:
+    changed = asyncio.Event()
+    server = replace(python_server(environ={"GIVEN": "yes"}), exclude=("wipe",))
+    async with open_server(server, changed.set) as session:
         assert session.protocol == "2026-07-28"
-        listing = await session.list_tools()
-        assert {"add", "wipe", "fail"} <= {tool.name for tool in listing.tools}
+        names = {tool.name for tool in (await session.list_tools()).tools}
+        assert {"add", "fail"} <= names
+        assert "wipe" not in names
         outcome = await call(session, "add", {"a": 2, "b": 3})
-    assert (outcome.text, outcome.is_error) == ("5", False)
+        assert (outcome.text, outcome.is_error) == ("5", False)
+        outcome = await call(session, "fail", {})
+        assert (outcome.text, outcome.is_error) == ("Error executing tool fail", True)
+        # A program gets the environment of its table, and no other.
+        assert (await call(session, "environment", {"name": "GIVEN"})).text == "yes"
+        assert (await call(session, "environment", {"name": "TALARIA_HOME"})).text == "not set"
+        await call(session, "grow", {})
+        async with asyncio.timeout(45):
+            await changed.wait()
+        assert "grown" in {tool.name for tool in (await session.list_tools()).tools}
 
 
 async def test_an_older_server_is_greeted_by_the_handshake(open_server: Open) -> None:
@@ -26,35 +38,15 @@ async def test_an_older_server_is_greeted_by_the_handshake(open_server: Open) ->
         assert (await call(session, "work", {})).text == "fine"
 
 
-async def test_a_failure_of_a_tool_is_an_outcome(open_server: Open) -> None:
-    async with open_server(python_server()) as session:
-        outcome = await call(session, "fail", {})
-    assert outcome.is_error
-    assert outcome.text == "Error executing tool fail"
-
-
-async def test_a_program_gets_the_environment_of_its_table(open_server: Open) -> None:
-    server = python_server(environ={"GIVEN": "yes"})
-    async with open_server(server) as session:
-        assert (await call(session, "environment", {"name": "GIVEN"})).text == "yes"
-        assert (await call(session, "environment", {"name": "TALARIA_HOME"})).text == "not set"
-
-
-async def test_a_changed_list_is_announced(open_server: Open) -> None:
-    changed = asyncio.Event()
-    async with open_server(python_server(), changed.set) as session:
-        await session.list_tools()
-        await call(session, "grow", {})
-        async with asyncio.timeout(45):
-            await changed.wait()
-        names = {tool.name for tool in (await session.list_tools()).tools}
-    assert "grown" in names
-
-
-async def test_filters_choose_the_tools(open_server: Open) -> None:
-    server = replace(python_server(), include=("add", "wipe"), exclude=("wipe",))
-    async with open_server(server) as session:
-        assert [tool.name for tool in (await session.list_tools()).tools] == ["add"]
+@pytest.mark.parametrize(
+    "filters",
+    [{"include": ("work",)}, {"include": ("work", "bad name!"), "exclude": ("bad name!",)}],
+)
+async def test_filters_choose_the_tools(
+    open_server: Open, filters: dict[str, tuple[str, ...]]
+) -> None:
+    async with open_server(replace(hostile_server("fine"), **filters)) as session:
+        assert [tool.name for tool in (await session.list_tools()).tools] == ["work"]
 
 
 async def test_a_program_that_is_missing_is_named(open_server: Open) -> None:
