@@ -1,12 +1,8 @@
-"""A process of its own that changes Ann's memory, and is killed around the write of a file.
-
-Run as `python -m tests.agent_core.memory.crashing HOME MOMENT WORK`.
-"""
+"""A process of its own that changes Ann's memory, and is killed around the write of a file."""
 
 import asyncio
 import os
 import signal
-import sys
 from pathlib import Path
 
 from agent_core.memory import files
@@ -39,7 +35,12 @@ def dying(moment: str) -> Write:
     return write
 
 
-async def main(home: Path, moment: str, work: str) -> None:
+def crash(home: Path, moment: str, work: str) -> None:
+    """Begin the work, and be killed at the moment."""
+    asyncio.run(_work(home, moment, work))
+
+
+async def _work(home: Path, moment: str, work: str) -> None:
     database = await Database.open(home / "state.db")
     ann = (await database.read(people.list_all))[0]
     store = MemoryStore(database, home / "memories", write=dying(moment))
@@ -57,7 +58,3 @@ async def main(home: Path, moment: str, work: str) -> None:
         await store.undo(ann.id, ann.slug, rows[0].id, origin)
     else:
         await store.restore(ann.id, ann.slug, 1, origin)
-
-
-if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))

@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,8 @@ from agent_core.state.engine.database import Database
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import people
-from tests.agent_core.memory.crashing import MOMENTS, WORKS
-from tests.architecture.source import ROOT
+from tests.agent_core.memory.crashing import MOMENTS, WORKS, crash
+from tests.integration.processes import run_fork
 
 pytestmark = pytest.mark.process
 
@@ -25,15 +24,6 @@ AFTERWARDS = {
     "undo": (("two",), ()),
     "restore": (("one",), ()),
 }
-
-
-async def kill(home: Path, moment: str, work: str) -> None:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.agent_core.memory.crashing", str(home), moment, work),
-        cwd=ROOT,
-    )
-    async with asyncio.timeout(45):
-        assert await process.wait() == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -52,7 +42,7 @@ async def test_what_the_ledger_had_is_in_the_files_after_the_next_start(
         await store.change(ann.id, ann.slug, edit, Origin(actor="turn:1", now=at))
     await database.close()
 
-    await kill(tmp_path, moment, work)
+    assert await asyncio.to_thread(run_fork, crash, tmp_path, moment, work) == -signal.SIGKILL
 
     database = await Database.open(tmp_path / "state.db")
     try:

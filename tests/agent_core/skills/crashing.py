@@ -1,12 +1,8 @@
-"""A process of its own that changes a skill as the agent does, and is killed on the way.
-
-Run as `python -m tests.agent_core.skills.crashing HOME MOMENT`.
-"""
+"""A process of its own that changes a skill as the agent does, and is killed on the way."""
 
 import asyncio
 import os
 import signal
-import sys
 from pathlib import Path
 
 from agent_core.skills import changes
@@ -17,7 +13,12 @@ from agent_core.state.memory.ledger import Origin
 MOMENTS = ("planned", "written")
 
 
-async def main(home: Path, moment: str) -> None:
+def crash(home: Path, moment: str) -> None:
+    """Change the skill, and be killed at the moment."""
+    asyncio.run(_change(home, moment))
+
+
+async def _change(home: Path, moment: str) -> None:
     database = await Database.open(home / "state.db")
     catalog = SkillCatalog(home / "skills")
     origin = Origin(actor="turn:1", now=100, call_key="1:c1")
@@ -36,7 +37,3 @@ async def main(home: Path, moment: str) -> None:
     if moment == "planned":
         os.kill(os.getpid(), signal.SIGKILL)
     await database.write("write_planned", write_planned)
-
-
-if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))

@@ -1,8 +1,7 @@
 """The agent's changes: the row comes first, the file follows, and a hand edit wins."""
 
 import asyncio
-import subprocess
-import sys
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -26,9 +25,9 @@ from agent_core.skills.ledger_sync import note_found
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, skill_changes
 from agent_core.state.memory.ledger import LedgerEntry, Origin
-from tests.agent_core.skills.crashing import MOMENTS
+from tests.agent_core.skills.crashing import MOMENTS, crash
 from tests.agent_core.skills.test_catalog import write_skill
-from tests.architecture.source import ROOT
+from tests.integration.processes import run_fork
 
 ORIGIN = Origin(actor="turn:1", now=100, call_key="1:c1", evidence="write it down")
 HAND = Origin(actor="hand", now=200, evidence="found at the start")
@@ -204,9 +203,7 @@ async def test_a_kill_between_the_row_of_an_archiving_and_its_move_is_repaired(
     async with opened(tmp_path) as home:
         write_skill(home.folder, "tidy")
         await home.start()
-    command = [sys.executable, "-m", "tests.agent_core.skills.crashing", str(tmp_path), "archived"]
-    done = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, timeout=60, check=False)
-    assert done.returncode == -9
+    assert await asyncio.to_thread(run_fork, crash, tmp_path, "archived") == -signal.SIGKILL
     assert (home.folder / "tidy").is_dir()
     async with opened(tmp_path) as home:
         await home.start()
@@ -224,9 +221,7 @@ async def test_a_kill_between_row_and_file_is_repaired_at_the_start(
     async with opened(tmp_path) as home:
         place = write_skill(home.folder, "tidy")
         await home.start()
-    command = [sys.executable, "-m", "tests.agent_core.skills.crashing", str(tmp_path), moment]
-    done = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, timeout=60, check=False)
-    assert done.returncode == -9
+    assert await asyncio.to_thread(run_fork, crash, tmp_path, moment) == -signal.SIGKILL
     async with opened(tmp_path) as home:
         await home.start()
         assert (place / SKILL_FILE).read_text() == compose("tidy", "Do it well.")

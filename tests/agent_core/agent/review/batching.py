@@ -1,12 +1,6 @@
-"""A process of its own that reviews through batches, and may be killed at any moment.
-
-Run as `python -m tests.agent_core.agent.review.batching HOME URL HOURS`: it looks once at a review
-of one turn, so many hours after the turn, and prints what it found as JSON.
-"""
+"""A process of its own that reviews through batches, and may be killed at any moment."""
 
 import asyncio
-import json
-import sys
 from pathlib import Path
 
 from agent_core.agent.quotas import AnswerPending, BackgroundModel
@@ -49,7 +43,7 @@ def begin(connection: Connection) -> None:
 
 
 async def look(home: Path, url: str, hours: float) -> dict[str, object]:
-    """Look at the review once; a finished one stays as it is."""
+    """Look at the review once, so many hours after the turn; a finished one stays as it is."""
     database = await Database.open(home / "state.db")
     model = create({"api_key": "k", "base_url": url})
     moment = now() + round(hours * _HOUR)
@@ -79,5 +73,6 @@ async def look(home: Path, url: str, hours: float) -> dict[str, object]:
     return {"kept": kept, "paid": paid}
 
 
-if __name__ == "__main__":
-    print(json.dumps(asyncio.run(look(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])))))
+def look_once(home: Path, url: str) -> None:
+    """Look in a process of its own, at the time of the turn."""
+    asyncio.run(look(home, url, 0))

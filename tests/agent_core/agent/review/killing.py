@@ -1,17 +1,10 @@
-"""A process of its own that says things, reviews them, and is killed at a random moment.
-
-Run as `python -m tests.agent_core.agent.review.killing HOME REVIEWS SECONDS`: it stops once the
-home has that many finished reviews, or is killed after so many seconds (0: never). It prints the
-seconds that it took.
-"""
+"""A process of its own that says things, reviews them, and is killed at a random moment."""
 
 import asyncio
 import json
 import os
 import re
 import signal
-import sys
-import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -102,7 +95,15 @@ def count(connection: Connection, state: str) -> int:
     return int(connection.execute(query, (state,)).fetchone()[0])
 
 
-async def main(home: Path, most: int) -> None:
+def live(home: Path, most: int, seconds: float) -> None:
+    """Stop once the home has that many finished reviews, or be killed after seconds (0: never)."""
+    if seconds:
+        signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+    asyncio.run(_review(home, most))
+
+
+async def _review(home: Path, most: int) -> None:
     database = await Database.open(home / "state.db")
     await database.write("begin", begin)
     memory = MemoryStore(database, home / "memories", LIMITS)
@@ -136,12 +137,3 @@ async def main(home: Path, most: int) -> None:
             lambda c, t=task: tasks.finish(c, task_id=t.id),  # type: ignore[misc]
         )
     await database.close()
-
-
-if __name__ == "__main__":
-    if seconds := float(sys.argv[3]):
-        signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-    began = time.monotonic()
-    asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2])))
-    print(time.monotonic() - began)

@@ -2,16 +2,15 @@
 
 import asyncio
 import signal
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests.agent_core.agent.review.batching import SAID, look
-from tests.architecture.source import ROOT
+from tests.agent_core.agent.review.batching import SAID, look, look_once
 from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.streaming import Answer
+from tests.integration.processes import FORKS
 
 CLAIM = {"target": "user", "text": "Prefers metric units", "message": 1, "quote": SAID}
 REMEMBER = Answer(blocks=[{"type": "tool_use", "name": "memory", "input": CLAIM}], stop="tool_use")
@@ -80,15 +79,13 @@ async def test_a_process_that_dies_while_it_submits_never_submits_twice(
         await held.wait()
 
     setattr(api.batches, moment, hold)
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.agent_core.agent.review.batching"),
-        *(str(tmp_path), api.url, "0"),
-        cwd=ROOT,
-    )
+    process = FORKS.Process(target=look_once, args=(tmp_path, api.url))
+    process.start()
     async with asyncio.timeout(120):
         await reached.wait()
     process.kill()
-    assert await process.wait() == -signal.SIGKILL
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
     setattr(api.batches, moment, None)
 
     arrived = moment == "created"

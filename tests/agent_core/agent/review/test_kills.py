@@ -3,7 +3,7 @@
 import asyncio
 import random
 import signal
-import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -16,40 +16,33 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
 from agent_core.state.people import people
 from agent_core.state.queues import reviews, tasks
-from tests.architecture.source import ROOT
+from tests.agent_core.agent.review.killing import live
+from tests.integration.processes import run_fork
 
 pytestmark = pytest.mark.process
 
 ENDLESS = 10**6
 
 
-async def run(home: Path, most: int, seconds: float) -> tuple[int, str]:
-    """Run the process to its end or its death; return its exit code and what it printed."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.agent_core.agent.review.killing"),
-        *(str(home), str(most), str(seconds)),
-        cwd=ROOT,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    async with asyncio.timeout(120):
-        printed, _ = await process.communicate()
-    assert process.returncode is not None
-    return process.returncode, printed.decode()
+async def run(home: Path, most: int, seconds: float = 0.0) -> int:
+    """Run the process to its end or its death; return its exit code."""
+    return await asyncio.to_thread(run_fork, live, home, most, seconds)
 
 
 async def kill_and_check(home: Path, kills: int) -> None:
     chance = random.Random(kills)
-    code, seconds = await run(home, 3, 0)
-    assert code == 0
+    await run(home, 0)  # starts what forks the others
+    began = time.monotonic()
+    assert await run(home, 3) == 0
+    seconds = time.monotonic() - began
     for _ in range(kills):
-        moment = float(seconds) * chance.random()
-        assert (await run(home, ENDLESS, moment))[0] == -signal.SIGKILL
+        assert await run(home, ENDLESS, seconds * chance.random()) == -signal.SIGKILL
     database = await Database.open(home / "state.db")
     try:
         done = await database.read(_count_done)
     finally:
         await database.close()
-    assert (await run(home, done + 2, 0))[0] == 0
+    assert await run(home, done + 2) == 0
     await check(home, done + 2)
 
 
