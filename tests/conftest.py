@@ -138,7 +138,8 @@ _write_to_memory()
 _ = platform.uname().processor  # OpenAI's SDK asks for it, and Python starts `uname` the first time
 sys.addaudithook(_watch)
 # A shared machine stalls for longer than any deadline: timings belong to the benchmarks.
-settings.register_profile("talaria", deadline=None)
+settings.register_profile("talaria", deadline=None, max_examples=30)
+settings.register_profile("long", deadline=None, max_examples=500)  # for `make faults`
 settings.load_profile("talaria")
 
 
@@ -151,6 +152,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.process)
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.examples)
 
 
 def pytest_collection_finish() -> None:

@@ -1,38 +1,41 @@
 """Markdown becomes Discord's text; no word is lost or becomes a command."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.discord.render import TEXT_LIMIT, measure, render
 from adapters.toolkit.split import split_markdown
 from tests.adapters.markdown_texts import MARKDOWN
+from tests.tables import check_each
 
-
-@pytest.mark.parametrize(
-    ("markdown", "shown"),
-    [
-        ("plain words, and more", "plain words, and more"),
-        ("**bold** and *italic* and ~~gone~~", "**bold** and *italic* and ~~gone~~"),
-        ("**all *of* it**", "**all *of* it**"),
-        ("***both***", "**_both_**"),
-        ("`x = 1`", "`x = 1`"),
-        ("`` a`b ``", "`` a`b ``"),
-        ("# One\n\n### Three\n\n#### Four", "# One\n\n### Three\n\n**Four**"),
-        ("[here](https://example.org/a_b)", "[here](https://example.org/a_b)"),
-        ("[here](https://example.org/a(b))", "[here](https://example.org/a%28b%29)"),
-        ("see https://example.org/a_b_c now", "see https://example.org/a_b_c now"),
-        ("[mail](mailto:a@example.org)", "mail (mailto:a@example.org)"),
-        ("- one\n- two\n  - inner\n- three", "- one\n- two\n  - inner\n- three"),
-        ("3. three\n4. four", "3. three\n4. four"),
-        ("> said\n> twice", "> said\n> twice"),
-        ("> a\n> > b", "> a\n> \n> b"),
-        ("```py\nx = 1\n```", "```py\nx = 1\n```"),
-        ("a\n\n---\n\nb", "a\n\n———\n\nb"),
-    ],
+MEANINGS = (
+    ("plain words, and more", "plain words, and more"),
+    ("**bold** and *italic* and ~~gone~~", "**bold** and *italic* and ~~gone~~"),
+    ("**all *of* it**", "**all *of* it**"),
+    ("***both***", "**_both_**"),
+    ("`x = 1`", "`x = 1`"),
+    ("`` a`b ``", "`` a`b ``"),
+    ("# One\n\n### Three\n\n#### Four", "# One\n\n### Three\n\n**Four**"),
+    ("[here](https://example.org/a_b)", "[here](https://example.org/a_b)"),
+    ("[here](https://example.org/a(b))", "[here](https://example.org/a%28b%29)"),
+    ("see https://example.org/a_b_c now", "see https://example.org/a_b_c now"),
+    ("[mail](mailto:a@example.org)", "mail (mailto:a@example.org)"),
+    ("- one\n- two\n  - inner\n- three", "- one\n- two\n  - inner\n- three"),
+    ("3. three\n4. four", "3. three\n4. four"),
+    ("> said\n> twice", "> said\n> twice"),
+    ("> a\n> > b", "> a\n> \n> b"),
+    ("```py\nx = 1\n```", "```py\nx = 1\n```"),
+    ("a\n\n---\n\nb", "a\n\n———\n\nb"),
 )
-def test_markdown_keeps_its_meaning(markdown: str, shown: str) -> None:
-    assert render(markdown) == shown
+
+
+def test_markdown_keeps_its_meaning() -> None:
+    def check(row: tuple[str, str]) -> None:
+        markdown, shown = row
+        assert render(markdown) == shown
+
+    check_each(MEANINGS, check)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +84,6 @@ def test_an_emoji_counts_as_two() -> None:
     assert measure("👋") == 2
 
 
-@settings(deadline=None)
 @given(MARKDOWN)
 def test_every_part_of_any_text_fits(text: str) -> None:
     parts = split_markdown(text, limit=TEXT_LIMIT, measure=measure)

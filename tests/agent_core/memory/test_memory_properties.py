@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_core.memory import files
@@ -166,14 +166,12 @@ async def live(happenings: Sequence[Event]) -> tuple[str, ...]:
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None)
 @given(st.lists(events, max_size=10))
 def test_ledger_file_and_snapshot_agree_after_any_history(happenings: list[Event]) -> None:
     asyncio.run(live(happenings))
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.one_of(changes, changes, st.just(Loss()), st.just(Look())), max_size=10))
 def test_crashes_and_losses_change_nothing_that_was_learned(happenings: list[Event]) -> None:
     expected: tuple[str, ...] = ()

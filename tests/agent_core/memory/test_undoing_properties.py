@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_core.memory.changes import Edit, Refusal, apply, plan
@@ -251,7 +251,6 @@ async def live(happenings: Sequence[Step]) -> Model:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
 @given(any_steps)
 def test_after_any_undo_memory_is_a_replay_without_what_was_undone(
     happenings: list[Step],
@@ -260,7 +259,6 @@ def test_after_any_undo_memory_is_a_replay_without_what_was_undone(
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
 @given(by_tool)
 def test_what_a_tool_did_is_after_an_undo_as_if_the_undone_edits_had_never_been_asked_for(
     happenings: list[Step],

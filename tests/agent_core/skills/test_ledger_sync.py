@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_core.errors import SkillConflict, SkillMissing
@@ -307,7 +307,6 @@ def agree(store: Connection, folder: Path) -> None:
 
 @pytest.mark.slow
 @given(acts=st.lists(st.tuples(ACTS, st.booleans()), min_size=3, max_size=14))
-@settings(max_examples=40, deadline=None)
 def test_after_anything_that_is_done_the_newest_row_is_what_the_file_says(
     acts: list[tuple[tuple[str, str, str], bool]],
 ) -> None:

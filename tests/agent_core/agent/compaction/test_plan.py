@@ -1,7 +1,7 @@
 """What is shortened and what is folded, for any transcript."""
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agent_core.agent.compaction.compacted_view import shorten, show_compacted
@@ -100,7 +100,6 @@ def _check(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
 @given(dialogues(), st.lists(st.integers(600, 12_000), min_size=1, max_size=4), st.data())
 def test_any_chain_of_compactions_keeps_a_conversation_whole_and_makes_it_shorter(
     script: Script, roofs: list[int], data: st.DataObject
@@ -126,7 +125,6 @@ def test_any_chain_of_compactions_keeps_a_conversation_whole_and_makes_it_shorte
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
 @given(dialogues(), st.integers(600, 12_000))
 def test_a_plan_is_below_the_roof_wherever_that_can_be(script: Script, roof: int) -> None:
     stored = script.stored
@@ -152,7 +150,6 @@ def test_a_plan_is_below_the_roof_wherever_that_can_be(script: Script, roof: int
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None)
 @given(dialogues())
 def test_what_somebody_asks_for_compactions_all_but_the_newest_turns(script: Script) -> None:
     stored = [one for one in script.stored if not _is_running(script) or one.turn_id != script.turn]

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_core.errors import (
@@ -60,7 +60,6 @@ def plays(draw: st.DrawFn) -> Play:
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
 @given(
     behaviour=st.lists(plays(), max_size=12),
     steers=st.sets(st.integers(0, 12), max_size=3),

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_core.ids import CallId, ConversationId, PersonId, SessionId, TurnId
@@ -52,7 +52,6 @@ def test_requests_that_differ_have_different_hashes() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
 @given(STEPS)
 def test_an_approval_counts_once_for_its_own_request_and_in_time(steps: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -21,7 +21,7 @@ from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.agent_core.state.schema import create_schema
 
 pytestmark = pytest.mark.slow
-QUICK = settings(max_examples=30, stateful_step_count=50, deadline=None)
+STEPS = settings(stateful_step_count=50)
 CHATS = ("one", "two")
 chats = st.sampled_from(CHATS)
 
@@ -468,6 +468,6 @@ class OutboxWalk(Home):
 
 
 TestInboxWalk = InboxWalk.TestCase
-TestInboxWalk.settings = QUICK
+TestInboxWalk.settings = STEPS
 TestOutboxWalk = OutboxWalk.TestCase
-TestOutboxWalk.settings = QUICK
+TestOutboxWalk.settings = STEPS
