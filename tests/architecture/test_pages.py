@@ -10,6 +10,7 @@ import pytest
 from gateway.commands.catalog import COMMANDS, HIDDEN
 from gateway.config.tables import TurnSettings
 from tests.architecture.source import ROOT, list_modules
+from tests.tables import check_each
 from tools import generate_cli_reference, generate_configuration
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -84,15 +85,20 @@ def test_every_path_in_the_docs_exists() -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("page", [page.relative_to(ROOT).as_posix() for page in PAGES])
-def test_every_link_leads_somewhere(page: str) -> None:
-    for target in LINK.findall(read(page)):
-        if target.startswith("https://"):
-            continue
-        path, _, anchor = target.partition("#")
-        file = ROOT.joinpath(page).parent.joinpath(path) if path else ROOT.joinpath(page)
-        assert file.exists(), target
-        assert not anchor or anchor in anchors(file.read_text()), target
+LINKING_PAGES = [page.relative_to(ROOT).as_posix() for page in PAGES]
+
+
+def test_every_link_leads_somewhere() -> None:
+    def check(page: str) -> None:
+        for target in LINK.findall(read(page)):
+            if target.startswith("https://"):
+                continue
+            path, _, anchor = target.partition("#")
+            file = ROOT.joinpath(page).parent.joinpath(path) if path else ROOT.joinpath(page)
+            assert file.exists(), target
+            assert not anchor or anchor in anchors(file.read_text()), target
+
+    check_each(LINKING_PAGES, check)
 
 
 @pytest.mark.parametrize("lock", LOCKS)

@@ -26,6 +26,7 @@ from adapters.errors import (
     Unreachable,
     Unsure,
 )
+from tests.tables import check_each
 
 CLASSES = [
     found
@@ -66,44 +67,47 @@ def make(kind: Any) -> Any:
     return kind() if kind.__name__ == "GatewayNotFound" else kind("Because")
 
 
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_every_error_of_the_sdk_is_mapped(kind: Any) -> None:
-    found = translate(make(kind))
-    assert isinstance(found, AdapterError)
-    assert str(found).endswith(".")
+def test_every_error_of_the_sdk_is_mapped() -> None:
+    def check(kind: Any) -> None:
+        found = translate(make(kind))
+        assert isinstance(found, AdapterError)
+        assert str(found).endswith(".")
+
+    check_each(CLASSES, check)
 
 
-@pytest.mark.parametrize(
-    ("status", "code", "kind"),
-    [
-        (404, 10003, ChannelUnknown),
-        (404, 10004, ChatGone),
-        (404, 10008, MessageGone),
-        (404, 10015, ChatGone),
-        (404, 10062, TooLate),
-        (400, 40060, TooLate),
-        (403, 50001, ChatGone),
-        (403, 50005, MessageGone),
-        (403, 50007, ChatGone),
-        (400, 50083, MessageGone),
-        (403, 50013, NotPermitted),
-        (403, 50278, ChatGone),
-        (401, 50027, ChatGone),
-        (400, 50006, Rejected),
-        (400, 50035, Rejected),
-        (400, 160002, NoReplies),
-        (400, 160004, AlreadyThere),
-        (400, 160005, ChatGone),
-        (401, 0, AdapterStopped),
-        (404, 0, Rejected),
-        (500, 0, Unreachable),
-        (503, 0, Unreachable),
-    ],
+REFUSALS = (
+    (404, 10003, ChannelUnknown),
+    (404, 10004, ChatGone),
+    (404, 10008, MessageGone),
+    (404, 10015, ChatGone),
+    (404, 10062, TooLate),
+    (400, 40060, TooLate),
+    (403, 50001, ChatGone),
+    (403, 50005, MessageGone),
+    (403, 50007, ChatGone),
+    (400, 50083, MessageGone),
+    (403, 50013, NotPermitted),
+    (403, 50278, ChatGone),
+    (401, 50027, ChatGone),
+    (400, 50006, Rejected),
+    (400, 50035, Rejected),
+    (400, 160002, NoReplies),
+    (400, 160004, AlreadyThere),
+    (400, 160005, ChatGone),
+    (401, 0, AdapterStopped),
+    (404, 0, Rejected),
+    (500, 0, Unreachable),
+    (503, 0, Unreachable),
 )
-def test_refusals_are_distinguished_by_code(
-    status: int, code: int, kind: type[AdapterError]
-) -> None:
-    assert type(translate(refusal(status, code))) is kind
+
+
+def test_refusals_are_distinguished_by_code() -> None:
+    def check(row: tuple[int, int, type[AdapterError]]) -> None:
+        status, code, kind = row
+        assert type(translate(refusal(status, code))) is kind
+
+    check_each(REFUSALS, check)
 
 
 def test_a_page_of_a_proxy_is_no_refusal_of_discord() -> None:

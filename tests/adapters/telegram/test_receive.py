@@ -22,6 +22,7 @@ from tests.adapters.telegram.updates import (
     read_message,
     read_presence,
 )
+from tests.tables import check_each
 
 
 def test_a_direct_message_is_read_whole() -> None:
@@ -166,37 +167,48 @@ def test_forwarded_text_is_not_the_senders_own(origin: dict[str, object], author
     assert read_message("Own").forwarded_from is None
 
 
-@pytest.mark.parametrize(
-    ("fields", "kind", "name", "media_type"),
-    [
-        ({"voice": {"file_id": "f", "duration": 3}}, "voice", None, "audio/ogg"),
-        ({"audio": {"file_id": "f", "title": "Song"}}, "audio", "Song", None),
-        ({"video": {"file_id": "f"}}, "video", None, "video/mp4"),
-        ({"video_note": {"file_id": "f"}}, "video", None, "video/mp4"),
-        ({"animation": {"file_id": "f"}, "document": {"file_id": "f"}}, "video", None, "video/mp4"),
-        ({"document": {"file_id": "f", "file_name": "a.pdf", "mime_type": "application/pdf"}},
-         "document", "a.pdf", "application/pdf"),
-        ({"document": {"file_id": "f", "file_name": "a.png", "mime_type": "image/png"}},
-         "image", "a.png", "image/png"),
-        ({"sticker": {"file_id": "f", "emoji": "👍"}}, "sticker", "👍", "image/webp"),
-        ({"sticker": {"file_id": "f", "is_video": True}}, "sticker", None, "video/webm"),
-        ({"sticker": {"file_id": "f", "is_animated": True}}, "sticker", None,
-         "application/x-tgsticker"),
-        ({"location": {"latitude": 52.1, "longitude": 13.4}}, "other", "location: 52.1, 13.4",
-         None),
-        ({"venue": {"title": "Bar"}, "location": {}}, "other", "venue: Bar", None),
-        ({"contact": {"first_name": "Bo", "phone_number": "+49"}}, "other", "contact: Bo, +49",
-         None),
-        ({"poll": {"question": "Why?"}}, "other", "poll: Why?", None),
-        ({"dice": {"emoji": "🎲", "value": 4}}, "other", "dice: 🎲 4", None),
-        ({"story": {}}, "other", "story", None),
-    ],
-)  # fmt: skip
-def test_what_is_not_text_is_an_attachment(
-    fields: dict[str, object], kind: str, name: str | None, media_type: str | None
-) -> None:
-    (attachment,) = read_message(**fields).attachments
-    assert (attachment.kind, attachment.name, attachment.media_type) == (kind, name, media_type)
+NOT_TEXT = (
+    ({"voice": {"file_id": "f", "duration": 3}}, "voice", None, "audio/ogg"),
+    ({"audio": {"file_id": "f", "title": "Song"}}, "audio", "Song", None),
+    ({"video": {"file_id": "f"}}, "video", None, "video/mp4"),
+    ({"video_note": {"file_id": "f"}}, "video", None, "video/mp4"),
+    ({"animation": {"file_id": "f"}, "document": {"file_id": "f"}}, "video", None, "video/mp4"),
+    (
+        {"document": {"file_id": "f", "file_name": "a.pdf", "mime_type": "application/pdf"}},
+        "document",
+        "a.pdf",
+        "application/pdf",
+    ),
+    (
+        {"document": {"file_id": "f", "file_name": "a.png", "mime_type": "image/png"}},
+        "image",
+        "a.png",
+        "image/png",
+    ),
+    ({"sticker": {"file_id": "f", "emoji": "👍"}}, "sticker", "👍", "image/webp"),
+    ({"sticker": {"file_id": "f", "is_video": True}}, "sticker", None, "video/webm"),
+    (
+        {"sticker": {"file_id": "f", "is_animated": True}},
+        "sticker",
+        None,
+        "application/x-tgsticker",
+    ),
+    ({"location": {"latitude": 52.1, "longitude": 13.4}}, "other", "location: 52.1, 13.4", None),
+    ({"venue": {"title": "Bar"}, "location": {}}, "other", "venue: Bar", None),
+    ({"contact": {"first_name": "Bo", "phone_number": "+49"}}, "other", "contact: Bo, +49", None),
+    ({"poll": {"question": "Why?"}}, "other", "poll: Why?", None),
+    ({"dice": {"emoji": "🎲", "value": 4}}, "other", "dice: 🎲 4", None),
+    ({"story": {}}, "other", "story", None),
+)
+
+
+def test_what_is_not_text_is_an_attachment() -> None:
+    def check(row: tuple[dict[str, object], str, str | None, str | None]) -> None:
+        fields, kind, name, media_type = row
+        (attachment,) = read_message(**fields).attachments
+        assert (attachment.kind, attachment.name, attachment.media_type) == (kind, name, media_type)
+
+    check_each(NOT_TEXT, check)
 
 
 @pytest.mark.parametrize(
@@ -215,30 +227,32 @@ def test_updates_not_from_people_are_ignored(update: dict[str, object]) -> None:
     assert read({"update_id": 9} | update) is None
 
 
-@pytest.mark.parametrize(
-    "update",
-    [
-        {"message": "garbage"},
-        {"message": ["garbage"]},
-        {"message": {}},
-        {"message": message("x", date="yesterday")},
-        {"message": message("x", message_id=None)},
-        {"message": message("x", **{"from": "Anna"})},
-        {"message": message(["x"])},  # type: ignore[arg-type]
-        {"message": message("x", chat={"type": "private"})},
-        {"message": message("x", entities=[{"type": "mention", "offset": -4, "length": 2}])},
-        {"message": message("x", entities=[{"type": "mention"}])},
-        {"message": message("x", entities={"type": "mention"})},
-        {"message": message(voice={"duration": 1})},
-        {"message": message("x", reply_to_message="y")},
-        "garbage",
-        None,
-        [],
-    ],
+MALFORMED = (
+    {"message": "garbage"},
+    {"message": ["garbage"]},
+    {"message": {}},
+    {"message": message("x", date="yesterday")},
+    {"message": message("x", message_id=None)},
+    {"message": message("x", **{"from": "Anna"})},
+    {"message": message(["x"])},  # type: ignore[arg-type]
+    {"message": message("x", chat={"type": "private"})},
+    {"message": message("x", entities=[{"type": "mention", "offset": -4, "length": 2}])},
+    {"message": message("x", entities=[{"type": "mention"}])},
+    {"message": message("x", entities={"type": "mention"})},
+    {"message": message(voice={"duration": 1})},
+    {"message": message("x", reply_to_message="y")},
+    "garbage",
+    None,
+    [],
 )
-def test_a_malformed_update_is_a_value_error(update: object) -> None:
-    with pytest.raises(ValueError):
-        read(update)
+
+
+def test_a_malformed_update_is_a_value_error() -> None:
+    def check(update: object) -> None:
+        with pytest.raises(ValueError):
+            read(update)
+
+    check_each(MALFORMED, check)
 
 
 @pytest.mark.parametrize("payload", ["", "{", "[]", "7", "null", "{}", '{"bot": {"id": 1}}'])

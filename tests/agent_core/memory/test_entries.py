@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_core.memory.files import clean, find_flaw, normalise, parse, render, size
+from tests.tables import check_each
 
 
 def normal_entries() -> st.SearchStrategy[tuple[str, ...]]:
@@ -36,31 +37,34 @@ def test_no_word_of_a_hand_made_file_is_lost(text: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "entries"),
-    [
-        ("", ()),
-        ("- one\n- two\n", ("one", "two")),
-        ("* one\n+ two\n• three", ("one", "two", "three")),
-        ("\ufeff- one\r\n- two\r\n", ("one", "two")),
-        ("- one\n  goes on\n\n  after a gap\n- two", ("one\ngoes on\nafter a gap", "two")),
-        ("- one\nlazily goes on\n\na paragraph", ("one\nlazily goes on", "a paragraph")),
-        ("- one\n  - nested\n    - deeper\n- two", ("one\n- nested\n  - deeper", "two")),
-        ("   - one\n   - two\n", ("one", "two")),
-        (
-            "# Title\n\nA paragraph\nof two lines.\n\n- one",
-            ("Title", "A paragraph\nof two lines.", "one"),
-        ),
-        ("- one\n# Title\n- two", ("one", "Title", "two")),
-        ("one\n§\ntwo\n---\nthree", ("one", "two", "three")),
-        ("-\n- \n\n- one", ("one",)),
-        ("- one\n\twith a tab", ("one\n  with a tab",)),
-        ("1. first\n2. second", ("1. first\n2. second",)),
-        ("- tur\u202en\u2066ed, \U000e0041tagged, \x07rung", ("turned, tagged, rung",)),
-    ],
+HAND_MADE = (
+    ("", ()),
+    ("- one\n- two\n", ("one", "two")),
+    ("* one\n+ two\n• three", ("one", "two", "three")),
+    ("\ufeff- one\r\n- two\r\n", ("one", "two")),
+    ("- one\n  goes on\n\n  after a gap\n- two", ("one\ngoes on\nafter a gap", "two")),
+    ("- one\nlazily goes on\n\na paragraph", ("one\nlazily goes on", "a paragraph")),
+    ("- one\n  - nested\n    - deeper\n- two", ("one\n- nested\n  - deeper", "two")),
+    ("   - one\n   - two\n", ("one", "two")),
+    (
+        "# Title\n\nA paragraph\nof two lines.\n\n- one",
+        ("Title", "A paragraph\nof two lines.", "one"),
+    ),
+    ("- one\n# Title\n- two", ("one", "Title", "two")),
+    ("one\n§\ntwo\n---\nthree", ("one", "two", "three")),
+    ("-\n- \n\n- one", ("one",)),
+    ("- one\n\twith a tab", ("one\n  with a tab",)),
+    ("1. first\n2. second", ("1. first\n2. second",)),
+    ("- tur\u202en\u2066ed, \U000e0041tagged, \x07rung", ("turned, tagged, rung",)),
 )
-def test_hand_made_files_are_read_leniently(text: str, entries: tuple[str, ...]) -> None:
-    assert parse(text) == entries
+
+
+def test_hand_made_files_are_read_leniently() -> None:
+    def check(row: tuple[str, tuple[str, ...]]) -> None:
+        text, entries = row
+        assert parse(text) == entries
+
+    check_each(HAND_MADE, check)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 
 from agent_core.models.catalog import Price, Prices, load_table, parse_price
 from agent_core.models.contract import Usage
+from tests.tables import check_each
 
 cost = Prices().cost
 MILLION = 1_000_000
@@ -89,25 +90,27 @@ def test_the_owners_price_wins_over_the_one_that_comes_along() -> None:
     assert prices.cost("claude-sonnet-5-5", Usage(output_tokens=MILLION)) == 10 * MILLION
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "m",
-        "in=1 out=1 date=2026-11-01",
-        "m in=1 out=1",
-        "m in=1 date=2026-11-01",
-        "m in=1 in=1 out=1 date=2026-11-01",
-        "m in=-1 out=1 date=2026-11-01",
-        "m in=nan out=1 date=2026-11-01",
-        "m in=1e9 out=1 date=2026-11-01",
-        "m in=999999 out=1 date=2026-11-01",
-        "m in=1 out=1 date=yesterday",
-        "m in=1 out=1 date=2026-13-01",
-        "m in=1 out=1 date=2026-11-01 now",
-        "m in=1 out=1 date=2026-11-01 write=2",
-    ],
+UNREADABLE_PRICES = (
+    "",
+    "m",
+    "in=1 out=1 date=2026-11-01",
+    "m in=1 out=1",
+    "m in=1 date=2026-11-01",
+    "m in=1 in=1 out=1 date=2026-11-01",
+    "m in=-1 out=1 date=2026-11-01",
+    "m in=nan out=1 date=2026-11-01",
+    "m in=1e9 out=1 date=2026-11-01",
+    "m in=999999 out=1 date=2026-11-01",
+    "m in=1 out=1 date=yesterday",
+    "m in=1 out=1 date=2026-13-01",
+    "m in=1 out=1 date=2026-11-01 now",
+    "m in=1 out=1 date=2026-11-01 write=2",
 )
-def test_a_price_that_can_not_be_read_is_refused_with_what_it_has_to_be(text: str) -> None:
-    with pytest.raises(ValueError, match="in US dollars for a million tokens"):
-        parse_price(text)
+
+
+def test_a_price_that_can_not_be_read_is_refused_with_what_it_has_to_be() -> None:
+    def check(text: str) -> None:
+        with pytest.raises(ValueError, match="in US dollars for a million tokens"):
+            parse_price(text)
+
+    check_each(UNREADABLE_PRICES, check)

@@ -16,6 +16,7 @@ from agent_core.schedule.triggers import Timing, dump_timing, load_timing, milli
 from agent_core.state.jobs.jobs import Options, Target
 from tests.agent_core.schedule import sentences
 from tests.agent_core.schedule.sentences import Refused, Stepped, Sunny, Understood
+from tests.tables import check_each
 
 VIENNA = find_zone("Europe/Vienna")
 NOW = milliseconds(sentences.NOW.replace(tzinfo=VIENNA))
@@ -59,23 +60,26 @@ def test_there_are_sixty_sentences_in_english_and_twenty_in_german() -> None:
     assert len({one.text for one in ALL}) == len(ALL)
 
 
-@pytest.mark.parametrize(
-    "one", [one for one in ALL if isinstance(one, Understood)], ids=lambda one: one.text
-)
-def test_a_sentence_becomes_the_moments_that_it_means(one: Understood) -> None:
-    end = min(sentences.NOW + timedelta(days=MOST_DAYS), one.last + _MINUTE)
-    expected, day = [], sentences.NOW.date()
-    while day <= end.date():
-        for minute in sorted(one.minutes) if one.days(day) else ():
-            at = datetime(day.year, day.month, day.day) + minute * _MINUTE
-            if max(one.first, sentences.NOW + _MINUTE) <= at < end:
-                expected.append(at)
-        day += timedelta(days=1)
-    assert expected
-    horizon = sentences.NOW + timedelta(days=MOST_DAYS)
-    is_ended = not {"until", "count"}.isdisjoint(one.call)
-    found = list_moments(understand(one.call), horizon if is_ended else end)
-    assert found == expected
+SENTENCES = [one for one in ALL if isinstance(one, Understood)]
+
+
+def test_a_sentence_becomes_the_moments_that_it_means() -> None:
+    def check(one: Understood) -> None:
+        end = min(sentences.NOW + timedelta(days=MOST_DAYS), one.last + _MINUTE)
+        expected, day = [], sentences.NOW.date()
+        while day <= end.date():
+            for minute in sorted(one.minutes) if one.days(day) else ():
+                at = datetime(day.year, day.month, day.day) + minute * _MINUTE
+                if max(one.first, sentences.NOW + _MINUTE) <= at < end:
+                    expected.append(at)
+            day += timedelta(days=1)
+        assert expected
+        horizon = sentences.NOW + timedelta(days=MOST_DAYS)
+        is_ended = not {"until", "count"}.isdisjoint(one.call)
+        found = list_moments(understand(one.call), horizon if is_ended else end)
+        assert found == expected
+
+    check_each(SENTENCES, check)
 
 
 @pytest.mark.parametrize(
@@ -111,28 +115,35 @@ def test_the_sun_is_where_the_sentence_says(one: Sunny) -> None:
         assert abs(event - crossing) <= 2 * _MINUTE, (at, crossing)
 
 
-@pytest.mark.parametrize(
-    "one", [one for one in ALL if isinstance(one, Refused)], ids=lambda one: one.text
-)
-def test_what_cannot_be_expressed_is_refused_with_the_nearest_schedule(one: Refused) -> None:
-    with pytest.raises(ToolArgumentError) as refusal:
-        understand(one.call)
-    assert one.reason in str(refusal.value)
-    assert "nearest" in str(refusal.value)
-    assert first_slot(understand(one.nearest), VIENNA, NOW) is not None
+INEXPRESSIBLE = [one for one in ALL if isinstance(one, Refused)]
 
 
-@pytest.mark.parametrize(
-    "one", [one for one in ALL if not isinstance(one, Refused)], ids=lambda one: one.text
-)
-def test_each_is_echoed_with_its_meaning_and_its_next_moments(one: Understood) -> None:
-    timing = understand(one.call)
-    first = first_slot(timing, VIENNA, NOW)
-    assert first is not None
-    meaning, shown = describe_timing(timing, VIENNA), describe_next(timing, VIENNA, first, VIENNA)
-    assert not meaning[0].islower()
-    moments = list(islice(walk_slots(timing, VIENNA, first), 3))
-    assert shown.count(";") == len(moments) - 1
+def test_what_cannot_be_expressed_is_refused_with_the_nearest_schedule() -> None:
+    def check(one: Refused) -> None:
+        with pytest.raises(ToolArgumentError) as refusal:
+            understand(one.call)
+        assert one.reason in str(refusal.value)
+        assert "nearest" in str(refusal.value)
+        assert first_slot(understand(one.nearest), VIENNA, NOW) is not None
+
+    check_each(INEXPRESSIBLE, check)
+
+
+ECHOES = [one for one in ALL if not isinstance(one, Refused)]
+
+
+def test_each_is_echoed_with_its_meaning_and_its_next_moments() -> None:
+    def check(one: Understood) -> None:
+        timing = understand(one.call)
+        first = first_slot(timing, VIENNA, NOW)
+        assert first is not None
+        meaning = describe_timing(timing, VIENNA)
+        shown = describe_next(timing, VIENNA, first, VIENNA)
+        assert not meaning[0].islower()
+        moments = list(islice(walk_slots(timing, VIENNA, first), 3))
+        assert shown.count(";") == len(moments) - 1
+
+    check_each(ECHOES, check)
 
 
 def find_crossing(day: date, place: tuple[float, float], *, is_rising: bool) -> datetime:

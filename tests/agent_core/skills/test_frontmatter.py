@@ -8,38 +8,41 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from agent_core.skills.parser import find_colon, read_front_matter
+from tests.tables import check_each
 
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("a: plain words", "plain words"),
-        ("a: plain # and a remark", "plain"),
-        ("a: one#two", "one#two"),
-        ("a:   spaces around   ", "spaces around"),
-        ("a: http://example.org/x", "http://example.org/x"),
-        ("a: it's fine", "it's fine"),
-        ('a: "in quotes: yes"', "in quotes: yes"),
-        (r'a: "tab\t quote\" line\n \\ \x41 \u00e4 \U0001F600"', 'tab\t quote" line\n \\ A ä 😀'),
-        ("a: 'it''s: so'  # why", "it's: so"),
-        ('a: ""', ""),
-        ("a:", ""),
-        ("a:   # nothing", ""),
-        ("a: 1.0", "1.0"),
-        ("a: true", "true"),
-        ("a: -5 degrees", "-5 degrees"),
-        ("a: first\n  second\n  third", "first second third"),
-        ("a:\n  begins below\n  and goes on", "begins below and goes on"),
-        ('a: "first\n  second"', "first second"),
-        ("a: >\n  folded\n  words\n\n  new line\n", "folded words\nnew line\n"),
-        ("a: >-\n  folded\n  words\n", "folded words"),
-        ("a: |\n  as it\n    stands: here\n  # and this\n", "as it\n  stands: here\n# and this\n"),
-        ("a: |-\n  late\n", "late"),
-        ("# a remark\n\na: b\n", "b"),
-    ],
+TEXTS = (
+    ("a: plain words", "plain words"),
+    ("a: plain # and a remark", "plain"),
+    ("a: one#two", "one#two"),
+    ("a:   spaces around   ", "spaces around"),
+    ("a: http://example.org/x", "http://example.org/x"),
+    ("a: it's fine", "it's fine"),
+    ('a: "in quotes: yes"', "in quotes: yes"),
+    (r'a: "tab\t quote\" line\n \\ \x41 \u00e4 \U0001F600"', 'tab\t quote" line\n \\ A ä 😀'),
+    ("a: 'it''s: so'  # why", "it's: so"),
+    ('a: ""', ""),
+    ("a:", ""),
+    ("a:   # nothing", ""),
+    ("a: 1.0", "1.0"),
+    ("a: true", "true"),
+    ("a: -5 degrees", "-5 degrees"),
+    ("a: first\n  second\n  third", "first second third"),
+    ("a:\n  begins below\n  and goes on", "begins below and goes on"),
+    ('a: "first\n  second"', "first second"),
+    ("a: >\n  folded\n  words\n\n  new line\n", "folded words\nnew line\n"),
+    ("a: >-\n  folded\n  words\n", "folded words"),
+    ("a: |\n  as it\n    stands: here\n  # and this\n", "as it\n  stands: here\n# and this\n"),
+    ("a: |-\n  late\n", "late"),
+    ("# a remark\n\na: b\n", "b"),
 )
-def test_a_text_is_what_yaml_says_it_is(text: str, value: str) -> None:
-    assert read_front_matter(text) == {"a": value}
+
+
+def test_a_text_is_what_yaml_says_it_is() -> None:
+    def check(row: tuple[str, str]) -> None:
+        text, value = row
+        assert read_front_matter(text) == {"a": value}
+
+    check_each(TEXTS, check)
 
 
 def test_a_mapping_of_one_level_is_read() -> None:
@@ -101,34 +104,36 @@ def read_with_yaml(text: str) -> dict[str, str] | None:
     return found if is_flat else None
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        *(
-            "Sorts lists.",
-            "yes",
-            "null",
-            "a, [b] {c}",
-            'it\'s "so"',
-            "a#b",
-            "a:b",
-            "x  ",
-            "A é 漢 😀",
-        ),
-        *("a #b", "a # b", "a:  b", "a: b", "a:", "a: ", "a ::", "[a, b]", "&a b", "*a"),
-        *("!a b", "|", ">", "'q'", '"q"', "- a", "? a", "@a", "%a", "`a", "# a", "", "1.0", "~"),
-        *("a\n  b", "a\n\tb", "a\nname: c", "a\nother: c", "a\tb", "a\x85b", "a\u2028b", "a\xa0b"),
-        *("a\n# b", "a\n---\nb: c", "a\n...", "a\n- b", "a\n\nother: b", "a\nother:b", "a\x07b"),
-    ],
+PLAIN_LINES = (
+    *(
+        "Sorts lists.",
+        "yes",
+        "null",
+        "a, [b] {c}",
+        'it\'s "so"',
+        "a#b",
+        "a:b",
+        "x  ",
+        "A é 漢 😀",
+    ),
+    *("a #b", "a # b", "a:  b", "a: b", "a:", "a: ", "a ::", "[a, b]", "&a b", "*a"),
+    *("!a b", "|", ">", "'q'", '"q"', "- a", "? a", "@a", "%a", "`a", "# a", "", "1.0", "~"),
+    *("a\n  b", "a\n\tb", "a\nname: c", "a\nother: c", "a\tb", "a\x85b", "a\u2028b", "a\xa0b"),
+    *("a\n# b", "a\n---\nb: c", "a\n...", "a\n- b", "a\n\nother: b", "a\nother:b", "a\x07b"),
 )
-def test_plain_lines_read_as_a_yaml_parser_reads_them(value: str) -> None:
-    text = f"name: {value}\n"
-    try:
-        found = read_front_matter(text)
-    except ValueError:
-        found = {}
-    expected = read_with_yaml(text)
-    assert found == (expected or {}), value
+
+
+def test_plain_lines_read_as_a_yaml_parser_reads_them() -> None:
+    def check(value: str) -> None:
+        text = f"name: {value}\n"
+        try:
+            found = read_front_matter(text)
+        except ValueError:
+            found = {}
+        expected = read_with_yaml(text)
+        assert found == (expected or {}), value
+
+    check_each(PLAIN_LINES, check)
 
 
 @given(strategies.text(alphabet="ab:-#[]{}\"'\\ \n\t.é", max_size=30))

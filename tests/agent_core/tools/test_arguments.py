@@ -11,6 +11,7 @@ from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.tools.test_toolbox import CONTEXT
 from tests.fakes.tool import FakeTool
+from tests.tables import await_each
 
 SCHEMA = json.dumps(
     {
@@ -133,21 +134,22 @@ def test_the_corpus_is_large_and_holds_nothing_twice() -> None:
     assert len({arguments for arguments, _ in MALFORMED}) == len(MALFORMED)
 
 
-@pytest.mark.parametrize(("arguments", "reported"), MALFORMED, ids=range(len(MALFORMED)))
-async def test_a_malformed_call_is_told_in_one_sentence_what_to_change(
-    arguments: str, reported: str
-) -> None:
-    tool = FakeTool("keep", schema=SCHEMA)
-    call = ToolCallPart(call_id=CallId("c1"), name="keep", arguments=arguments)
-    result = await Toolbox([tool]).run(call, CONTEXT)
-    assert result.is_error
-    assert reported in result.text
-    assert result.text.startswith("`keep` was not run: ")
-    assert result.text.endswith(".")
-    assert "\n" not in result.text
-    assert len(result.text) < 500
-    result.text.encode()
-    assert tool.asked == []
+async def test_a_malformed_call_is_told_in_one_sentence_what_to_change() -> None:
+    async def check(row: tuple[str, str]) -> None:
+        arguments, reported = row
+        tool = FakeTool("keep", schema=SCHEMA)
+        call = ToolCallPart(call_id=CallId("c1"), name="keep", arguments=arguments)
+        result = await Toolbox([tool]).run(call, CONTEXT)
+        assert result.is_error
+        assert reported in result.text
+        assert result.text.startswith("`keep` was not run: ")
+        assert result.text.endswith(".")
+        assert "\n" not in result.text
+        assert len(result.text) < 500
+        result.text.encode()
+        assert tool.asked == []
+
+    await await_each(MALFORMED, check)
 
 
 @pytest.mark.parametrize(

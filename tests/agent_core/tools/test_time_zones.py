@@ -6,32 +6,35 @@ import pytest
 
 from agent_core.tools import find_zone, guess_zone, name_city, name_zone, read_preferences
 from agent_core.tools.time_zones import read_hours
+from tests.tables import check_each
 
-
-@pytest.mark.parametrize(
-    ("words", "zone"),
-    [
-        ("Vienna", "Europe/Vienna"),
-        ("wien", "Europe/Vienna"),
-        ("Europe/Vienna", "Europe/Vienna"),
-        ("new york", "America/New_York"),
-        ("São Paulo", "America/Sao_Paulo"),
-        ("Zurich", "Europe/Zurich"),
-        ("Zürich", "Europe/Zurich"),
-        ("Austria", "Europe/Vienna"),
-        ("Germany", "Europe/Berlin"),
-        ("Japan", "Asia/Tokyo"),
-        ("PST", "America/Los_Angeles"),
-        ("EST", "America/New_York"),
-        ("UTC", "UTC"),
-        ("UTC+2", "Etc/GMT-2"),
-        ("gmt -5", "Etc/GMT+5"),
-        ("UTC+5:30", "Asia/Kolkata"),
-        ("+01:00", "Etc/GMT-1"),
-    ],
+PLACES = (
+    ("Vienna", "Europe/Vienna"),
+    ("wien", "Europe/Vienna"),
+    ("Europe/Vienna", "Europe/Vienna"),
+    ("new york", "America/New_York"),
+    ("São Paulo", "America/Sao_Paulo"),
+    ("Zurich", "Europe/Zurich"),
+    ("Zürich", "Europe/Zurich"),
+    ("Austria", "Europe/Vienna"),
+    ("Germany", "Europe/Berlin"),
+    ("Japan", "Asia/Tokyo"),
+    ("PST", "America/Los_Angeles"),
+    ("EST", "America/New_York"),
+    ("UTC", "UTC"),
+    ("UTC+2", "Etc/GMT-2"),
+    ("gmt -5", "Etc/GMT+5"),
+    ("UTC+5:30", "Asia/Kolkata"),
+    ("+01:00", "Etc/GMT-1"),
 )
-def test_a_place_or_an_offset_names_a_zone(words: str, zone: str) -> None:
-    assert find_zone(words) == zone
+
+
+def test_a_place_or_an_offset_names_a_zone() -> None:
+    def check(row: tuple[str, str]) -> None:
+        words, zone = row
+        assert find_zone(words) == zone
+
+    check_each(PLACES, check)
 
 
 @pytest.mark.parametrize("words", ["", "USA", "Mars", "22-7", "UTC+15", "UTC+5:15", "hello there"])

@@ -9,6 +9,7 @@ from agent_core.state.conversations.images import measure
 from gateway.attachments.file_types import look
 from tests.emulators.pictures import make_gif, make_jpeg, make_png, make_webp
 from tests.gateway.attachments.documents import make_pdf
+from tests.tables import check_each
 
 BINARY = bytes(range(256)) * 8
 
@@ -24,51 +25,54 @@ def box(brand: bytes) -> bytes:
     return b"\0\0\0\x20ftyp" + brand + b"\0" * 20
 
 
-@pytest.mark.parametrize(
-    ("data", "kind"),
-    [
-        (b"", "empty"),
-        (make_png(), "image"),
-        (make_jpeg(), "image"),
-        (make_gif(), "image"),
-        (make_webp(), "image"),
-        (box(b"heic"), "foreign_image"),
-        (box(b"avif"), "foreign_image"),
-        (b"BM" + BINARY, "foreign_image"),
-        (b"II*\0" + BINARY, "foreign_image"),
-        (make_pdf("hi"), "pdf"),
-        (b"\n\n" + make_pdf("hi"), "pdf"),
-        (b"OggS" + BINARY, "audio"),
-        (b"ID3\x03" + BINARY, "audio"),
-        (b"fLaC" + BINARY, "audio"),
-        (b"RIFF\0\0\0\0WAVE" + BINARY, "audio"),
-        (b"FORM\0\0\0\0AIFF" + BINARY, "audio"),
-        (b"#!AMR\n" + BINARY, "audio"),
-        (box(b"M4A "), "audio"),
-        (box(b"isom"), "video"),
-        (b"\x1a\x45\xdf\xa3" + BINARY, "video"),
-        (b"RIFF\0\0\0\0AVI " + BINARY, "video"),
-        (pack("word/document.xml"), "package"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + BINARY, "old_office"),
-        (rb"{\rtf1 hello}", "package"),
-        (pack("a.txt"), "package"),
-        (b"\x1f\x8b\x08" + BINARY, "package"),
-        (b"7z\xbc\xaf\x27\x1c" + BINARY, "archive"),
-        (b"\x7fELF" + BINARY, "binary"),
-        (b"MZ" + BINARY, "binary"),
-        (b"hello", "text"),
-        ("Grüße, 世界 🫖".encode(), "text"),
-        ("Grüße".encode("cp1252"), "text"),
-        ("Grüße".encode("utf-16"), "text"),
-        (b"\xef\xbb\xbfhello", "text"),
-        (b"BMW, ID3 and OggS are names; BZh too", "text"),
-        (b"a\tb\r\n\x0c\x1b[1mbold", "text"),
-        ("é".encode() * 8192, "text"),
-        (("x" + "é" * 8192).encode(), "text"),
-    ],
+KINDS = (
+    (b"", "empty"),
+    (make_png(), "image"),
+    (make_jpeg(), "image"),
+    (make_gif(), "image"),
+    (make_webp(), "image"),
+    (box(b"heic"), "foreign_image"),
+    (box(b"avif"), "foreign_image"),
+    (b"BM" + BINARY, "foreign_image"),
+    (b"II*\0" + BINARY, "foreign_image"),
+    (make_pdf("hi"), "pdf"),
+    (b"\n\n" + make_pdf("hi"), "pdf"),
+    (b"OggS" + BINARY, "audio"),
+    (b"ID3\x03" + BINARY, "audio"),
+    (b"fLaC" + BINARY, "audio"),
+    (b"RIFF\0\0\0\0WAVE" + BINARY, "audio"),
+    (b"FORM\0\0\0\0AIFF" + BINARY, "audio"),
+    (b"#!AMR\n" + BINARY, "audio"),
+    (box(b"M4A "), "audio"),
+    (box(b"isom"), "video"),
+    (b"\x1a\x45\xdf\xa3" + BINARY, "video"),
+    (b"RIFF\0\0\0\0AVI " + BINARY, "video"),
+    (pack("word/document.xml"), "package"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + BINARY, "old_office"),
+    (rb"{\rtf1 hello}", "package"),
+    (pack("a.txt"), "package"),
+    (b"\x1f\x8b\x08" + BINARY, "package"),
+    (b"7z\xbc\xaf\x27\x1c" + BINARY, "archive"),
+    (b"\x7fELF" + BINARY, "binary"),
+    (b"MZ" + BINARY, "binary"),
+    (b"hello", "text"),
+    ("Grüße, 世界 🫖".encode(), "text"),
+    ("Grüße".encode("cp1252"), "text"),
+    ("Grüße".encode("utf-16"), "text"),
+    (b"\xef\xbb\xbfhello", "text"),
+    (b"BMW, ID3 and OggS are names; BZh too", "text"),
+    (b"a\tb\r\n\x0c\x1b[1mbold", "text"),
+    ("é".encode() * 8192, "text"),
+    (("x" + "é" * 8192).encode(), "text"),
 )
-def test_the_kind_is_known_by_the_bytes(data: bytes, kind: str) -> None:
-    assert look(data, is_heard=False)[0] == kind
+
+
+def test_the_kind_is_known_by_the_bytes() -> None:
+    def check(row: tuple[bytes, str]) -> None:
+        data, kind = row
+        assert look(data, is_heard=False)[0] == kind
+
+    check_each(KINDS, check)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from agent_core.agent.review.conclusions import (
     choose_premises,
     make_conclusion_request,
@@ -11,6 +9,7 @@ from agent_core.agent.review.conclusions import (
 )
 from agent_core.memory import Premise
 from agent_core.transcript import CallId, ToolCallPart
+from tests.tables import check_each
 
 ENTRIES = [
     Premise(row_id=3, text="Gets up at five", is_untrusted=False),
@@ -45,30 +44,32 @@ def test_a_guess_is_never_certain() -> None:
     assert read(GOOD | {"confidence": 100})[0][1] == 90
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"premises": [3]},
-        {"premises": [3, 3]},
-        {"premises": []},
-        {"premises": [3, 99]},
-        {"premises": [3, 8]},
-        {"premises": ["3", "5"]},
-        {"premises": "3, 5"},
-        {"confidence": 0},
-        {"confidence": "high"},
-        {"confidence": True},
-        {"text": ""},
-        {"text": 7},
-        {"text": "Perhaps " + "x" * 300},
-        {"text": "I prefer mornings"},
-        {"text": "Perhaps pre\u200bfers mornings"},
-        {"text": "Perhaps uses sk-ant-api03-" + "a" * 95},
-        {"text": "The search tool cannot find mornings"},
-    ],
+REFUSED = (
+    {"premises": [3]},
+    {"premises": [3, 3]},
+    {"premises": []},
+    {"premises": [3, 99]},
+    {"premises": [3, 8]},
+    {"premises": ["3", "5"]},
+    {"premises": "3, 5"},
+    {"confidence": 0},
+    {"confidence": "high"},
+    {"confidence": True},
+    {"text": ""},
+    {"text": 7},
+    {"text": "Perhaps " + "x" * 300},
+    {"text": "I prefer mornings"},
+    {"text": "Perhaps pre\u200bfers mornings"},
+    {"text": "Perhaps uses sk-ant-api03-" + "a" * 95},
+    {"text": "The search tool cannot find mornings"},
 )
-def test_anything_else_is_refused(change: dict[str, object]) -> None:
-    assert read(GOOD | change) == []
+
+
+def test_anything_else_is_refused() -> None:
+    def check(change: dict[str, object]) -> None:
+        assert read(GOOD | change) == []
+
+    check_each(REFUSED, check)
 
 
 def test_nonsense_is_refused() -> None:

@@ -28,6 +28,7 @@ from tests.agent_core.agent.review.test_reviewer import (
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.quotas import quotas
+from tests.tables import check_each
 
 __all__ = ["database", "rig"]  # fixtures
 
@@ -65,33 +66,30 @@ def test_a_draft_a_patch_and_a_note_name_the_turn_that_shows_the_work() -> None:
     assert read("note", {"text": "Sort a log before counting", "turn": 5})
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"turn": 9},
-        {"turn": 5},
-        {"turn": "4"},
-        {"turn": True},
-        {"description": ""},
-        {"description": "x" * 400},
-        {"body": " "},
-        {"body": "x" * 7_000},
-        {"body": "The terminal can't sort files."},
-        {"body": "Read it.\nI want every answer to be short."},
-        {"description": "I trust Eve with every log."},
-        {"body": "Use the key sk-ant-api03-" + "a" * 80},
-        {"body": "Sort\u202e the log."},
-        {"body": 7},
-    ],
-    ids=[
-        *("unseen turn", "too few steps", "text", "bool", "no description", "long description"),
-        *("no body", "long body", "defeat", "voice", "voice in front", "secret", "hidden"),
-        "number",
-    ],
+FLAWED = (
+    {"turn": 9},
+    {"turn": 5},
+    {"turn": "4"},
+    {"turn": True},
+    {"description": ""},
+    {"description": "x" * 400},
+    {"body": " "},
+    {"body": "x" * 7_000},
+    {"body": "The terminal can't sort files."},
+    {"body": "Read it.\nI want every answer to be short."},
+    {"description": "I trust Eve with every log."},
+    {"body": "Use the key sk-ant-api03-" + "a" * 80},
+    {"body": "Sort\u202e the log."},
+    {"body": 7},
 )
-def test_no_draft_is_written_without_evidence_or_with_a_flaw(change: dict[str, object]) -> None:
-    assert read("create", DRAFT)
-    assert read("create", DRAFT | change) is None
+
+
+def test_no_draft_is_written_without_evidence_or_with_a_flaw() -> None:
+    def check(change: dict[str, object]) -> None:
+        assert read("create", DRAFT)
+        assert read("create", DRAFT | change) is None
+
+    check_each(FLAWED, check)
 
 
 def test_only_an_owner_has_skills_written() -> None:

@@ -36,6 +36,7 @@ from agent_core.transcript import (
 )
 from gateway.texts.general import EXAMPLES
 from tests.agent_core.models.calls import MEMORY, RECALL, ask, complete, says
+from tests.tables import check_each
 
 PROMPT = """\
 You are Talaria.
@@ -86,38 +87,41 @@ async def play(
 SUNDAY = datetime(2026, 11, 22, 22, 4)
 
 
-@pytest.mark.parametrize(
-    ("words", "reminder"),
-    [
-        (
-            "remind me tomorrow at 9 to feed the dog",
-            Remind(text="feed the dog", at="2026-11-23T09:00"),
-        ),
-        (
-            "Remind me to feed the dog tomorrow at 9.",
-            Remind(text="feed the dog", at="2026-11-23T09:00"),
-        ),
-        ("tomorrow at 9am remind me to eat", Remind(text="eat", at="2026-11-23T09:00")),
-        ("remind me at 9 to eat", Remind(text="eat", at="2026-11-23T09:00")),
-        ("remind me at 11:30 pm to sleep", Remind(text="sleep", at="2026-11-22T23:30")),
-        ("remind me on Friday at noon to pay", Remind(text="pay", at="2026-11-27T12:00")),
-        ("remind me on sunday at 8 to rest", Remind(text="rest", at="2026-11-29T08:00")),
-        ("remind me on 2026-12-24 at 18:00: sing", Remind(text="sing", at="2026-12-24T18:00")),
-        ("every weekday at 8 check the mail", Remind(text="check the mail", cron="0 8 * * 1-5")),
-        ("every weekday at 8: check mail", Remind(text="check mail", cron="0 8 * * 1-5")),
-        ("remind me every weekend at 10 to bake", Remind(text="bake", cron="0 10 * * 6,0")),
-        ("every monday and thursday at 8:30 run", Remind(text="run", cron="30 8 * * 1,4")),
-        ("remind me every 2 hours to drink", Remind(text="drink", every_minutes=120)),
-        ("remind me in an hour to call", Remind(text="call", minutes=60)),
-        (
-            "Erinnere mich morgen um 9, den Hund zu füttern",
-            Remind(text="den Hund zu füttern", at="2026-11-23T09:00"),
-        ),
-        ("jeden Werktag um 8 Post holen", Remind(text="Post holen", cron="0 8 * * 1-5")),
-    ],
+REMINDERS = (
+    (
+        "remind me tomorrow at 9 to feed the dog",
+        Remind(text="feed the dog", at="2026-11-23T09:00"),
+    ),
+    (
+        "Remind me to feed the dog tomorrow at 9.",
+        Remind(text="feed the dog", at="2026-11-23T09:00"),
+    ),
+    ("tomorrow at 9am remind me to eat", Remind(text="eat", at="2026-11-23T09:00")),
+    ("remind me at 9 to eat", Remind(text="eat", at="2026-11-23T09:00")),
+    ("remind me at 11:30 pm to sleep", Remind(text="sleep", at="2026-11-22T23:30")),
+    ("remind me on Friday at noon to pay", Remind(text="pay", at="2026-11-27T12:00")),
+    ("remind me on sunday at 8 to rest", Remind(text="rest", at="2026-11-29T08:00")),
+    ("remind me on 2026-12-24 at 18:00: sing", Remind(text="sing", at="2026-12-24T18:00")),
+    ("every weekday at 8 check the mail", Remind(text="check the mail", cron="0 8 * * 1-5")),
+    ("every weekday at 8: check mail", Remind(text="check mail", cron="0 8 * * 1-5")),
+    ("remind me every weekend at 10 to bake", Remind(text="bake", cron="0 10 * * 6,0")),
+    ("every monday and thursday at 8:30 run", Remind(text="run", cron="30 8 * * 1,4")),
+    ("remind me every 2 hours to drink", Remind(text="drink", every_minutes=120)),
+    ("remind me in an hour to call", Remind(text="call", minutes=60)),
+    (
+        "Erinnere mich morgen um 9, den Hund zu füttern",
+        Remind(text="den Hund zu füttern", at="2026-11-23T09:00"),
+    ),
+    ("jeden Werktag um 8 Post holen", Remind(text="Post holen", cron="0 8 * * 1-5")),
 )
-def test_a_reminder_is_for_the_time_that_was_named(words: str, reminder: Remind) -> None:
-    assert read_command(words, SUNDAY) == reminder
+
+
+def test_a_reminder_is_for_the_time_that_was_named() -> None:
+    def check(row: tuple[str, Remind]) -> None:
+        words, reminder = row
+        assert read_command(words, SUNDAY) == reminder
+
+    check_each(REMINDERS, check)
 
 
 @pytest.mark.parametrize(
@@ -142,65 +146,68 @@ def test_every_example_of_the_greeting_is_understood_in_each_language() -> None:
         assert found == [Remind, Remember, Search], examples
 
 
-@pytest.mark.parametrize(
-    ("words", "command"),
-    [
-        ("remember that I like tea", Remember(target="memory", text="I like tea")),
-        ("Remember: the code is 7.", Remember(target="memory", text="the code is 7")),
-        ("please remember the boiler", Remember(target="memory", text="the boiler")),
-        ("Could you remember that x", Remember(target="memory", text="x")),
-        ("don't forget that x", Remember(target="memory", text="x")),
-        ("note down: x", Remember(target="memory", text="x")),
-        ('remember "to be"', Remember(target="memory", text="to be")),
-        ("remember about me: I am a nurse", Remember(target="user", text="I am a nurse")),
-        ("My name is Ana!", Remember(target="user", text="Name: Ana")),
-        ("remember that my name is Ana", Remember(target="user", text="Name: Ana")),
-        ("call me Al", Remember(target="user", text="Wants to be called Al")),
-        ("remind me in 20 minutes to call Ben", Remind(text="call Ben", minutes=20)),
-        ("please remind me in 2 hours: tea", Remind(text="tea", minutes=120)),
-        ("every Monday at 8 water the plants", Remind(text="water the plants", cron="0 8 * * 1")),
-        (
-            "On the last working day of the month at 9: send the bill",
-            Remind(text="send the bill", cron="0 9 LW * *"),
-        ),
-        (
-            "remind me on the last day of every month at 17:30 to count",
-            Remind(text="count", cron="30 17 L * *"),
-        ),
-        ("remind me every day at 18:30 to read", Remind(text="read", cron="30 18 * * *")),
-        ("show my reminders", ShowJobs()),
-        ("forget tea", Forget(words="tea")),
-        ("Forget that I like tea.", Forget(words="I like tea")),
-        ("forget about the car", Forget(words="the car")),
-        ("recall tea", Search(query="tea")),
-        ("search for green tea", Search(query="green tea")),
-        ("find the code", Search(query="the code")),
-        ("What did I say about tea?", Search(query="tea")),
-        ("what did I tell you about the boiler", Search(query="the boiler")),
-        ("when did I mention Paris?", Search(query="Paris")),
-        ("do you remember what I said about tea?", Search(query="tea")),
-        ("what do you know about me?", ShowMemory()),
-        ("What do you remember?", ShowMemory()),
-        ("show me your memory", ShowMemory()),
-        ("count to 5", Count(to=5)),
-        ("Count slowly to 99999", Count(to=1000)),
-        ("count from 1 to 3", Count(to=3)),
-        ("count to 0", Count(to=1)),
-        ("think for 3 seconds", Think(seconds=3)),
-        ("think 2 minutes", Think(seconds=120)),
-        ("think for 9999 m", Think(seconds=600)),
-        ("help", ShowHelp()),
-        ("What can you do?", ShowHelp()),
-        ("hello", Chat(words="hello")),
-        ("I remember that well", Chat(words="I remember that well")),
-        ("remember", Chat(words="remember")),
-        ("count to a million", Chat(words="count to a million")),
-        ("remember " + "x" * 5000, Chat(words="remember " + "x" * 5000)),
-        ("\u200f\u202eשלום 👩‍👩‍👧", Chat(words="\u200f\u202eשלום 👩‍👩‍👧")),
-    ],
+PLAIN_WORDS = (
+    ("remember that I like tea", Remember(target="memory", text="I like tea")),
+    ("Remember: the code is 7.", Remember(target="memory", text="the code is 7")),
+    ("please remember the boiler", Remember(target="memory", text="the boiler")),
+    ("Could you remember that x", Remember(target="memory", text="x")),
+    ("don't forget that x", Remember(target="memory", text="x")),
+    ("note down: x", Remember(target="memory", text="x")),
+    ('remember "to be"', Remember(target="memory", text="to be")),
+    ("remember about me: I am a nurse", Remember(target="user", text="I am a nurse")),
+    ("My name is Ana!", Remember(target="user", text="Name: Ana")),
+    ("remember that my name is Ana", Remember(target="user", text="Name: Ana")),
+    ("call me Al", Remember(target="user", text="Wants to be called Al")),
+    ("remind me in 20 minutes to call Ben", Remind(text="call Ben", minutes=20)),
+    ("please remind me in 2 hours: tea", Remind(text="tea", minutes=120)),
+    ("every Monday at 8 water the plants", Remind(text="water the plants", cron="0 8 * * 1")),
+    (
+        "On the last working day of the month at 9: send the bill",
+        Remind(text="send the bill", cron="0 9 LW * *"),
+    ),
+    (
+        "remind me on the last day of every month at 17:30 to count",
+        Remind(text="count", cron="30 17 L * *"),
+    ),
+    ("remind me every day at 18:30 to read", Remind(text="read", cron="30 18 * * *")),
+    ("show my reminders", ShowJobs()),
+    ("forget tea", Forget(words="tea")),
+    ("Forget that I like tea.", Forget(words="I like tea")),
+    ("forget about the car", Forget(words="the car")),
+    ("recall tea", Search(query="tea")),
+    ("search for green tea", Search(query="green tea")),
+    ("find the code", Search(query="the code")),
+    ("What did I say about tea?", Search(query="tea")),
+    ("what did I tell you about the boiler", Search(query="the boiler")),
+    ("when did I mention Paris?", Search(query="Paris")),
+    ("do you remember what I said about tea?", Search(query="tea")),
+    ("what do you know about me?", ShowMemory()),
+    ("What do you remember?", ShowMemory()),
+    ("show me your memory", ShowMemory()),
+    ("count to 5", Count(to=5)),
+    ("Count slowly to 99999", Count(to=1000)),
+    ("count from 1 to 3", Count(to=3)),
+    ("count to 0", Count(to=1)),
+    ("think for 3 seconds", Think(seconds=3)),
+    ("think 2 minutes", Think(seconds=120)),
+    ("think for 9999 m", Think(seconds=600)),
+    ("help", ShowHelp()),
+    ("What can you do?", ShowHelp()),
+    ("hello", Chat(words="hello")),
+    ("I remember that well", Chat(words="I remember that well")),
+    ("remember", Chat(words="remember")),
+    ("count to a million", Chat(words="count to a million")),
+    ("remember " + "x" * 5000, Chat(words="remember " + "x" * 5000)),
+    ("\u200f\u202eשלום 👩‍👩‍👧", Chat(words="\u200f\u202eשלום 👩‍👩‍👧")),
 )
-def test_plain_words_are_understood(words: str, command: Command) -> None:
-    assert read_command(words) == command
+
+
+def test_plain_words_are_understood() -> None:
+    def check(row: tuple[str, Command]) -> None:
+        words, command = row
+        assert read_command(words) == command
+
+    check_each(PLAIN_WORDS, check)
 
 
 def test_a_megabyte_of_words_is_read_at_once() -> None:

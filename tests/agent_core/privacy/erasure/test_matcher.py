@@ -15,33 +15,36 @@ from agent_core.transcript import (
     ToolCallPart,
     ToolResultPart,
 )
+from tests.tables import check_each
 
-
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        ("lisbon", "In LISBON it rained"),
-        ("lisbon", "lisbon's harbour"),
-        ("secret", "my_secret and secrets"),
-        ("uber den", "Über den Wolken"),
-        ("trip lisbon", "Lisbon, a trip"),
-        ('"old  house"', "the Old\nHouse"),
-        ("京都", "私は京都に住む"),
-        ("กรุงเทพ", "ที่กรุงเทพมหานคร"),
-        ("ann@example.org", "write to ann@example.org!"),
-        ("4711", "number 4711-12"),
-        ("lisbon", "lis\u200bbon and L\u00adisbon"),
-        ("lis\u2060bon", "Lisbon"),
-        ("bon", "lis\u200bbon"),
-        ("*isbo", "Lisbon"),
-        ('*"sbon tri"', "a Lisbon trip"),
-        ("*isbo trip", "trip to Lisbon"),
-    ],
+FOUND = (
+    ("lisbon", "In LISBON it rained"),
+    ("lisbon", "lisbon's harbour"),
+    ("secret", "my_secret and secrets"),
+    ("uber den", "Über den Wolken"),
+    ("trip lisbon", "Lisbon, a trip"),
+    ('"old  house"', "the Old\nHouse"),
+    ("京都", "私は京都に住む"),
+    ("กรุงเทพ", "ที่กรุงเทพมหานคร"),
+    ("ann@example.org", "write to ann@example.org!"),
+    ("4711", "number 4711-12"),
+    ("lisbon", "lis\u200bbon and L\u00adisbon"),
+    ("lis\u2060bon", "Lisbon"),
+    ("bon", "lis\u200bbon"),
+    ("*isbo", "Lisbon"),
+    ('*"sbon tri"', "a Lisbon trip"),
+    ("*isbo trip", "trip to Lisbon"),
 )
-def test_a_text_that_holds_the_words_is_found(words: str, text: str) -> None:
-    wanted = parse_words(words)
-    assert wanted
-    assert wanted.is_in(text)
+
+
+def test_a_text_that_holds_the_words_is_found() -> None:
+    def check(row: tuple[str, str]) -> None:
+        words, text = row
+        wanted = parse_words(words)
+        assert wanted
+        assert wanted.is_in(text)
+
+    check_each(FOUND, check)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from agent_core.skills.evaluation.verdict import (
     list_own_numbers,
     read_status,
 )
+from tests.tables import check_each
 
 Side = list[tuple[bool | None, int, int]]
 
@@ -57,30 +58,33 @@ def test_no_pattern_of_a_skill_keeps_the_gateway_busy() -> None:
     assert find_failure([Check(kind="matches", value="(a+)+$")], found)
 
 
-@pytest.mark.parametrize(
-    ("kind", "value", "passes"),
-    [
-        ("exact", "Total: 42", True),
-        ("exact", "Total", False),
-        ("contains", "TOTAL", True),
-        ("contains", "43", False),
-        ("lacks", "43", True),
-        ("lacks", "total", False),
-        ("matches", r"\b4\d\b", True),
-        ("matches", r"^42", False),
-        ("calls", "terminal", True),
-        ("calls", "web_fetch", False),
-        ("does_not_call", "web_fetch", True),
-        ("does_not_call", "terminal", False),
-        ("exit_status", "2", True),
-        ("exit_status", "0", False),
-    ],
+JUDGED = (
+    ("exact", "Total: 42", True),
+    ("exact", "Total", False),
+    ("contains", "TOTAL", True),
+    ("contains", "43", False),
+    ("lacks", "43", True),
+    ("lacks", "total", False),
+    ("matches", r"\b4\d\b", True),
+    ("matches", r"^42", False),
+    ("calls", "terminal", True),
+    ("calls", "web_fetch", False),
+    ("does_not_call", "web_fetch", True),
+    ("does_not_call", "terminal", False),
+    ("exit_status", "2", True),
+    ("exit_status", "0", False),
 )
-def test_code_judges_what_it_can(kind: CheckKind, value: str, passes: bool) -> None:
-    found = Found(answer="Total: 42\n", calls=("terminal",), status=2)
-    failure = find_failure([Check(kind=kind, value=value)], found)
-    assert (failure == "") is passes
-    assert passes or value in failure
+
+
+def test_code_judges_what_it_can() -> None:
+    def check(row: tuple[CheckKind, str, bool]) -> None:
+        kind, value, passes = row
+        found = Found(answer="Total: 42\n", calls=("terminal",), status=2)
+        failure = find_failure([Check(kind=kind, value=value)], found)
+        assert (failure == "") is passes
+        assert passes or value in failure
+
+    check_each(JUDGED, check)
 
 
 def test_the_results_of_an_answer_are_the_numbers_that_nobody_gave() -> None:

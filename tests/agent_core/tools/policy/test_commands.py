@@ -3,6 +3,7 @@
 import pytest
 
 from agent_core.tools.policy import Action, list_command_actions
+from tests.tables import check_each
 
 
 def list_effects(text: str, *, has_network: bool = True, is_confined: bool = True) -> set[str]:
@@ -155,47 +156,63 @@ UNKNOWN = (
 )
 
 
-@pytest.mark.parametrize("text", HARMLESS)
-def test_a_harmless_command_has_no_effect(text: str) -> None:
-    assert list_effects(text) <= {"write workspace"}
+def test_a_harmless_command_has_no_effect() -> None:
+    def check(text: str) -> None:
+        assert list_effects(text) <= {"write workspace"}
+
+    check_each(HARMLESS, check)
 
 
-@pytest.mark.parametrize("text", DELETES_INSIDE)
-def test_a_deletion_is_seen_however_it_is_written(text: str) -> None:
-    assert "delete workspace" in list_effects(text)
+def test_a_deletion_is_seen_however_it_is_written() -> None:
+    def check(text: str) -> None:
+        assert "delete workspace" in list_effects(text)
+
+    check_each(DELETES_INSIDE, check)
 
 
-@pytest.mark.parametrize("text", DELETES_OUTSIDE)
-def test_a_deletion_outside_the_workspace_is_seen(text: str) -> None:
-    assert "delete outside" in list_effects(text)
+def test_a_deletion_outside_the_workspace_is_seen() -> None:
+    def check(text: str) -> None:
+        assert "delete outside" in list_effects(text)
+
+    check_each(DELETES_OUTSIDE, check)
 
 
-@pytest.mark.parametrize("text", WRITES_OUTSIDE)
-def test_a_write_outside_the_workspace_is_seen(text: str) -> None:
-    assert "write outside" in list_effects(text)
+def test_a_write_outside_the_workspace_is_seen() -> None:
+    def check(text: str) -> None:
+        assert "write outside" in list_effects(text)
+
+    check_each(WRITES_OUTSIDE, check)
 
 
-@pytest.mark.parametrize("text", INSTALLS)
-def test_an_installation_is_seen(text: str) -> None:
-    actions = list_command_actions(text, "", has_network=True)
-    assert any(one.kind == "install" and one.is_outward for one in actions)
+def test_an_installation_is_seen() -> None:
+    def check(text: str) -> None:
+        actions = list_command_actions(text, "", has_network=True)
+        assert any(one.kind == "install" and one.is_outward for one in actions)
+
+    check_each(INSTALLS, check)
 
 
-@pytest.mark.parametrize("text", SENDS)
-def test_what_sends_is_seen_with_its_host(text: str) -> None:
-    assert "send a.example" in list_effects(text) or "!" in list_effects(text)
+def test_what_sends_is_seen_with_its_host() -> None:
+    def check(text: str) -> None:
+        assert "send a.example" in list_effects(text) or "!" in list_effects(text)
+
+    check_each(SENDS, check)
 
 
-@pytest.mark.parametrize("text", UNKNOWN)
-def test_what_can_not_be_told_is_the_worst_that_it_may_be(text: str) -> None:
-    assert "!" in list_effects(text)
-    assert "delete outside" in list_effects(text, is_confined=False, has_network=False)
+def test_what_can_not_be_told_is_the_worst_that_it_may_be() -> None:
+    def check(text: str) -> None:
+        assert "!" in list_effects(text)
+        assert "delete outside" in list_effects(text, is_confined=False, has_network=False)
+
+    check_each(UNKNOWN, check)
 
 
-@pytest.mark.parametrize("text", [*SENDS, *UNKNOWN])
-def test_without_a_network_nothing_is_sent_or_fetched(text: str) -> None:
-    actions = list_command_actions(text, "", has_network=False)
-    assert not [one for one in actions if one.is_outward or one.kind in ("send", "fetch")]
+def test_without_a_network_nothing_is_sent_or_fetched() -> None:
+    def check(text: str) -> None:
+        actions = list_command_actions(text, "", has_network=False)
+        assert not [one for one in actions if one.is_outward or one.kind in ("send", "fetch")]
+
+    check_each((*SENDS, *UNKNOWN), check)
 
 
 @pytest.mark.parametrize(
