@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import settings
 
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.memory.recall.query import read_query
@@ -22,7 +23,7 @@ from tests.agent_core.state.schema import create_schema
 
 PEOPLE = 20
 SAYINGS = 25
-QUERIES = 1000
+QUERIES = 10 * settings.default.max_examples
 # What looks like a scope, an operator or a column must be a word like any other.
 PLAIN_WORDS = ["tea", "coffee", "milk", "sugar", "lemon", "ginger", "honey", "water", "Straße"]
 TRICKS = ["p1", "p2", "c1", "c2", "scope", "text", "OR", "AND", "NOT", "NEAR", "p1*", "p2_tea"]
@@ -96,6 +97,7 @@ def _clock(moment: int) -> datetime:
     return datetime.fromtimestamp(moment / 1000, UTC)
 
 
+@pytest.mark.examples
 @pytest.mark.slow
 def test_a_search_finds_what_the_person_said_and_nothing_else(deployment: Deployment) -> None:
     """The index alone, and all of it with the messages around: every word, every stranger."""
