@@ -60,7 +60,7 @@ async def show(look: Look) -> Fields:
     def work(connection: Connection) -> dict[str, Any]:
         row, team = skills.find(connection, name=name), blocks.find_team(connection)
         if row is None:
-            return {"uses": {}, "history": [], "test": None}
+            return {"uses": {}, "history": [], "more_changes": 0, "test": None}
         since = end - _WEEKS * _WEEK
         uses = skill_uses.count_by_period(connection, skill_id=row.id, since=since, period=_WEEK)
         changes: list[LedgerEntry] = []
@@ -72,13 +72,17 @@ async def show(look: Look) -> Fields:
             text_row = skill_changes.find_text_row(connection, person_id=team, skill_id=row.id) or 0
         tests = skill_tests.list_of_text(connection, skill_id=row.id, text_row=text_row)
         test = _describe_test(load_record(tests[0])) if tests else None
-        return {"uses": uses, "history": list(_list_history(changes)), "test": test}
+        told = [row for row in changes if read_states(row) or _ROLLED_BACK.fullmatch(_why(row))]
+        return {
+            "uses": uses,
+            "history": list(_list_history(told[:_MOST_CHANGES])),
+            "more_changes": len(told) - _MOST_CHANGES,
+            "test": test,
+        }
 
     shown = await look.gateway.database.read(work)
     return {
         **shown,
-        "history": shown["history"][:_MOST_CHANGES],
-        "more_changes": len(shown["history"]) - _MOST_CHANGES,
         "more_versions": len(found) - _MOST,
         "skill": skill,
         "s": texts,
@@ -133,12 +137,16 @@ def _describe_run(run: Run | None) -> tuple[str, int, int]:
 def _list_history(rows: Sequence[LedgerEntry]) -> Iterator[tuple[LedgerEntry, str, str]]:
     """List the changes of a skill's state, and returns to an older version, with their reasons."""
     for row in rows:
-        changed, back = read_states(row), _ROLLED_BACK.fullmatch(row.origin.evidence)
+        changed, back = read_states(row), _ROLLED_BACK.fullmatch(_why(row))
         if changed is not None:
             old, new = (states.name_skill_state(state) for state in changed)
-            yield row, texts.FROM_TO(old=old, new=new), row.origin.evidence.partition(": ")[2]
+            yield row, texts.FROM_TO(old=old, new=new), _why(row).partition(": ")[2]
         elif back is not None:
             yield row, texts.BACK_TO_VERSION(number=int(back[1])), back[2] or ""
+
+
+def _why(row: LedgerEntry) -> str:
+    return row.origin.evidence
 
 
 def _describe_uses(found: Mapping[int, Period], end: int, zone: str) -> dict[str, Any]:
