@@ -25,6 +25,7 @@ CoreError
 ├── AgentBroken            there is no such named agent, or its files are wrong
 ├── QuotaExceeded          a daily quota is used up
 ├── BackendUnavailable     commands can't run now: a part is missing or lost
+│   └── BackendCrowded     other commands of the workspace take all of its processes
 ├── WorkspaceError         a file or folder of a workspace can't be used
 ├── WorkInProgress         a person's work is running: try again in a moment
 ├── LastOwner              the operation would remove the last owner
@@ -166,6 +167,10 @@ class QuotaExceeded(CoreError):
 
 class BackendUnavailable(CoreError):
     """An execution backend can't run anything now; the text says why, and what would help."""
+
+
+class BackendCrowded(BackendUnavailable):
+    """Other commands of a workspace take all processes that it may have."""
 
 
 class WorkspaceError(CoreError):

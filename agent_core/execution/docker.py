@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agent_core.errors import BackendUnavailable, WorkspaceError
+from agent_core.errors import BackendCrowded, BackendUnavailable, WorkspaceError
 from agent_core.execution.contract import Command, FileContent
 from agent_core.execution.folders import WorkspaceFolders, check_name, choose_owner, shorten
 from agent_core.execution.sandbox import (
@@ -125,7 +125,9 @@ class DockerBackend:
             await self._wake(command.workspace, container, place)
             try:
                 process = await self._exec(command, folder)
-            except BackendUnavailable:  # somebody may have stopped or removed it
+            except BackendUnavailable as error:  # somebody may have stopped or removed it
+                if isinstance(error, BackendCrowded) and container.running:
+                    raise  # a restart would end those
                 container.is_known = False
                 await self._wake(command.workspace, container, place)
                 process = await self._exec(command, folder)

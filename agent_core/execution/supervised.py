@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from agent_core.errors import BackendUnavailable, WorkspaceError
+from agent_core.errors import BackendCrowded, BackendUnavailable, WorkspaceError
 from agent_core.execution.contract import Exit, Limit
 from agent_core.execution.running import Input, send
 from agent_core.execution.subprocesses.spawning import spawn
@@ -115,7 +115,7 @@ class SupervisedProcess:
     async def begin(self, setup: bytes) -> None:
         """Send the setup, and wait until the command runs.
 
-        Raises `WorkspaceError` for its folder, and `BackendUnavailable`.
+        Raises `WorkspaceError` for its folder, `BackendCrowded` and `BackendUnavailable`.
         """
         try:
             async with asyncio.timeout(_BEGIN_SECONDS):
@@ -134,6 +134,8 @@ class SupervisedProcess:
         about, _, reason = self._refusal.partition(" ")
         if about == "folder":
             raise WorkspaceError(f"the folder {reason}")
+        if about == "crowded":
+            raise BackendCrowded(reason)
         raise BackendUnavailable(reason or self.describe_complaints())
 
     def describe_complaints(self) -> str:

@@ -16,12 +16,33 @@ _MOST_SENT = 240_000
 
 # A place sets `launch`, the words before the command, and `extra`, the processes that are not the
 # command's. `kill_all` ends the command, and `sweep` what it left behind.
-BEGIN = r"""
+_HEAR = r"""
 exec 3>&2 4<&0
 say() { echo "supervisor: $*" >&3; }
 refuse() { say "refused $*"; exit 0; }
 finish() { :; }
+pause() { read -r -t 0.02 <&4; }
 IFS= read -r setup <&4 || exit 125
+"""
+# What was killed counts until the machine has time to end it, and a command without room can't
+# start its processes. So nothing here may start one before there is room.
+_ROOM = r"""
+has_room() {
+    local count most
+    read -r most < /sys/fs/cgroup/pids.max && read -r count < /sys/fs/cgroup/pids.current ||
+        { read -r most < /sys/fs/cgroup/pids/pids.max &&
+        read -r count < /sys/fs/cgroup/pids/pids.current; } || return 0
+    [ $most = max ] || [ $((count + 16)) -le $most ]
+} 2>/dev/null
+due=$((EPOCHSECONDS + 6))
+until has_room; do
+    [ $EPOCHSECONDS -lt $due ] ||
+        refuse 'crowded other commands take all of its processes; wait until one ends, or stop one'
+    pause
+    [ $? -gt 128 ] || exit 125  # the gateway waits no longer
+done
+"""
+_READ = r"""
 eval "$(base64 -d <<< "$setup")"
 extra=0 launch=() patience=${patience:-0}
 below() {
@@ -37,28 +58,32 @@ below() {
     done
 } 2>/dev/null
 """
+BEGIN = _HEAR + _READ
 _CONTAINER = r"""
 launch=("$init" -s --) extra=1
 kill_all() { kill -KILL $child; }
 list_left() {
-    local pid first
+    local pid first=
     below 1
-    first=$(printf '%s\n' "${found[@]:1}" | sort -n | head -n 1)
+    for pid in "${found[@]:1}"; do
+        [ -n "$first" ] && [ $first -le $pid ] || first=$pid
+    done
     left=()
     for pid in "${found[@]:1}"; do
         [ $pid = $first ] || left+=($pid)
     done
 }
 sweep() {
-    local before=
+    local before= end=$((EPOCHSECONDS + 4))
     read -r -a kids < /proc/1/task/1/children
     [ ${#kids[@]} -gt 1 ] || return
-    for _ in {1..500}; do
+    while [ $EPOCHSECONDS -lt $end ]; do
         list_left
         [ ${#left[@]} -gt 0 ] || return
         if [ "${left[*]}" = "$before" ]; then signal=KILL; else signal=STOP; fi
         kill -$signal "${left[@]}"
         before="${left[*]}"
+        pause
     done
 } 2>/dev/null
 count_kills() {
@@ -190,7 +215,7 @@ finish
 say "status $status"
 """
 
-IN_CONTAINER = BEGIN + _CONTAINER + END
+IN_CONTAINER = _HEAR + _ROOM + _READ + _CONTAINER + END
 """The supervisor in a container whose first process reaps orphans."""
 REMOTE = BEGIN + _REMOTE + MEASURE + END
 """The supervisor on a remote machine, which starts the sandbox there."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.errors import BackendUnavailable
+from agent_core.errors import BackendCrowded, BackendUnavailable
 from agent_core.execution import Command, ContainerSettings, DockerBackend, run_command
 from tests.agent_core.execution.backends import (
     LIMITS,
@@ -124,6 +124,27 @@ async def test_a_workspace_keeps_its_files_when_its_backend_changes(folder: Path
         )
         assert (done.output, done.status) == (b"%d\n" % (number - 1) if number else b"", 0)
     await docker.close()
+
+
+@needs_docker
+async def test_a_command_without_room_says_so_and_ends_no_other(folder: Path) -> None:
+    backend = make_docker(folder)
+    # The engine still has room to begin a third command, which has none for its processes.
+    hold = "for _ in {1..24}; do sleep 600 & done; echo up; wait"
+    command = Command(workspace="anna", argv=("/bin/bash", "-c", hold))
+    try:
+        first, second = [await backend.start(command) for _ in range(2)]
+        async with asyncio.timeout(45):
+            assert [await first.read(), await second.read()] == [b"up\n", b"up\n"]
+        with pytest.raises(BackendCrowded, match="wait until one ends, or stop one"):
+            await say(backend, "echo well")
+        assert not first.has_reported
+        assert not second.has_reported
+        await first.kill()
+        assert await say(backend, "echo well") == b"well\n"
+        assert not second.has_reported
+    finally:
+        await backend.close()
 
 
 @needs_docker
