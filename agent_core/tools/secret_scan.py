@@ -88,10 +88,13 @@ _EXAMPLES = ("an address with a password", "an authorization header")
 """Kinds that answers often show with a placeholder, as in `user:password@host`."""
 _WORD = re.compile(r"\S{15,}")
 """The shortest secret with a shape has 15 characters; to try all shapes everywhere is slow."""
+_FIRM = [shape.pattern for shape in _SHAPES if shape.name not in _EXAMPLES]
+_AT_WORDS = [pattern.removeprefix(r"\b") for pattern in _FIRM if pattern.startswith(r"\b")]
+"""Tried where a word begins, which is looked at once for all of them: that is ten times as fast."""
 _SHAPED = re.compile(
     "(?:"
-    + "|".join(shape.pattern for shape in _SHAPES if shape.name not in _EXAMPLES)
-    + ")[A-Za-z0-9_-]*"  # a shape may name the fewest characters
+    + "|".join(pattern for pattern in _FIRM if not pattern.startswith(r"\b"))
+    + rf"|\b(?:{'|'.join(_AT_WORDS)}))[A-Za-z0-9_-]*"  # a shape may name the fewest characters
 )
 _SPACED = re.compile(
     "|".join(

@@ -55,10 +55,14 @@ def lock(pdf: bytes, password: str) -> bytes:
 
 def make_bomb(size: int) -> bytes:
     """A PDF of few bytes whose one page becomes `size` bytes when it is unpacked."""
-    packer = zlib.compressobj(9)
+    packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
     block = b"BT (a) Tj ET\n" * 80_000
-    packed = b"".join(packer.compress(block) for _ in range(size // len(block)))
-    return make_pdf(streams=[packed + packer.flush()])
+    packed = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)  # may stand many times
+    count, checksum = size // len(block), 1
+    for _ in range(count):
+        checksum = zlib.adler32(block, checksum)
+    stream = b"\x78\xda" + packed * count + packer.flush() + checksum.to_bytes(4, "big")
+    return make_pdf(streams=[stream])
 
 
 def pack(**members: str | bytes) -> bytes:
