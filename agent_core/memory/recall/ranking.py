@@ -6,8 +6,8 @@ conversations of LoCoMo, BEAM and invented sets, and tested on the even ones: se
 docs/measurements.md and `bench/retrieval`. Small changes of a weight change the result little.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from typing import Final
@@ -59,6 +59,11 @@ TIME, DAY, STATES_WHEN = 1.6, 1.0, 0.5
 """The bonuses for a message from the month or year asked for, from that very day, and for one that
 tells a time when the query asks for one; in units of a usual word.
 """
+OWN, REPLY = 0.3, 0.15
+"""The bonus for a message that tells of its author, what one loses that speaks only of its reader,
+and what one loses that begins as a reply. In units of a usual word: mostly, people ask what
+somebody told of themselves.
+"""
 ALIKE, COMPARED = 0.65, 30
 """The bonus for a word that is like a missing one of the query in meaning, as a share of that
 word's weight, per unit of its likeness above the least; and the number of best messages whose
@@ -76,12 +81,42 @@ _STATES_TIME: Final = frozenset(
 )
 
 
+_AUTHOR: Final = frozenset(
+    stem(word)
+    for line in (
+        "i me my mine myself we us our ours",
+        "ich mich mir mein meine meinem meinen meiner wir uns unser unsere unserem unseren unserer",
+        "je moi mes nous notre nos yo mis nosotros nuestro nuestra",
+    )
+    for word in line.split()
+)
+_READER: Final = frozenset(
+    stem(word)
+    for line in (
+        "you your yours yourself du dich dir dein deine deinem deinen deiner",
+        "tu vous votre vos usted tus",
+    )
+    for word in line.split()
+)
+_REPLIES: Final = frozenset(
+    stem(word)
+    for line in (
+        "absolutely awesome congrats cool glad great hey hi nice oh sounds thank that totally wow",
+        "yeah yes danke hallo ja klingt super toll",
+    )
+    for word in line.split()
+)
+"""Words with which a message speaks of its author and of its reader, and with which it replies."""
+
+
 _WISHES: Final = frozenset(map(stem, ["prefer", "bevorzuge"]))
 _ORDERS: Final = frozenset(map(stem, ["always", "never", "immer", "nie", "niemals"]))
 """Words of wishes, and words with which orders for answers to come begin."""
 
 _Key = tuple[MessageId, int]
 """A message, and the place of a passage in it."""
+_Scored = tuple[float, _Key]
+"""The score of a passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,44 +186,44 @@ class Ranking:
         conversations = _score_conversations(
             (one.passage.message, self._score(one, one.term_counts)) for one in read.values()
         )
-        best: dict[MessageId, Ranked] = {}
+        best: dict[MessageId, _Scored] = {}
         for key, one in read.items():
-            message = one.passage.message
-            if not message.is_within:
+            if not one.passage.message.is_within:
                 continue
             near = {step: read[other] for step, other in neighbours[key].items()}
             score = self._score(one, _with_neighbours(one, near))
-            known = best.get(message.id)
-            if known is None or score > known.score:
-                best[message.id] = Ranked(
-                    message=message,
-                    place=one.passage.place,
-                    text=one.passage.text,
-                    score=score,
-                    holds=bool(one.term_counts),
-                    before=near[-1].passage if -1 in near else None,
-                )
-        ranked = [
-            replace(one, score=one.score + CONVERSATION * conversations[one.message.session_id])
-            for one in best.values()
-        ]
-        ranked.sort(key=_order)
+            if key[0] not in best or score > best[key[0]][0]:
+                best[key[0]] = score, key
+        ranked = sorted(
+            (
+                (score + CONVERSATION * conversations[read[key].passage.message.session_id], key)
+                for score, key in best.values()
+            ),
+            key=_order,
+        )
         compared = [
-            replace(one, score=one.score + self._likeness_bonus(one.text))
-            for one in ranked[:COMPARED]
+            (score + self._likeness_bonus(read[key]), key) for score, key in ranked[:COMPARED]
         ]
-        return [*sorted(compared, key=_order), *ranked[COMPARED:]]
+        return [
+            Ranked(
+                message=read[key].passage.message,
+                place=key[1],
+                text=read[key].passage.text,
+                score=score,
+                holds=bool(read[key].term_counts),
+                before=passages[neighbours[key][-1]] if -1 in neighbours[key] else None,
+            )
+            for score, key in (*sorted(compared, key=_order), *ranked[COMPARED:])
+        ]
 
     def _note_names(self, askers: Iterable[str]) -> None:
         """Note which speakers the query names, and reduce the weight of their names in texts.
 
         People are addressed by name more often than they are spoken about.
         """
-        names = {name: set(cut(name)) & self._by_word.keys() for name in askers}
+        names = find_named(askers, self._by_word.keys())
         self._named = {
-            name: max(self._by_word[word] for word in words)
-            for name, words in names.items()
-            if words
+            name: max(self._by_word[word] for word in words) for name, words in names.items()
         }
         of_names = set[str]().union(*names.values())
         self._worths = [
@@ -214,20 +249,22 @@ class Ranking:
             if count:
                 term_counts[place] = count
         order = [word for word in words if word not in UNINDEXED]
-        extra = self._usual * self._time_bonus(passage.message, words)
+        is_question = passage.is_last and passage.text.endswith(("?", "？"))
+        doubt = min(1, SHORT / max(len(order), 1)) if is_question else 0
+        extra = self._usual * (
+            self._time_bonus(passage.message, words) + _own_bonus(passage, words, doubt)
+        )
         if len(term_counts) > 1:
             for left, right in self._query.pairs.intersection(pairwise(order)):
                 extra += PAIR * (self._by_word.get(left, 0) + self._by_word.get(right, 0)) / 2
         length = max(len(order), FLOOR) / USUAL
-        is_question = passage.is_last and passage.text.endswith(("?", "？"))
-        doubt = (1 - QUESTION) * min(1, SHORT / max(len(order), 1)) if is_question else 0
         return _Read(
             passage=passage,
             term_counts=term_counts,
             extra=extra + self._speaker_bonus(passage.message) + self._wish_bonus(passage, words),
             half_count=SATURATION * (1 - LENGTH + LENGTH * length),
             thinness=1 / (1 - DILUTION + DILUTION * length),
-            factor=1 - doubt,
+            factor=1 - (1 - QUESTION) * doubt,
             is_question=is_question,
         )
 
@@ -244,13 +281,13 @@ class Ranking:
             bonus += SPEAKER * self._named.get(message.asker, 0)
         return bonus
 
-    def _likeness_bonus(self, text: str) -> float:
-        """Reward words that are like words of the query which the text doesn't hold."""
+    def _likeness_bonus(self, one: _Read) -> float:
+        """Reward words that are like words of the query which the passage doesn't hold."""
         best: dict[int, float] = {}
-        for word in set(list_words(text)) - ENGLISH:
+        for word in set(list_words(one.passage.text)) - ENGLISH:
             for place, cosine in self._likeness.compare(word).items():
                 best[place] = max(best.get(place, 0.0), cosine)
-        held = set(cut(text))
+        held = {self._terms[place].word for place in one.term_counts}
         return ALIKE * sum(
             self._sought[place][1] * (cosine - LEAST_ALIKE)
             for place, cosine in best.items()
@@ -275,8 +312,28 @@ class Ranking:
         return bonus
 
 
-def _order(one: Ranked) -> tuple[float, int]:
-    return -one.score, -one.message.id
+def _own_bonus(passage: Passage, words: Sequence[str], doubt: float) -> float:
+    """Return the bonus for what authors tell of themselves, in units of a usual word.
+
+    `doubt` is how far the passage only asks, from 0 to 1.
+    """
+    bonus = 0.0
+    if not _AUTHOR.isdisjoint(words):
+        bonus = OWN * (1 - doubt)
+    elif not _READER.isdisjoint(words):
+        bonus = -OWN
+    return bonus - REPLY if passage.place == 0 and not _REPLIES.isdisjoint(words[:1]) else bonus
+
+
+def find_named(names: Iterable[str], words: Collection[str]) -> dict[str, set[str]]:
+    """Return the people of whose names some of the words are a part, with those words."""
+    found = {name: {word for word in cut(name) if word in words} for name in names}
+    return {name: parts for name, parts in found.items() if parts}
+
+
+def _order(scored: _Scored) -> tuple[float, int]:
+    score, (message_id, _) = scored
+    return -score, -message_id
 
 
 def _with_neighbours(one: _Read, beside: Mapping[int, _Read]) -> Mapping[int, float]:

@@ -2,14 +2,23 @@
 
 import heapq
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import combinations, product
 
 from agent_core.ids import MessageId, PassageId
 from agent_core.memory.recall.query import Query
-from agent_core.memory.recall.ranking import ABOUT, TIME, Clock, Ranked, Ranking
+from agent_core.memory.recall.ranking import (
+    ABOUT,
+    NAME,
+    SPEAKER,
+    TIME,
+    Clock,
+    Ranked,
+    Ranking,
+    find_named,
+)
 from agent_core.state.engine.database import Connection
 from agent_core.state.search import passages, search
 from agent_core.state.search.passages import FoundMessage, Passage
@@ -20,7 +29,7 @@ MOST_HOLDERS = 600
 """The number of newest messages considered per word; pairs of words reach much further back."""
 MOST_COUNTED = 2_000
 """The largest exact document frequency; more frequent words carry no information."""
-LIKELY, POOL = 120, 40
+LIKELY, POOL = 300, 50
 """The numbers of candidates whose authors are looked up, and that are loaded with their neighbours
 and ranked.
 """
@@ -70,7 +79,7 @@ def search_messages(
         scores = {
             one: score for one, score in scores.items() if search.message_of(one) not in excluded
         }
-    best = _choose(connection, field, query, scores, usual)
+    best = _choose(connection, field, query, scores, holders_by_term, weights)
     ranking = Ranking(query, weights, clock)
     ranked = ranking.rank(_read_around(connection, field, best))
     hits = _drop_damaged(connection, ranked, limit)
@@ -83,24 +92,35 @@ def _choose(
     field: SearchFilter,
     query: Query,
     scores: Mapping[PassageId, float],
-    usual: float,
+    holders_by_term: Mapping[Term, Collection[PassageId]],
+    weights: Mapping[Term, float],
 ) -> list[PassageId]:
-    """Choose the passages to rank, best first: by their words, then also by their author."""
+    """Choose the passages to rank, best first: by their words, then also by their author.
+
+    As in the ranking, the name of a person counts for what that person wrote, and little where
+    others write it.
+    """
     likely = heapq.nlargest(LIKELY, zip(scores.values(), scores, strict=True))
-    if not query.about:
-        return [one for _, one in likely[:POOL]]
     message_ids = sorted({search.message_of(one) for _, one in likely})
-    roles = passages.list_roles(connection, field=field, message_ids=message_ids)
-    return [
-        one
-        for _, one in heapq.nlargest(
-            POOL,
-            (
-                (score + (roles.get(search.message_of(one)) == query.about) * ABOUT * usual, one)
-                for score, one in likely
-            ),
+    authors = passages.list_authors(connection, field=field, message_ids=message_ids)
+    terms = {term.word: term for term in weights}
+    named = find_named({asker for _, asker in authors.values()}, terms.keys())
+    worths = {name: max(weights[terms[word]] for word in words) for name, words in named.items()}
+    of_names = {terms[word] for words in named.values() for word in words}
+    usual = sum(weights.values()) / max(len(weights), 1)
+
+    def rate(score: float, one: PassageId) -> float:
+        role, asker = authors.get(search.message_of(one), ("", ""))
+        if role == query.about:
+            score += ABOUT * usual
+        if role == "user":
+            score += SPEAKER * worths.get(asker, 0)
+        return score - sum(
+            (1 - NAME) * weights[term] for term in of_names if one in holders_by_term[term]
         )
-    ]
+
+    chosen = heapq.nlargest(POOL, ((rate(score, one), one) for score, one in likely))
+    return [one for _, one in chosen]
 
 
 def _gather(

@@ -133,17 +133,17 @@ def list_beside(
     }
 
 
-def list_roles(
+def list_authors(
     connection: Connection, *, field: SearchFilter, message_ids: Sequence[MessageId]
-) -> dict[MessageId, Speaker]:
-    """Return the roles of some messages."""
-    return dict(
-        connection.execute(
-            "SELECT id, role FROM messages WHERE id IN (SELECT value FROM json_each(:ids))"
-            " AND person_id = :person_id",
-            {"ids": json.dumps(message_ids), "person_id": field.person_id},
-        ).fetchall()
+) -> dict[MessageId, tuple[Speaker, str]]:
+    """Return the roles of some messages, and the names of the people who asked for their turns."""
+    rows = connection.execute(
+        f"SELECT messages.id, messages.role, people.name{_FROM}"
+        " WHERE messages.id IN (SELECT value FROM json_each(:ids))"
+        " AND messages.person_id = :person_id",
+        {"ids": json.dumps(message_ids), "person_id": field.person_id},
     )
+    return {message_id: (role, asker) for message_id, role, asker in rows}
 
 
 def list_turn(connection: Connection, *, field: SearchFilter) -> set[MessageId]:

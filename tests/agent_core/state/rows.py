@@ -51,14 +51,17 @@ def add_dialogue(
     return Dialogue(person=person, conversation=conversation, session_id=session_id)
 
 
-def add_turn(connection: Connection, dialogue: Dialogue, *, now: int = 0) -> TurnId:
+def add_turn(
+    connection: Connection, dialogue: Dialogue, *, now: int = 0, by: Person | None = None
+) -> TurnId:
+    """A turn that `by` asked for; without one, the person of the conversation."""
     sessions.insert_prompt(connection, prompt_hash=PROMPT, system="", tools="[]", now=0)
     return turns.insert(
         connection,
         conversation=dialogue.conversation,
         session_id=dialogue.session_id,
         request=TurnRequest(
-            person_id=dialogue.conversation.person_id,
+            person_id=by.id if by else dialogue.conversation.person_id,
             account_id=None,
             place=("telegram", "chat", None),
         ),

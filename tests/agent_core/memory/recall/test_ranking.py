@@ -107,6 +107,29 @@ def test_what_the_named_person_said_comes_before_what_was_said_to_them() -> None
     assert order("What does Melanie think of pottery?", [to_them], [by_them]) == [2, 1]
 
 
+def test_what_authors_tell_of_themselves_comes_before_what_they_tell_of_the_reader() -> None:
+    themselves, the_reader = [say(1, "I adopted a beagle")], [say(3, "you adopted a beagle")]
+    nobody = [say(2, "they adopted a beagle")]
+    assert order("beagle", the_reader, nobody, themselves) == [1, 2, 3]
+    both = [say(4, "you know that I adopted a beagle")]
+    assert order("beagle", nobody, both) == [4, 2]
+
+
+def test_the_same_holds_in_german() -> None:
+    themselves, the_reader = [say(1, "mein Dackel bellt")], [say(3, "dein Dackel bellt")]
+    assert order("Dackel", the_reader, [say(2, "ein Dackel bellt")], themselves) == [1, 2, 3]
+
+
+def test_who_only_asks_tells_nothing_of_themselves() -> None:
+    asks, says = [say(2, "where is my beagle?")], [say(1, "a beagle is here")]
+    assert order("beagle", asks, says) == [1, 2]
+
+
+def test_a_reply_comes_after_what_it_replies_to() -> None:
+    told, reply = [say(1, "a beagle barks at night")], [say(2, "wow, a beagle barks")]
+    assert order("beagle", reply, told) == [1, 2]
+
+
 def test_the_month_and_the_year_that_are_asked_for_count() -> None:
     may = [say(1, "a dog", at="2023-05-20")]
     june = [say(2, "a dog", at="2023-06-20")]

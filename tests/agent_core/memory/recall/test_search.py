@@ -9,8 +9,16 @@ import pytest
 
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.memory.recall.query import read_query
-from agent_core.memory.recall.search import MOST_HOLDERS, MOST_READ, Found, search_messages
+from agent_core.memory.recall.search import (
+    LIKELY,
+    MOST_HOLDERS,
+    MOST_READ,
+    POOL,
+    Found,
+    search_messages,
+)
 from agent_core.state.conversations import messages
+from agent_core.state.people.people import Person
 from agent_core.state.search.search import SearchFilter
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
@@ -32,11 +40,15 @@ def dialogue(connection: sqlite3.Connection) -> Dialogue:
 
 
 def say(
-    connection: sqlite3.Connection, dialogue: Dialogue, *texts: str, at: str = "1970-01-01"
+    connection: sqlite3.Connection,
+    dialogue: Dialogue,
+    *texts: str,
+    at: str = "1970-01-01",
+    by: Person | None = None,
 ) -> list[MessageId]:
     now = int(datetime.fromisoformat(at).replace(tzinfo=UTC).timestamp() * 1000)
     connection.execute("BEGIN")
-    shelf = dialogue.shelf(add_turn(connection, dialogue))
+    shelf = dialogue.shelf(add_turn(connection, dialogue, by=by))
     said = [Message(role="user", parts=(TextPart(text=text),)) for text in texts]
     ids = messages.append(connection, shelf, said, now=now)
     connection.execute("COMMIT")
@@ -124,3 +136,14 @@ def test_what_was_never_said_is_not_found(
 ) -> None:
     say(connection, dialogue, "tea")
     assert search(connection, "coffee") == Found(hits=(), count=0)
+
+
+def test_the_words_of_a_named_person_are_found_among_many_that_only_name_them(
+    connection: sqlite3.Connection, dialogue: Dialogue
+) -> None:
+    ben = add_person(connection, "ben")
+    (told,) = say(connection, dialogue, "the pottery is closed")
+    say(connection, dialogue, *["Ann, the pottery"] * (POOL + 1), by=ben)
+    assert POOL + 2 < LIKELY
+    found = search(connection, "What did Ann say of the pottery?", limit=POOL)
+    assert found.hits[0].message.id == told
