@@ -4,7 +4,6 @@ import asyncio
 import io
 import os
 import sys
-import time
 from importlib import import_module
 from typing import Annotated
 
@@ -44,13 +43,6 @@ def fail() -> str:
 def environment(name: str) -> str:
     """Show one variable."""
     return os.environ.get(name, "not set")
-
-
-@server.tool()
-def sleep(seconds: float) -> str:
-    """Take a while."""
-    time.sleep(seconds)
-    return "done"
 
 
 @server.tool()
