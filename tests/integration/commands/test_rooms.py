@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import shares
 from agent_core.state.memory.shares import Share
@@ -14,6 +12,7 @@ from gateway.texts import general
 from gateway.texts import rooms as rooms_texts
 from tests.fakes.chat import FakeChat
 from tests.integration.shared_harness import SharedHarness, shared_harness
+from tests.tables import await_each
 
 
 async def list_audited(here: SharedHarness, who: str) -> list[AuditEntry]:
@@ -135,25 +134,25 @@ async def test_share_in_a_room_does_not_print_the_entry(tmp_path: Path) -> None:
         ]
 
 
-@pytest.mark.parametrize(
-    ("text", "room", "said"),
-    [
+async def test_an_unclear_choice_shares_nothing(tmp_path: Path) -> None:
+    rows = [
         ("/share", "", rooms_texts.NUMBER_MISSING()),
         ("/share it", "", rooms_texts.NUMBER_MISSING()),
         ("/share -1", "", rooms_texts.NUMBER_MISSING()),
         ("/share 99", "", rooms_texts.NUMBER_UNKNOWN(number=99)),
         ("/share 1 kitchen", "", rooms_texts.AUDIENCE_UNKNOWN(number=1)),
         ("/share 1 everyone", "den", rooms_texts.AUDIENCE_UNKNOWN(number=1)),
-    ],
-)
-async def test_an_unclear_choice_shares_nothing(
-    tmp_path: Path, text: str, room: str, said: str
-) -> None:
+    ]
     async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         here.remember("ann", "Has a cat")
-        assert await here.says("ann", text, room=room) == said
-        assert await shared(here, "ann") == []
+
+        async def check(row: tuple[str, str, str]) -> None:
+            text, room, said = row
+            assert await here.says("ann", text, room=room) == said
+            assert await shared(here, "ann") == []
+
+        await await_each(rows, check)
 
 
 async def test_nobody_shares_another_persons_entry(tmp_path: Path) -> None:

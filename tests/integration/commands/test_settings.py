@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
@@ -12,6 +10,7 @@ from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import ChatAccount, count
 from tests.integration.harness import Harness, running
+from tests.tables import await_each
 
 
 async def person(harness: Harness) -> Person:
@@ -41,9 +40,8 @@ async def test_settings_shows_set_values_and_defaults(tmp_path: Path) -> None:
         ]
 
 
-@pytest.mark.parametrize(
-    ("said", "line"),
-    [
+async def test_each_setting_can_be_set_and_is_shown(tmp_path: Path) -> None:
+    rows = [
         ("time_zone europe/vienna", "Time zone: Europe/Vienna"),
         ("Language fr", "Language: fr"),
         ("quiet_hours 22:00-07:30", "Quiet hours: 22:00-07:30"),
@@ -51,14 +49,19 @@ async def test_settings_shows_set_values_and_defaults(tmp_path: Path) -> None:
         ("days_off sat,sun", "Days off: Sat, Sun"),
         ("Days_Off weekend", "Days off: Sat, Sun"),
         ("verbosity quiet", "Progress: Answers only"),
-    ],
-)
-async def test_each_setting_can_be_set_and_is_shown(tmp_path: Path, said: str, line: str) -> None:
+    ]
     async with running(tmp_path, FakeModel()) as harness:
-        shown = await says(harness, f"/settings {said}")
-        assert shown.startswith(general.SETTING_SAVED())
-        assert line in shown
-        assert line in await says(harness, "/settings")
+
+        async def check(row: tuple[str, str]) -> None:
+            said, line = row
+            await says(harness, f"/settings {said.split()[0]} off")
+            assert line not in await says(harness, "/settings")
+            shown = await says(harness, f"/settings {said}")
+            assert shown.startswith(general.SETTING_SAVED())
+            assert line in shown
+            assert line in await says(harness, "/settings")
+
+        await await_each(rows, check)
 
 
 async def test_a_reset_setting_uses_the_gateways_default(tmp_path: Path) -> None:
@@ -73,9 +76,8 @@ async def test_a_reset_setting_uses_the_gateways_default(tmp_path: Path) -> None
         assert "Days off: none" in shown
 
 
-@pytest.mark.parametrize(
-    ("said", "sentence"),
-    [
+async def test_invalid_values_are_rejected(tmp_path: Path) -> None:
+    rows = [
         ("time_zone Mars/Base", '"Mars/Base" isn\'t a time zone. Write a city'),
         ("language klingon!", '"klingon!" isn\'t a language tag.'),
         ("quiet_hours 25:00-07:00", '"25:00-07:00" isn\'t a range of hours.'),
@@ -86,14 +88,16 @@ async def test_a_reset_setting_uses_the_gateways_default(tmp_path: Path) -> None
         ("volume 11", 'There\'s no setting "volume".'),
         ("language", "Add a value, or off: /settings language"),
         ("time_zone", "Add a value, or off: /settings time_zone"),
-    ],
-)
-async def test_invalid_values_are_rejected(tmp_path: Path, said: str, sentence: str) -> None:
+    ]
     async with running(tmp_path, FakeModel()) as harness:
         await says(harness, "/settings language fr")
         before = await person(harness)
-        assert (await says(harness, f"/settings {said}")).startswith(sentence)
-        assert await person(harness) == before
+
+        async def check(row: tuple[str, str]) -> None:
+            assert (await says(harness, f"/settings {row[0]}")).startswith(row[1])
+            assert await person(harness) == before
+
+        await await_each(rows, check)
 
 
 async def test_buttons_change_the_message_that_has_them(tmp_path: Path) -> None:

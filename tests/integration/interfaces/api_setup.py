@@ -1,5 +1,6 @@
 """A gateway with two people, and a token of the API for each."""
 
+import asyncio
 import io
 import json
 from dataclasses import dataclass
@@ -15,20 +16,17 @@ from agent_core.state.conversations.questions import Choice, Kind, NewQuestion
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
+from gateway.interfaces import operations
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
-from tests.integration.processes import talaria_beside
 from tests.integration.served import Served
 
 OLGA, ZEBRANA = "4711001", "4711002"
 
 
 async def make_token(home: Path, slug: str, scope: str = "api", name: str = "laptop") -> str:
-    made = await talaria_beside(
-        home, "tokens", "create", f"{name} {scope}", "--person", slug, "--scope", scope
-    )
-    assert made.code == 0, made.err
-    return next(word for word in made.out.split() if word.startswith("talaria_"))
+    asked = {"name": f"{name} {scope}", "person": slug, "scope": scope}
+    return str((await asyncio.to_thread(operations.ask, home, "tokens.create", asked))["secret"])
 
 
 @dataclass

@@ -26,6 +26,7 @@ from tests.integration.interfaces.api_setup import (
 )
 from tests.integration.processes import talaria_beside
 from tests.integration.served import served
+from tests.tables import await_each
 
 openai = pytest.importorskip("openai")
 
@@ -303,9 +304,8 @@ async def test_a_key_ends_with_the_access_of_its_person(home: Path) -> None:
         assert (await setup.post("chat/completions", zebrana, chat_of("hi")))[0] == 200
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "status", "code"),
-    [
+async def test_what_is_wrong_is_one_clear_error(setup: Setup) -> None:
+    rows: list[tuple[str, object, int, str]] = [
         ("chat/completions", b"{", 400, "invalid_request"),
         ("chat/completions", b'{"a": ' + b"[" * 100_000, 400, "bad_request"),
         ("chat/completions", b'{"model": "talaria", "messages": []}', 400, "invalid_request"),
@@ -340,16 +340,16 @@ async def test_a_key_ends_with_the_access_of_its_person(home: Path) -> None:
             "invalid_request",
         ),
         ("nothing", {}, 404, "not_found"),
-    ],
-    ids=range(14),
-)
-async def test_what_is_wrong_is_one_clear_error(
-    setup: Setup, path: str, body: object, status: int, code: str
-) -> None:
-    got, answer = await setup.post(path, setup.olga, body)
-    assert (got, answer["error"]["code"]) == (status, code)
-    assert answer["error"]["message"]
-    assert not setup.model.requests
+    ]
+
+    async def check(row: tuple[str, object, int, str]) -> None:
+        path, body, *expected = row
+        status, answer = await setup.post(path, setup.olga, body)
+        assert [status, answer["error"]["code"]] == expected
+        assert answer["error"]["message"]
+        assert not setup.model.requests
+
+    await await_each(rows, check)
 
 
 async def test_a_key_makes_a_limited_number_of_requests(setup: Setup) -> None:
@@ -387,22 +387,21 @@ async def test_other_tokens_are_told_what_an_address_needs(setup: Setup) -> None
     assert (status, "There is nothing at this address" in text) == (404, True)
 
 
-@pytest.mark.parametrize(
-    ("body", "sentence"),
-    [
+async def test_what_is_wrong_is_said_in_plain_words(setup: Setup) -> None:
+    rows: list[tuple[object, str]] = [
         (b"{", "The body is not valid JSON."),
         ({"model": "talaria"}, "messages is missing."),
         ({"model": "talaria", "messages": []}, "messages needs 1 or more entries."),
         (chat_of("a") | {"messages": "hi"}, "messages must be a list."),
         (chat_of("a") | {"stream": "perhaps"}, "stream must be true or false."),
         ([], "The body must be an object."),
-    ],
-)
-async def test_what_is_wrong_is_said_in_plain_words(
-    setup: Setup, body: object, sentence: str
-) -> None:
-    status, answer = await setup.post("chat/completions", setup.olga, body)
-    assert (status, answer["error"]["message"]) == (400, sentence)
+    ]
+
+    async def check(row: tuple[object, str]) -> None:
+        status, answer = await setup.post("chat/completions", setup.olga, row[0])
+        assert (status, answer["error"]["message"]) == (400, row[1])
+
+    await await_each(rows, check)
 
 
 async def test_the_description_is_openapi_and_names_no_other_host(setup: Setup) -> None:

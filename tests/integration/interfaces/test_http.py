@@ -27,6 +27,7 @@ from tests.fakes.chat import FakeChat
 from tests.integration.clock import Clock
 from tests.integration.processes import talaria_beside
 from tests.integration.served import Served, served
+from tests.tables import await_each
 
 STATIC = ROOT / "gateway" / "interfaces" / "http" / "static"
 
@@ -59,37 +60,36 @@ async def test_health_needs_no_token(harness: Served, browser: aiohttp.ClientSes
     assert (report["owed"], report["undelivered"], report["turns_running"]) == (0, 0, 0)
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/console.js", "/console", "/nothing", "/control/people.list"]
-)
 async def test_everything_else_needs_the_token(
-    harness: Served, browser: aiohttp.ClientSession, path: str
+    harness: Served, browser: aiohttp.ClientSession
 ) -> None:
-    assert await status(browser, harness, path) == 401
-    assert await status(browser, harness, path, Authorization="Bearer wrong") == 401
-    assert (
-        await status(browser, harness, path, Cookie=f"talaria_{harness.address.port}=wrong") == 401
-    )
+    async def check(path: str) -> None:
+        cookie = f"talaria_{harness.address.port}=wrong"
+        assert await status(browser, harness, path) == 401
+        assert await status(browser, harness, path, Authorization="Bearer wrong") == 401
+        assert await status(browser, harness, path, Cookie=cookie) == 401
+
+    paths = ["/", "/console.js", "/console", "/nothing", "/control/people.list"]
+    await await_each(paths, check)
 
 
-@pytest.mark.parametrize("path", ["/", "/health"])
-@pytest.mark.parametrize(
-    "headers",
-    [
+async def test_foreign_origins_are_refused_even_with_the_token(
+    harness: Served, browser: aiohttp.ClientSession
+) -> None:
+    async def check(headers: dict[str, str]) -> None:
+        allowed = {"Authorization": f"Bearer {harness.token}"}
+        for path in ("/", "/health"):
+            assert await status(browser, harness, path, **allowed) == 200
+            assert await status(browser, harness, path, **allowed, **headers) == 403
+
+    rows = [
         {"Host": "evil.example"},
         {"Host": "127.0.0.1:1"},
         {"Host": "127.0.0.1"},
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
-    ],
-    ids=str,
-)
-async def test_foreign_origins_are_refused_even_with_the_token(
-    harness: Served, browser: aiohttp.ClientSession, path: str, headers: dict[str, str]
-) -> None:
-    allowed = {"Authorization": f"Bearer {harness.token}"}
-    assert await status(browser, harness, path, **allowed) == 200
-    assert await status(browser, harness, path, **allowed, **headers) == 403
+    ]
+    await await_each(rows, check)
 
 
 async def test_the_printed_address_becomes_a_cookie_and_leaves_the_address_bar(

@@ -25,7 +25,7 @@ from gateway.interfaces.http.server import serving_page
 from gateway.turns import Client, ClientCalls
 from tests.agent_core.tools.mcp.test_conformance import NODE, SUITE
 from tests.agent_core.tools.mcp.test_npm_servers import FOLDER
-from tests.integration.interfaces.test_mcp_server import OLGA, make_token
+from tests.integration.interfaces.api_setup import OLGA, make_token
 from tests.integration.interfaces.test_people_operations import fill
 from tests.integration.processes import free_port
 from tests.integration.served import served
@@ -109,7 +109,7 @@ async def serving(home: Path, *, has_named_tools: bool) -> AsyncIterator[str]:
     await fill(home)
     (home / "config.toml").write_text(f'[access]\nallow = ["fake:{OLGA}"]\n')
     async with served(home) as running:
-        token = await make_token(home, "olga")
+        token = await make_token(home, "olga", "mcp")
         if not has_named_tools:
             async with _adding(token, running.address.port or 0) as url:
                 yield url

@@ -15,6 +15,7 @@ import pytest
 from gateway.config import MEMORIES
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel
+from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, make_token
 from tests.integration.interfaces.test_people_operations import fill
 from tests.integration.processes import ROOT, talaria_beside
 from tests.integration.served import Served, served
@@ -26,7 +27,6 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 TOOLS = {"recall", "memory", "archive", "jobs", "send_message", "read_memory"}
-OLGA, ZEBRANA = "4711001", "4711002"
 
 
 @dataclass
@@ -61,19 +61,11 @@ class Setup:
                 await asyncio.sleep(0.005)
 
 
-async def make_token(home: Path, slug: str) -> str:
-    made = await talaria_beside(home, "tokens", "create", "laptop", "--person", slug)
-    assert made.code == 0, made.err
-    return made.out.split()[6]
-
-
 @pytest.fixture
-async def setup(tmp_path: Path) -> AsyncIterator[Setup]:
-    home, chat = tmp_path / "home", FakeChat(limit=100_000)
-    await fill(home)
-    (home / "config.toml").write_text(f'[access]\nallow = ["fake:{OLGA}", "fake:{ZEBRANA}"]\n')
+async def setup(home: Path) -> AsyncIterator[Setup]:
+    chat = FakeChat(limit=100_000)
     async with served(home, adapters={"fake": chat}, model=FakeModel()) as running:
-        olga, zebrana = await make_token(home, "olga"), await make_token(home, "zebrana")
+        olga, zebrana = [await make_token(home, slug, "mcp") for slug in ("olga", "zebrana")]
         yield Setup(running, chat, home, olga, zebrana)
 
 
@@ -116,7 +108,7 @@ async def test_a_change_waits_for_the_person_and_is_made_once(setup: Setup) -> N
         assert (text.startswith("Proposed, not done"), is_error) == (True, False)
         assert "green tea" not in (await call(client, "read_memory"))[0]
         asked = await setup.sees(OLGA, "Likes green tea")
-        assert "a call of your program `laptop`" in asked.text
+        assert "a call of your program `laptop mcp`" in asked.text
         await setup.chat.press("Accept", user=OLGA, chat=OLGA, name="Olga")
         file = setup.home / MEMORIES / "people" / "olga" / "USER.md"
         async with asyncio.timeout(45):
@@ -175,7 +167,7 @@ async def test_a_token_ends_with_the_access_of_its_person(setup: Setup, tmp_path
     home = tmp_path / "other"
     await fill(home)
     async with served(home) as running:  # nobody is on its list
-        outside = Setup(running, setup.chat, home, await make_token(home, "olga"), "")
+        outside = Setup(running, setup.chat, home, await make_token(home, "olga", "mcp"), "")
         async with outside.connect(outside.olga) as client:
             assert not (await client.list_tools()).tools
             assert await call(client, "recall") == (

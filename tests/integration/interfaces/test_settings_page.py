@@ -10,6 +10,7 @@ import pytest
 from agent_core.state.people.people import Person
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named, make_token
 from tests.integration.interfaces.console_setup import browse_as
+from tests.tables import await_each
 
 _UNDO = re.compile(r'<input type="hidden" name="value" value="([^"]*)">')
 
@@ -86,9 +87,10 @@ async def test_an_undo_brings_back_the_mode_and_the_summary_of_learning(setup: S
         assert await find_zebrana(setup) == before
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
+async def test_a_refused_value_changes_nothing_and_gets_the_sentence_of_the_chat(
+    setup: Setup,
+) -> None:
+    rows = [
         ("time_zone", "Atlantis"),
         ("language", "<b>"),
         ("quiet_hours", "22:00-22:00"),
@@ -98,22 +100,24 @@ async def test_an_undo_brings_back_the_mode_and_the_summary_of_learning(setup: S
         ("spoken_answers", "always"),
         ("learning", "loud"),
         ("model", "nobody/knows"),
-    ],
-    ids=["zone", "language", "quiet", "days", "verbosity", "cap", "speech", "learning", "model"],
-)
-async def test_a_refused_value_changes_nothing_and_gets_the_sentence_of_the_chat(
-    setup: Setup, name: str, value: str
-) -> None:
-    command = {"learning": "learned", "model": "model"}.get(name, f"settings {name}")
-    await setup.chat.says(f"/{command} {value}", user=ZEBRANA, chat=ZEBRANA, name="Z", id="said-1")
-    told = await setup.chat.sees_text("")
-    before = await find_zebrana(setup)
+    ]
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
-        status, text = await put(session, name, value)
-    assert status == 409
-    assert f'<p role="alert" id="refused">{told.text}</p>' in text
-    assert await find_zebrana(setup) == before
-    assert _UNDO.search(text) is None
+
+        async def check(row: tuple[str, str]) -> None:
+            name, value = row
+            command = {"learning": "learned", "model": "model"}.get(name, f"settings {name}")
+            setup.chat.shown.clear()
+            fields = {"user": ZEBRANA, "chat": ZEBRANA, "name": "Z", "id": f"said {name}"}
+            await setup.chat.says(f"/{command} {value}", **fields)
+            told = await setup.chat.sees_text("")
+            before = await find_zebrana(setup)
+            status, text = await put(session, name, value)
+            assert status == 409
+            assert f'<p role="alert" id="refused">{told.text}</p>' in text
+            assert await find_zebrana(setup) == before
+            assert _UNDO.search(text) is None
+
+        await await_each(rows, check)
 
 
 async def test_a_new_zone_names_the_jobs_that_stay(setup: Setup) -> None:

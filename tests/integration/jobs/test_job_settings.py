@@ -33,6 +33,7 @@ from tests.integration.harness import Harness, running
 from tests.integration.interfaces.test_job_operations import add_people, cli, write
 from tests.integration.jobs_support import ana, greet, greeted
 from tests.integration.processes import Done, talaria
+from tests.tables import await_each
 
 SETTINGS = {
     "TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin",
@@ -147,9 +148,8 @@ async def test_an_empty_setting_restores_the_default(tmp_path: Path) -> None:
         assert (await says_yes(harness, "Changed it.")).options == Options()
 
 
-@pytest.mark.parametrize(
-    ("asked", "sentence"),
-    [
+async def test_an_invalid_job_setting_is_one_clear_sentence(tmp_path: Path) -> None:
+    rows: list[tuple[dict[str, object], str]] = [
         ({"model": "gpt-9"}, "there is no model gpt-9 here; there is thinker, quick."),
         ({"tools": ["shell"]}, "there is no tool shell for jobs; there is memory, recall,"),
         ({"skills": ["poetry"]}, "there is no skill poetry"),
@@ -179,21 +179,27 @@ async def test_an_empty_setting_restores_the_default(tmp_path: Path) -> None:
         ),
         ({"zone": "Mars/Base"}, "is not a time zone"),
         ({"cron": "*/2 * * * *"}, "more often than every 5 minutes"),
-    ],
-)
-async def test_an_invalid_job_setting_is_one_clear_sentence(
-    tmp_path: Path, asked: dict[str, object], sentence: str
-) -> None:
-    given = {name: value for name, value in asked.items() if value is not None}
-    play = digest(**given)
-    if "cron" in asked and asked["cron"] is None:
-        whole = {"kind": "prompt", "text": "Write."} | given
-        play = wish("create", **whole)
-    async with berlin(tmp_path, play, say("So it can't be.")) as harness:
-        await harness.chat.says("please")
-        await harness.chat.sees_text("So it can't be.")
-        assert sentence in last_result(harness)
-        assert await harness.read(lambda c: jobs.list_of_person(c, person_id=ana(c))) == []
+    ]
+    async with berlin(tmp_path) as harness:
+
+        async def check(row: tuple[dict[str, object], str]) -> None:
+            asked, sentence = row
+            given = {name: value for name, value in asked.items() if value is not None}
+            play = digest(**given)
+            if "cron" in asked and asked["cron"] is None:
+                whole = {"kind": "prompt", "text": "Write."} | given
+                play = wish("create", **whole)
+            harness.model.plays[:] = [play, say("So it can't be.")]
+            harness.chat.shown.clear()
+            count = len(harness.model.requests)
+            await harness.chat.says("please")
+            await harness.chat.sees_text("So it can't be.")
+            await harness.at_rest()
+            told = [str(request.messages[-1]) for request in harness.model.requests[count:]]
+            assert any(sentence in words for words in told)
+            assert await harness.read(lambda c: jobs.list_of_person(c, person_id=ana(c))) == []
+
+        await await_each(rows, check)
 
 
 async def test_sundays_are_0_and_7(tmp_path: Path) -> None:
@@ -340,9 +346,8 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
     assert "> Sum up." in jobs_of(tmp_path, "show", "2").out
 
 
-@pytest.mark.parametrize(
-    ("asked", "sentence"),
-    [
+async def test_an_impossible_change_is_one_sentence(tmp_path: Path) -> None:
+    rows: list[tuple[dict[str, object], str]] = [
         ({}, "Say what to change"),
         ({"kind": "message", "text": "x"}, "The kind of job 1 is prompt and can't change."),
         ({"kind": "prompt", "text": " "}, "text is missing"),
@@ -351,17 +356,18 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
         ({"tools": ["shell"]}, "there is no tool shell for jobs"),
         ({"skills": ["poetry"]}, "there is no skill poetry"),
         ({"day_usd": float("nan")}, "`day_usd` is at most 1000"),
-    ],
-)
-async def test_an_impossible_change_is_one_sentence(
-    tmp_path: Path, asked: dict[str, object], sentence: str
-) -> None:
+    ]
     async with cli(tmp_path, "beside") as at:
         before = await at.read(1)
-        with pytest.raises(Declined) as caught:
-            await at.ask("change", **{"id": 1, **asked})
-        assert sentence in str(caught.value)
-        assert await at.read(1) == before
+
+        async def check(row: tuple[dict[str, object], str]) -> None:
+            asked, sentence = row
+            with pytest.raises(Declined) as caught:
+                await at.ask("change", **{"id": 1, **asked})
+            assert sentence in str(caught.value)
+            assert await at.read(1) == before
+
+        await await_each(rows, check)
 
 
 def test_an_unreadable_change_is_one_sentence(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, Play, ask, call, list_offered, say
 from tests.integration.outbound.test_questions import results
 from tests.integration.shared_harness import SharedHarness, shared_harness
+from tests.tables import await_each
 
 OLD = "You have a warm, dry, level voice."
 NEW = "You speak in short, cheerful sentences."
@@ -150,9 +151,8 @@ async def test_an_approval_after_a_restart_is_for_the_same_text_only(
         ) == is_changed
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
+async def test_an_invalid_proposal_is_shown_to_nobody(tmp_path: Path) -> None:
+    rows = [
         ({"text": DEFAULT_SOUL}, "Nothing to do: SOUL.md already says that."),
         ({"text": " \n"}, "`text` is empty"),
         ({"old": "You are nobody.", "text": "x"}, "`old` does not occur"),
@@ -161,16 +161,17 @@ async def test_an_approval_after_a_restart_is_for_the_same_text_only(
         ({"text": "Your key is sk-ant-" + "a" * 40}, "what looks like an Anthropic key"),
         ({"text": "x" * 20_001}, "it would have 20,002 characters, and the limit is 20,000"),
         ({"text": "word " * 2000}, "too long to be read at once"),
-    ],
-)
-async def test_an_invalid_proposal_is_shown_to_nobody(
-    tmp_path: Path, arguments: dict[str, str], why: str
-) -> None:
-    async with shared_harness(tmp_path, plays(propose(**arguments), say("Well."))) as here:
+    ]
+    async with shared_harness(tmp_path, plays()) as here:
         await add_people(here)
-        await here.says("ann", "change")
-        assert why in results(here.model)[0]
-        assert soul(tmp_path).read_text() == DEFAULT_SOUL
+
+        async def check(row: tuple[dict[str, str], str]) -> None:
+            here.model.plays[:] = [propose(**row[0]), say("Well.")]
+            assert await here.says("ann", "change") == "Well."
+            assert row[1] in results(here.model)[-1]
+            assert soul(tmp_path).read_text() == DEFAULT_SOUL
+
+        await await_each(rows, check)
 
 
 async def test_rooms_have_no_such_tool(tmp_path: Path) -> None:
