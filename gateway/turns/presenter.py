@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -218,19 +218,27 @@ class Presenter:
             self._show_indicators()
 
     def end_live_message(self) -> tuple[str, bool]:
-        """Put later text into a new message; return the text before that.
+        """Show no more text in the message on show; return its text, "" without a message.
 
-        Also returns whether it was shown as a draft only, which disappears.
+        Also returns whether it is a draft only, which disappears. `continue_below` follows.
         """
         live, self._live, self.is_steered = self._live, None, False
+        if live is None:
+            return "", False
+        live.is_over = True
         shown = repair_text(self.text or self._last_text).strip()
-        text = self._sent.leave_out(self._dispatcher.mask.hide(shown))
-        if live:
-            live.is_over = True
-            sent = text or (cut_broken(live.row.body) if live.row else "")
-            self._sent.add(sent, is_behind=bool(self.text))
-        self.text = self._last_text = ""
-        return text, live is not None and live.is_draft
+        return self._sent.leave_out(self._dispatcher.mask.hide(shown)), live.is_draft
+
+    def continue_below(self, rows: Sequence[OutboxRow]) -> None:
+        """Put later text into a new message, below the final ones in `rows`.
+
+        Without any, the text so far was not shown and belongs to the next message.
+        """
+        final = [row.body for row in rows if row.kind == "message"]
+        for body in final:
+            self._sent.add(body, is_behind=bool(self.text))
+        if final:
+            self.text = self._last_text = ""
 
     def has_shown(self) -> bool:
         """Return whether a live message or a draft of the answer is on show."""

@@ -366,7 +366,9 @@ class TurnRunner:
             adapter = self._adapters[place.platform]
             return finalizer.end_live(connection, reply, text, adapter, now)
 
-        self._dispatcher.enqueue(await self._database.write("turns.steered", work))
+        rows = await self._database.write("turns.steered", work)
+        presenter.continue_below(rows)
+        self._dispatcher.enqueue(rows)
 
     async def _fail(self, active: ActiveTurn, reason: str, detail: str = "") -> None:
         """End a turn that does not continue. Raises `StoreDamaged`."""

@@ -170,8 +170,10 @@ class UserPrompts:
         has_steers = self._has_steers(turn_id)
         presenter = self._find_presenter(turn_id)
         shown, was_draft = presenter.end_live_message() if presenter else ("", False)
+        kept: list[OutboxRow] = []
 
         def work(connection: Connection) -> tuple[Question | Answer, list[OutboxRow]]:
+            nonlocal kept
             known = questions.find_of_call(connection, turn_id=turn_id, call_id=call_id)
             if known:
                 return known, []
@@ -194,6 +196,8 @@ class UserPrompts:
             return questions.ask(connection, new, now=now), [*kept, *rows]
 
         question = await self._write("questions.ask", work)
+        if presenter:
+            presenter.continue_below(kept)
         if not isinstance(question, Question):
             return question
         if question.state == "open":

@@ -462,6 +462,35 @@ async def test_an_interrupted_stream_that_a_message_continues_is_not_divided_wit
         assert [shown.text for shown in harness.chat.shown] == ["Tea comes from a", "mountain."]
 
 
+async def test_an_answer_that_was_not_shown_stands_above_the_next_one(tmp_path: Path) -> None:
+    """The first answer is too short to be shown while the turn goes on."""
+    reached, go, end = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        reached.set()
+        await go.wait()
+
+    growing, *rest = say("Two is a longer answer", " than one.")
+    model = FakeModel([hold, *say("One.")], [growing, end.wait, *rest], say("Three."))
+    timings = quick(first_words=0.0, first_length=10)
+    async with running(tmp_path, model, timings=timings) as harness:
+        await harness.chat.says("one?")
+        await reached.wait()
+        await harness.chat.says("two?")
+        await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) == 1)
+        go.set()
+        await harness.chat.sees_text("Two is")
+        await harness.chat.says("three?")
+        await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) == 1)
+        end.set()
+        await harness.chat.sees_text("Three.")
+        await harness.at_rest()
+        assert [shown.text for shown in harness.chat.shown] == [
+            "One.\n\nTwo is a longer answer than one.",
+            "Three.",
+        ]
+
+
 async def test_an_answer_is_shown_once_after_two_crashes_and_two_further_messages(
     tmp_path: Path,
 ) -> None:
