@@ -55,8 +55,8 @@ class CanFind(Protocol):
         """Return the message's id if the platform has it, or None if it certainly has not.
 
         `known` holds ids from before the send, in any order: the result of `newest`, our newest
-        message, the message that this one answers. Raises `Unsure` when neither is certain, and any
-        other `AdapterError` when the lookup itself fails.
+        messages there, the message that this one answers. Raises `Unsure` when neither is certain,
+        and any other `AdapterError` when the lookup itself fails.
         """
 
 
@@ -65,7 +65,8 @@ class CountsTogether(Protocol):
     """Platforms that can only look for a message by trying the ids it may have.
 
     Two addresses that share one id sequence could claim each other's message. The dispatcher
-    therefore sends to all addresses of a sequence one message at a time.
+    therefore sends to all addresses of a sequence one message at a time, and a lookup knows our
+    newest messages in all topics of the chat.
     """
 
     def count_of(self, address: Address) -> str:

@@ -124,6 +124,12 @@ def read_chat(chat: str) -> Address:
     )
 
 
+def span_topics(chat: str) -> tuple[str, str]:
+    """Return a range of stored texts that holds all topics of a chat, and no other chat."""
+    start = json.dumps([read_chat(chat).chat_id], ensure_ascii=False).removesuffix("]") + ","
+    return start, f"{start}\U0010ffff"
+
+
 def is_chat(chat: str) -> bool:
     """Return whether a stored text is a valid address; False means that it is damaged."""
     try:

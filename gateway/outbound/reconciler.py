@@ -4,12 +4,13 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from adapters.abilities import CanFind
+from adapters.abilities import CanFind, CountsTogether
 from adapters.errors import Unsure
 from adapters.ids import PlatformMessageId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
+from gateway import conversion
 from gateway.outbound.channel import Channel, Composer, note_repeat
 
 _log = logging.getLogger(__name__)
@@ -37,10 +38,13 @@ class Reconciler:
         found: str | None = None
         is_known = isinstance(adapter, CanFind)
         if isinstance(adapter, CanFind):
+            # Where topics share the ids, one of them must not be tried that another topic has.
+            is_shared = isinstance(adapter, CountsTogether)
+            chats = conversion.span_topics(row.chat) if is_shared else (row.chat, row.chat)
             newest = await self._database.read(
-                lambda c: outbox.find_newest_message_id(c, platform=row.platform, chat=row.chat)
+                lambda c: outbox.list_newest_ids(c, platform=row.platform, chats=chats)
             )
-            known = [PlatformMessageId(name) for name in (newest, row.answers, row.anchor) if name]
+            known = [PlatformMessageId(name) for name in (*newest, row.answers, row.anchor) if name]
             try:
                 message = await self._composer.compose(row, shown)
                 found = await adapter.find(message, known)

@@ -373,14 +373,14 @@ def drop_status(connection: Connection, *, outbox_id: OutboxId) -> None:
     connection.execute("DELETE FROM outbox WHERE id = :id AND kind = 'status'", {"id": outbox_id})
 
 
-def find_newest_message_id(connection: Connection, *, platform: str, chat: str) -> str | None:
-    """Return the platform id of the newest message that certainly reached this chat."""
-    row = connection.execute(
-        "SELECT message_id FROM outbox WHERE platform = :platform AND chat = :chat"
-        " AND message_id IS NOT NULL ORDER BY id DESC LIMIT 1",
-        {"platform": platform, "chat": chat},
-    ).fetchone()
-    return row[0] if row else None
+def list_newest_ids(connection: Connection, *, platform: str, chats: tuple[str, str]) -> list[str]:
+    """Return the platform ids of the newest messages that certainly reached a range of chats."""
+    rows = connection.execute(
+        "SELECT message_id FROM outbox WHERE platform = :platform AND chat BETWEEN :first AND :last"
+        " AND message_id IS NOT NULL ORDER BY id DESC LIMIT 20",
+        {"platform": platform, "first": chats[0], "last": chats[1]},
+    ).fetchall()
+    return [row[0] for row in rows]
 
 
 def count(connection: Connection, *, state: OutboxState) -> int:

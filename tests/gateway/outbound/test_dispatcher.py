@@ -143,6 +143,36 @@ async def test_an_unsure_message_that_is_not_there_is_sent(database: Database) -
     assert [shown.text for shown in chat.shown] == ["hello"]
 
 
+@dataclass
+class CountingChat(FakeChat):
+    """A platform whose topics share the ids of their group, in a process that has seen none."""
+
+    def newest(self, _: Address) -> None:
+        return None
+
+    def count_of(self, address: Address) -> str:
+        return address.chat_id
+
+
+async def test_a_lookup_knows_the_ids_of_all_topics(database: Database) -> None:
+    """Else it would try, and overwrite, what an earlier process said in another topic."""
+    chat = CountingChat()
+    topic = name_chat(Address(chat_id="-77", thread_id="17", is_direct=False))
+    group = name_chat(Address(chat_id="-77", is_direct=False))
+    other = name_chat(Address(chat_id="-778", is_direct=False))
+    async with delivering(database, chat) as dispatcher:
+        for place in (topic, other):
+            row = await enqueue(database, "said before", place)
+            dispatcher.enqueue([row])
+            await until_sent(database, row)
+        chat.plan(Unsure("no answer"))
+        doubtful = await enqueue(database, "in doubt", group)
+        dispatcher.enqueue([doubtful])
+        await until_sent(database, doubtful)
+    assert [shown.text for shown in chat.shown] == ["said before", "said before", "in doubt"]
+    assert chat.known == [[chat.shown[0].id]]
+
+
 async def test_a_message_with_unknown_delivery_waits_for_the_platform(database: Database) -> None:
     chat = FakeChat()
     chat.plan(Unsure("no answer"), lost=True)

@@ -238,15 +238,18 @@ def test_the_dead_are_kept_for_their_person_and_chat(connection: Connection) -> 
     assert dead_letters.count_dead_of(connection, person_id=bob.id) == 1
 
 
-def test_the_newest_id_is_of_this_chat_only(connection: Connection) -> None:
-    where = {"platform": "telegram", "chat": "chat"}
-    assert outbox.find_newest_message_id(connection, **where) is None
+def test_the_newest_ids_are_of_these_chats_only(connection: Connection) -> None:
+    one, topics = ("chat", "chat"), ("chat", "chat~")
+    assert outbox.list_newest_ids(connection, platform="telegram", chats=one) == []
     sent(connection, DEBT, "m1")
     sent(connection, DEBT, "m2")
-    sent(connection, replace(DEBT, chat="elsewhere"), "m3")
-    sent(connection, replace(DEBT, platform="slack"), "m4")
+    sent(connection, replace(DEBT, chat="chat 17"), "m3")
+    sent(connection, replace(DEBT, chat="elsewhere"), "m4")
+    sent(connection, replace(DEBT, platform="slack"), "m5")
     outbox.enqueue(connection, DEBT, now=9)
-    assert outbox.find_newest_message_id(connection, **where) == "m2"
+    assert outbox.list_newest_ids(connection, platform="telegram", chats=one) == ["m2", "m1"]
+    found = outbox.list_newest_ids(connection, platform="telegram", chats=topics)
+    assert found == ["m3", "m2", "m1"]
 
 
 def test_a_platform_is_at_work_while_something_is_queued_to_it(connection: Connection) -> None:
