@@ -91,7 +91,7 @@ bench: $(READY) ## Measure against emulators, next to bare bots (five minutes)
 first-hour: $(READY) ## Measure and picture the first hour with the bot (needs Chromium)
 	$(BIN)/python -m tools.first_hour
 
-faults: $(READY) ## Run the long tests: kills, cut connections, examples (thirty minutes)
+faults: $(READY) ## Run the long tests: kills, cut connections, examples (an hour)
 	TMPDIR=$${TMPDIR:-/tmp} $(BIN)/pytest tests/faults -m long -s
 	$(BIN)/pytest tests/adapters tests/agent_core tests/gateway -m examples --hypothesis-profile=long
 
