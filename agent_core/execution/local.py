@@ -25,6 +25,8 @@ WORKSPACES = "workspaces"
 """The folder of the home with one workspace per person."""
 _LOOK = 0.05
 """Seconds between two looks at what a command takes."""
+_LOOK_FOR_FIRST = 0.002
+"""Seconds between two looks for the first process of a sandbox, which comes within milliseconds."""
 _PIECE = 65_536
 _KILLED = 128 + signal.SIGKILL
 _HEALTH_SECONDS = 10.0
@@ -203,7 +205,7 @@ class _LocalProcess:
             limit = await self._find_excess()
             if limit and self._child.returncode is None:
                 self._limit = limit
-                _signal_tree(self._child)
+                _signal_first(self._child)
         self._leave()
         status = self._child.returncode
         if status is None or status < 0:
@@ -232,14 +234,17 @@ class _LocalProcess:
         return "disk" if await self._is_disk_full() else ""
 
 
-def _signal_tree(child: Child) -> None:
-    """Kill the first process of the sandbox, with which the kernel ends all others.
+def _signal_first(child: Child) -> bool:
+    """Kill the first process of the sandbox; return whether there was one.
 
-    Bubblewrap itself ends after them, so its end says that nothing is left.
+    The kernel ends all others with it. Bubblewrap itself ends after them, so its end says that
+    nothing is left. If it were killed just after its first process began, that one would stay.
     """
     first = list_below(child.pid, 1)[:1]
     with suppress(ProcessLookupError):
-        os.kill(first[0] if first else child.pid, signal.SIGKILL)
+        for pid in first:
+            os.kill(pid, signal.SIGKILL)
+    return bool(first)
 
 
 async def _end(child: Child, read: Callable[[], Awaitable[bytes]]) -> bool:
@@ -247,17 +252,22 @@ async def _end(child: Child, read: Callable[[], Awaitable[bytes]]) -> bool:
 
     asyncio does not notice the end of a process while its pipe is full.
     """
-    if child.returncode is None:
-        _signal_tree(child)
     try:
         async with asyncio.timeout(_REAP_SECONDS):
-            await asyncio.gather(_drain(read), child.wait())
+            await asyncio.gather(_kill_first(child), _drain(read), child.wait())
     except TimeoutError:
         with suppress(ProcessLookupError):
             child.kill()
         _log.error("a command can't be killed; its sandbox was process %d", child.pid)
         return False
     return True
+
+
+async def _kill_first(child: Child) -> None:
+    while child.returncode is None and not _signal_first(child):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK_FOR_FIRST):
+                await child.wait()
 
 
 async def _abandon(child: Child) -> None:

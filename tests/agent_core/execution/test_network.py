@@ -128,6 +128,17 @@ def list_bubblewraps() -> list[str]:
     return [name for name in names if name == "bwrap"]
 
 
+async def test_a_kill_waits_for_the_first_process_of_the_sandbox(tmp_path: Path) -> None:
+    slow = tmp_path / "bwrap"
+    slow.write_text(f"#!/bin/bash\nread -t 0.2\nsleep 600\ntouch {tmp_path}/ended\n")
+    slow.chmod(0o755)
+    backend = make_backend(tmp_path, program=str(slow))
+    command = Command(workspace="ben", argv=("true",), has_input=True)
+    process = await backend.start(command)
+    await process.kill()
+    assert (tmp_path / "ended").exists(), "the sandbox ends after its first process, not before"
+
+
 async def test_a_sandbox_that_does_not_start_is_no_endless_wait(tmp_path: Path) -> None:
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\nexit 1\n")
