@@ -38,6 +38,12 @@ _READING = (
 """Commands that end on their own, and change nothing but a link to the console."""
 _WRITING = (("backup",),)
 """Commands whose first line is measured where they have nothing to write."""
+_CHANGING = (
+    *(("jobs", "pause", "1"), ("jobs", "resume", "1"), ("jobs", "preview", "1")),
+    *(("jobs", "undo", "1"), ("skills", "archive", "none"), ("memory", "undo", "1")),
+    *(("webhooks", "pause", "1"), ("tokens", "revoke", "1"), ("logins", "end")),
+)
+"""Commands that import much where no gateway runs. People look at them in a terminal."""
 _MESSAGES, _PEOPLE, _JOBS = 20_000, 50, 10
 _JOB = ("jobs", "add", "--person", "person-1", "--cron", "0 9 * * *", "--message", "Look")
 
@@ -72,6 +78,7 @@ async def measure() -> list[Figure]:
             kinds["beside a gateway in a pipe"] = _time_all(_READING, environ, _time_pipe)
         kinds["without a gateway"] = _time_all(_READING, environ, _time_terminal)
         kinds["without a gateway in a pipe"] = _time_all(_READING, environ, _time_pipe)
+        kinds["of a change without a gateway"] = _time_all(_CHANGING, environ, _time_terminal)
     return [
         Figure(name="an empty Python", unit="s", value=empty),
         *(

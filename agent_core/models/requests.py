@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Collection, Hashable, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
@@ -315,6 +315,12 @@ class Digest:
         self._state.update(line)
         return len(line)
 
+    def fork(self) -> "Digest":
+        """Return a copy, which grows on its own."""
+        copy = Digest()
+        copy._state = self._state.copy()
+        return copy
+
     def seal(self, prompt_hash: str, asked: tuple[str, int], shown: Iterable[str]) -> Fingerprint:
         """The fingerprint of a request with the transcript so far, which may continue to grow.
 
@@ -334,14 +340,25 @@ class Fingerprints:
         self._digests: PrefixCache[tuple[Digest, int]] = PrefixCache()
 
     def take(
-        self, conversation_id: ConversationId, prompt_hash: str, request: ModelRequest
+        self,
+        conversation_id: ConversationId,
+        prompt_hash: str,
+        request: ModelRequest,
+        last: Sequence[Message] = (),
     ) -> Fingerprint:
-        """The fingerprint of the next request of a conversation."""
+        """The fingerprint of the next request of a conversation, which ends with `last`.
+
+        Only the request's own messages are kept, so requests may differ in `last` at little cost.
+        """
         messages = request.messages
         known = self._digests.take(conversation_id, messages)
         count, (digest, weight) = known or (0, (Digest(), 0))
         for message in messages[count:]:
             weight += _MESSAGE_BYTES + digest.add(message)
         self._digests.keep(conversation_id, messages, (digest, weight), weight)
+        if last:
+            digest = digest.fork()
+            for message in last:
+                digest.add(message)
         asked = (request.model, request.max_output_tokens)
         return digest.seal(prompt_hash, asked, request.images)

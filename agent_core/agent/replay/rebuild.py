@@ -90,34 +90,36 @@ def _fingerprint_all(record: TurnRecord) -> dict[str, SentRequest]:
     asked = {(one.asked_model or one.model, one.output_limit or 0) for one in record.calls}
     known = Fingerprints()
     proofs: dict[str, SentRequest] = {}
-    for sent in _list_possible(record) if prompt else ():
+    for sent, question in _list_possible(record) if prompt else ():
         for model, limit in asked:
             request = ModelRequest(
                 model=model,
                 system="",
                 tools=(),
-                messages=sent.messages,
+                messages=sent.messages[: len(sent.messages) - len(question)],
                 max_output_tokens=limit,
                 images=dict.fromkeys(sent.shown, b""),
             )
             assert prompt  # noqa: S101 - nothing is listed without one
-            taken = known.take(record.conversation.id, prompt.hash, request)
+            taken = known.take(record.conversation.id, prompt.hash, request, question)
             proofs.setdefault(taken.hash, sent)
     return proofs
 
 
-def _list_possible(record: TurnRecord) -> Iterator[SentRequest]:
+def _list_possible(record: TurnRecord) -> Iterator[tuple[SentRequest, Sequence[Message]]]:
+    """List the possible requests of a turn, each with the question that ends it, if any."""
+    is_exhausted = record.turn.state == "exhausted"
+    asked = [(), *((question,) for question in _list_questions(record))] if is_exhausted else [()]
     for end in range(1, record.own + 1):
         part = _part(record, end)
-        questions: Sequence[tuple[Message, ...]] = [()]
-        if record.turn.state == "exhausted" and end > record.own - _QUESTIONS_AT:
-            questions = [(), *((question,) for question in _list_questions(record))]
+        questions = asked if end > record.own - _QUESTIONS_AT else asked[:1]
         for compaction, question in product(_list_compactions(part, record.compactions), questions):
             messages = (*apply_compaction(part, compaction), *question)
             chosen = choose(messages)
             there = tuple(key for key in chosen if key in record.images)
             for shown in dict.fromkeys((there, chosen)):
-                yield SentRequest(end=end, compaction=compaction, messages=messages, shown=shown)
+                sent = SentRequest(end=end, compaction=compaction, messages=messages, shown=shown)
+                yield sent, question
 
 
 def _list_likely(record: TurnRecord) -> list[SentRequest]:

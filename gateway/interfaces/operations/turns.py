@@ -107,7 +107,7 @@ async def replay_turn(context: OperationContext, asked: Answer) -> Answer:
         raise Declined(f"The prompt of turn {record.turn.id} was deleted or altered.")
     calls = await asyncio.to_thread(replays.rebuild_calls, record)
     if asked.get("memory") == "now":
-        return await replay_with_memory_of_now(context, record, record.prompt, calls)
+        return await _replay_with_memory_of_now(context, record, record.prompt, calls)
     return await compare_replay(record, record.prompt, calls)
 
 
@@ -190,20 +190,27 @@ async def list_undelivered(context: OperationContext, asked: Answer) -> Answer:
     }
 
 
-async def replay_with_memory_of_now(
-    context: OperationContext,
-    record: "TurnRecord",
-    prompt: "FrozenPrompt",
-    calls: "Sequence[RebuiltCall]",
-) -> Answer:
-    """Compare the prompt of a turn with the one that it would get now. Raises `Declined`."""
+async def build_prompt_of_now(
+    context: OperationContext, record: "TurnRecord", prompt: "FrozenPrompt"
+) -> "FrozenPrompt":
+    """Build the prompt that a turn would get now, with the same tools. Raises `Declined`."""
     scene = await context.database.read(
         lambda connection: replays.read_prompt_context(connection, record)
     )
     if scene is None or context.prompt_cache is None:
         raise Declined(f"Without settings, the current prompt of turn {record.turn.id} is unknown.")
     # Without a session no prompt is cached: it is built from the current state.
-    fresh = (await context.prompt_cache.find_or_build(scene, None, prompt.tools)).prompt
+    return (await context.prompt_cache.find_or_build(scene, None, prompt.tools)).prompt
+
+
+async def _replay_with_memory_of_now(
+    context: OperationContext,
+    record: "TurnRecord",
+    prompt: "FrozenPrompt",
+    calls: "Sequence[RebuiltCall]",
+) -> Answer:
+    """Compare the prompt and the requests of a turn with those it would make now."""
+    fresh = await build_prompt_of_now(context, record, prompt)
     made = await replays.replay(record, calls, fresh)
     rest = [(one.sent and one.sent.messages) for one in calls]
     return {

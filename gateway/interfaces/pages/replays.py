@@ -8,6 +8,7 @@ from agent_core.agent.replay import (
     ContextReport,
     Source,
     TurnRecord,
+    differ_in_words,
     read_record,
     rebuild_calls,
     report_context,
@@ -16,7 +17,7 @@ from agent_core.ids import TurnId
 from agent_core.state.conversations import transcripts, turns
 from agent_core.state.engine.database import Connection
 from gateway.interfaces.operations.contexts import open_context
-from gateway.interfaces.operations.turns import compare_replay, replay_with_memory_of_now
+from gateway.interfaces.operations.turns import build_prompt_of_now, compare_replay
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.texts.console import turns as texts
 
@@ -52,13 +53,13 @@ async def show(look: Look) -> Fields:
     report = await asyncio.to_thread(report_context, record, prompt, calls, ())
     result = await compare_replay(record, prompt, calls)
     context = open_context(look.gateway, actor="person")
-    now = await replay_with_memory_of_now(context, record, prompt, calls)
+    now = await build_prompt_of_now(context, record, prompt)
     return fields | {
         "report": report,
         "sources": _list_sources(report, record.calls[-1].cache_read_tokens),
         "result": result,
         "verdict": texts.VERDICTS[result["verdict"]],
-        "now": now,
+        "changes": differ_in_words(prompt.system, now.system),
     }
 
 

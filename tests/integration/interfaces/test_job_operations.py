@@ -421,6 +421,7 @@ async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
     assert len(listed.out.splitlines()) == 3
     assert listed.out.startswith(f"Jobs of {home}:\n")
     shown = talaria(home, "jobs", "show", "2").out
+    assert shown.startswith(f"Job of {home}:\n")
     assert "-c" in shown
     assert "It runs in quiet hours and on days off, too" in shown
     assert "No runs." in shown

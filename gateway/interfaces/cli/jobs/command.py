@@ -19,9 +19,10 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     said = arguments.verb or "list"
     verb = next((name for name, others in ALIASES.items() if said in others), said)
     asked = _ASKED.get(verb, _name_job)(arguments)
-    if verb == "list":
+    if verb in ("list", "show"):
         operations.require_database(home)
-        print(f"Jobs of {home}:", flush=True)  # before the database is opened
+        # Before the database is opened.
+        print(f"Jobs of {home}:" if verb == "list" else f"Job of {home}:", flush=True)
     answer = operations.perform(
         home, f"jobs.{verb}", asked, load_settings=lambda: config.load(environ)
     )
