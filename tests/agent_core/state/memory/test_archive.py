@@ -157,6 +157,23 @@ def test_random_changes_leave_the_index_true(
     assert kept(connection, ben.person)
 
 
+def test_no_word_or_tag_can_end_the_quotation_that_names_the_person(
+    connection: Connection, ann: Dialogue, ben: Dialogue
+) -> None:
+    writes.insert_entry(
+        connection,
+        person_id=ben.person.id,
+        content=Content(text="secret", tags=("a",)),
+        origin=Origin(actor="person", now=1),
+    )
+    foreign = f'x" OR "p{ben.person.id}_secret'
+    mine = ArchiveFilter(person_id=ann.person.id)
+    with pytest.raises(ValueError, match="no word of the index"):
+        archive.list_holders(connection, within=mine, terms=[Term(word=foreign)], limit=9)
+    with pytest.raises(ValueError, match="is no tag"):
+        archive.list_holders(connection, within=replace(mine, tags=(foreign,)), limit=9)
+
+
 def test_numbers_grow_with_time_and_are_never_given_twice(
     connection: Connection, ann: Dialogue, ben: Dialogue
 ) -> None:
