@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,6 +90,17 @@ def run_fork(work: Callable[..., None], *arguments: object) -> int:
         process.kill()
         raise TimeoutError(f"{work.__name__}{arguments} takes more than {PATIENCE:g} s")
     return process.exitcode
+
+
+async def be_killed(
+    work: Callable[..., Coroutine[object, object, None]], *arguments: object
+) -> None:
+    """Run what kills its own process in a fork. Raises `AssertionError` if it ends otherwise."""
+    assert await asyncio.to_thread(run_fork, _run, work, *arguments) == -signal.SIGKILL
+
+
+def _run(work: Callable[..., Coroutine[object, object, None]], *arguments: object) -> None:
+    asyncio.run(work(*arguments))
 
 
 class Fork:

@@ -150,17 +150,18 @@ async def test_nightly_backups_go_to_another_disk_encrypted_and_old_ones_go(
     async with running(home, greeted(), now=clock, **ZONE, **given) as harness:
         (folder).mkdir(parents=True)
         (folder / "nightly-20260101T000000Z.tar.gz.age.part").touch()
-        (folder / "mine.tar.gz").touch()
-        for day in (1, 2, 3):
-            told = await outcome(harness, clock, system_jobs.BACKUP, count=day, days=1)
-            assert told == f"{folder}/nightly-2026112{day}T110000Z.tar.gz.age made and read again"
+        for name in ("mine.tar.gz", *(_encrypted(day) for day in (18, 19, 20))):
+            (folder / name).touch()
+        told = await outcome(harness, clock, system_jobs.BACKUP, count=1, days=1)
+        assert told == f"{folder / _encrypted(21)} made and read again"
         assert sorted(path.name for path in folder.iterdir()) == [
-            "mine.tar.gz",
-            "nightly-20261122T110000Z.tar.gz.age",
-            "nightly-20261123T110000Z.tar.gz.age",
+            *("mine.tar.gz", _encrypted(20), _encrypted(21)),
         ]
-        newest = find_newest(home / "backups")
-        assert newest == (clock(), str(folder / "nightly-20261123T110000Z.tar.gz.age"))
+        assert find_newest(home / "backups") == (clock(), str(folder / _encrypted(21)))
+
+
+def _encrypted(day: int) -> str:
+    return f"nightly-202611{day}T110000Z.tar.gz.age"
 
 
 async def test_nightly_backups_reach_a_bucket(tmp_path: Path, server: S3Emulator) -> None:

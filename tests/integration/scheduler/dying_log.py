@@ -1,12 +1,8 @@
-"""A process of its own that writes the session log, and is killed at the line of a turn.
-
-Run as `python -m tests.integration.scheduler.dying_log HOME MOMENT`.
-"""
+"""A process of its own that writes the session log, and is killed at the line of a turn."""
 
 import asyncio
 import os
 import signal
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,7 +43,3 @@ async def main(home: Path, moment: str) -> None:
         await log.apply(task)
         done = task.id
         await database.write("done", lambda c, done=done: tasks.finish(c, task_id=done))
-
-
-if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))

@@ -1,14 +1,16 @@
 """Alerts tell owners once of each thing that they have to repair, and of its end."""
 
 import asyncio
+import os
 import signal
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from adapters.contract import Health
+from adapters.ids import PlatformMessageId
+from adapters.messages import OutboundMessage
 from agent_core.agent.quotas import DailyLimit, QuotaStatus
 from agent_core.agent.quotas.balance import QuotaDay
 from agent_core.errors import ModelDenied
@@ -24,6 +26,7 @@ from tests.integration.clock import Clock
 from tests.integration.harness import Harness, quick, running
 from tests.integration.jobs.test_skills import make_owner
 from tests.integration.jobs_support import ana, greet, greeted, texts
+from tests.integration.processes import be_killed
 
 ON = {
     "TALARIA_ALERTS__ENABLED": "true",
@@ -123,12 +126,29 @@ async def test_a_restart_tells_nothing_twice_and_tells_what_ended_meanwhile(tmp_
         await chat.sees_text("other is connected again. All is well again.")
 
 
+class DyingChat(FakeChat):
+    """Kills the process when it is to send an alert."""
+
+    async def send(self, message: OutboundMessage) -> PlatformMessageId:
+        if "other is disconnected" in message.text:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return await super().send(message)
+
+
+async def be_killed_at_an_alert(home: Path) -> None:
+    clock, chat, other = Clock(*START), DyingChat(), FakeChat(name="other")
+    others = {"other": other}
+    async with running(home, greeted(), chat=chat, now=clock, others=others, **ON) as harness:
+        await own(harness)
+        other.state = DOWN
+        await looked(harness)
+        clock.move(harness, **GRACE)
+        await asyncio.sleep(45)  # the kill comes before
+
+
 @pytest.mark.process
 async def test_an_alert_survives_the_kill_of_its_sender_and_is_told_once(tmp_path: Path) -> None:
-    program = [sys.executable, "-m", "tests.integration.scheduler.dying", str(tmp_path)]
-    dead = await asyncio.create_subprocess_exec(*program)
-    async with asyncio.timeout(60):
-        assert await dead.wait() == -signal.SIGKILL
+    await be_killed(be_killed_at_an_alert, tmp_path)
     clock, chat, other = Clock(*START), FakeChat(), FakeChat(name="other", state=DOWN)
     clock.pass_unseen(minutes=4)
     others = {"other": other}

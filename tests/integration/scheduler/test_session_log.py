@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import signal
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,8 @@ from tests.fakes.model import FakeModel, say
 from tests.integration.accounts import ChatAccount
 from tests.integration.harness import Harness, quick, running
 from tests.integration.privacy.test_canaries import settled
-from tests.integration.scheduler.dying_log import MOMENTS
+from tests.integration.processes import be_killed
+from tests.integration.scheduler import dying_log
 
 ON = {"TALARIA_SESSION_LOG__ENABLED": "true"}
 SOON = replace(quick(), task_poll=0.02)
@@ -93,7 +92,7 @@ async def test_nothing_is_written_without_the_setting(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", dying_log.MOMENTS)
 async def test_every_turn_is_there_once_after_a_kill(tmp_path: Path, moment: str) -> None:
     obstacle = tmp_path / "sessions"
     obstacle.write_text("")
@@ -102,10 +101,7 @@ async def test_every_turn_is_there_once_after_a_kill(tmp_path: Path, moment: str
         for text in ("one", "two", "three"):
             await ana.says(text)
     obstacle.unlink()
-    program = [sys.executable, "-m", "tests.integration.scheduler.dying_log"]
-    dead = await asyncio.create_subprocess_exec(*program, str(tmp_path), moment)
-    async with asyncio.timeout(60):
-        assert await dead.wait() == -signal.SIGKILL
+    await be_killed(dying_log.main, tmp_path, moment)
     later = wall_clock() + 3_600_000
     async with running(tmp_path, answers(0), timings=SOON, now=lambda: later, **ON) as harness:
         await logged(harness)

@@ -2,9 +2,8 @@
 
 import asyncio
 import json
+import os
 import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs.test_skills import START, ZONE, curated, names_in, take_over
 from tests.integration.jobs_support import ana, greeted
+from tests.integration.processes import be_killed
 from tests.integration.skills.test_tests import SOON, list_runs, own
 
 NOTES = [
@@ -181,10 +181,19 @@ async def test_an_owner_merges_skills_and_takes_it_back_with_one_press(tmp_path:
         assert names_in(folder, "*notes") == ["file-notes", "sort-notes"]
 
 
+async def be_killed_at_the_model(home: Path) -> None:
+    async def die() -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    clock = Clock(*START)
+    async with running(home, working([die]), now=clock, timings=SOON, **ZONE) as harness:
+        await begin(harness, home)
+        clock.move(harness, days=2)
+        await asyncio.sleep(45)  # the kill comes before
+
+
 async def test_a_look_that_is_killed_at_the_model_is_made_again(tmp_path: Path) -> None:
-    dying = (sys.executable, "-m", "tests.integration.skills.dying_curation", str(tmp_path))
-    done = await asyncio.to_thread(subprocess.run, dying, timeout=120, capture_output=True)
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    await be_killed(be_killed_at_the_model, tmp_path)
     clock = Clock(*START)
     clock.pass_unseen(days=2)
     async with running(tmp_path, FakeModel(TIDY), now=clock, timings=SOON, **ZONE) as harness:

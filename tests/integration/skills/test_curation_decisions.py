@@ -2,9 +2,6 @@
 
 import asyncio
 import json
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,9 +12,9 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.queues import curations
 from gateway.texts import privacy
+from tests.agent_core.skills.curation import crashing
 from tests.agent_core.skills.curation.crashing import MERGED, MOMENTS
 from tests.agent_core.skills.test_catalog import write_skill
-from tests.architecture.source import ROOT
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import ChatAccount, count
 from tests.integration.clock import Clock
@@ -33,6 +30,7 @@ from tests.integration.jobs.test_skills import (
 )
 from tests.integration.jobs_support import greeted, over
 from tests.integration.privacy.test_canaries import settled
+from tests.integration.processes import be_killed
 from tests.integration.skills.test_curation import (
     MERGE,
     NOTES,
@@ -145,12 +143,7 @@ async def test_a_merge_that_was_killed_is_whole_after_the_next_start(
     for name in ("file-notes", "sort-notes"):
         write_skill(folder, name)
     await take_over(tmp_path, "file-notes", "sort-notes", now=clock())
-    dying = (
-        *(sys.executable, "-m", "tests.agent_core.skills.curation.crashing"),
-        *(str(tmp_path), moment),
-    )
-    done = await asyncio.to_thread(subprocess.run, dying, cwd=ROOT, timeout=120, check=False)
-    assert done.returncode == -signal.SIGKILL
+    await be_killed(crashing.main, tmp_path, moment)
     moved = {"second": 1, "written": 2}.get(moment, 0)
     assert len(names_in(folder / ".archive")) == moved
     async with running(tmp_path, FakeModel(), now=clock, timings=SOON, **ZONE) as harness:

@@ -2,9 +2,8 @@
 
 import asyncio
 import json
+import os
 import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +13,11 @@ import pytest
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import skills
 from agent_core.state.queues import skill_tests
-from tests.architecture.source import ROOT
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.harness import Harness, quick, running
 from tests.integration.jobs.test_skills import changes, make_owner
 from tests.integration.jobs_support import greet, greeted
+from tests.integration.processes import be_killed
 
 TEXT = "---\nname: tally\ndescription: Adds up prices.\n---\nAdd them up with care.\n"
 READ = ask(call("skill_view", '{"name": "tally"}'))
@@ -129,14 +128,25 @@ async def test_a_draft_is_started_by_name_only_until_its_test_passes(tmp_path: P
         assert replayed[0].messages[-1].text == "the receipts of week 3"
 
 
+async def be_killed_at_call(home: Path, number: int) -> None:
+    """Test a skill, and be killed at a call of the model on the way."""
+
+    async def die() -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    plays: list[Play] = [*GAIN[:number], [die]]
+    async with running(home, working(*plays), timings=SOON) as harness:
+        await write_it(harness)
+        await use_it(harness)
+        await asyncio.sleep(45)  # the kill comes before
+
+
 @pytest.mark.process
 @pytest.mark.parametrize("number", [0, 1, 4, 5])
 async def test_a_test_goes_on_after_a_kill_and_repeats_one_replay_at_most(
     tmp_path: Path, number: int
 ) -> None:
-    command = [sys.executable, "-m", "tests.integration.skills.dying", str(tmp_path), str(number)]
-    done = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, timeout=100, check=False)
-    assert done.returncode == -signal.SIGKILL
+    await be_killed(be_killed_at_call, tmp_path, number)
     async with running(tmp_path, FakeModel(*GAIN[number:]), timings=SOON) as harness:
         await harness.chat.sees_text("The skill tally passed its test")
         assert await state_of(harness) == "trial"

@@ -1,9 +1,5 @@
-"""A process of its own that makes an accepted merge of skills, and is killed on the way.
+"""A process of its own that makes an accepted merge of skills, and is killed on the way."""
 
-Run as `python -m tests.agent_core.skills.curation.crashing HOME MOMENT`.
-"""
-
-import asyncio
 import os
 import signal
 import sys
@@ -58,7 +54,3 @@ async def main(home: Path, moment: str) -> None:
     elif moment != "written":
         die_at_rename(MOMENTS.index(moment))
     await database.write("write_planned", write)
-
-
-if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
