@@ -36,6 +36,9 @@ class LiveMessage:
         self.is_waiting = False
         """Its chat's queue holds it."""
         self.is_over = False
+        """It takes no more text."""
+        self.was_over = False
+        """It took no more text even before its turn tried to end it."""
         self.is_draft = False
         """The text is shown as a draft, which has no row and disappears by itself."""
 

@@ -1,5 +1,6 @@
 """The text of an answer: what earlier messages show of it, how its turn ended, and notes."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from agent_core.agent import UNKNOWN_OUTCOME, ActiveTurn
@@ -20,6 +21,11 @@ from gateway.texts.usage import Reader
 
 _LONGEST_ACTION = 120
 """Characters of the arguments that name an interrupted call."""
+_WORD = re.compile(r"\S+")
+_MARKS = re.compile(r">*(?:(?:`{3,}|~{3,})\S*)?")
+_FENCE = re.compile(r"^(?:[ \t>]|[-*+] |\d+[.)] )*(?:`{3,}|~{3,}).*$", re.MULTILINE)
+_CLOSER = re.compile(r"\s*>*[ \t]*(?:`{3,}|~{3,})[ \t]*(?=\n|$)")
+_PARAGRAPH_END = re.compile(r"[ \t]*\n[ \t]*\n|\s*$")
 
 
 def cut_broken(text: str) -> str:
@@ -37,12 +43,40 @@ def leave_out_sent(connection: Connection, turn_id: TurnId, text: str) -> str:
 
 
 def leave_out(text: str, sent: Iterable[str]) -> str:
-    """Return a text without the `sent` texts that it begins with, one after the other."""
+    """Return a text without what the `sent` texts show of its beginning, one after the other.
+
+    A sent text may go on otherwise behind a paragraph: it showed an answer, and then what was said
+    before a call. A code block that is shown in part is not left out.
+    """
+    words, count = _list_words(text), 0
     for body in sent:
-        rest = text.removeprefix(body)
-        if text.startswith(body) and rest[:1] in ("", " ", "\n"):
-            text = rest.removeprefix(" ").lstrip("\n")
-    return text
+        count += _count_shown(text, words[count:], body)
+    if not count:
+        return text
+    end = words[count - 1].end()
+    fences = [*_FENCE.finditer(text, 0, end)]
+    if len(fences) % 2:
+        closer = _CLOSER.match(text, end)
+        if closer is None:
+            return text[fences[-1].start() :]
+        end = closer.end()
+    return text[end:].removeprefix(" ").lstrip("\n")
+
+
+def _count_shown(text: str, words: Sequence[re.Match[str]], body: str) -> int:
+    """Return how many words of a text, from the first on, a message shows."""
+    shown = [word[0] for word in _list_words(body)]
+    pairs = enumerate(zip(words, shown, strict=False))
+    count = next((n for n, (word, other) in pairs if word[0] != other), min(len(words), len(shown)))
+    if count < len(shown):
+        while count and not _PARAGRAPH_END.match(text, words[count - 1].end()):
+            count -= 1
+    return count
+
+
+def _list_words(text: str) -> list[re.Match[str]]:
+    """List the words of a text, without the marks that a split code block gets in each part."""
+    return [word for word in _WORD.finditer(text) if not _MARKS.fullmatch(word[0])]
 
 
 class SentTexts:

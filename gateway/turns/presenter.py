@@ -222,23 +222,27 @@ class Presenter:
 
         Also returns whether it is a draft only, which disappears. `continue_below` follows.
         """
-        live, self._live, self.is_steered = self._live, None, False
+        live, self.is_steered = self._live, False
         if live is None:
             return "", False
-        live.is_over = True
+        live.was_over, live.is_over = live.is_over, True
         shown = repair_text(self.text or self._last_text).strip()
         return self._sent.leave_out(self._dispatcher.mask.hide(shown)), live.is_draft
 
     def continue_below(self, rows: Sequence[OutboxRow]) -> None:
         """Put later text into a new message, below the final ones in `rows`.
 
-        Without any, the text so far was not shown and belongs to the next message.
+        Without any, the text so far stays in the message on show, or belongs to the next one.
         """
-        final = [row.body for row in rows if row.kind == "message"]
+        live, final = self._live, [row.body for row in rows if row.kind == "message"]
         for body in final:
             self._sent.add(body, is_behind=bool(self.text))
         if final:
-            self.text = self._last_text = ""
+            self.text, self._last_text, self._live = "", "", None
+        elif live:
+            live.is_over = live.was_over
+            if live.is_over and live.row is None:  # its first sending was refused
+                self._live = None
 
     def has_shown(self) -> bool:
         """Return whether a live message or a draft of the answer is on show."""

@@ -2,7 +2,8 @@
 
 import pytest
 
-from gateway.turns.answer_text import SentTexts, cut_broken
+from adapters.toolkit import split_markdown
+from gateway.turns.answer_text import SentTexts, cut_broken, leave_out
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,26 @@ def test_a_text_behind_earlier_messages_may_repeat_their_words() -> None:
     assert sent.leave_out("Yes. And no.") == "Yes. And no."
     sent.begin_again()
     assert sent.leave_out("Yes.\n\nYes. And no.") == "Yes. And no."
+
+
+def test_an_answer_above_words_that_are_not_repeated_is_left_out() -> None:
+    """The first message showed an answer and what was said before a call."""
+    sent = ["Tea it is.\n\nLet me see.", "Blue\nor red?"]
+    assert leave_out("Tea it is.\n\nBlue it is.", sent) == "Blue it is."
+    assert leave_out("Tea it was.\n\nBlue it is.", sent) == "Tea it was.\n\nBlue it is."
+
+
+def test_a_code_block_in_several_messages_is_left_out() -> None:
+    lines = "\n".join(f"    line {number}" for number in range(60))
+    quoted = "\n".join(f"> line {number}" for number in range(60))
+    for answer in (
+        f"Here it is:\n\n```python\n{lines}\n```",
+        f"~~~\n{lines}\n~~~\n\nThat is all of it.",
+        f"- One:\n\n  ```sh title=x\n{lines}\n  ```\n- Two.",
+        f"> ```\n{quoted}\n> ```",
+    ):
+        parts = split_markdown(answer, limit=200, measure=len)
+        assert len(parts) > 2
+        assert leave_out(f"{answer}\n\nOne more.", parts) == "One more.", parts
+    broken = "```\none\ntwo\nthree\n```\n\nOne more."
+    assert leave_out(broken, ["```\none\ntwo\n```"]) == broken

@@ -20,7 +20,7 @@ from gateway.texts import general
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import age, count
-from tests.integration.harness import Harness, running
+from tests.integration.harness import Harness, quick, running
 
 ARGUMENTS = '{"question": "Which colour?", "options": ["Red", "Blue"]}'
 QUESTION = ask(call("ask", ARGUMENTS))
@@ -112,6 +112,41 @@ async def test_text_before_a_question_stays_and_the_answer_is_below(tmp_path: Pa
         assert texts[2:] == ["Blue it is."]
 
 
+async def test_an_answer_above_a_question_is_not_shown_again_below_it(tmp_path: Path) -> None:
+    """The first answer is too short to be shown before the words above the question."""
+    reached, go, end = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    chat = FakeChat()
+
+    async def hold() -> None:
+        reached.set()
+        await go.wait()
+
+    async def shown() -> None:
+        await chat.sees_text("Let me see.")
+
+    delta, answer = ask(call("ask", ARGUMENTS), text="Let me see.")
+    growing, *rest = say("Blue it is.", " Thanks.")
+    model = FakeModel([hold, *say("Tea.")], [delta, shown, answer], [growing, end.wait, *rest])
+    timings = quick(first_words=0.0, first_length=10)
+    async with running(tmp_path, model, chat=chat, timings=timings) as harness:
+        await chat.says("tea or coffee?")
+        await reached.wait()
+        await chat.says("and paint my room")
+        await harness.until(lambda: harness.gateway.lanes.count_waiting(_dialogue()) == 1)
+        go.set()
+        await waiting(harness)
+        await chat.press("Blue")
+        await chat.sees_text("Blue it is.")
+        end.set()
+        await chat.sees_text("Thanks.")
+        await harness.at_rest()
+        assert [one.texts for one in chat.shown] == [
+            ["Tea.\n\nLet me see."],
+            ["Which colour?", "Which colour?\n\n→ Blue (Ana)"],
+            ["Blue it is.", "Blue it is. Thanks."],
+        ]
+
+
 @pytest.mark.parametrize("said", ["Blue", "blue!", "2", "2.", "o2", "  BLUE "])
 async def test_the_text_of_a_choice_answers(tmp_path: Path, said: str) -> None:
     model = FakeModel(QUESTION, say("Blue it is."))
@@ -181,6 +216,27 @@ async def test_messages_before_the_question_are_read_first(tmp_path: Path) -> No
         await harness.at_rest()
         assert [shown.text for shown in harness.chat.shown] == ["Green, then."]
         assert words(model) == ["paint my room", "green"]
+
+
+async def test_words_stay_above_messages_that_are_read_before_the_question(tmp_path: Path) -> None:
+    chat = FakeChat()
+    told = asyncio.Event()
+
+    async def shown() -> None:
+        await chat.sees_text("Let me see.")
+        await told.wait()
+
+    delta, answer = ask(call("ask", ARGUMENTS), text="Let me see.")
+    model = FakeModel([delta, shown, answer], say("Green, then."))
+    async with running(tmp_path, model, chat=chat) as harness:
+        await chat.says("paint my room")
+        await chat.sees_text("Let me see.")
+        await chat.says("green")
+        await harness.until(lambda: harness.gateway.lanes.count_waiting(_dialogue()) == 1)
+        told.set()
+        await chat.sees_text("Green, then.")
+        await harness.at_rest()
+        assert [one.texts[-1] for one in chat.shown] == ["Let me see.", "Green, then."]
 
 
 async def test_a_queued_message_does_not_end_the_wait(tmp_path: Path) -> None:
