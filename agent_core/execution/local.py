@@ -252,6 +252,8 @@ async def _end(child: Child, read: Callable[[], Awaitable[bytes]]) -> bool:
 
     asyncio does not notice the end of a process while its pipe is full.
     """
+    if child.returncode is None:
+        _signal_first(child)  # at once: the caller may be cancelled before anything else runs
     try:
         async with asyncio.timeout(_REAP_SECONDS):
             await asyncio.gather(_kill_first(child), _drain(read), child.wait())

@@ -139,6 +139,20 @@ async def test_a_kill_waits_for_the_first_process_of_the_sandbox(tmp_path: Path)
     assert (tmp_path / "ended").exists(), "the sandbox ends after its first process, not before"
 
 
+async def test_a_kill_that_is_cancelled_at_once_ends_the_command(tmp_path: Path) -> None:
+    backend = make_backend(tmp_path)
+    text = "echo begun; sleep 600"
+    process = await backend.start(Command(workspace="ben", argv=("/bin/bash", "-c", text)))
+    assert await process.read() == b"begun\n"
+    task = asyncio.create_task(process.kill())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with asyncio.timeout(PATIENCE):
+        assert (await process.wait()).status == 137
+
+
 async def test_a_sandbox_that_does_not_start_is_no_endless_wait(tmp_path: Path) -> None:
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\nexit 1\n")
