@@ -205,7 +205,7 @@ async def test_a_cancelled_run_leaves_nothing_running(backend: Backend) -> None:
     running = asyncio.create_task(run(backend, beat))
     async with asyncio.timeout(PATIENCE):
         while not await has_file(backend, "beat"):
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert not await beats(backend)

@@ -96,7 +96,7 @@ async def test_an_idle_container_is_paused_and_wakes_for_a_command(folder: Path)
     assert await say(backend, "echo one") == b"one\n"
     async with asyncio.timeout(45):
         while of(folder, "{{.State.Status}}") != "paused":
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
     assert await say(backend, "echo two") == b"two\n"
     await backend.close()
 
@@ -153,7 +153,7 @@ async def test_a_command_whose_container_dies_is_lost_with_a_reason(folder: Path
     waiting = asyncio.create_task(say(backend, "touch begun; sleep 600"))
     async with asyncio.timeout(45):
         while not (folder / "workspaces/anna/begun").exists():
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
     remove_containers(folder)
     with pytest.raises(BackendUnavailable, match="look before you repeat it"):
         await waiting

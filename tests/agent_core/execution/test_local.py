@@ -161,7 +161,7 @@ async def test_commands_die_with_a_gateway_that_is_killed(
     beat = tmp_path / "workspaces" / "anna" / "beat"
     async with asyncio.timeout(45):
         while not beat.exists():
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
         os.kill(gateway.pid, signal.SIGKILL)
         await gateway.wait()
         while await _beats(beat, make_local(tmp_path)):
@@ -196,12 +196,12 @@ async def test_the_program_of_the_reapers_ends_with_a_gateway_that_is_killed(
     below: list[int] = []
     async with asyncio.timeout(45):
         while len(below) < 3:  # the program, the reaper and the command
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
             below = list_below(gateway.pid)
         os.kill(gateway.pid, signal.SIGKILL)
         await gateway.wait()
         while any(_runs(pid) for pid in below):
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
 
 
 def _runs(pid: int) -> bool:
@@ -230,7 +230,7 @@ async def test_a_program_of_reapers_that_was_killed_is_replaced(
     with pytest.raises(BackendUnavailable, match="the command did not start"):
         await lost.wait()
     while _runs(program):
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
     done = await run_command(backend, command, seconds=30, most_bytes=MEGABYTE)
     assert (done.status, done.output) == (0, b"here\n")
     await running.write(b"still here")

@@ -54,7 +54,7 @@ async def test_a_lost_machine_is_an_error_and_its_commands_end(tmp_path: Path) -
         )
         async with asyncio.timeout(45):
             while not beat.exists():
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.01)
         _break_connections(int((tmp_path / "server" / "pid").read_text()))
         with pytest.raises(BackendUnavailable, match="look before you repeat it"):
             await running
@@ -81,7 +81,7 @@ async def test_what_a_vanished_gateway_left_ends_at_the_next_start(
     ours, theirs = (place / name / "beat" for name in ("anna", "ben"))
     async with asyncio.timeout(45):
         while not (ours.exists() and theirs.exists()):
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
     clients = _find_clients(backends[0])
     for pid in clients:
         os.kill(pid, signal.SIGSTOP)

@@ -31,8 +31,7 @@ LOCKS = {
     "passphrase": (Lock(passphrase="correct horse"), Keys(passphrase="correct horse")),
     "key": (Lock(recipients=(str(IDENTITY.to_public()),)), Keys(identities=(str(IDENTITY),))),
 }
-PASSPHRASE = pytest.param("passphrase", marks=pytest.mark.slow)
-"""Each use of it takes a second of processor time by design."""
+"""Each use of a passphrase takes a second of processor time by design."""
 
 
 @pytest.fixture
@@ -84,7 +83,7 @@ def place_of(home: Path) -> Place:
     return Place(home=home, database=DATABASE, kept=KEPT)
 
 
-@pytest.mark.parametrize("how", ["plain", "key", PASSPHRASE])
+@pytest.mark.parametrize("how", ["plain", "key"])
 def test_a_restored_home_is_the_home_of_the_backup(home: Path, tmp_path: Path, how: str) -> None:
     lock, keys = LOCKS[how]
     target = tmp_path / "b"
