@@ -19,7 +19,7 @@ from agent_core.execution.network import HeldNetwork, NetworkSession, SandboxNet
 from agent_core.execution.running import RunningCommands, send
 from agent_core.execution.sandbox import SandboxLimits, prepare
 from agent_core.execution.subprocesses.process_tree import end_abandoned, list_below, measure
-from agent_core.execution.subprocesses.spawning import spawn
+from agent_core.execution.subprocesses.spawning import finish, spawn
 
 WORKSPACES = "workspaces"
 """The folder of the home with one workspace per person."""
@@ -215,9 +215,10 @@ class _LocalProcess:
 
     async def kill(self) -> None:
         """Kill the command with all that it started; see `Process`."""
-        if not await _end(self._child, self.read):
-            self._is_lost = True
-        self._leave()
+        try:
+            self._is_lost = not await finish(_end(self._child, self.read))
+        finally:
+            self._leave()
 
     def _leave(self) -> None:
         if self._network:
@@ -252,8 +253,6 @@ async def _end(child: Child, read: Callable[[], Awaitable[bytes]]) -> bool:
 
     asyncio does not notice the end of a process while its pipe is full.
     """
-    if child.returncode is None:
-        _signal_first(child)  # at once: the caller may be cancelled before anything else runs
     try:
         async with asyncio.timeout(_REAP_SECONDS):
             await asyncio.gather(_kill_first(child), _drain(read), child.wait())
@@ -274,7 +273,7 @@ async def _kill_first(child: Child) -> None:
 
 async def _abandon(child: Child) -> None:
     assert child.stdout is not None  # noqa: S101 - it is a pipe
-    await _end(child, partial(child.stdout.read, _PIECE))
+    await finish(_end(child, partial(child.stdout.read, _PIECE)))
 
 
 async def _drain(read: Callable[[], Awaitable[bytes]]) -> None:

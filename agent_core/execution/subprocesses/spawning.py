@@ -2,8 +2,26 @@
 
 import asyncio
 from asyncio.subprocess import PIPE, STDOUT, Process
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
+
+_Result = TypeVar("_Result")
+
+
+async def finish(work: Coroutine[Any, Any, _Result]) -> _Result:
+    """Do work to its end, even if the caller is cancelled meanwhile; then it is cancelled."""
+    task = asyncio.create_task(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError as error:
+            cancelled = error
+    result = task.result()
+    if cancelled:
+        raise cancelled
+    return result
 
 
 async def spawn(
@@ -37,10 +55,14 @@ async def spawn(
             pass_fds=inherited,
         )
     )
-    try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
+
+    async def abandon() -> None:
         await asyncio.wait((starting,))
         if starting.exception() is None:
             await end(starting.result())
+
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await finish(abandon())
         raise
