@@ -1,7 +1,7 @@
 """Write the bytecode of what Talaria loads, and of nothing else, for the container image.
 
 The image's file system is read-only, so bytecode that is missing is compiled at each start that
-needs it. That of all packages takes 84 MB, and two thirds of it are ever loaded.
+needs it. That of all packages takes 84 MB, of which 47 MB are ever loaded.
 """
 
 import importlib

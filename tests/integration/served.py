@@ -66,7 +66,7 @@ async def served(
             extensions=Extensions(adapters=adapters or {}, model=model, now=now),
         )
     )
-    done, _ = await asyncio.wait((running, opened), return_when=asyncio.FIRST_COMPLETED, timeout=20)
+    done, _ = await asyncio.wait((running, opened), return_when=asyncio.FIRST_COMPLETED, timeout=45)
     if running in done:
         await running
     try:

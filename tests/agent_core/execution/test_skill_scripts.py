@@ -40,7 +40,10 @@ async def test_the_scripts_of_bundled_skills_run_in_a_workspace(
 ) -> None:
     catalog = SkillCatalog(tmp_path / "skills")
     for one in SCRIPTS:
-        shown = await copy_files(backend, catalog, catalog.find(one.skill), CONTEXT)
+        for _ in range(5):  # each try has 20 s, and goes on where the last one ended
+            shown = await copy_files(backend, catalog, catalog.find(one.skill), CONTEXT)
+            if "within 20 seconds" not in shown:
+                break
         assert f"python3 .skills/{one.skill}/FILE" in shown
         await backend.write_file("ada", one.given, one.sample.read_bytes())
         words = ("python3", f".skills/{one.skill}/{one.path}", one.given, *one.options)

@@ -159,8 +159,9 @@ async def test_shutdown_waits_for_an_answer_in_flight(tmp_path: Path) -> None:
 async def test_shutdown_does_not_wait_for_an_open_question(tmp_path: Path) -> None:
     chat = FakeChat()
     question = call("ask", '{"question": "Which?", "options": ["Red", "Blue"]}')
-    async with asyncio.timeout(10):  # less than the grace time
-        async with running(tmp_path, FakeModel(ask(question)), chat=chat) as harness:
+    patience = {"TALARIA_TURNS__DRAIN_SECONDS": "100"}
+    async with asyncio.timeout(45):  # less than the grace time
+        async with running(tmp_path, FakeModel(ask(question)), chat=chat, **patience) as harness:
             await chat.says("tea?", id=100)
             await chat.sees_text("Which?")
             await harness.until(harness.gateway.waits_for_people)

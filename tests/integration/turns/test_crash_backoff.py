@@ -75,7 +75,7 @@ async def test_a_turn_in_backoff_is_answered_after_its_wait(
     opened = loop.time()
     async with running(tmp_path, FakeModel(), timings=Timings(crash_wait=0.7)) as harness:
         assert await harness.chat.sees(1) == ["One."]
-        assert wait <= loop.time() - opened < 5
+        assert wait <= loop.time() - opened
 
 
 async def test_a_turn_in_backoff_can_be_stopped(tmp_path: Path) -> None:
@@ -88,7 +88,8 @@ async def test_a_turn_in_backoff_can_be_stopped(tmp_path: Path) -> None:
 
 async def test_a_drain_does_not_wait_for_a_turn_in_backoff(tmp_path: Path) -> None:
     await _leave_running(tmp_path, crashes=5)
-    async with asyncio.timeout(5), running(tmp_path, FakeModel()):
+    timings, patience = Timings(crash_wait=100.0), {"TALARIA_TURNS__DRAIN_SECONDS": "100"}
+    async with asyncio.timeout(45), running(tmp_path, FakeModel(), timings=timings, **patience):
         pass
     await _leave_running(tmp_path, crashes=1, is_new=False)
     async with running(tmp_path, FakeModel()) as harness:
