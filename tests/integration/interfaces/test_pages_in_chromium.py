@@ -40,7 +40,7 @@ SHOTS = os.environ.get("CONSOLE_SCREENSHOTS", "")
 
 PATIENCE = 90_000.0
 """Milliseconds."""
-PARTS = 5
+PARTS = 8
 """Tests that share the pages, so that none takes minutes."""
 LOOKS = (("light", 390), ("dark", 1280))
 """The colours and the widths, in pixels, in which each page is looked at."""
