@@ -8,6 +8,9 @@ RUNTIME := $(VENV)/ready-run
 READY := $(VENV)/ready
 # Most tests wait more than they compute: two workers per core keep it busy.
 WORKERS ?= 4
+# A test that hangs for four minutes prints its stack and fails; a new worker continues.
+TESTS := $(BIN)/pytest -n $(WORKERS) --dist worksteal \
+	-o faulthandler_timeout=240 -o faulthandler_exit_on_timeout=true
 # Folders without tests of a whole gateway; the marker leaves out those that start a process. They
 # run in three parts: adapters mostly wait, and a worker of pytest-xdist would collect all of them.
 FAST_1 := tests/adapters tests/gateway
@@ -20,7 +23,7 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test test-fast fast-1 fast-2 fast-3 check run demo bench first-hour faults docs hooks lock release-check clean
+.PHONY: help setup fmt lint test test-thorough test-fast fast-1 fast-2 fast-3 check run demo bench first-hour faults docs hooks lock release-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -63,10 +66,11 @@ lint: $(READY) ## Run the linters, the type checker and the import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# A test that hangs for four minutes prints its stack and fails; a new worker continues.
-test: $(READY) ## Run all tests but the long ones; nothing leaves this machine
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal \
-		-o faulthandler_timeout=240 -o faulthandler_exit_on_timeout=true
+test: $(READY) ## Run the tests but the thorough ones; nothing leaves this machine
+	$(TESTS) -m "not long and not thorough"
+
+test-thorough: $(READY) ## Run the tests with kills, containers, a browser or npm (CI does)
+	$(TESTS) -m "thorough and not long"
 
 test-fast: $(READY) ## Run the quick tests: no process, no gateway, no long search
 	@$(MAKE) -j3 -k $(SYNC) --no-print-directory fast-1 fast-2 fast-3
@@ -74,7 +78,7 @@ test-fast: $(READY) ## Run the quick tests: no process, no gateway, no long sear
 fast-1 fast-2 fast-3: fast-%:
 	@$(BIN)/pytest -q -p no:cacheprovider -m "not long and not process and not slow" $(FAST_$*)
 
-check: lint test ## Run everything that must pass before a change lands
+check: lint test ## Run what must pass before a commit
 
 run: $(RUNTIME) ## Run the gateway
 	$(BIN)/talaria run

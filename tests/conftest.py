@@ -144,12 +144,14 @@ settings.load_profile("talaria")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests that start a whole gateway or processes, and those that try many examples."""
+    """Mark tests that start a whole gateway or processes, try many examples, or kill Talaria."""
     for item in items:
         folder = item.path.relative_to(config.rootpath).parts[1]
         fixtures = getattr(item, "fixturenames", ())
         if folder in GATEWAY_FOLDERS or PROCESS_FIXTURES.intersection(fixtures):
             item.add_marker(pytest.mark.process)
+        if folder == "faults":
+            item.add_marker(pytest.mark.thorough)
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.examples)

@@ -23,6 +23,7 @@ from tests.journeys.test_attachments import pictures
 
 pytestmark = [
     pytest.mark.process,
+    pytest.mark.thorough,
     pytest.mark.skipif(not CHROMIUM, reason="a browser shows the page"),
 ]
 

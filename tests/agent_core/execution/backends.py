@@ -75,13 +75,16 @@ needs_python = pytest.mark.skipif(not has_python(), reason="no Python for anothe
 MARKS = {
     "local": [needs_bubblewrap],
     "landlock": [needs_landlock],
-    "docker": [needs_docker, pytest.mark.slow],
-    "podman": [needs_podman, pytest.mark.slow],
-    "ssh": [needs_ssh, needs_bubblewrap, pytest.mark.slow],
+    "docker": [needs_docker, pytest.mark.slow, pytest.mark.thorough],
+    "podman": [needs_podman, pytest.mark.slow, pytest.mark.thorough],
+    "ssh": [needs_ssh, needs_bubblewrap, pytest.mark.slow, pytest.mark.thorough],
 }
 BACKENDS = [pytest.param(name, marks=marks) for name, marks in MARKS.items()]
 """Every backend, as the parameters of a fixture; more are added here."""
-HOSTED = [pytest.param(name, marks=[needs_python, pytest.mark.slow]) for name in PROVIDERS]
+HOSTED = [
+    pytest.param(name, marks=[needs_python, pytest.mark.slow, pytest.mark.thorough])
+    for name in PROVIDERS
+]
 """Those of providers, whose sandboxes are emulated by folders that confine nothing."""
 EVERY = [*BACKENDS, pytest.param("unsandboxed", marks=[needs_landlock]), *HOSTED]
 """All of them."""

@@ -20,7 +20,7 @@ from tests.agent_core.execution.backends import (
 )
 from tests.agent_core.execution.engine import IMAGE, remove_containers
 
-pytestmark = [pytest.mark.process, pytest.mark.slow]
+pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.thorough]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from agent_core.execution import Command, HostedBackend, run_command
 from tests.agent_core.execution.accounts import ModalAccount, open_account
 from tests.agent_core.execution.backends import MEGABYTE, needs_python
 
-pytestmark = [pytest.mark.process, pytest.mark.slow, needs_python]
+pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.thorough, needs_python]
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ from tests.tables import await_each
 
 pytestmark = [
     pytest.mark.process,
+    pytest.mark.thorough,
     pytest.mark.slow,
     pytest.mark.skipif(not SUITE.exists(), reason=f"{FOLDER} has no conformance suite from npm"),
     pytest.mark.skipif(not NODE.exists(), reason=f"{FOLDER} has no Node 22 from npm"),

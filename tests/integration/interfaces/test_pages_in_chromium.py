@@ -50,6 +50,7 @@ axe = pytest.importorskip("axe_playwright_python.async_playwright")
 
 pytestmark = [
     pytest.mark.process,
+    pytest.mark.thorough,
     pytest.mark.slow,
     pytest.mark.skipif(not CHROMIUM, reason="chromium shows the pages"),
 ]

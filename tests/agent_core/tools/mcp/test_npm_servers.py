@@ -28,6 +28,7 @@ FOLDER = Path(os.environ.get("MCP_TEST_NPM") or Path.home() / ".cache" / "talari
 PROGRAMS = FOLDER / "node_modules" / "@modelcontextprotocol"
 pytestmark = [
     pytest.mark.process,
+    pytest.mark.thorough,
     pytest.mark.slow,
     pytest.mark.skipif(not shutil.which("node"), reason="node is not installed"),
     pytest.mark.skipif(not find_bubblewrap(), reason="bubblewrap is not installed"),
