@@ -20,7 +20,13 @@ from tests.agent_core.execution.backends import (
 )
 from tests.agent_core.execution.sshd import open_folder, run_server
 
-pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.thorough, needs_ssh, needs_bubblewrap]
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.slow,
+    pytest.mark.thorough,
+    needs_ssh,
+    needs_bubblewrap,
+]
 
 
 async def test_an_unknown_machine_is_refused(sshd: RemoteSettings, tmp_path: Path) -> None:
