@@ -189,25 +189,6 @@ class FairSemaphore:
                 del self._waiting[person_id]
 
 
-class Receipt:
-    """Says whether an event got onto the disk, to work that was prepared in the meantime."""
-
-    def __init__(self) -> None:
-        self._is_known = asyncio.Event()
-        self._is_stored = False
-
-    def note(self, *, is_stored: bool) -> None:
-        """Let everybody know; the first call counts."""
-        if not self._is_known.is_set():
-            self._is_stored = is_stored
-            self._is_known.set()
-
-    async def is_stored(self) -> bool:
-        """Wait for the commit; False if it failed, and the platform hands the event over again."""
-        await self._is_known.wait()
-        return self._is_stored
-
-
 class StopSwitch:
     """Ends the work in its scope at the next await."""
 

@@ -29,7 +29,6 @@ from agent_core.transcript import (
     user_message,
 )
 from gateway.attachments import Picture, Reading, Unreadable, Words
-from gateway.concurrency import Receipt
 
 _MOST_CHATS = 4096
 _ASIDE = "aside"
@@ -81,17 +80,11 @@ class QueuedMessage:
     """The job run that it stands for; no person has written it."""
     note: str = ""
     """A further line of facts for the model."""
-    receipt: Receipt | None = None
-    """Of the message, if it was not on disk yet when it was routed."""
 
     def amend(self, text: str, inbox_id: InboxId) -> None:
         """Replace the text by that of an edit."""
         self.message = replace(self.message, text=text)
         self.inbox_ids = (*self.inbox_ids, inbox_id)
-
-    async def is_stored(self) -> bool:
-        """Wait until the message is on disk; see `Receipt`."""
-        return self.receipt is None or await self.receipt.is_stored()
 
 
 @lru_cache(maxsize=_MOST_CHATS)

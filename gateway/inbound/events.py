@@ -17,7 +17,6 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRow
-from gateway.concurrency import Receipt
 from gateway.outbound import Reaction
 from gateway.people import START
 from gateway.texts import general
@@ -37,14 +36,10 @@ _LONGEST_TEXT = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredEvent:
-    """An event before it is parsed. `is_repeat`: a restart reads it again.
-
-    It is on disk already, or will be once the receipt says so.
-    """
+    """A stored event before it is parsed. `is_repeat`: a restart reads it again."""
 
     row: InboxRow
     is_repeat: bool
-    receipt: Receipt | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +51,6 @@ class InboundEvent:
     is_repeat: bool
     is_press: bool = False
     """The message is the command of a button; its id is that of the message with the button."""
-    receipt: Receipt | None = None
-
-    async def is_stored(self) -> bool:
-        """Wait until the event is on disk; see `Receipt`."""
-        return self.receipt is None or await self.receipt.is_stored()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +108,7 @@ def parse_event(stored: StoredEvent, adapter: ChatAdapter) -> Parsed:
         return SkippedEvent(row=row, presence=found)
     if found is None or not found.is_addressed:
         return SkippedEvent(row=row, presence=_find_author(found) if found else None)
-    return InboundEvent(row=row, message=found, is_repeat=stored.is_repeat, receipt=stored.receipt)
+    return InboundEvent(row=row, message=found, is_repeat=stored.is_repeat)
 
 
 def find_presence(item: Parsed) -> Presence | None:
@@ -130,17 +120,6 @@ def find_presence(item: Parsed) -> Presence | None:
     else:
         shown = _find_author(item.press if isinstance(item, PressEvent) else item.message)
     return None if shown is None or shown.address.is_direct else shown
-
-
-def is_ahead(item: Parsed) -> bool:
-    """Return whether an event may be routed before it is on disk: a message that begins a
-    turn, which is prepared meanwhile. The router waits before it does anything else with it.
-    """
-    if not isinstance(item, InboundEvent):
-        return False
-    message = item.message
-    is_simple = message.address.is_direct and is_plain_text(message)
-    return is_simple and not (message.is_edit or message.quote)
 
 
 def find_address(item: InboundEvent | PressEvent | ReactionEvent) -> Address:
@@ -197,13 +176,11 @@ class PlatformInlet:
         platform: str,
         database: Database,
         is_open: Callable[[], bool],
-        taken: Callable[[Sequence[InboxRow], Receipt], None],
+        taken: Callable[[Sequence[InboxRow]], None],
         noticed: Callable[[Address], None],
         now: Callable[[], int],
     ) -> None:
-        """`taken` is called with new events before they are on disk, and `noticed` with chats that
-        can be reached.
-        """
+        """`taken` is called with new events, `noticed` with chats that can be reached."""
         self._platform = platform
         self._database = database
         self._is_open = is_open
@@ -228,24 +205,17 @@ class PlatformInlet:
             if event.position > reached.get(event.channel, ""):
                 reached[event.channel] = event.position
 
-        receipt = Receipt()
-
-        def ran(rows: list[InboxRow]) -> None:
-            if self._is_open():  # else the next start reads them from the database
-                self._taken(rows, receipt)
-
         def work(connection: Connection) -> list[InboxRow]:
             rows = inbox.store(connection, platform=self._platform, events=fields, now=now)
             inbox.advance_positions(connection, platform=self._platform, reached=reached)
             return rows
 
         try:
-            await self._database.write("inbox.store", work, ran=ran)
-            receipt.note(is_stored=True)
+            rows = await self._database.write("inbox.store", work)
         except StoreError as error:
             raise Unreachable(f"events can't be stored: {error}") from error
-        finally:
-            receipt.note(is_stored=False)
+        if self._is_open():  # else the next start reads them from the database
+            self._taken(rows)
 
     async def marks(self) -> Mapping[str, str]:
         """Return the read position of each channel. Raises `Unreachable`."""

@@ -20,7 +20,7 @@ from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.commands import SlashCommand
-from gateway.concurrency import Receipt, Workers
+from gateway.concurrency import Workers
 from gateway.conversion import QueuedMessage
 from gateway.inbound import events
 from gateway.inbound.command_reply import CommandRunner, make_outgoing, make_silence_note
@@ -100,10 +100,9 @@ class InboundRouter:
             now=self._now,
         )
 
-    def _take(self, rows: Sequence[InboxRow], receipt: Receipt) -> None:
+    def _take(self, rows: Sequence[InboxRow]) -> None:
         for row in rows:
-            arrived = StoredEvent(row=row, is_repeat=False, receipt=receipt)
-            self._workers.put((row.platform, _STORED), arrived)
+            self._workers.put((row.platform, _STORED), StoredEvent(row=row, is_repeat=False))
 
     def _notice(self, platform: str, address: Address) -> None:
         self._deps.prepare_model()
@@ -132,7 +131,7 @@ class InboundRouter:
                 self._caught_up.clear()
                 self._workers.put((row.platform, _STORED), StoredEvent(row=row, is_repeat=True))
 
-    async def _parse(self, stored: StoredEvent) -> None:
+    def _parse(self, stored: StoredEvent) -> None:
         platform = stored.row.platform
         try:
             item = events.parse_event(stored, self._adapters[platform])
@@ -140,8 +139,6 @@ class InboundRouter:
             self._unparsed_repeats -= stored.is_repeat
             if not self._unparsed_repeats:
                 self._caught_up.set()
-        if stored.receipt and not (events.is_ahead(item) or await stored.receipt.is_stored()):
-            return
         if shown := events.find_presence(item):
             self._deps.rooms.notice(platform, shown)
         if isinstance(item, SkippedEvent):
@@ -155,7 +152,7 @@ class InboundRouter:
     async def _serve(self, chat: tuple[str, str], queue: deque[Item]) -> None:
         item = queue[0]
         if isinstance(item, StoredEvent):
-            await self._parse(item)
+            self._parse(item)
             queue.popleft()
             if queue:
                 await asyncio.sleep(0)  # let other work run between the events of a crowd
@@ -189,8 +186,6 @@ class InboundRouter:
         if isinstance(item, StaleEvents):
             return  # the next start reads them from the database
         if isinstance(item, InboundEvent):
-            if not await item.is_stored():
-                return
             sender = item.message.sender
             if self._deps.identity.is_known(item.row.platform, sender):
                 with use_language(sender.language):
@@ -214,8 +209,6 @@ class InboundRouter:
         self._enqueue(await self._database.write("inbox.aside", work))
 
     async def _claim(self, arrived: InboundEvent, code: str) -> None:
-        if not await arrived.is_stored():
-            return
         self._deps.prepare_model()
         row, identity = arrived.row, self._deps.identity
         self._enqueue(await identity.claim(row.platform, arrived.message, row.id, code))
@@ -229,7 +222,7 @@ class InboundRouter:
             return
         person = await identity.identify(row.platform, message.sender)
         if person is None:
-            await self._meet_stranger(arrived, command)
+            await self._meet_stranger(row.platform, message, row.id, command)
             return
         set_language(person.language, message.sender.language)
         room_conversation = await self._deps.rooms.place(row.platform, message, person)
@@ -247,25 +240,25 @@ class InboundRouter:
         is_new = events.is_newcomer(person, message, self._now())
         if is_new and not command and await self._deps.onboarding.hears(person, message):
             command = (START, message.text)
-        fault = events.find_fault(message)
-        has_more = command or fault or self._deps.questions.may_ask(person)
-        if has_more and not await arrived.is_stored():
-            return
         if command:
-            await self._commands.run(arrived, person, (room_conversation, conversation), command)
+            where = (room_conversation, conversation)
+            await self._commands.run(arrived, person, where, command)
             return
         if events.is_plain_text(message) and await self._deps.questions.hear(
             make_reaction(row, message, person), message.text
         ):
             self.forget_known()  # the answer may have merged two people
             return
-        if fault:
+        if fault := events.find_fault(message):
             await self._commands.finish(arrived, fault)
             return
         if room_conversation.room and not room_conversation.is_direct:
             await self._deps.consent.offer(row.platform, message, person)
         met = await self._meet(person, arrived) if is_new else Introduction(person=person)
-        message, inbox_ids = await self._merge_edits(arrived)
+        if arrived.is_repeat:
+            await self._caught_up.wait()  # edits of the message may be among them
+        waiting = self._workers.waiting((row.platform, conversion.name_queue(message.address)))
+        message, inbox_ids = events.merge_edits(arrived, waiting)
         pending = QueuedMessage(
             inbox_ids=tuple(inbox_ids),
             platform=row.platform,
@@ -277,22 +270,9 @@ class InboundRouter:
             unasked=met.unasked,
             note=met.note,
             is_repeat=arrived.is_repeat,
-            receipt=arrived.receipt,
         )
-        await self._pass_on(pending)
-
-    async def _merge_edits(self, arrived: InboundEvent) -> tuple[InboundMessage, list[InboxId]]:
-        if arrived.is_repeat:
-            await self._caught_up.wait()  # edits of the message may be among them
-        queue = conversion.name_queue(arrived.message.address)
-        return events.merge_edits(arrived, self._workers.waiting((arrived.row.platform, queue)))
-
-    async def _pass_on(self, pending: QueuedMessage) -> None:
         await self._deps.hear(pending)
-        # A turn waits for its own messages to be stored, but takes others at any moment.
-        is_busy = self._deps.lanes.is_running(pending.conversation.id)
-        if not is_busy or await pending.is_stored():
-            self._deps.attachments.put(pending, is_repeat=pending.is_repeat)
+        self._deps.attachments.put(pending, is_repeat=arrived.is_repeat)
 
     async def _meet(self, person: Person, arrived: InboundEvent) -> Introduction:
         """Greet a newcomer, and take what the platform knows of them."""
@@ -302,11 +282,14 @@ class InboundRouter:
         self._dispatcher.enqueue(met.rows)
         return met
 
-    async def _meet_stranger(self, arrived: InboundEvent, command: tuple[str, str] | None) -> None:
+    async def _meet_stranger(
+        self,
+        platform: str,
+        message: InboundMessage,
+        inbox_id: InboxId,
+        command: tuple[str, str] | None,
+    ) -> None:
         """Answer a stranger: redeem a code, otherwise explain how to get access."""
-        platform, message, inbox_id = arrived.row.platform, arrived.message, arrived.row.id
-        if not await arrived.is_stored():
-            return
         if command and command[0] == "link" and command[1]:
             rows = await self._deps.linking.handle_stranger(platform, message, inbox_id, command[1])
             self._dispatcher.enqueue(rows)

@@ -117,7 +117,7 @@ class EventJobs:
             if len(self._without) >= _MOST_LISTENERS:
                 self._without.clear()
             self._without[listener] = changes
-        if not _choose_matching(waiting, message) or not await message.is_stored():
+        if not _choose_matching(waiting, message):
             return
         now, text = self.now(), message.message.text
 

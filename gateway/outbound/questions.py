@@ -168,10 +168,6 @@ class Questions:
 
         await self._take(reaction, find, is_press=True)
 
-    def may_ask(self, person: Person) -> bool:
-        """Return whether a person may have an open question, or is greeted with one now."""
-        return person.asked_at is None or person.id in self._asked
-
     async def hear(self, reaction: Reaction, words: str) -> bool:
         """Take words as the answer to an open question here; False if they are none.
 

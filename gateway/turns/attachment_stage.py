@@ -120,8 +120,6 @@ class AttachmentStage:
 
     async def _read(self, read: PendingRead) -> None:
         pending, stop = read.pending, read.stop
-        if not await pending.is_stored():
-            return
         message = pending.message
         readings = pending.readings
         try:

@@ -161,13 +161,6 @@ class TurnHandle:
         """Return whether a message waits that the turn has not read yet."""
         return self.place is not None and bool(self.lane.find_steers(self.place, self.asker))
 
-    async def wait_until_stored(self) -> None:
-        """Wait until all messages are on disk. Raises `StaleTurn`, and keeps those that are."""
-        batch = self.batch
-        self.batch = [pending for pending in batch if await pending.is_stored()]
-        if len(self.batch) < len(batch):
-            raise StaleTurn
-
     def inbox_ids(self) -> list[InboxId]:
         """Return the events that begin the turn."""
         return [inbox_id for pending in self.batch for inbox_id in pending.inbox_ids]

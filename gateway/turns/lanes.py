@@ -270,9 +270,7 @@ class Lanes:
             if isinstance(job, Turn):
                 await self._runner.abandon(job)
             elif isinstance(job, QueuedMessage):
-                batch = [one for one in handle.batch or [job] if await one.is_stored()]
-                if batch:
-                    await self._runner.refuse(batch, error)
+                await self._runner.refuse(handle.batch or [job], error)
 
         try:
             await self._deps.database.retry_while_unavailable(end, "the end of a broken turn")

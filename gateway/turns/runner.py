@@ -91,7 +91,6 @@ class TurnRunner:
                 _attach_to_run(connection, active, newest.job_turn, now)
 
         active.journal.begin_with(begin)
-        await handle.wait_until_stored()
         try:
             is_suspect = is_retry or any(pending.is_repeat for pending in batch)
             if is_suspect or prepared.session is None:

@@ -31,8 +31,6 @@ class PendingWrite:
     name: str
     work: Callable[[sqlite3.Connection], Any]
     done: asyncio.Future[None]
-    ran: Callable[[Any], None] | None = None
-    """Called with the value on the loop of `done`, once `work` has run."""
     value: Any = None
     error: BaseException | None = None
 
@@ -71,8 +69,6 @@ def _attempt(connection: sqlite3.Connection, write: PendingWrite, *, is_alone: b
         connection.execute("SAVEPOINT write")
     try:
         write.value = write.work(connection)
-        if write.ran:
-            write.done.get_loop().call_soon_threadsafe(write.ran, write.value)
     except BaseException as error:  # raised again in the caller that sent the write
         if not connection.in_transaction:
             # On a full or failing disk, SQLite rolls back the whole transaction itself.

@@ -112,20 +112,14 @@ class Database:
         return database
 
     async def write(
-        self,
-        name: str,
-        work: Callable[[Connection], T],
-        *,
-        patience: float = 0.0,
-        ran: Callable[[T], None] | None = None,
+        self, name: str, work: Callable[[Connection], T], *, patience: float = 0.0
     ) -> T:
         """Run `work` in a transaction; return its result when the commit is on the disk.
 
         `patience` is the number of seconds that it may wait for other writes, to share a commit:
-        for writes that nobody waits for. `ran` is called with the result before the commit, which
-        may still fail: for what can be prepared meanwhile. `name` is for the observer. `work` runs
-        on the writer's thread, with others in one transaction but rolled back alone. It must not
-        end the transaction. Its errors are raised here, those of sqlite3 as `StoreError`. Raises
+        for writes that nobody waits for. `name` is for the observer. `work` runs on the writer's
+        thread, with others in one transaction but rolled back alone. It must not end the
+        transaction. Its errors are raised here, those of sqlite3 as `StoreError`. Raises
         `StoreError` after `close` and, until a restart, after a failure of the disk. A cancelled
         call may still commit.
         """
@@ -133,8 +127,7 @@ class Database:
         if self._stop_reason:
             raise StoreError(self._stop_reason)
         loop = asyncio.get_running_loop()
-        done = loop.create_future()
-        write = PendingWrite(name=name, work=_in_context(work), done=done, ran=ran)
+        write = PendingWrite(name=name, work=_in_context(work), done=loop.create_future())
         self._pending.append(write)
         if patience:
             loop.call_later(patience, self._has_pending.set)

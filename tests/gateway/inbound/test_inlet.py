@@ -10,10 +10,8 @@ import pytest
 from adapters.errors import Unreachable
 from adapters.ids import EventId
 from adapters.messages import RawEvent
-from agent_core.errors import StoreError
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues.inbox import InboxRow
-from gateway.concurrency import Receipt
 from gateway.inbound.events import PlatformInlet
 from tests.databases import open_database
 
@@ -24,7 +22,6 @@ class Rig:
 
     database: Database
     taken: list[str] = field(default_factory=list)
-    receipts: list[Receipt] = field(default_factory=list)
     is_open: bool = True
 
     def inlet(self, platform: str = "fake") -> PlatformInlet:
@@ -44,9 +41,8 @@ class Rig:
 
         return await self.database.read(look)
 
-    def _note(self, rows: Sequence[InboxRow], receipt: Receipt) -> None:
+    def _note(self, rows: Sequence[InboxRow]) -> None:
         self.taken += [row.event_id for row in rows]
-        self.receipts.append(receipt)
 
 
 @pytest.fixture
@@ -114,42 +110,6 @@ async def test_events_and_marks_are_stored_together_or_not_at_all(rig: Rig, tabl
     with pytest.raises(Unreachable, match="can't be stored"):
         await inlet.take([event("a", channel="x", position="1")])
     assert (await rig.stored(), await inlet.marks(), rig.taken) == ([], {}, [])
-
-
-async def test_a_receipt_says_when_an_event_is_on_disk(rig: Rig) -> None:
-    await rig.inlet().take([event("a")])
-    assert await rig.receipts[0].is_stored()
-
-
-async def test_a_receipt_says_that_the_commit_failed(rig: Rig) -> None:
-    """The foreign key of another write in its transaction is checked by the commit only."""
-    go = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def block(_: Connection) -> None:
-        asyncio.run_coroutine_threadsafe(go.wait(), loop).result(10)
-
-    def break_later(connection: Connection) -> None:
-        connection.execute("PRAGMA defer_foreign_keys = ON")
-        connection.execute(
-            "INSERT INTO accounts (person_id, platform, user_id, display_name,"
-            " admitted_by, created_at) VALUES (99, 'fake', '1', '', 'list', 1)"
-        )
-
-    blocking = asyncio.create_task(rig.database.write("block", block))
-    await asyncio.sleep(0)
-    breaking = asyncio.create_task(rig.database.write("break", break_later))
-    taking = asyncio.create_task(rig.inlet().take([event("a")]))
-    for _ in range(3):
-        await asyncio.sleep(0)
-    go.set()
-    await blocking
-    with pytest.raises(StoreError):
-        await breaking
-    with pytest.raises(Unreachable, match="can't be stored"):
-        await taking
-    assert not await rig.receipts[0].is_stored()
-    assert await rig.stored() == []
 
 
 async def test_a_closed_gateway_takes_nothing(rig: Rig) -> None:

@@ -1,18 +1,14 @@
-"""A turn is stored with its first lasting row, or after a delay; its messages are before."""
+"""A turn is stored with its first lasting row, or after a delay."""
 
 import asyncio
-import sqlite3
-import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from adapters.errors import RateLimited, Unreachable
+from adapters.errors import RateLimited
 from agent_core.state.conversations import sessions
-from agent_core.state.engine.database import Connection, Observer
+from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from agent_core.transcript import Message
 from gateway.bootstrap import app
@@ -76,95 +72,30 @@ class Commits:
             self.works += names
 
 
-@asynccontextmanager
-async def observing(home: Path, model: FakeModel, observe: Observer) -> AsyncIterator[Harness]:
-    """A gateway whose commits are observed, after a first message."""
-    chat, given = FakeChat(), {"TALARIA_ACCESS__ALLOW": "*", "TALARIA_ACCESS__GREET": "false"}
+async def watch_commits(home: Path, *plays: Play) -> list[str]:
+    """What is written about the second of two messages that are answered."""
+    chat, commits = FakeChat(), Commits()
+    given = {"TALARIA_ACCESS__ALLOW": "*", "TALARIA_ACCESS__GREET": "false"}
     settings = load({"TALARIA_HOME": str(home), **given})
     stop, opened = asyncio.Event(), asyncio.get_running_loop().create_future()
 
     async def watch(gateway: Gateway) -> None:
         opened.set_result(gateway)
 
-    extensions = Extensions(adapters={"fake": chat}, model=model, observe=observe)
+    model = FakeModel(FIRST, *plays)
+    extensions = Extensions(adapters={"fake": chat}, model=model, observe=commits)
     serving = asyncio.create_task(
         app.run(settings, stop=stop, companions=(watch,), extensions=extensions)
     )
     harness = Harness(gateway=await opened, chat=chat, model=model)
     await harness.until(lambda: chat.inlet is not None)
     await open_dialogue(harness)
-    yield harness
+    commits.works.clear()
+    await chat.says("and now?")
+    await harness.at_rest()
     stop.set()
     await serving
-
-
-async def watch_commits(home: Path, *plays: Play) -> list[str]:
-    """What is written about the second of two messages that are answered."""
-    commits = Commits()
-    async with observing(home, FakeModel(FIRST, *plays), commits) as harness:
-        commits.works.clear()
-        await harness.chat.says("and now?")
-        await harness.at_rest()
     return commits.works
-
-
-class SlowDisk:
-    """Holds the commit of the next event, and lets it fail if that is wanted."""
-
-    def __init__(self) -> None:
-        self.is_wanted = False
-        self.is_held = False
-        self.is_broken = False
-        self.go = threading.Event()
-
-    def __call__(self, moment: str, names: tuple[str, ...]) -> None:
-        if moment == "begin" and "inbox.store" in names and self.is_wanted:
-            self.is_wanted, self.is_held = False, True
-            assert self.go.wait(45)
-            if self.is_broken:
-                raise sqlite3.OperationalError("the disk hesitates")
-
-
-async def hold_event(harness: Harness, disk: SlowDisk) -> asyncio.Task[None]:
-    """Write while the disk is slow; return once the message's turn waits for the commit."""
-    disk.is_wanted = True
-    saying = asyncio.create_task(harness.chat.says("and now?", event="again"))
-    await harness.until(lambda: disk.is_held and len(harness.gateway.lanes) == 1)
-    for _ in range(200):  # rounds of the loop: far more than a turn takes to call its model
-        await asyncio.sleep(0)
-    return saying
-
-
-async def test_no_model_is_called_before_the_message_is_on_disk(tmp_path: Path) -> None:
-    model, disk = FakeModel(FIRST, say("So.")), SlowDisk()
-    async with observing(tmp_path, model, disk) as harness:
-        saying = await hold_event(harness, disk)
-        assert len(model.requests) == 1
-        assert not saying.done()
-        disk.go.set()
-        await saying
-        await harness.chat.sees_text("So.")
-        await harness.at_rest()
-        assert len(model.requests) == 2
-
-
-async def test_a_message_whose_commit_failed_is_answered_once_it_comes_again(
-    tmp_path: Path,
-) -> None:
-    model, disk = FakeModel(FIRST, say("So.")), SlowDisk()
-    async with observing(tmp_path, model, disk) as harness:
-        saying = await hold_event(harness, disk)
-        disk.is_broken = True
-        disk.go.set()
-        with pytest.raises(Unreachable, match="hesitates"):
-            await saying
-        await harness.at_rest()
-        assert len(model.requests) == 1
-        await harness.chat.says("and now?", event="again")
-        await harness.chat.sees_text("So.")
-        await harness.at_rest()
-        assert [shown.text for shown in harness.chat.shown] == ["Welcome.", "So."]
-        assert await states(harness, "turns") == ["answered", "answered"]
 
 
 async def test_a_short_turn_is_one_commit(tmp_path: Path) -> None:
