@@ -92,8 +92,7 @@ class Talaria:
 
     def restore_conversation(self, conversation: int) -> types.ConversationModel:
         """Bring a removed conversation back."""
-        made = self._post(f"/conversations/{conversation}/restore")
-        return cast(types.ConversationModel, made)
+        return cast(types.ConversationModel, self._post(f"/conversations/{conversation}/restore"))
 
     def messages(self, conversation: int) -> Iterator[types.MessageModel]:
         """List all messages of a conversation, newest first."""
@@ -189,11 +188,7 @@ class Talaria:
         return cast(types.JobDetail, json.loads(self._ask("PATCH", f"/jobs/{job}", change)))
 
     def act_on_job(
-        self,
-        job: int,
-        verb: Literal["run", "pause", "resume", "restore", "undo"],
-        *,
-        key: str = "",
+        self, job: int, verb: Literal["run", "pause", "resume", "restore", "undo"], *, key: str = ""
     ) -> types.JobDetail:
         """Run, pause, resume or restore a job, or undo its last change."""
         return cast(types.JobDetail, self._post(f"/jobs/{job}/{verb}", None, key))
