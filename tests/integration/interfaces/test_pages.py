@@ -128,6 +128,12 @@ async def test_a_turn_shows_its_waits_and_is_replayed_with_its_prompt_by_source(
         rows = dict(re.findall(r'<th scope="row">([^<]+)</th>\s*<td>([\d,]+)</td>', text))
         assert {"Instructions", "Tools", "Messages", "Tool results"} <= set(rows)
         assert "2 model calls read" in text
+        with (setup.home / "SOUL.md").open("a") as soul:
+            soul.write("You like herons.\n")
+        async with session.get(f"/turns/{newest}/replay") as answer:
+            text = await answer.text()
+        assert "The prompt would differ:" in text
+        assert '<ins class="text">You like herons.</ins>' in text
         before = await database.read(lambda c: c.execute("SELECT COUNT(*) FROM usage").fetchone())
         await database.write("test", wait)
         async with session.get(f"/turns/{newest}") as answer:
