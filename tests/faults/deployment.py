@@ -317,6 +317,12 @@ class Deployment:
             }:
                 await asyncio.sleep(_REST_POLL)
 
+    async def sees(self, chat: int, words: str) -> None:
+        """Return once a message of the bot in a chat has these words. Raises `TimeoutError`."""
+        async with asyncio.timeout(PATIENCE):
+            while not any(words in text for text in self.shown()[chat]):
+                await asyncio.sleep(_REST_POLL)
+
     async def stop_and_inspect(self, *, within: float = PATIENCE) -> Findings:
         """Wait for all answers, stop the gateway, and inspect the result.
 

@@ -117,7 +117,7 @@ def _find_strays(texts: Sequence[str]) -> list[str]:
     """
     return [
         text
-        for text, later in zip(texts, [*texts[1:], ""], strict=True)
+        for text, later in zip(texts, [*texts, ""][1:], strict=True)
         if FILLER in text and not tokens_of(text) and _squeeze(SLOW) not in _squeeze(text + later)
     ]
 

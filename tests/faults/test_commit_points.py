@@ -220,6 +220,7 @@ async def test_a_turn_that_crashed_six_times_is_given_up_with_a_notice(
     await deployment.open_process()
     innocent = await deployment.says(2)
     await deployment.all_seen([innocent])
+    await deployment.sees(1, "interrupted")
     findings = await deployment.stop_and_inspect(within=0)
     assert findings.lost == guilty.tokens
     assert len(findings.strange) == 1
@@ -266,6 +267,7 @@ async def test_a_turn_that_kills_the_process_harms_no_other_turn(
             async with asyncio.timeout(prompt):
                 await deployment.all_seen([await deployment.says(chat)])
         await deployment.all_ended()
+        await deployment.sees(1, "interrupted")
         crashes = 1 + deployment.crashes
         supervisor.cancel()
     findings = await deployment.stop_and_inspect(within=0)

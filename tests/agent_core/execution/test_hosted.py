@@ -127,7 +127,9 @@ async def test_a_lost_command_is_an_error_with_a_reason_and_it_ends(
 async def test_a_command_ends_whose_gateway_says_nothing(account: Account) -> None:
     backend = account.make(patience_seconds=1)
     done = await run_command(backend, shell("sleep 600"), seconds=45, most_bytes=MEGABYTE)
-    assert (done.status, done.limit) == (137, "")
+    # On a busy machine, its supervisor is ended (143) before it can begin the command.
+    assert done.status in (137, 143)
+    assert done.limit == ""
     await backend.close()
 
 
