@@ -9,7 +9,7 @@ READY := $(VENV)/ready
 # Most tests wait more than they compute: two workers per core keep it busy.
 WORKERS ?= 4
 # A test that hangs for four minutes prints its stack and fails; a new worker continues.
-TESTS := $(BIN)/pytest -n $(WORKERS) --dist worksteal \
+TESTS = $(BIN)/pytest -n $(WORKERS) --dist worksteal \
 	-o faulthandler_timeout=240 -o faulthandler_exit_on_timeout=true
 # Folders without tests of a whole gateway; the marker leaves out those that start a process. They
 # run in three parts: adapters mostly wait, and a worker of pytest-xdist would collect all of them.
@@ -69,6 +69,8 @@ lint: $(READY) ## Run the linters, the type checker and the import rules
 test: $(READY) ## Run the tests but the thorough ones; nothing leaves this machine
 	$(TESTS) -m "not long and not thorough"
 
+# These compute more than they wait.
+test-thorough: WORKERS = 2
 test-thorough: $(READY) ## Run the tests with kills, containers, a browser or npm (CI does)
 	$(TESTS) -m "thorough and not long"
 
