@@ -374,7 +374,7 @@ def drop_status(connection: Connection, *, outbox_id: OutboxId) -> None:
 
 
 def list_newest_ids(connection: Connection, *, platform: str, chats: tuple[str, str]) -> list[str]:
-    """Return the platform ids of the newest messages that certainly reached a range of chats."""
+    """Return the ids of the 20 newest messages that certainly reached a range of chats."""
     rows = connection.execute(
         "SELECT message_id FROM outbox WHERE platform = :platform AND chat BETWEEN :first AND :last"
         " AND message_id IS NOT NULL ORDER BY id DESC LIMIT 20",

@@ -59,7 +59,7 @@ async def show(look: Look) -> Fields:
         "sources": _list_sources(report, record.calls[-1].cache_read_tokens),
         "result": result,
         "verdict": texts.VERDICTS[result["verdict"]],
-        "changes": differ_in_words(prompt.system, now.system),
+        "changes": differ_in_words(prompt.system, now.system)[2:],  # without the two names
     }
 
 

@@ -134,6 +134,7 @@ async def test_a_turn_shows_its_waits_and_is_replayed_with_its_prompt_by_source(
             text = await answer.text()
         assert "The prompt would differ:" in text
         assert '<ins class="text">You like herons.</ins>' in text
+        assert "-- then" not in text
         before = await database.read(lambda c: c.execute("SELECT COUNT(*) FROM usage").fetchone())
         await database.write("test", wait)
         async with session.get(f"/turns/{newest}") as answer:
