@@ -10,7 +10,7 @@ from typing import cast
 from agent_core.errors import ToolArgumentError
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
-from agent_core.tools import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, make_schema
 from agent_core.tools.readers import ReaderCommand, ReaderFailed, ReaderPool
 from agent_core.transcript import ToolSpec, flatten
 
@@ -34,30 +34,23 @@ _SPEC = ToolSpec(
         "Draw numbers as a picture that goes out with your answer: bars to compare, a line for"
         " what changes over time. Only where numbers say more that way."
     ),
-    schema=json.dumps(
-        {
-            "type": "object",
-            "properties": {
-                "kind": {"type": "string", "enum": ["bar", "line"]},
-                "title": {"type": "string"},
-                "labels": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "minItems": 1,
-                    "maxItems": MOST_POINTS,
-                },
-                "values": {
-                    "type": "array",
-                    "items": {"type": "number"},
-                    "minItems": 1,
-                    "maxItems": MOST_POINTS,
-                },
-                "unit": {"type": "string"},
-            },
-            "required": ["kind", "title", "labels", "values"],
-            "additionalProperties": False,
+    schema=make_schema(
+        ("kind", "title", "labels", "values"),
+        kind={"type": "string", "enum": ["bar", "line"]},
+        title={"type": "string"},
+        labels={
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 1,
+            "maxItems": MOST_POINTS,
         },
-        separators=(",", ":"),
+        values={
+            "type": "array",
+            "items": {"type": "number"},
+            "minItems": 1,
+            "maxItems": MOST_POINTS,
+        },
+        unit={"type": "string"},
     ),
 )
 

@@ -1,6 +1,5 @@
 """The arguments of the `gather` tool, parsed. Pure."""
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from typing import Literal, cast
 
 from agent_core.errors import ToolArgumentError
 from agent_core.memory.recall import read_moment
-from agent_core.tools import local_time
+from agent_core.tools import local_time, make_object, make_schema
 from agent_core.transcript import ToolSpec
 
 Kind = Literal["calendar", "feed", "page", "github", "reminders", "recall"]
@@ -31,33 +30,22 @@ SPEC = ToolSpec(
         " Feeds, github (notifications) and recall (open ends of past chats, or `query`): what is"
         " new `since` (local time; else of the last 24 h)."
     ),
-    schema=json.dumps(
-        {
-            "type": "object",
-            "properties": {
-                "sources": {
-                    "type": "array",
-                    "minItems": 1,
-                    "maxItems": MOST_SOURCES,
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "kind": {"type": "string", "enum": list(KINDS)},
-                            "at": {"type": "string"},
-                            "query": {"type": "string"},
-                        },
-                        "required": ["kind"],
-                        "additionalProperties": False,
-                    },
-                },
-                "since": {"type": "string"},
-                "first": {"type": "string"},
-                "days": {"type": "integer", "minimum": 1, "maximum": MOST_DAYS},
-            },
-            "required": ["sources"],
-            "additionalProperties": False,
+    schema=make_schema(
+        ("sources",),
+        sources={
+            "type": "array",
+            "minItems": 1,
+            "maxItems": MOST_SOURCES,
+            "items": make_object(
+                ("kind",),
+                kind={"type": "string", "enum": list(KINDS)},
+                at={"type": "string"},
+                query={"type": "string"},
+            ),
         },
-        separators=(",", ":"),
+        since={"type": "string"},
+        first={"type": "string"},
+        days={"type": "integer", "minimum": 1, "maximum": MOST_DAYS},
     ),
 )
 

@@ -1,6 +1,5 @@
 """The arguments of the `schedule` tool, parsed into a job request. Pure."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
@@ -35,6 +34,7 @@ from agent_core.schedule.triggers import (
     read_once,
 )
 from agent_core.state.jobs.jobs import Options, Target
+from agent_core.tools import make_schema
 from agent_core.transcript import ToolSpec
 
 ACTIONS = ("create", "list", "change", "pause", "resume", "run_now", "delete")
@@ -61,67 +61,60 @@ SCHEDULE_SPEC = ToolSpec(
         " like 2026-11-23T08:00), in_minutes or on says when. kind `message`: `text` is sent as it"
         " stands; `prompt`: you get `text` then, with your tools, and your answer is sent."
     ),
-    schema=json.dumps(
-        {
-            "type": "object",
-            "properties": {
-                "action": {"enum": list(ACTIONS)},
-                "job": {"type": "integer"},
-                "kind": {"enum": ["message", "prompt"]},
-                "title": {"type": "string"},
-                "text": {"type": "string"},
-                "times": {
-                    **_NAMES,
-                    "description": "18:30, 09:00-17:00/90 (each 90 min), sunset-30 (min)",
-                },
-                "rule": {
-                    "type": "string",
-                    "description": "days of `times`: RRULE with FREQ, INTERVAL, BY…",
-                },
-                "skip": {
-                    **_NAMES,
-                    "description": "a date, 2026-12-24/2027-01-06, holidays, holidays:DE-BY,"
-                    " a calendar's URL",
-                },
-                "starts": {"type": "string", "description": "local date or time"},
-                "until": {"type": "string", "description": "likewise, included"},
-                "count": {"type": "integer"},
-                "place": {"type": "string", "description": "lat,lon of the sun"},
-                "cron": {"type": "string"},
-                "every_minutes": {"type": "integer"},
-                "at": {"type": "string"},
-                "in_minutes": {"type": "integer"},
-                "on": {
-                    "type": "string",
-                    "description": "after JOB [done|failed|ended]; message [WORDS]; feed URL;"
-                    " file *.pdf; webhook",
-                },
-                "zone": {"type": "string"},
-                "to": {
-                    "type": "array",
-                    "items": {"enum": [_HERE, _HOME, *_PLATFORMS]},
-                },
-                "late": {"enum": ["catch_up", "skip", "all"]},
-                "urgent": {"type": "boolean", "description": "also in quiet hours"},
-                "skills": {
-                    **_NAMES,
-                    "description": "`digest`: put its sources' addresses into `text`",
-                },
-                "model": {"type": "string"},
-                "tools": {**_NAMES, "description": "if not all"},
-                "aware": {"type": "boolean", "description": "sees its earlier runs"},
-                "day_usd": {"type": "number"},
-                "gate": {
-                    "type": "string",
-                    "description": "a check before a prompt runs, like `page URL contains"
-                    " WORDS`; `?` lists all",
-                },
-                "pause_after": {"type": "integer", "description": "failures in a row"},
-            },
-            "required": ["action"],
-            "additionalProperties": False,
+    schema=make_schema(
+        ("action",),
+        action={"enum": list(ACTIONS)},
+        job={"type": "integer"},
+        kind={"enum": ["message", "prompt"]},
+        title={"type": "string"},
+        text={"type": "string"},
+        times={
+            **_NAMES,
+            "description": "18:30, 09:00-17:00/90 (each 90 min), sunset-30 (min)",
         },
-        separators=(",", ":"),
+        rule={
+            "type": "string",
+            "description": "days of `times`: RRULE with FREQ, INTERVAL, BY…",
+        },
+        skip={
+            **_NAMES,
+            "description": "a date, 2026-12-24/2027-01-06, holidays, holidays:DE-BY,"
+            " a calendar's URL",
+        },
+        starts={"type": "string", "description": "local date or time"},
+        until={"type": "string", "description": "likewise, included"},
+        count={"type": "integer"},
+        place={"type": "string", "description": "lat,lon of the sun"},
+        cron={"type": "string"},
+        every_minutes={"type": "integer"},
+        at={"type": "string"},
+        in_minutes={"type": "integer"},
+        on={
+            "type": "string",
+            "description": "after JOB [done|failed|ended]; message [WORDS]; feed URL;"
+            " file *.pdf; webhook",
+        },
+        zone={"type": "string"},
+        to={
+            "type": "array",
+            "items": {"enum": [_HERE, _HOME, *_PLATFORMS]},
+        },
+        late={"enum": ["catch_up", "skip", "all"]},
+        urgent={"type": "boolean", "description": "also in quiet hours"},
+        skills={
+            **_NAMES,
+            "description": "`digest`: put its sources' addresses into `text`",
+        },
+        model={"type": "string"},
+        tools={**_NAMES, "description": "if not all"},
+        aware={"type": "boolean", "description": "sees its earlier runs"},
+        day_usd={"type": "number"},
+        gate={
+            "type": "string",
+            "description": "a check before a prompt runs, like `page URL contains"
+            " WORDS`; `?` lists all",
+        },
+        pause_after={"type": "integer", "description": "failures in a row"},
     ),
 )
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         describe_shape,
         list_reach,
     )
+    from agent_core.tools.schemas import make_object, make_schema
     from agent_core.tools.secret_scan import SecretMask, find_secret
     from agent_core.tools.selection import (
         PROMPT_TOOLS,
@@ -145,6 +146,8 @@ __all__ = [
     "list_reach",
     "list_settings",
     "local_time",
+    "make_object",
+    "make_schema",
     "make_terminal",
     "make_workspace_tools",
     "name_city",

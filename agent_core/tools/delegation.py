@@ -9,6 +9,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.tools.arguments import compile_schema, read_arguments
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.delegated_tasks import HelperReport, HelperTask
+from agent_core.tools.schemas import make_object, make_schema
 from agent_core.transcript import ToolSpec, flatten
 
 MOST_TASKS = 8
@@ -21,12 +22,7 @@ _LONGEST_RESULT = 6_000
 _SECONDS = 1_800.0
 _TITLE = 60
 _TEXT = {"type": "string", "minLength": 1, "maxLength": _LONGEST_TASK}
-_TASK = {
-    "type": "object",
-    "properties": {"goal": _TEXT, "context": _TEXT},
-    "required": ["goal"],
-    "additionalProperties": False,
-}
+_TASK = make_object(("goal",), goal=_TEXT, context=_TEXT)
 
 
 class DelegateTool:
@@ -43,27 +39,20 @@ class DelegateTool:
             " their results return; with `background`, at once an id for each task, and later a"
             " turn with its result."
         ),
-        schema=json.dumps(
-            {
-                "type": "object",
-                "properties": {
-                    "goal": _TEXT,
-                    "context": _TEXT,
-                    "tasks": {
-                        "type": "array",
-                        "items": _TASK,
-                        "minItems": 1,
-                        "maxItems": MOST_TASKS,
-                    },
-                    "output_schema": {
-                        "type": "object",
-                        "description": "JSON Schema of each result, an object",
-                    },
-                    "background": {"type": "boolean"},
-                },
-                "additionalProperties": False,
+        schema=make_schema(
+            goal=_TEXT,
+            context=_TEXT,
+            tasks={
+                "type": "array",
+                "items": _TASK,
+                "minItems": 1,
+                "maxItems": MOST_TASKS,
             },
-            separators=(",", ":"),
+            output_schema={
+                "type": "object",
+                "description": "JSON Schema of each result, an object",
+            },
+            background={"type": "boolean"},
         ),
     )
 

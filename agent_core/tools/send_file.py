@@ -9,6 +9,7 @@ from agent_core.execution import Backend
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.schemas import make_schema
 from agent_core.tools.workspace import find_slug
 from agent_core.transcript import ToolSpec, is_hidden
 
@@ -35,15 +36,7 @@ _SPEC = ToolSpec(
         "Send the person a text file, when they want one or the answer is too long for chat."
         " `name` has an ending and no folder."
     ),
-    schema=json.dumps(
-        {
-            "type": "object",
-            "properties": {"name": {"type": "string"}, "text": {"type": "string"}},
-            "required": ["name", "text"],
-            "additionalProperties": False,
-        },
-        separators=(",", ":"),
-    ),
+    schema=make_schema(("name", "text"), name={"type": "string"}, text={"type": "string"}),
 )
 
 

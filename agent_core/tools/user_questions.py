@@ -1,6 +1,5 @@
 """Ask the person in the middle of a turn, for a choice or an approval."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
@@ -10,6 +9,7 @@ from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.state.conversations.questions import Choice
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy.requests import Approver
+from agent_core.tools.schemas import make_schema
 from agent_core.transcript import ToolSpec, UntrustedSource
 
 MOST_OPTIONS = 6
@@ -100,22 +100,15 @@ _SPEC = ToolSpec(
     description=(
         "Let this person choose between buttons, and wait. Only if you can't go on without it."
     ),
-    schema=json.dumps(
-        {
-            "type": "object",
-            "properties": {
-                "question": {"type": "string"},
-                "options": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "minItems": 2,
-                    "maxItems": MOST_OPTIONS,
-                },
-            },
-            "required": ["question", "options"],
-            "additionalProperties": False,
+    schema=make_schema(
+        ("question", "options"),
+        question={"type": "string"},
+        options={
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 2,
+            "maxItems": MOST_OPTIONS,
         },
-        separators=(",", ":"),
     ),
 )
 

@@ -1,7 +1,6 @@
 """The `message_agent` tool: one named agent writes to others."""
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 
 from agent_core.agent.named.definition import NamedAgent
@@ -15,6 +14,7 @@ from agent_core.tools import (
     HelperTask,
     ToolContext,
     ToolResult,
+    make_schema,
 )
 from agent_core.transcript import ToolSpec
 
@@ -42,26 +42,19 @@ class MessageAgentTool:
             " waits for its answer until the deadline; `broadcast` asks all that have one of the"
             " tags, at the same time. With `list`, see which agents there are."
         ),
-        schema=json.dumps(
-            {
-                "type": "object",
-                "properties": {
-                    "mode": {"enum": ["list", "tell", "ask", "broadcast"]},
-                    "to": {"type": "string", "description": "the agent, for tell and ask"},
-                    "tags": {
-                        "type": "array",
-                        "items": {"type": "string"},
-                        "minItems": 1,
-                        "maxItems": 8,
-                        "description": "for broadcast",
-                    },
-                    "text": {"type": "string", "minLength": 1, "maxLength": _LONGEST_TEXT},
-                    "deadline_s": {"type": "integer", "minimum": 1, "maximum": _MOST_SECONDS},
-                },
-                "required": ["mode"],
-                "additionalProperties": False,
+        schema=make_schema(
+            ("mode",),
+            mode={"enum": ["list", "tell", "ask", "broadcast"]},
+            to={"type": "string", "description": "the agent, for tell and ask"},
+            tags={
+                "type": "array",
+                "items": {"type": "string"},
+                "minItems": 1,
+                "maxItems": 8,
+                "description": "for broadcast",
             },
-            separators=(",", ":"),
+            text={"type": "string", "minLength": 1, "maxLength": _LONGEST_TEXT},
+            deadline_s={"type": "integer", "minimum": 1, "maximum": _MOST_SECONDS},
         ),
     )
 

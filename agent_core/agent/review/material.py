@@ -9,6 +9,7 @@ from agent_core.agent.review.work import LESSON_TOOLS, NOTHING, QUESTION, Work, 
 from agent_core.ids import MessageId
 from agent_core.models import ModelRequest
 from agent_core.state.queues.reviews import Said
+from agent_core.tools import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec, quote, user_message
 
 MOST_MESSAGES = 80
@@ -44,15 +45,14 @@ def _write_spec(
     name: str, description: str, more: dict[str, object], required: list[str]
 ) -> ToolSpec:
     text = {"type": "string"}
-    schema = {
-        "type": "object",
-        "properties": {"text": text, "message": {"type": "integer"}, "quote": text, **more},
-        "required": ["text", "message", "quote", *required],
-        "additionalProperties": False,
-    }
-    return ToolSpec(
-        name=name, description=description, schema=json.dumps(schema, separators=(",", ":"))
+    schema = make_schema(
+        ("text", "message", "quote", *required),
+        text=text,
+        message={"type": "integer"},
+        quote=text,
+        **more,
     )
+    return ToolSpec(name=name, description=description, schema=schema)
 
 
 _TOOLS = (

@@ -18,6 +18,7 @@ from agent_core.state.conversations import messages, turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import reviews
 from agent_core.state.tokenizer import cut
+from agent_core.tools import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec, quote, user_message
 
 _MOST_TURNS = 200
@@ -46,15 +47,8 @@ reads your words. Call `note` or `patch` once if that would prevent a third time
 
 
 def _spec(name: str, description: str, fields: Sequence[str]) -> ToolSpec:
-    schema = {
-        "type": "object",
-        "properties": {field: {"type": "string"} for field in fields},
-        "required": list(fields),
-        "additionalProperties": False,
-    }
-    return ToolSpec(
-        name=name, description=description, schema=json.dumps(schema, separators=(",", ":"))
-    )
+    schema = make_schema(fields, **{field: {"type": "string"} for field in fields})
+    return ToolSpec(name=name, description=description, schema=schema)
 
 
 _NOTE = _spec("note", "Propose a rule for next time.", ("text",))

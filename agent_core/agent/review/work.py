@@ -18,6 +18,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.queues import reviews
 from agent_core.state.queues.reviews import Called
+from agent_core.tools import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec, flatten, quote
 
 WORK = "work"
@@ -48,15 +49,7 @@ answer here, too. At most one call of these:
 
 def _spec(name: str, description: str, fields: Sequence[str]) -> ToolSpec:
     properties = {one: {"type": "integer" if one == "turn" else "string"} for one in fields}
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": list(fields),
-        "additionalProperties": False,
-    }
-    return ToolSpec(
-        name=name, description=description, schema=json.dumps(schema, separators=(",", ":"))
-    )
+    return ToolSpec(name=name, description=description, schema=make_schema(fields, **properties))
 
 
 _CREATE = _spec("create", "Write a new skill.", ("name", "description", "body", "turn"))

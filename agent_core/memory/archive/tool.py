@@ -1,6 +1,5 @@
 """The `archive` tool: unlimited notes that the model looks up on demand."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,7 +26,7 @@ from agent_core.state.memory import archive, evidence
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.state.memory.ledger import Change, Origin
 from agent_core.state.people import people
-from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, local_time
+from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, local_time, make_schema
 from agent_core.transcript import ToolSpec, flatten, quote
 
 PAGE = 8
@@ -114,28 +113,24 @@ _MOST_COUNTED = 100_000
 
 def _write_spec(whose: str) -> ToolSpec:
     text = {"type": "string"}
-    schema = {
-        "type": "object",
-        "properties": {
-            "action": {"enum": ["insert", "search", "update", "delete", "tags"]},
-            "text": text,
-            "tags": {"type": "array", "items": text},
-            "id": text,
-            "query": text,
-            "since": text,
-            "until": text,
-            "page": {"type": "integer", "minimum": 1, "maximum": _MOST_PAGES},
-        },
-        "required": ["action"],
-        "additionalProperties": False,
-    }
+    schema = make_schema(
+        ("action",),
+        action={"enum": ["insert", "search", "update", "delete", "tags"]},
+        text=text,
+        tags={"type": "array", "items": text},
+        id=text,
+        query=text,
+        since=text,
+        until=text,
+        page={"type": "integer", "minimum": 1, "maximum": _MOST_PAGES},
+    )
     return ToolSpec(
         name="archive",
         description=(
             f"{whose}, unlimited, seen only by searching: for what is long or seldom needed."
             " search: by `query`, `tags` and time, else the newest; a whole one by `id`."
         ),
-        schema=json.dumps(schema, separators=(",", ":")),
+        schema=schema,
     )
 
 

@@ -1,6 +1,5 @@
 """The `recall` tool: search in past messages, within the scope of the conversation."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,7 +13,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.search import passages, search
 from agent_core.state.search.search import SearchFilter
-from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, local_time
+from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, local_time, make_schema
 from agent_core.transcript import ToolSpec, make_source
 
 DEFAULT_HITS = 10
@@ -29,21 +28,14 @@ _SPEC = ToolSpec(
         " rare words, in the language they were said in. `around`: read on around a hit's time."
         " Neither: latest conversations."
     ),
-    schema=json.dumps(
-        {
-            "type": "object",
-            "properties": {
-                "query": {"type": "string"},
-                "around": {"type": "string"},
-                "since": {"type": "string"},
-                "until": {"type": "string"},
-                "platform": {"type": "string"},
-                "role": {"enum": ["person", "you"]},
-                "limit": {"type": "integer", "minimum": 1, "maximum": 20},
-            },
-            "additionalProperties": False,
-        },
-        separators=(",", ":"),
+    schema=make_schema(
+        query={"type": "string"},
+        around={"type": "string"},
+        since={"type": "string"},
+        until={"type": "string"},
+        platform={"type": "string"},
+        role={"enum": ["person", "you"]},
+        limit={"type": "integer", "minimum": 1, "maximum": 20},
     ),
 )
 

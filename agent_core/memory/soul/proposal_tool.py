@@ -1,6 +1,5 @@
 """The `propose_identity` tool: changes of SOUL.md that an owner must approve."""
 
-import json
 from collections.abc import Mapping
 
 from agent_core.errors import ToolArgumentError
@@ -10,7 +9,7 @@ from agent_core.memory.files import FileText, find_flaw, hash_text
 from agent_core.memory.soul.soul import SoulFile
 from agent_core.memory.tool.tool import EVIDENCE_LIMIT
 from agent_core.state.memory.ledger import Origin
-from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, find_secret
+from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, find_secret, make_schema
 from agent_core.transcript import ToolSpec
 
 _LONGEST_DIFF = 6000
@@ -23,15 +22,7 @@ _SPEC = ToolSpec(
         "Propose a change of SOUL.md, the text that says who you are; an owner decides."
         " `text` is the new whole, or, with `old`, what that passage becomes."
     ),
-    schema=json.dumps(
-        {
-            "type": "object",
-            "properties": {"text": {"type": "string"}, "old": {"type": "string"}},
-            "required": ["text"],
-            "additionalProperties": False,
-        },
-        separators=(",", ":"),
-    ),
+    schema=make_schema(("text",), text={"type": "string"}, old={"type": "string"}),
 )
 
 

@@ -1,6 +1,5 @@
 """The `memory` tool: the model adds, corrects and removes entries of curated memory."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,15 @@ from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.tool import arguments as wanting
 from agent_core.memory.tool.arguments import MemoryRequest, describe_done, describe_refusal
 from agent_core.state.memory.ledger import Origin
-from agent_core.tools import Declaration, Effect, MemoryOwner, ToolContext, ToolResult, find_secret
+from agent_core.tools import (
+    Declaration,
+    Effect,
+    MemoryOwner,
+    ToolContext,
+    ToolResult,
+    find_secret,
+    make_schema,
+)
 from agent_core.transcript import ToolSpec
 
 EVIDENCE_LIMIT = 2_000
@@ -23,20 +30,15 @@ _ACTIONS = ["add", "replace", "remove", "rewrite", "batch"]
 
 
 def _write_schema(properties: dict[str, object], required: list[str]) -> str:
-    schema = {
-        "type": "object",
-        "properties": {
-            "action": {"enum": _ACTIONS},
-            "target": _STRING,
-            "text": _STRING,
-            "old": _STRING,
-            **properties,
-            "edits": {"type": "array", "items": {"type": "object"}},
-        },
-        "required": required,
-        "additionalProperties": False,
-    }
-    return json.dumps(schema, separators=(",", ":"))
+    return make_schema(
+        required,
+        action={"enum": _ACTIONS},
+        target=_STRING,
+        text=_STRING,
+        old=_STRING,
+        **properties,
+        edits={"type": "array", "items": {"type": "object"}},
+    )
 
 
 _HOW = (

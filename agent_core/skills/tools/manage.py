@@ -1,7 +1,6 @@
 """The `skill_manage` tool: the agent writes the home's skills, for an owner."""
 
 import asyncio
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -26,7 +25,7 @@ from agent_core.skills.changes import (
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
-from agent_core.tools import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, make_schema
 from agent_core.transcript import ToolSpec
 
 _EVIDENCE = 2_000
@@ -53,20 +52,13 @@ class SkillManageTool:
             " `add_file` adds `file`, such as scripts/count.py; `archive` and `restore` move one."
             " Read a skill before you patch it, and prefer a patch to a new one."
         ),
-        schema=json.dumps(
-            {
-                "type": "object",
-                "properties": {
-                    "action": {"enum": list(_ACTIONS)},
-                    "name": {"type": "string"},
-                    "text": {"type": "string"},
-                    "old": {"type": "string"},
-                    "file": {"type": "string"},
-                },
-                "required": ["action", "name"],
-                "additionalProperties": False,
-            },
-            separators=(",", ":"),
+        schema=make_schema(
+            ("action", "name"),
+            action={"enum": list(_ACTIONS)},
+            name={"type": "string"},
+            text={"type": "string"},
+            old={"type": "string"},
+            file={"type": "string"},
         ),
     )
 

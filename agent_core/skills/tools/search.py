@@ -1,10 +1,9 @@
 """The `skills_search` tool: skills by what they are for."""
 
-import json
 from collections.abc import Mapping
 
 from agent_core.skills.tools.directory import FIND_TOOL, LONGEST_LINE, SkillDirectory
-from agent_core.tools import SKILL_TOOL, Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools import SKILL_TOOL, Declaration, Effect, ToolContext, ToolResult, make_schema
 from agent_core.transcript import ToolSpec, escape, flatten, make_source
 
 _MOST_FOUND = 10
@@ -20,15 +19,7 @@ class SkillsSearchTool:
         description=(
             f"Find skills by a few words on the work, in English; `{SKILL_TOOL}` reads one."
         ),
-        schema=json.dumps(
-            {
-                "type": "object",
-                "properties": {"query": {"type": "string", "minLength": 1}},
-                "required": ["query"],
-                "additionalProperties": False,
-            },
-            separators=(",", ":"),
-        ),
+        schema=make_schema(("query",), query={"type": "string", "minLength": 1}),
     )
 
     def __init__(self, directory: SkillDirectory) -> None:

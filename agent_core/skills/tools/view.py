@@ -1,7 +1,6 @@
 """The `skill_view` tool: the text of a skill, and the files beside it."""
 
 import asyncio
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +15,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skill_uses, skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.memory.skills import SkillState
-from agent_core.tools import SKILL_TOOL, Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools import SKILL_TOOL, Declaration, Effect, ToolContext, ToolResult, make_schema
 from agent_core.transcript import ToolSpec, make_source
 
 _PART = 18_000
@@ -33,18 +32,11 @@ class SkillViewTool:
     spec = ToolSpec(
         name=SKILL_TOOL,
         description="Read a skill, or its `file`. `offset` reads on in a long text.",
-        schema=json.dumps(
-            {
-                "type": "object",
-                "properties": {
-                    "name": {"type": "string"},
-                    "file": {"type": "string"},
-                    "offset": {"type": "integer", "minimum": 0},
-                },
-                "required": ["name"],
-                "additionalProperties": False,
-            },
-            separators=(",", ":"),
+        schema=make_schema(
+            ("name",),
+            name={"type": "string"},
+            file={"type": "string"},
+            offset={"type": "integer", "minimum": 0},
         ),
     )
 

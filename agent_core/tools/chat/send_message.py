@@ -1,6 +1,5 @@
 """The `send_message` tool: sends a text, or a file with one, to another chat of the person."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from agent_core.state.people import people
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy.contract import Action
+from agent_core.tools.schemas import make_schema
 from agent_core.tools.send_file import read_workspace_file
 from agent_core.transcript import ToolSpec, flatten
 
@@ -42,30 +42,14 @@ _SPEC = ToolSpec(
         " `to` is `me` (their own chat), a platform such as `slack` (their own chat there), `home`,"
         " or #title of a group that they named just now."
     ),
-    schema=json.dumps(
-        {
-            "type": "object",
-            "properties": _PROPERTIES,
-            "required": ["to", "text"],
-            "additionalProperties": False,
-        },
-        separators=(",", ":"),
-    ),
+    schema=make_schema(("to", "text"), **_PROPERTIES),
 )
 
 
 _WITH_FILE = ToolSpec(
     name=_SPEC.name,
     description=f"{_SPEC.description} `path` is a file of the workspace that goes with it.",
-    schema=json.dumps(
-        {
-            "type": "object",
-            "properties": {**_PROPERTIES, "path": {"type": "string", "minLength": 1}},
-            "required": ["to", "text"],
-            "additionalProperties": False,
-        },
-        separators=(",", ":"),
-    ),
+    schema=make_schema(("to", "text"), **_PROPERTIES, path={"type": "string", "minLength": 1}),
 )
 
 

@@ -10,6 +10,7 @@ from agent_core.state.conversations import plans
 from agent_core.state.conversations.plans import Plan, PlanItem, PlanState
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.schemas import make_object
 from agent_core.transcript import ToolSpec, flatten
 
 MOST_STEPS = 20
@@ -38,27 +39,18 @@ class TodoTool:
                     "plan": {
                         "type": "array",
                         "maxItems": MOST_STEPS,
-                        "items": {
-                            "type": "object",
-                            "properties": {"text": _TEXT, "state": _STATE},
-                            "required": ["text"],
-                            "additionalProperties": False,
-                        },
+                        "items": make_object(("text",), text=_TEXT, state=_STATE),
                     },
                     "update": {
                         "type": "array",
                         "minItems": 1,
                         "maxItems": MOST_STEPS,
-                        "items": {
-                            "type": "object",
-                            "properties": {
-                                "number": {"type": "integer", "minimum": 1, "maximum": MOST_STEPS},
-                                "text": _TEXT,
-                                "state": _STATE,
-                            },
-                            "required": ["number"],
-                            "additionalProperties": False,
-                        },
+                        "items": make_object(
+                            ("number",),
+                            number={"type": "integer", "minimum": 1, "maximum": MOST_STEPS},
+                            text=_TEXT,
+                            state=_STATE,
+                        ),
                     },
                 },
                 "maxProperties": 1,

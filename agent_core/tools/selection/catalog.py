@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
 from agent_core.tools.contract import Declaration, Effect, Tool, ToolContext, ToolResult
+from agent_core.tools.schemas import make_schema
 from agent_core.tools.selection.ranking import WordIndex
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, flatten, make_source
 
@@ -122,7 +123,7 @@ class _SearchTool:
                 f"Find more tools, in English:{named} those of connected servers. Search before"
                 " you say that you can't do something."
             ),
-            schema=_make_schema(("query",), query={"type": "string"}),
+            schema=make_schema(("query",), query={"type": "string"}),
         )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
@@ -152,14 +153,8 @@ class _UseTool:
     spec = ToolSpec(
         name=USE_TOOL,
         description=f"Call a tool that `{SEARCH_TOOL}` found.",
-        schema=json.dumps(
-            {
-                "type": "object",
-                "properties": {"name": {"type": "string"}, "arguments": {"type": "object"}},
-                "required": ["name", "arguments"],
-                "additionalProperties": False,
-            },
-            separators=(",", ":"),
+        schema=make_schema(
+            ("name", "arguments"), name={"type": "string"}, arguments={"type": "object"}
         ),
     )
 
@@ -186,15 +181,3 @@ def _show(spec: ToolSpec) -> str:
 
 def _show_line(spec: ToolSpec) -> str:
     return f"- {spec.name}: {flatten(spec.description, _LONGEST_LINE)}"
-
-
-def _make_schema(required: Sequence[str], **properties: Mapping[str, object]) -> str:
-    return json.dumps(
-        {
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": False,
-        },
-        separators=(",", ":"),
-    )

@@ -1,6 +1,5 @@
 """The `web_fetch` tool: reads a page, a PDF file, a text or a picture from the web."""
 
-import json
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
@@ -11,6 +10,7 @@ from agent_core.tools.network import ForbiddenAddress, check_url, show_link
 from agent_core.tools.policy import Action
 from agent_core.tools.readers import Extract, ReaderPool, SourceFailed
 from agent_core.tools.results import add_image, add_pdf, describe_image, describe_pdf
+from agent_core.tools.schemas import make_schema
 from agent_core.tools.web.documents import read_document
 from agent_core.tools.web.fetching import Fetcher, FetchRequest, Page
 from agent_core.transcript import ToolSpec, make_source, quote
@@ -24,18 +24,7 @@ _LONGEST_SHOWN = 100
 SPEC = ToolSpec(
     name="web_fetch",
     description="Read a web page, PDF, text or picture.",
-    schema=json.dumps(
-        {
-            "type": "object",
-            "properties": {
-                "url": {"type": "string"},
-                "offset": {"type": "integer", "minimum": 0},
-            },
-            "required": ["url"],
-            "additionalProperties": False,
-        },
-        separators=(",", ":"),
-    ),
+    schema=make_schema(("url",), url={"type": "string"}, offset={"type": "integer", "minimum": 0}),
 )
 
 

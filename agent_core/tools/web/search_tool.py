@@ -1,6 +1,5 @@
 """The `web_search` tool: titles, links and snippets of pages."""
 
-import json
 from collections.abc import Mapping, Sequence
 
 from agent_core.errors import ToolArgumentError
@@ -8,6 +7,7 @@ from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResu
 from agent_core.tools.network import show_link
 from agent_core.tools.policy import Action
 from agent_core.tools.readers import SourceFailed
+from agent_core.tools.schemas import make_schema
 from agent_core.tools.web.search import SearchEngine, SearchResult
 from agent_core.transcript import ToolSpec, make_source, quote
 
@@ -20,17 +20,10 @@ _LONGEST_SNIPPET = 400
 SPEC = ToolSpec(
     name="web_search",
     description="Search the web; `web_fetch` reads what it finds.",
-    schema=json.dumps(
-        {
-            "type": "object",
-            "properties": {
-                "query": {"type": "string"},
-                "count": {"type": "integer", "minimum": 1, "maximum": MOST_RESULTS},
-            },
-            "required": ["query"],
-            "additionalProperties": False,
-        },
-        separators=(",", ":"),
+    schema=make_schema(
+        ("query",),
+        query={"type": "string"},
+        count={"type": "integer", "minimum": 1, "maximum": MOST_RESULTS},
     ),
 )
 

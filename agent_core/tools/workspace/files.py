@@ -7,11 +7,11 @@ from agent_core.state.conversations.images import find_fault, find_pdf_fault, fi
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.readers import ReaderPool, SourceFailed, read_pdf
 from agent_core.tools.results import add_image, add_pdf, describe_image, describe_pdf
+from agent_core.tools.schemas import make_schema
 from agent_core.tools.workspace.folder_notes import FolderNotes
 from agent_core.tools.workspace.workspaces import (
     Workspaces,
     find_slug,
-    make_schema,
     read_text,
     refuse_binary,
 )

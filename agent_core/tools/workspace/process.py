@@ -9,6 +9,7 @@ from agent_core.ids import ProcessId
 from agent_core.state.jobs.processes import ProcessRow
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy import Action, list_input_actions
+from agent_core.tools.schemas import make_schema
 from agent_core.tools.workspace.background import KILLED, BackgroundCommands, name_log
 from agent_core.tools.workspace.output import (
     OUT_OF_TIME,
@@ -21,7 +22,6 @@ from agent_core.tools.workspace.workspaces import (
     MOST_BYTES,
     Workspaces,
     find_slug,
-    make_schema,
     read_text,
 )
 from agent_core.transcript import ToolSpec, make_source

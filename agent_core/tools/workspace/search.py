@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from agent_core.execution import Command, run_command
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
+from agent_core.tools.schemas import make_schema
+from agent_core.tools.workspace.workspaces import Workspaces, find_slug, read_text
 from agent_core.transcript import ToolSpec, make_source, strip_controls
 
 _SECONDS = 30.0

@@ -7,6 +7,7 @@ from agent_core.execution import Command, Completed, run_command
 from agent_core.state.jobs.processes import NewProcess
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy import Action, list_command_actions
+from agent_core.tools.schemas import make_schema
 from agent_core.tools.workspace.background import BackgroundCommands, name_log
 from agent_core.tools.workspace.named_secrets import (
     SECRET_PROPERTY,
@@ -25,7 +26,7 @@ from agent_core.tools.workspace.output import (
 )
 from agent_core.tools.workspace.process import name_process
 from agent_core.tools.workspace.shell import make_secret_command, make_shell_command
-from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
+from agent_core.tools.workspace.workspaces import Workspaces, find_slug, read_text
 from agent_core.transcript import ToolSpec, flatten, make_source
 
 MOST_OUTPUT = 8_000_000

@@ -1,7 +1,6 @@
 """The workspace of a call: whose it is, and the order of the calls that change it."""
 
 import asyncio
-import json
 import re
 from collections.abc import Mapping
 from weakref import WeakValueDictionary
@@ -93,16 +92,3 @@ def read_text(arguments: Mapping[str, object], name: str) -> str:
     if "\0" in value:
         raise ToolArgumentError(f"`{name}` can't hold a NUL character")
     return value
-
-
-def make_schema(required: tuple[str, ...], **properties: Mapping[str, object]) -> str:
-    """Return the schema of an object with these properties as JSON."""
-    return json.dumps(
-        {
-            "type": "object",
-            "properties": properties,
-            **({"required": required} if required else {}),
-            "additionalProperties": False,
-        },
-        separators=(",", ":"),
-    )

@@ -1,6 +1,5 @@
 """The Honcho provider, built on its SDK: peers, sessions, conclusions and the dialectic."""
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -29,6 +28,7 @@ from agent_core.memory.contract import (
     MemoryProvider,
     MemorySnapshot,
 )
+from agent_core.tools import make_schema
 from agent_core.transcript import ToolSpec
 
 _NO_ROUTE = "Not Found"
@@ -110,14 +110,8 @@ _ASK = ToolSpec(
         "Ask an external memory that followed every conversation with this person: habits, wishes,"
         " reasons. Slow, and it may be wrong. Use your other tools first."
     ),
-    schema=json.dumps(
-        {
-            "type": "object",
-            "properties": {"question": {"type": "string", "minLength": 1, "maxLength": 2000}},
-            "required": ["question"],
-            "additionalProperties": False,
-        },
-        separators=(",", ":"),
+    schema=make_schema(
+        ("question",), question={"type": "string", "minLength": 1, "maxLength": 2000}
     ),
 )
 

@@ -13,6 +13,7 @@ from agent_core.execution import Command, Exit, Process
 from agent_core.ids import CallId
 from agent_core.tools.contract import CallTool, Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy import Action, list_input_actions
+from agent_core.tools.schemas import make_schema
 from agent_core.tools.workspace.code import program
 from agent_core.tools.workspace.code.frames import CodeCall, CodeEnd, CodeOutput, FrameReader
 from agent_core.tools.workspace.output import (
@@ -23,7 +24,7 @@ from agent_core.tools.workspace.output import (
     read_output,
     shorten,
 )
-from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
+from agent_core.tools.workspace.workspaces import Workspaces, find_slug, read_text
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, flatten, make_source
 
 EXECUTE_CODE = "execute_code"
