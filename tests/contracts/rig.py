@@ -5,8 +5,6 @@ of that name: `async with telegram(folder) as rig`. The suite runs the adapter i
 `running`. Rigs have no `says` before that.
 """
 
-import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -31,6 +29,7 @@ from adapters.abilities import (
 from adapters.contract import ChatAdapter, Inlet
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
+from tests.adapters.rig import started
 
 ABILITIES: tuple[type, ...] = (
     CanAsk,
@@ -159,29 +158,5 @@ Rigs = dict[str, Callable[[Path], AbstractAsyncContextManager[Rig]]]
 @asynccontextmanager
 async def running(rig: Rig, inlet: Inlet) -> AsyncIterator[None]:
     """The adapter runs and is connected, and the person's client is open."""
-    run = asyncio.create_task(rig.adapter.run(inlet))
-    try:
-        await connected(rig, run)
-        async with rig.looking():
-            yield
-    finally:
-        run.cancel()
-        async with asyncio.timeout(45):
-            with contextlib.suppress(asyncio.CancelledError):
-                await run
-
-
-async def connected(rig: Rig, run: asyncio.Task[None] | None = None) -> None:
-    """Return once the adapter says that it is connected. Raises what ended it before."""
-    async with asyncio.timeout(45):
-        while rig.adapter.health().state != "connected":
-            if run and run.done():
-                await run
-            await asyncio.sleep(0.01)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Return once the condition holds. Raises `TimeoutError`."""
-    async with asyncio.timeout(45):
-        while not condition():
-            await asyncio.sleep(0.005)
+    async with started(rig.adapter, inlet), rig.looking():
+        yield

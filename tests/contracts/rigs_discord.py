@@ -10,6 +10,7 @@ from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.settings import DiscordSettings
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
+from tests.adapters.rig import until
 from tests.contracts.rig import (
     ABILITIES,
     CanShowSteps,
@@ -18,7 +19,6 @@ from tests.contracts.rig import (
     Rig,
     SpellsCommands,
     Trait,
-    until,
 )
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator

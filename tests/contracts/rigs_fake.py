@@ -16,7 +16,8 @@ from adapters.abilities import (
 from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
-from tests.contracts.rig import ABILITIES, Place, Rig, Trait, until
+from tests.adapters.rig import until
+from tests.contracts.rig import ABILITIES, Place, Rig, Trait
 from tests.fakes.chat import FakeChat, PlainChat, Shown
 
 

@@ -9,7 +9,8 @@ from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.settings import SlackSettings
-from tests.contracts.rig import ABILITIES, CountsTogether, Place, Rig, Trait, until
+from tests.adapters.rig import until
+from tests.contracts.rig import ABILITIES, CountsTogether, Place, Rig, Trait
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator, SlackMessage
 

@@ -4,7 +4,8 @@ import pytest
 
 from adapters.abilities import CanAsk, CanEdit
 from adapters.messages import Button
-from tests.contracts.rig import Rig, running, until
+from tests.adapters.rig import until
+from tests.contracts.rig import Rig, running
 from tests.contracts.speech import able, message, read, read_press
 from tests.fakes.inlet import FakeInlet
 

@@ -7,7 +7,8 @@ import pytest
 from adapters.abilities import CanDelete, CanEdit, CanType
 from adapters.ids import EventId
 from adapters.messages import RawEvent
-from tests.contracts.rig import Rig, running, until
+from tests.adapters.rig import until
+from tests.contracts.rig import Rig, running
 from tests.contracts.speech import able, message, need, read
 from tests.fakes.inlet import FakeInlet
 

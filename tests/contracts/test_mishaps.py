@@ -5,7 +5,8 @@ import pytest
 from adapters.abilities import CanAsk, CanEdit, CanFetch, CanFind
 from adapters.errors import ChatGone, RateLimited, Unreachable, Unsure
 from adapters.messages import Button, InboundMessage, OutboundFile
-from tests.contracts.rig import Place, Rig, connected, running, until
+from tests.adapters.rig import until
+from tests.contracts.rig import Place, Rig, running
 from tests.contracts.speech import able, deliver, message, need, read
 from tests.fakes.inlet import FakeInlet
 
@@ -58,7 +59,7 @@ async def test_what_was_written_during_an_outage_comes_once_and_in_order(
     for number in range(5):
         await rig.says_unheard(f"missed {number}")
     await rig.clear_faults()
-    await connected(rig)
+    await until(lambda: rig.adapter.health().state == "connected")
     missed = [f"missed {number}" for number in range(5)]
     assert await texts(rig, inlet, 6) == ["before", *missed]
     await rig.says("after")
@@ -250,7 +251,7 @@ async def test_what_surely_did_not_leave_is_told_apart(rig: Rig) -> None:
         await rig.adapter.send(message(rig, "nobody there"))
     assert rig.shown() == []
     await rig.clear_faults()
-    await connected(rig)
+    await until(lambda: rig.adapter.health().state == "connected")
     await rig.adapter.send(message(rig, "there again"))
     assert rig.shown() == ["there again"]
 

@@ -2,7 +2,8 @@
 
 from adapters.abilities import CanCount, CanDelete, CanReact
 from adapters.messages import EmojiReaction, RawEvent
-from tests.contracts.rig import Place, Rig, until
+from tests.adapters.rig import until
+from tests.contracts.rig import Place, Rig
 from tests.contracts.speech import able, message, need, read
 from tests.fakes.inlet import FakeInlet
 

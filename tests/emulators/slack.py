@@ -382,6 +382,10 @@ class SlackEmulator:
             if message.bot is not None and thread_ts in (None, message.thread_ts)
         ]
 
+    def called(self, method: str) -> list[dict[str, Any]]:
+        """Return the parameters of all calls of a method so far."""
+        return [parameters for name, parameters in self.calls if name == method]
+
     def messages(self, channel: str) -> list[SlackMessage]:
         """Return all messages of a channel and its threads, oldest first."""
         found = list(self.world.channels[channel].messages.values())

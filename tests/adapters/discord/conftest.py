@@ -1,9 +1,10 @@
-"""The emulated Discord and an inlet."""
+"""The emulated Discord, and an adapter that is connected to it."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.adapters.discord.rig import Rig, running
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
 
@@ -17,3 +18,9 @@ async def api() -> AsyncIterator[DiscordEmulator]:
 @pytest.fixture
 def inlet() -> FakeInlet:
     return FakeInlet()
+
+
+@pytest.fixture
+async def rig(api: DiscordEmulator, inlet: FakeInlet) -> AsyncIterator[Rig]:
+    async with running(api, inlet) as rig:
+        yield rig

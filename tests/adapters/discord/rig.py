@@ -1,16 +1,15 @@
-"""A running adapter on the emulated Discord, raw messages, and conditions to wait for."""
+"""A running adapter on the emulated Discord, and messages for it."""
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.settings import DiscordSettings
 from adapters.ids import Address
 from adapters.messages import ButtonPress, InboundMessage, OutboundMessage
+from tests.adapters.rig import started
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
 
@@ -29,48 +28,39 @@ def settings_for(api: DiscordEmulator, **changes: Any) -> DiscordSettings:
     return replace(known, **changes)
 
 
+@dataclass(frozen=True)
+class Rig:
+    """A connected adapter, the Discord that it uses, and what it received."""
+
+    api: DiscordEmulator
+    adapter: DiscordAdapter
+    inlet: FakeInlet
+
+    def said(self) -> list[str]:
+        """Return the texts of all events so far."""
+        found = [self.adapter.receive(event) for event in self.inlet.taken.values()]
+        return [one.text for one in found if isinstance(one, InboundMessage)]
+
+    def presses(self) -> list[ButtonPress]:
+        """Return the presses of all events so far."""
+        found = [self.adapter.receive(event) for event in self.inlet.taken.values()]
+        return [one for one in found if isinstance(one, ButtonPress)]
+
+    async def hears(self, count: int = 1) -> InboundMessage:
+        """Return the newest message once there are `count` events."""
+        events = await self.inlet.receives(count)
+        found = self.adapter.receive(events[-1])
+        assert isinstance(found, InboundMessage)
+        return found
+
+
 @asynccontextmanager
 async def running(
-    api: DiscordEmulator, inlet: FakeInlet, **changes: Any
-) -> AsyncIterator[DiscordAdapter]:
-    """A connected adapter."""
-    adapter = DiscordAdapter(settings_for(api, **changes))
-    task = asyncio.create_task(adapter.run(inlet))
-    try:
-        await until(lambda: adapter.health().state == "connected" or task.done())
-        yield adapter
-    finally:
-        task.cancel()
-        async with asyncio.timeout(45):
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Return once the condition holds. Raises `TimeoutError`."""
-    async with asyncio.timeout(45):
-        while not condition():
-            await asyncio.sleep(0.003)
-
-
-def said(adapter: DiscordAdapter, inlet: FakeInlet) -> list[str]:
-    """Return the texts of all events so far."""
-    found = [adapter.receive(event) for event in inlet.taken.values()]
-    return [one.text for one in found if isinstance(one, InboundMessage)]
-
-
-def presses(adapter: DiscordAdapter, inlet: FakeInlet) -> list[ButtonPress]:
-    """Return the presses of all events so far."""
-    found = [adapter.receive(event) for event in inlet.taken.values()]
-    return [one for one in found if isinstance(one, ButtonPress)]
-
-
-async def hears(adapter: DiscordAdapter, inlet: FakeInlet, count: int = 1) -> InboundMessage:
-    """Return the newest message once there are `count` events."""
-    events = await inlet.receives(count)
-    found = adapter.receive(events[-1])
-    assert isinstance(found, InboundMessage)
-    return found
+    api: DiscordEmulator, inlet: FakeInlet | None = None, **changes: Any
+) -> AsyncIterator[Rig]:
+    rig = Rig(api, DiscordAdapter(settings_for(api, **changes)), inlet or FakeInlet())
+    async with started(rig.adapter, rig.inlet):
+        yield rig
 
 
 def direct(api: DiscordEmulator, number: int = ANNA) -> Address:

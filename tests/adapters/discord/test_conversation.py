@@ -9,26 +9,23 @@ from adapters.messages import EmojiReaction, InboundMessage, OutboundMessage, Pr
 from tests.adapters.discord.rig import (
     ANNA,
     BEN,
+    Rig,
     direct,
-    hears,
     queued,
     room,
     running,
-    said,
-    until,
 )
+from tests.adapters.rig import until
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
 
 
-async def test_only_messages_to_the_bot_are_handed_over(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_only_messages_to_the_bot_are_handed_over(api: DiscordEmulator) -> None:
     guild = api.guild("House", [ANNA, BEN])
     channel = api.channel(guild)
     api.other_bot(9)
-    async with running(api, inlet) as adapter:
-        ours = int(await adapter.send(queued(room(channel), "hello all")))
+    async with running(api) as rig:
+        ours = int(await rig.adapter.send(queued(room(channel), "hello all")))
         await api.says(ANNA, "nothing for you", channel=channel)
         await api.says(ANNA, "@everyone dinner", channel=channel)
         await api.says(ANNA, "named", channel=channel, mentions=[api.user_id])
@@ -37,49 +34,42 @@ async def test_only_messages_to_the_bot_are_handed_over(
         await api.says(9, "I am a bot", channel=channel, mentions=[api.user_id])
         await api.notes(ANNA, 7, channel=channel)
         await api.says(ANNA, "in private")
-        await inlet.receives(6)
-        assert said(adapter, inlet) == ["named", "by role", "as an answer", "in private"]
-        assert len(inlet.handed_over) == 6, "Anna and the other bot are noticed, once each"
+        await rig.inlet.receives(6)
+        assert rig.said() == ["named", "by role", "as an answer", "in private"]
+        assert len(rig.inlet.handed_over) == 6, "Anna and the other bot are noticed, once each"
 
 
-async def test_an_answer_in_a_thread_or_a_post_of_a_forum_stays_there(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_an_answer_in_a_thread_or_a_post_of_a_forum_stays_there(api: DiscordEmulator) -> None:
     guild = api.guild("House", [ANNA])
     channel, forum = api.channel(guild), api.forum(guild)
-    async with running(api, inlet) as adapter:
+    async with running(api) as rig:
         for number, parent in enumerate((channel, forum), start=1):
             thread = await api.thread(parent, f"Dinner {number}", ANNA)
             await api.says(ANNA, "and you?", channel=thread, mentions=[api.user_id])
-            heard = await hears(adapter, inlet, number)
+            heard = await rig.hears(number)
             assert heard.address == room(parent, thread)
             assert heard.room_title == f"House #Dinner {number}"
-            await adapter.send(queued(heard.address, "me too", reply_to=heard.message_id))
+            await rig.adapter.send(queued(heard.address, "me too", reply_to=heard.message_id))
             (shown,) = api.messages(thread)
             assert (shown.content, shown.reference) == ("me too", int(heard.message_id))
         assert api.messages(channel) == []
 
 
-async def test_an_edit_is_an_event_and_a_link_preview_is_not(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        message_id = await api.says(ANNA, "see https://example.org")
-        await api.unfurls(message_id)
-        await api.edits(message_id, "never mind")
-        first, second = await inlet.receives(2)
-        edit = adapter.receive(second)
-        assert isinstance(edit, InboundMessage)
-        assert (edit.text, edit.is_edit) == ("never mind", True)
-        assert (first.position, second.position) == (str(message_id).zfill(20), "")
+async def test_an_edit_is_an_event_and_a_link_preview_is_not(rig: Rig) -> None:
+    message_id = await rig.api.says(ANNA, "see https://example.org")
+    await rig.api.unfurls(message_id)
+    await rig.api.edits(message_id, "never mind")
+    first, second = await rig.inlet.receives(2)
+    edit = rig.adapter.receive(second)
+    assert isinstance(edit, InboundMessage)
+    assert (edit.text, edit.is_edit) == ("never mind", True)
+    assert (first.position, second.position) == (str(message_id).zfill(20), "")
 
 
-async def test_messages_of_others_move_the_read_position_sometimes(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_messages_of_others_move_the_read_position_sometimes(api: DiscordEmulator) -> None:
     guild = api.guild("House", [ANNA, BEN])
     known, unknown = api.channel(guild, "known"), api.channel(guild, "unknown")
-    async with running(api, inlet):
+    async with running(api) as rig:
         await api.says(ANNA, "hi", channel=known, mentions=[api.user_id])
         for _ in range(NOISE + 5):
             last = await api.says(BEN, "chatter", channel=known)
@@ -87,66 +77,62 @@ async def test_messages_of_others_move_the_read_position_sometimes(
             if _ == NOISE - 1:
                 marked = last
         await api.says(ANNA, "there?")
-        await inlet.receives(4)
-        assert inlet.positions[str(known)] == str(marked).zfill(20)
-        assert set(await inlet.marks()) == {str(known), direct(api).chat_id, REST}
+        await rig.inlet.receives(4)
+        assert rig.inlet.positions[str(known)] == str(marked).zfill(20)
+        assert set(await rig.inlet.marks()) == {str(known), direct(api).chat_id, REST}
 
 
-async def test_without_the_intent_messages_to_the_bot_are_readable(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_without_the_intent_messages_to_the_bot_are_readable(api: DiscordEmulator) -> None:
     api.without_intents("message_content")
     channel = api.channel(api.guild("House", [ANNA]))
-    async with running(api, inlet, message_content=False) as adapter:
+    async with running(api, message_content=False) as rig:
         await api.says(ANNA, "hello", channel=channel, mentions=[api.user_id])
         await api.says(ANNA, "in private")
-        await inlet.receives(2)
-        assert sorted(said(adapter, inlet)) == ["hello", "in private"]
+        await rig.inlet.receives(2)
+        assert sorted(rig.said()) == ["hello", "in private"]
 
 
-async def test_member_counts_are_never_too_low(api: DiscordEmulator, inlet: FakeInlet) -> None:
+async def test_member_counts_are_never_too_low(api: DiscordEmulator) -> None:
     guild = api.guild("House", [ANNA])
     channel = api.channel(guild)
-    async with running(api, inlet) as adapter:
-        assert await adapter.count_people(direct(api)) == 1
-        assert await adapter.count_people(room(channel)) == 1
+    async with running(api) as rig:
+        assert await rig.adapter.count_people(direct(api)) == 1
+        assert await rig.adapter.count_people(room(channel)) == 1
         alone = api.channel(api.guild("Office", [ANNA]))
         thread = await api.thread(alone, "Side", ANNA)
-        assert await adapter.count_people(room(alone, thread)) == 1
+        assert await rig.adapter.count_people(room(alone, thread)) == 1
         await api.joins(BEN, guild)
-        assert await adapter.count_people(room(channel)) == 2, "that another came shows at once"
+        assert await rig.adapter.count_people(room(channel)) == 2, "that another came shows at once"
         await api.joins(BEN, guild, is_there=False)
-        assert await adapter.count_people(room(channel)) == 2, "that one went shows later"
+        assert await rig.adapter.count_people(room(channel)) == 2, "that one went shows later"
 
 
-async def test_an_omitted_member_count_is_unknown(api: DiscordEmulator, inlet: FakeInlet) -> None:
+async def test_an_omitted_member_count_is_unknown(api: DiscordEmulator) -> None:
     channel = api.channel(api.guild("House", [ANNA]))
-    async with running(api, inlet) as adapter:
-        assert await adapter.count_people(room(channel)) == 1
+    async with running(api) as rig:
+        assert await rig.adapter.count_people(room(channel)) == 1
         api.world.hides_counts = True
-        assert await adapter.count_people(room(channel)) is None
+        assert await rig.adapter.count_people(room(channel)) is None
 
 
-async def test_the_owner_of_a_server_is_its_creator(api: DiscordEmulator, inlet: FakeInlet) -> None:
+async def test_the_owner_of_a_server_is_its_creator(api: DiscordEmulator) -> None:
     channel = api.channel(api.guild("House", [ANNA, BEN]))
-    async with running(api, inlet) as adapter:
+    async with running(api) as rig:
         anna = str(api.user(ANNA))
-        assert await adapter.find_creator(room(channel)) == anna
-        assert await adapter.find_creator(direct(api)) is None
+        assert await rig.adapter.find_creator(room(channel)) == anna
+        assert await rig.adapter.find_creator(direct(api)) is None
 
 
-async def test_people_who_write_aside_react_or_join_are_noticed_once(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_people_who_write_aside_react_or_join_are_noticed_once(api: DiscordEmulator) -> None:
     channel = api.channel(api.guild("House", [ANNA, BEN]))
-    async with running(api, inlet) as adapter:
+    async with running(api) as rig:
         for _ in range(3):
             aside = await api.says(ANNA, "to nobody", channel=channel)
         await api.reacts(BEN, aside, "🎉")
         await api.reacts(BEN, aside, "👍")
         await api.says(ANNA, "hello", channel=channel, mentions=[api.user_id])
-        events = await inlet.receives(3)
-        found = [adapter.receive(event) for event in events]
+        events = await rig.inlet.receives(3)
+        found = [rig.adapter.receive(event) for event in events]
         assert found[:2] == [
             Presence(address=room(channel), user_ids=(PlatformUserId(str(api.user(number))),))
             for number in (ANNA, BEN)
@@ -155,19 +141,19 @@ async def test_people_who_write_aside_react_or_join_are_noticed_once(
 
 
 async def test_a_reaction_to_the_bots_words_is_kept_and_others_only_show_who_is_there(
-    api: DiscordEmulator, inlet: FakeInlet
+    api: DiscordEmulator,
 ) -> None:
     channel = api.channel(api.guild("House", [ANNA, BEN]))
-    async with running(api, inlet) as adapter:
+    async with running(api) as rig:
         aside = await api.says(ANNA, "to nobody", channel=channel)
-        sent = await adapter.send(OutboundMessage(address=room(channel), text="hi"))
+        sent = await rig.adapter.send(OutboundMessage(address=room(channel), text="hi"))
         await api.reacts(BEN, int(sent), "👍")
         await api.reacts(BEN, aside, "👍")
         await api.reacts(BEN, int(sent), "👍", is_on=False)
-        _, *events = await inlet.receives(3)
+        _, *events = await rig.inlet.receives(3)
         ben = PlatformUserId(str(api.user(BEN)))
         change = EmojiReaction(address=room(channel), message_id=sent, user_id=ben)
-        assert [adapter.receive(event) for event in events] == [
+        assert [rig.adapter.receive(event) for event in events] == [
             replace(change, added=("👍",)),
             replace(change, removed=("👍",)),
         ]
@@ -182,35 +168,29 @@ async def test_people_who_wrote_during_downtime_are_noticed(
         await inlet.receives(1)
     for _ in range(2):
         await api.says(BEN, "is anybody here?", channel=channel)
-    async with running(api, inlet) as adapter:
+    async with running(api, inlet) as rig:
         events = await inlet.receives(2)
         ben = PlatformUserId(str(api.user(BEN)))
-        assert adapter.receive(events[1]) == Presence(address=room(channel), user_ids=(ben,))
+        assert rig.adapter.receive(events[1]) == Presence(address=room(channel), user_ids=(ben,))
 
 
-async def test_a_new_channel_and_server_are_known_at_once(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        channel = api.channel(api.guild("Fresh", [ANNA]), "start")
-        await api.says(ANNA, "hello", channel=channel, role_mention=True)
-        heard = await hears(adapter, inlet)
-        assert (heard.room_title, heard.text) == ("Fresh #start", "hello")
+async def test_a_new_channel_and_server_are_known_at_once(rig: Rig) -> None:
+    channel = rig.api.channel(rig.api.guild("Fresh", [ANNA]), "start")
+    await rig.api.says(ANNA, "hello", channel=channel, role_mention=True)
+    heard = await rig.hears()
+    assert (heard.room_title, heard.text) == ("Fresh #start", "hello")
 
 
-async def test_typing_reactions_and_deletions_reach_discord(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        message_id = await api.says(ANNA, "hello")
-        heard = await hears(adapter, inlet)
-        await adapter.type(heard.address)
-        assert api.typings(api.dm(ANNA)) == 1
-        await adapter.react(heard.address, heard.message_id, seen=True)
-        assert api.reactions(message_id) == ["👀"]
-        await adapter.react(heard.address, heard.message_id, seen=False)
-        assert api.reactions(message_id) == []
-        sent = await adapter.send(queued(heard.address, "oops"))
-        await adapter.delete(heard.address, sent)
-        await adapter.delete(heard.address, sent)
-        await until(lambda: api.texts(api.dm(ANNA)) == [])
+async def test_typing_reactions_and_deletions_reach_discord(rig: Rig) -> None:
+    message_id = await rig.api.says(ANNA, "hello")
+    heard = await rig.hears()
+    await rig.adapter.type(heard.address)
+    assert rig.api.typings(rig.api.dm(ANNA)) == 1
+    await rig.adapter.react(heard.address, heard.message_id, seen=True)
+    assert rig.api.reactions(message_id) == ["👀"]
+    await rig.adapter.react(heard.address, heard.message_id, seen=False)
+    assert rig.api.reactions(message_id) == []
+    sent = await rig.adapter.send(queued(heard.address, "oops"))
+    await rig.adapter.delete(heard.address, sent)
+    await rig.adapter.delete(heard.address, sent)
+    await until(lambda: rig.api.texts(rig.api.dm(ANNA)) == [])

@@ -12,41 +12,35 @@ from adapters.discord.adapter import DiscordAdapter
 from adapters.errors import AdapterStopped, ChatGone, Unreachable
 from tests.adapters.discord.rig import (
     ANNA,
+    Rig,
     direct,
-    hears,
     queued,
     running,
-    said,
     settings_for,
-    until,
 )
+from tests.adapters.rig import until
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
 
 
-async def test_a_broken_connection_is_resumed_and_nothing_is_missed(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        for number in range(4):
-            await api.drop_gateway()
-            await api.says(ANNA, f"number {number}")
-            await inlet.receives(number + 1)
-        assert said(adapter, inlet) == [f"number {n}" for n in range(4)]
-        assert (api.identifies, api.resumes) == (1, 4)
-        await until(lambda: adapter.health().state == "connected")
-        assert api.live_sessions == 1
+async def test_a_broken_connection_is_resumed_and_nothing_is_missed(rig: Rig) -> None:
+    for number in range(4):
+        await rig.api.drop_gateway()
+        await rig.api.says(ANNA, f"number {number}")
+        await rig.inlet.receives(number + 1)
+    assert rig.said() == [f"number {n}" for n in range(4)]
+    assert (rig.api.identifies, rig.api.resumes) == (1, 4)
+    await until(lambda: rig.adapter.health().state == "connected")
+    assert rig.api.live_sessions == 1
 
 
-async def test_an_abandoned_connection_leaves_no_thread(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_an_abandoned_connection_leaves_no_thread(api: DiscordEmulator) -> None:
     def heartbeats() -> list[threading.Thread]:
         loop = asyncio.get_running_loop()
         threads = [one for one in threading.enumerate() if isinstance(one, KeepAliveHandler)]
         return [one for one in threads if one.ws.loop is loop]
 
-    async with running(api, inlet, longest_pause=30):
+    async with running(api, longest_pause=30):
         api.lose_session()
         await api.drop_gateway()
         # The second connection is refused a resume; the third waits a second or more to begin.
@@ -55,32 +49,28 @@ async def test_an_abandoned_connection_leaves_no_thread(
     await until(lambda: not heartbeats())
 
 
-async def test_a_request_to_reconnect_is_followed(api: DiscordEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet):
-        await api.reconnect_gateway()
-        await until(lambda: api.resumes == 1)
-        await api.says(ANNA, "still there?")
-        await inlet.receives(1)
-        assert api.identifies == 1
+async def test_a_request_to_reconnect_is_followed(rig: Rig) -> None:
+    await rig.api.reconnect_gateway()
+    await until(lambda: rig.api.resumes == 1)
+    await rig.api.says(ANNA, "still there?")
+    await rig.inlet.receives(1)
+    assert rig.api.identifies == 1
 
 
-async def test_a_lost_session_restarts_and_reads_missed_messages(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        await api.says(ANNA, "before")
-        await inlet.receives(1)
-        api.lose_session()
-        await api.drop_gateway()
-        for number in range(3):
-            await api.says(ANNA, f"missed {number}")
-        await until(lambda: api.identifies == 2)
-        await inlet.receives(4)
-        await api.says(ANNA, "after")
-        await inlet.receives(5)
-        assert said(adapter, inlet) == ["before", "missed 0", "missed 1", "missed 2", "after"]
-        positions = [event.position for event in inlet.taken.values()]
-        assert positions == sorted(set(positions))
+async def test_a_lost_session_restarts_and_reads_missed_messages(rig: Rig) -> None:
+    await rig.api.says(ANNA, "before")
+    await rig.inlet.receives(1)
+    rig.api.lose_session()
+    await rig.api.drop_gateway()
+    for number in range(3):
+        await rig.api.says(ANNA, f"missed {number}")
+    await until(lambda: rig.api.identifies == 2)
+    await rig.inlet.receives(4)
+    await rig.api.says(ANNA, "after")
+    await rig.inlet.receives(5)
+    assert rig.said() == ["before", "missed 0", "missed 1", "missed 2", "after"]
+    positions = [event.position for event in rig.inlet.taken.values()]
+    assert positions == sorted(set(positions))
 
 
 @pytest.mark.parametrize(
@@ -121,17 +111,17 @@ async def test_a_wrong_token_stops_the_adapter(api: DiscordEmulator, inlet: Fake
     assert api.identifies == 0
 
 
-async def test_a_silent_gateway_is_noticed_and_left(api: DiscordEmulator, inlet: FakeInlet) -> None:
+async def test_a_silent_gateway_is_noticed_and_left(api: DiscordEmulator) -> None:
     api.heartbeat_interval = 0.1
-    async with running(api, inlet, longest_silence=0.3) as adapter:
-        alive = adapter.health().alive_at
+    async with running(api, longest_silence=0.3) as rig:
+        alive = rig.adapter.health().alive_at
         api.mute_gateway()
         await api.says(ANNA, "anybody there?")
-        await inlet.receives(1)
-        assert said(adapter, inlet) == ["anybody there?"]
-        await until(lambda: adapter.health().state == "connected")
+        await rig.inlet.receives(1)
+        assert rig.said() == ["anybody there?"]
+        await until(lambda: rig.adapter.health().state == "connected")
         assert api.resumes >= 1
-        assert (adapter.health().alive_at or 0) > (alive or 0)
+        assert (rig.adapter.health().alive_at or 0) > (alive or 0)
 
 
 @pytest.mark.slow
@@ -148,20 +138,19 @@ async def test_a_closing_gateway_is_tried_at_most_fifty_times_an_hour(
         await running
 
 
-async def test_an_outage_is_survived_and_reported(api: DiscordEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet) as adapter:
-        await api.says(ANNA, "before")
-        await inlet.receives(1)
-        await api.stop()
-        await until(lambda: adapter.health().state == "disconnected")
-        with pytest.raises(Unreachable):
-            await adapter.send(queued(direct(api), "hello"))
-        await api.start()
-        await until(lambda: adapter.health().state == "connected")
-        await adapter.send(queued(direct(api), "hello"))
-        await api.says(ANNA, "after")
-        await inlet.receives(2)
-        assert said(adapter, inlet) == ["before", "after"]
+async def test_an_outage_is_survived_and_reported(rig: Rig) -> None:
+    await rig.api.says(ANNA, "before")
+    await rig.inlet.receives(1)
+    await rig.api.stop()
+    await until(lambda: rig.adapter.health().state == "disconnected")
+    with pytest.raises(Unreachable):
+        await rig.adapter.send(queued(direct(rig.api), "hello"))
+    await rig.api.start()
+    await until(lambda: rig.adapter.health().state == "connected")
+    await rig.adapter.send(queued(direct(rig.api), "hello"))
+    await rig.api.says(ANNA, "after")
+    await rig.inlet.receives(2)
+    assert rig.said() == ["before", "after"]
 
 
 async def test_an_adapter_waits_for_a_discord_that_is_not_there_yet(
@@ -187,7 +176,7 @@ async def test_cancelling_ends_everything_and_a_second_run_works(
         running = asyncio.create_task(adapter.run(inlet))
         await until(lambda: adapter.health().state == "connected")
         await api.says(ANNA, f"run {count}")
-        await hears(adapter, inlet, count)
+        await inlet.receives(count)
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
@@ -211,44 +200,37 @@ async def test_cancelling_at_any_moment_of_the_start_leaves_nothing_behind(
     await until(lambda: api.live_sessions == 0)
 
 
-async def test_a_person_who_blocked_the_bot_is_unreachable(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        api.block(ANNA)
-        with pytest.raises(ChatGone, match="50007"):
-            await adapter.send(queued(direct(api), "hello"))
+async def test_a_person_who_blocked_the_bot_is_unreachable(rig: Rig) -> None:
+    rig.api.block(ANNA)
+    with pytest.raises(ChatGone, match="50007"):
+        await rig.adapter.send(queued(direct(rig.api), "hello"))
 
 
-async def test_repeated_disconnects_lose_and_repeat_nothing(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        for number in range(200):
-            await api.says(ANNA, f"number {number}")
-            if number % 15 == 7:
-                if number % 2:
-                    api.lose_session()
-                await api.drop_gateway()
-        await inlet.receives(200)
-        assert said(adapter, inlet) == [f"number {n}" for n in range(200)]
-        await until(lambda: adapter.health().state == "connected")
-        assert api.live_sessions == 1
+async def test_repeated_disconnects_lose_and_repeat_nothing(rig: Rig) -> None:
+    for number in range(200):
+        await rig.api.says(ANNA, f"number {number}")
+        if number % 15 == 7:
+            if number % 2:
+                rig.api.lose_session()
+            await rig.api.drop_gateway()
+    await rig.inlet.receives(200)
+    assert rig.said() == [f"number {n}" for n in range(200)]
+    await until(lambda: rig.adapter.health().state == "connected")
+    assert rig.api.live_sessions == 1
 
 
-async def test_a_malformed_event_harms_no_other(api: DiscordEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet) as adapter:
-        (session,) = api.gateway.live
-        for data in ({}, {"id": 5, "channel_id": None}, {"id": "1", "author": [], "mentions": 7}):
-            for name in ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE"):
-                session.notify(name, {"edited_timestamp": "x", "author": {}, "type": 2} | data)
-        for name in ("GUILD_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE"):
-            session.notify(name, {"id": [], "type": "x", "guild_id": None})
-        await api.says(ANNA, "still there?")
-        *parked, heard = await inlet.receives(4)
-        assert {event.event_id.partition("/")[0] for event in parked} == {"unreadable"}
-        assert said(adapter, FakeInlet(taken={heard.event_id: heard})) == ["still there?"]
-        assert (api.identifies, api.resumes) == (1, 0)
+async def test_a_malformed_event_harms_no_other(rig: Rig) -> None:
+    (session,) = rig.api.gateway.live
+    for data in ({}, {"id": 5, "channel_id": None}, {"id": "1", "author": [], "mentions": 7}):
+        for name in ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE"):
+            session.notify(name, {"edited_timestamp": "x", "author": {}, "type": 2} | data)
+    for name in ("GUILD_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE"):
+        session.notify(name, {"id": [], "type": "x", "guild_id": None})
+    await rig.api.says(ANNA, "still there?")
+    *parked, _ = await rig.inlet.receives(4)
+    assert {event.event_id.partition("/")[0] for event in parked} == {"unreadable"}
+    assert (await rig.hears(4)).text == "still there?"
+    assert (rig.api.identifies, rig.api.resumes) == (1, 0)
 
 
 @pytest.fixture

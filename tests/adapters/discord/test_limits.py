@@ -8,11 +8,11 @@ import pytest
 from adapters.discord.adapter import DiscordAdapter
 from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.messages import OutboundMessage
-from tests.adapters.discord.rig import ANNA, direct, queued, running, until
+from tests.adapters.discord.rig import ANNA, Rig, direct, queued, running
+from tests.adapters.rig import until
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.emulators.discord_limits import BUCKET_SECONDS
-from tests.fakes.inlet import FakeInlet
 
 
 async def insist(adapter: DiscordAdapter, message: OutboundMessage) -> str:
@@ -27,100 +27,87 @@ async def insist(adapter: DiscordAdapter, message: OutboundMessage) -> str:
 
 
 @pytest.mark.slow
-async def test_two_hundred_people_at_once_all_get_their_message(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_two_hundred_people_at_once_all_get_their_message(api: DiscordEmulator) -> None:
     api.limits(True, is_global=True)
     people = range(1, 201)
     messages = [queued(direct(api, number), f"for {number}", f"k{number}") for number in people]
-    async with running(api, inlet, messages_per_second=40) as adapter:
-        await asyncio.gather(*(insist(adapter, message) for message in messages))
+    async with running(api, messages_per_second=40) as rig:
+        await asyncio.gather(*(insist(rig.adapter, message) for message in messages))
     assert [api.texts(api.dm(number)) for number in people] == [[f"for {n}"] for n in people]
     assert api.limit_refusals < 75  # some where a busy machine bunches calls; unpaced, 500
 
 
-async def test_the_last_allowed_call_is_not_delayed(api: DiscordEmulator, inlet: FakeInlet) -> None:
+async def test_the_last_allowed_call_is_not_delayed(api: DiscordEmulator) -> None:
     api.limits(True)
-    async with running(api, inlet) as adapter:
+    async with running(api) as rig:
         began = time.monotonic()
         for number in range(5):
-            await adapter.send(queued(direct(api), f"number {number}", f"k{number}"))
+            await rig.adapter.send(queued(direct(api), f"number {number}", f"k{number}"))
         assert time.monotonic() - began < BUCKET_SECONDS
         with pytest.raises(RateLimited) as reported:
-            await adapter.send(queued(direct(api), "number 5", "k5"))
+            await rig.adapter.send(queued(direct(api), "number 5", "k5"))
         assert 1 < reported.value.retry_after <= 5
         assert api.limit_refusals == 0
 
 
-async def test_allowed_calls_are_not_refused_for_a_long_window(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_allowed_calls_are_not_refused_for_a_long_window(api: DiscordEmulator) -> None:
     api.limits(True)
     api.rest.limits.bucket_seconds = 300.0
-    async with running(api, inlet) as adapter:
+    async with running(api) as rig:
         for number in range(5):
-            await adapter.send(queued(direct(api), f"number {number}", f"k{number}"))
+            await rig.adapter.send(queued(direct(api), f"number {number}", f"k{number}"))
     assert len(api.texts(api.dm(ANNA))) == 5
 
 
-async def test_a_short_pause_is_waited_out(api: DiscordEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet) as adapter:
-        api.fail(faults.SEND, kind=faults.LIMIT, retry_after=0.05, times=2)
-        await adapter.send(queued(direct(api), "hello"))
-        assert api.texts(api.dm(ANNA)) == ["hello"]
+async def test_a_short_pause_is_waited_out(rig: Rig) -> None:
+    rig.api.fail(faults.SEND, kind=faults.LIMIT, retry_after=0.05, times=2)
+    await rig.adapter.send(queued(direct(rig.api), "hello"))
+    assert rig.api.texts(rig.api.dm(ANNA)) == ["hello"]
 
 
-async def test_a_global_pause_is_reported_too(api: DiscordEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet) as adapter:
-        api.fail(faults.SEND, kind=faults.LIMIT, retry_after=9, is_global=True)
-        with pytest.raises(RateLimited) as reported:
-            await adapter.send(queued(direct(api), "hello"))
-        assert reported.value.retry_after == 9
-        await adapter.send(queued(direct(api), "hello"))
+async def test_a_global_pause_is_reported_too(rig: Rig) -> None:
+    rig.api.fail(faults.SEND, kind=faults.LIMIT, retry_after=9, is_global=True)
+    with pytest.raises(RateLimited) as reported:
+        await rig.adapter.send(queued(direct(rig.api), "hello"))
+    assert reported.value.retry_after == 9
+    await rig.adapter.send(queued(direct(rig.api), "hello"))
 
 
-async def test_a_server_error_leaves_the_delivery_unknown(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        api.fail(faults.SEND, kind=faults.ERROR, status=503)
-        with pytest.raises(Unsure, match="503"):
-            await adapter.send(queued(direct(api), "hello"))
-        api.fail(faults.SEND, kind=faults.ERROR, status=502)
-        await adapter.send(queued(direct(api), "hello"))  # discord.py repeats it, with its nonce
-        assert api.texts(api.dm(ANNA)) == ["hello"]
+async def test_a_server_error_leaves_the_delivery_unknown(rig: Rig) -> None:
+    rig.api.fail(faults.SEND, kind=faults.ERROR, status=503)
+    with pytest.raises(Unsure, match="503"):
+        await rig.adapter.send(queued(direct(rig.api), "hello"))
+    rig.api.fail(faults.SEND, kind=faults.ERROR, status=502)
+    await rig.adapter.send(
+        queued(direct(rig.api), "hello")
+    )  # discord.py repeats it, with its nonce
+    assert rig.api.texts(rig.api.dm(ANNA)) == ["hello"]
 
 
-async def test_a_proxys_page_leaves_the_delivery_unknown(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        api.fail(faults.SEND, kind=faults.ERROR, status=200)
-        with pytest.raises(Unsure, match="can't be read"):
-            await adapter.send(queued(direct(api), "hello"))
+async def test_a_proxys_page_leaves_the_delivery_unknown(rig: Rig) -> None:
+    rig.api.fail(faults.SEND, kind=faults.ERROR, status=200)
+    with pytest.raises(Unsure, match="can't be read"):
+        await rig.adapter.send(queued(direct(rig.api), "hello"))
 
 
-async def test_a_cancelled_call_in_a_global_pause_blocks_nobody(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        api.fail(faults.TYPING, kind=faults.LIMIT, retry_after=0.4, is_global=True)
-        typing = asyncio.create_task(adapter.type(direct(api)))
-        await until(lambda: any(path.endswith("/typing") for _, path in api.calls))
-        await asyncio.wait([typing], timeout=0.1)  # its refusal is on the way back
-        typing.cancel()
-        await asyncio.wait([typing])
-        async with asyncio.timeout(45):
-            await adapter.send(queued(direct(api), "hello"))
-        assert api.texts(api.dm(ANNA)) == ["hello"]
+async def test_a_cancelled_call_in_a_global_pause_blocks_nobody(rig: Rig) -> None:
+    rig.api.fail(faults.TYPING, kind=faults.LIMIT, retry_after=0.4, is_global=True)
+    typing = asyncio.create_task(rig.adapter.type(direct(rig.api)))
+    await until(lambda: any(path.endswith("/typing") for _, path in rig.api.calls))
+    await asyncio.wait([typing], timeout=0.1)  # its refusal is on the way back
+    typing.cancel()
+    await asyncio.wait([typing])
+    async with asyncio.timeout(45):
+        await rig.adapter.send(queued(direct(rig.api), "hello"))
+    assert rig.api.texts(rig.api.dm(ANNA)) == ["hello"]
 
 
 async def test_a_disconnect_between_two_tries_leaves_the_delivery_unknown(
-    api: DiscordEmulator, inlet: FakeInlet
+    api: DiscordEmulator,
 ) -> None:
-    async with running(api, inlet) as adapter:
+    async with running(api) as rig:
         api.fail(faults.SEND, kind=faults.ERROR, status=502)
-        sending = asyncio.create_task(adapter.send(queued(direct(api), "hello")))
+        sending = asyncio.create_task(rig.adapter.send(queued(direct(api), "hello")))
         await until(lambda: any(method == "POST" for method, _ in api.calls))
         await asyncio.wait([sending], timeout=0.1)  # until discord.py waits for its second try
     with pytest.raises(Unsure):

@@ -1,9 +1,10 @@
-"""The emulated Slack and an inlet, for every test of this folder."""
+"""The emulated Slack, and an adapter that is connected to it."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.adapters.slack.rig import Rig, running
 from tests.emulators.slack import SlackEmulator
 from tests.fakes.inlet import FakeInlet
 
@@ -18,3 +19,9 @@ async def slack() -> AsyncIterator[SlackEmulator]:
 @pytest.fixture
 def inlet() -> FakeInlet:
     return FakeInlet()
+
+
+@pytest.fixture
+async def rig(slack: SlackEmulator, inlet: FakeInlet) -> AsyncIterator[Rig]:
+    async with running(slack, inlet) as rig:
+        yield rig

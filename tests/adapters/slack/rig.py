@@ -1,10 +1,8 @@
-"""A running adapter on the emulated Slack, and conditions to wait for."""
+"""A running adapter on the emulated Slack, and messages for it."""
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.ids import Address
@@ -12,6 +10,7 @@ from adapters.messages import ButtonPress, InboundMessage, OutboundMessage, RawE
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.receive import receive
 from adapters.slack.settings import SlackSettings
+from tests.adapters.rig import started
 from tests.emulators.slack import SlackEmulator
 from tests.fakes.inlet import FakeInlet
 
@@ -29,34 +28,24 @@ def settings_for(slack: SlackEmulator, **changes: object) -> SlackSettings:
     return replace(known, **changes)  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True)
+class Rig:
+    """An adapter with all of its sockets, the Slack that it uses, and what it received."""
+
+    slack: SlackEmulator
+    adapter: SlackAdapter
+    inlet: FakeInlet
+
+
 @asynccontextmanager
 async def running(
-    slack: SlackEmulator, inlet: FakeInlet, **changes: object
-) -> AsyncIterator[SlackAdapter]:
-    """An adapter with all of its sockets connected."""
+    slack: SlackEmulator, inlet: FakeInlet | None = None, **changes: object
+) -> AsyncIterator[Rig]:
     settings = settings_for(slack, **changes)
-    adapter = SlackAdapter(settings)
-    task = asyncio.create_task(adapter.run(inlet))
+    rig = Rig(slack, SlackAdapter(settings), inlet or FakeInlet())
     wanted = settings.sockets if settings.mode == "socket" else 0
-    try:
-        await until(
-            lambda: (
-                (adapter.health().state == "connected" and slack.sockets >= wanted) or task.done()
-            )
-        )
-        yield adapter
-    finally:
-        task.cancel()
-        async with asyncio.timeout(45):
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Return once the condition holds. Raises `TimeoutError`."""
-    async with asyncio.timeout(45):
-        while not condition():
-            await asyncio.sleep(0.005)
+    async with started(rig.adapter, rig.inlet, lambda: slack.sockets >= wanted):
+        yield rig
 
 
 def to(channel: str, text: str, *, thread: str | None = None, **fields: Any) -> OutboundMessage:
@@ -77,8 +66,3 @@ def read_press(event: RawEvent) -> ButtonPress:
     found = receive(event.payload)
     assert isinstance(found, ButtonPress)
     return found
-
-
-def called(slack: SlackEmulator, method: str) -> list[dict[str, Any]]:
-    """Return the parameters of all calls of a method so far."""
-    return [parameters for name, parameters in slack.calls if name == method]

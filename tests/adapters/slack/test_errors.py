@@ -20,10 +20,9 @@ from adapters.errors import (
 from adapters.slack.api import Api, translate
 from adapters.slack.errors import read_refusal
 from adapters.toolkit.text import text_in
-from tests.adapters.slack.rig import ANNA, running, settings_for, to
+from tests.adapters.slack.rig import ANNA, Rig, settings_for, to
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator
-from tests.fakes.inlet import FakeInlet
 
 CODES: dict[str, type[AdapterError]] = {
     "channel_not_found": ChatGone,
@@ -109,45 +108,37 @@ def test_responses_without_slacks_json_are_distinguished(
 
 
 @pytest.mark.parametrize("code", CODES)
-async def test_every_refusal_of_a_post_is_mapped(
-    slack: SlackEmulator, inlet: FakeInlet, code: str
-) -> None:
-    async with running(slack, inlet) as adapter:
-        slack.fail("chat.postMessage", kind=faults.ERROR, code=code)
-        with pytest.raises(AdapterError, match=r"^[A-Z].*\.$") as caught:
-            await adapter.send(to(slack.dm(ANNA), "hello"))
-        assert isinstance(caught.value, CODES[code])
-        assert not isinstance(caught.value, Unsure) or CODES[code] is Unsure
+async def test_every_refusal_of_a_post_is_mapped(rig: Rig, code: str) -> None:
+    rig.slack.fail("chat.postMessage", kind=faults.ERROR, code=code)
+    with pytest.raises(AdapterError, match=r"^[A-Z].*\.$") as caught:
+        await rig.adapter.send(to(rig.slack.dm(ANNA), "hello"))
+    assert isinstance(caught.value, CODES[code])
+    assert not isinstance(caught.value, Unsure) or CODES[code] is Unsure
 
 
-async def test_a_rate_limit_has_slacks_length(slack: SlackEmulator, inlet: FakeInlet) -> None:
-    async with running(slack, inlet) as adapter:
-        slack.fail("chat.update", kind=faults.LIMIT, retry_after=17)
-        sent = await adapter.send(to(slack.dm(ANNA), "hello"))
-        with pytest.raises(RateLimited) as caught:
-            await adapter.edit(to(slack.dm(ANNA), "bye"), sent)
-        assert caught.value.retry_after == 17
+async def test_a_rate_limit_has_slacks_length(rig: Rig) -> None:
+    rig.slack.fail("chat.update", kind=faults.LIMIT, retry_after=17)
+    sent = await rig.adapter.send(to(rig.slack.dm(ANNA), "hello"))
+    with pytest.raises(RateLimited) as caught:
+        await rig.adapter.edit(to(rig.slack.dm(ANNA), "bye"), sent)
+    assert caught.value.retry_after == 17
 
 
-async def test_a_server_error_leaves_a_post_unknown_and_an_edit_undone(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
-    async with running(slack, inlet) as adapter:
-        sent = await adapter.send(to(slack.dm(ANNA), "hello"))
-        slack.fail("chat.postMessage", kind=faults.UNWELL)
-        slack.fail("chat.update", kind=faults.UNWELL)
-        with pytest.raises(Unsure):
-            await adapter.send(to(slack.dm(ANNA), "again", key="k2"))
-        with pytest.raises(Unreachable):
-            await adapter.edit(to(slack.dm(ANNA), "bye"), sent)
+async def test_a_server_error_leaves_a_post_unknown_and_an_edit_undone(rig: Rig) -> None:
+    sent = await rig.adapter.send(to(rig.slack.dm(ANNA), "hello"))
+    rig.slack.fail("chat.postMessage", kind=faults.UNWELL)
+    rig.slack.fail("chat.update", kind=faults.UNWELL)
+    with pytest.raises(Unsure):
+        await rig.adapter.send(to(rig.slack.dm(ANNA), "again", key="k2"))
+    with pytest.raises(Unreachable):
+        await rig.adapter.edit(to(rig.slack.dm(ANNA), "bye"), sent)
 
 
-async def test_nothing_is_sent_twice_by_the_sdk(slack: SlackEmulator, inlet: FakeInlet) -> None:
-    async with running(slack, inlet) as adapter:
-        slack.fail("chat.postMessage", kind=faults.DROP)
-        with pytest.raises(Unsure):
-            await adapter.send(to(slack.dm(ANNA), "hello"))
-        assert [name for name, _ in slack.calls].count("chat.postMessage") == 1
+async def test_nothing_is_sent_twice_by_the_sdk(rig: Rig) -> None:
+    rig.slack.fail("chat.postMessage", kind=faults.DROP)
+    with pytest.raises(Unsure):
+        await rig.adapter.send(to(rig.slack.dm(ANNA), "hello"))
+    assert [name for name, _ in rig.slack.calls].count("chat.postMessage") == 1
 
 
 async def test_an_unreadable_response_leaves_the_delivery_unknown(slack: SlackEmulator) -> None:
@@ -163,9 +154,6 @@ def test_a_missing_permission_is_named() -> None:
     assert '"files:write"' in str(found)
 
 
-async def test_an_address_of_another_platform_is_refused(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
-    async with running(slack, inlet) as adapter:
-        with pytest.raises(Rejected, match="no channel of Slack"):
-            await adapter.send(to("-100/7", "hello"))
+async def test_an_address_of_another_platform_is_refused(rig: Rig) -> None:
+    with pytest.raises(Rejected, match="no channel of Slack"):
+        await rig.adapter.send(to("-100/7", "hello"))

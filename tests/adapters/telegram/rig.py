@@ -1,15 +1,14 @@
-"""A running adapter on the emulated Bot API, and conditions to wait for."""
+"""A running adapter on the emulated Bot API."""
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from adapters.ids import Address
 from adapters.messages import OutboundMessage
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.settings import TelegramSettings
+from tests.adapters.rig import started
 from tests.emulators.telegram import TelegramEmulator
 from tests.fakes.inlet import FakeInlet
 
@@ -25,27 +24,22 @@ def settings_for(api: TelegramEmulator, **changes: object) -> TelegramSettings:
     return replace(known, **changes)  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True)
+class Rig:
+    """A connected adapter, the Bot API that it uses, and what it received."""
+
+    api: TelegramEmulator
+    adapter: TelegramAdapter
+    inlet: FakeInlet
+
+
 @asynccontextmanager
 async def running(
-    api: TelegramEmulator, inlet: FakeInlet, **changes: object
-) -> AsyncIterator[TelegramAdapter]:
-    """A connected adapter."""
-    adapter = TelegramAdapter(settings_for(api, **changes))
-    task = asyncio.create_task(adapter.run(inlet))
-    try:
-        await until(lambda: adapter.health().state == "connected" or task.done())
-        yield adapter
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Return once the condition holds. Raises `TimeoutError`."""
-    async with asyncio.timeout(45):
-        while not condition():
-            await asyncio.sleep(0.005)
+    api: TelegramEmulator, inlet: FakeInlet | None = None, **changes: object
+) -> AsyncIterator[Rig]:
+    rig = Rig(api, TelegramAdapter(settings_for(api, **changes)), inlet or FakeInlet())
+    async with started(rig.adapter, rig.inlet):
+        yield rig
 
 
 def to(chat_id: int, text: str, *, thread: int | None = None) -> OutboundMessage:

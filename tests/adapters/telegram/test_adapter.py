@@ -1,7 +1,6 @@
 """The adapter and the Bot API: inbound, outbound, and faults."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import aiohttp
@@ -21,41 +20,26 @@ from adapters.errors import (
 from adapters.ids import PlatformMessageId
 from adapters.telegram import create
 from adapters.telegram.adapter import TelegramAdapter
-from tests.adapters.telegram.rig import ANNA, ROOM, running, settings_for, to, until
+from tests.adapters.rig import until
+from tests.adapters.telegram.rig import ANNA, ROOM, Rig, running, settings_for, to
 from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_faults import Fault
 from tests.emulators.telegram_texts import Refusal
 from tests.fakes.inlet import FakeInlet
 
-
-@pytest.fixture
-async def api() -> AsyncIterator[TelegramEmulator]:
-    async with TelegramEmulator() as emulator:
-        emulator.user(ANNA)
-        emulator.group(ROOM, is_forum=True)
-        yield emulator
-
-
-@pytest.fixture
-def inlet() -> FakeInlet:
-    return FakeInlet()
-
-
 # Inbound
 
 
-async def test_an_update_is_confirmed_after_it_is_stored(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet):
-        inlet.refusals = 3
+async def test_an_update_is_confirmed_after_it_is_stored(api: TelegramEmulator) -> None:
+    async with running(api) as rig:
+        rig.inlet.refusals = 3
         await api.says(ANNA, "hello")
-        await inlet.is_offered(3)
+        await rig.inlet.is_offered(3)
         assert len(api.pending) == 1
-        await inlet.receives(1)
+        await rig.inlet.receives(1)
         await api.wait_for(lambda: not api.pending)
-    assert len(inlet.handed_over) == 4
+    assert len(rig.inlet.handed_over) == 4
 
 
 async def test_updates_not_stored_before_a_crash_are_repeated(
@@ -69,125 +53,106 @@ async def test_updates_not_stored_before_a_crash_are_repeated(
         assert len(await inlet.receives(1)) == 1
 
 
-async def test_a_malformed_update_is_stored_and_stops_nothing(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        api.push({"message": "garbage"})
-        api.push({"message": {"message_id": [], "chat": 3}})
-        await api.says(ANNA, "still here?")
-        events = await inlet.receives(3)
-        for poison in events[:2]:
-            with pytest.raises(ValueError):
-                adapter.receive(poison)
-        found = adapter.receive(events[2])
-        assert found is not None
-        assert found.text == "still here?"
-        await api.wait_for(lambda: not api.pending)
+async def test_a_malformed_update_is_stored_and_stops_nothing(rig: Rig) -> None:
+    rig.api.push({"message": "garbage"})
+    rig.api.push({"message": {"message_id": [], "chat": 3}})
+    await rig.api.says(ANNA, "still here?")
+    events = await rig.inlet.receives(3)
+    for poison in events[:2]:
+        with pytest.raises(ValueError):
+            rig.adapter.receive(poison)
+    found = rig.adapter.receive(events[2])
+    assert found is not None
+    assert found.text == "still here?"
+    await rig.api.wait_for(lambda: not rig.api.pending)
 
 
-async def test_updates_without_numbers_cause_no_busy_loop(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet, longest_pause=0.3, poll_timeout=1) as adapter:
+async def test_updates_without_numbers_cause_no_busy_loop(api: TelegramEmulator) -> None:
+    async with running(api, longest_pause=0.3, poll_timeout=1) as rig:
         api.world.updates.append({"message": "no number"})
         await api.says(ANNA, "wakes the poller")
-        await inlet.receives(1)
-        await until(lambda: adapter.health().state == "disconnected")
+        await rig.inlet.receives(1)
+        await until(lambda: rig.adapter.health().state == "disconnected")
         polls = api.calls["getUpdates"]
         api.world.updates.clear()
-        await until(lambda: adapter.health().state == "connected")
+        await until(lambda: rig.adapter.health().state == "connected")
         assert api.calls["getUpdates"] - polls < 10
 
 
-async def test_a_group_in_a_topic_is_answered_there(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        thread = api.topic(ROOM, ANNA)
-        asked = await api.says(ANNA, "@talaria_bot hi", chat=ROOM, thread=thread)
-        (event,) = await inlet.receives(1)
-        found = adapter.receive(event)
-        assert found is not None
-        assert (found.text, found.is_addressed, found.quote) == ("hi", True, None)
-        reply = replace(to(0, "hello"), address=found.address, reply_to=found.message_id)
-        await adapter.send(reply)
-        (shown,) = api.messages(ROOM, thread=thread)
-        assert (shown.text, shown.reply_to) == ("hello", asked)
-        await adapter.type(found.address)
-        assert api.actions[-1] == (ROOM, thread, "typing")
+async def test_a_group_in_a_topic_is_answered_there(rig: Rig) -> None:
+    thread = rig.api.topic(ROOM, ANNA)
+    asked = await rig.api.says(ANNA, "@talaria_bot hi", chat=ROOM, thread=thread)
+    (event,) = await rig.inlet.receives(1)
+    found = rig.adapter.receive(event)
+    assert found is not None
+    assert (found.text, found.is_addressed, found.quote) == ("hi", True, None)
+    reply = replace(to(0, "hello"), address=found.address, reply_to=found.message_id)
+    await rig.adapter.send(reply)
+    (shown,) = rig.api.messages(ROOM, thread=thread)
+    assert (shown.text, shown.reply_to) == ("hello", asked)
+    await rig.adapter.type(found.address)
+    assert rig.api.actions[-1] == (ROOM, thread, "typing")
 
 
-async def test_an_edit_of_a_message_comes_in_under_its_own_number(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        message_id = await api.says(ANNA, "frist")
-        await api.edits(ANNA, message_id, "first")
-        found = [adapter.receive(event) for event in await inlet.receives(2)]
-        assert [(m.text, m.is_edit, m.message_id) for m in found if m] == [
-            ("frist", False, str(message_id)),
-            ("first", True, str(message_id)),
-        ]
+async def test_an_edit_of_a_message_comes_in_under_its_own_number(rig: Rig) -> None:
+    message_id = await rig.api.says(ANNA, "frist")
+    await rig.api.edits(ANNA, message_id, "first")
+    found = [rig.adapter.receive(event) for event in await rig.inlet.receives(2)]
+    assert [(m.text, m.is_edit, m.message_id) for m in found if m] == [
+        ("frist", False, str(message_id)),
+        ("first", True, str(message_id)),
+    ]
 
 
 # Outbound
 
 
-async def test_a_message_is_text_with_entities_and_never_a_preview(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        queued = to(ANNA, "**Look**: [here](https://example.com/) 👩‍👩‍👧 `x`")
-        sent = await adapter.send(replace(queued, is_silent=True))
-        (shown,) = api.messages(ANNA)
-        assert (shown.text, shown.is_silent) == ("Look: here 👩‍👩‍👧 x", True)
-        assert [entity["type"] for entity in shown.entities] == ["bold", "text_link", "code"]
-        assert shown.link_preview == {"is_disabled": True}
-        await adapter.edit(to(ANNA, "*Gone*: https://example.com/"), sent)
-        (shown,) = api.messages(ANNA)
-        assert shown.history == ["Look: here 👩‍👩‍👧 x", "Gone: https://example.com/"]
-        assert shown.link_preview == {"is_disabled": True}
+async def test_a_message_is_text_with_entities_and_never_a_preview(rig: Rig) -> None:
+    queued = to(ANNA, "**Look**: [here](https://example.com/) 👩‍👩‍👧 `x`")
+    sent = await rig.adapter.send(replace(queued, is_silent=True))
+    (shown,) = rig.api.messages(ANNA)
+    assert (shown.text, shown.is_silent) == ("Look: here 👩‍👩‍👧 x", True)
+    assert [entity["type"] for entity in shown.entities] == ["bold", "text_link", "code"]
+    assert shown.link_preview == {"is_disabled": True}
+    await rig.adapter.edit(to(ANNA, "*Gone*: https://example.com/"), sent)
+    (shown,) = rig.api.messages(ANNA)
+    assert shown.history == ["Look: here 👩‍👩‍👧 x", "Gone: https://example.com/"]
+    assert shown.link_preview == {"is_disabled": True}
 
 
-async def test_an_edit_without_changes_succeeds(api: TelegramEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet) as adapter:
-        sent = await adapter.send(to(ANNA, "same"))
-        await adapter.edit(to(ANNA, "same"), sent)
-        await adapter.edit(to(ANNA, "same"), sent)
-        assert api.messages(ANNA)[0].history == ["same"]
+async def test_an_edit_without_changes_succeeds(rig: Rig) -> None:
+    sent = await rig.adapter.send(to(ANNA, "same"))
+    await rig.adapter.edit(to(ANNA, "same"), sent)
+    await rig.adapter.edit(to(ANNA, "same"), sent)
+    assert rig.api.messages(ANNA)[0].history == ["same"]
 
 
-async def test_a_reply_to_a_deleted_message_is_sent(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        queued = replace(to(ANNA, "answer"), reply_to=PlatformMessageId("999"))
-        await adapter.send(queued)
-        assert api.texts(ANNA) == ["answer"]
+async def test_a_reply_to_a_deleted_message_is_sent(rig: Rig) -> None:
+    queued = replace(to(ANNA, "answer"), reply_to=PlatformMessageId("999"))
+    await rig.adapter.send(queued)
+    assert rig.api.texts(ANNA) == ["answer"]
 
 
-async def test_an_empty_message_is_never_sent(api: TelegramEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet) as adapter:
-        for text in ("", " \n", "\x1b"):
-            with pytest.raises(Rejected):
-                await adapter.send(to(ANNA, text))
-        assert api.calls["sendMessage"] == 0
+async def test_an_empty_message_is_never_sent(rig: Rig) -> None:
+    for text in ("", " \n", "\x1b"):
+        with pytest.raises(Rejected):
+            await rig.adapter.send(to(ANNA, text))
+    assert rig.api.calls["sendMessage"] == 0
 
 
-async def test_unusual_texts_are_sent(api: TelegramEmulator, inlet: FakeInlet) -> None:
+async def test_unusual_texts_are_sent(api: TelegramEmulator) -> None:
     texts = ["😀" * 4000, "שלום\u202e עולם", "a\u200bb", "x\x00y\ud800", "> " * 500 + "deep"]
     texts += ["*_`~[" * 700, "| a |\n|---|\n" + "| b |\n" * 900, "&lt;b&gt; <b>x</b>"]
-    async with running(api, inlet) as adapter:
+    async with running(api) as rig:
         for text in texts:
-            for part in adapter.split(text):
-                await adapter.send(to(ANNA, part))
+            for part in rig.adapter.split(text):
+                await rig.adapter.send(to(ANNA, part))
 
 
-async def test_the_menu_is_published(api: TelegramEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet) as adapter:
-        assert isinstance(adapter, CanShowMenu)
-        await adapter.show_menu(
+async def test_the_menu_is_published(api: TelegramEmulator) -> None:
+    async with running(api) as rig:
+        assert isinstance(rig.adapter, CanShowMenu)
+        await rig.adapter.show_menu(
             [
                 MenuEntry(name="new", description="Begin afresh"),
                 MenuEntry(name="long", description="x" * 300),
@@ -228,93 +193,79 @@ async def test_the_rate_limit_is_telegrams_unless_disabled(api: TelegramEmulator
     ],
 )
 async def test_every_failure_is_mapped(
-    api: TelegramEmulator,
-    inlet: FakeInlet,
+    rig: Rig,
     fault: Fault,
     on_send: type[AdapterError],
     on_edit: type[AdapterError],
     on_type: type[AdapterError],
 ) -> None:
-    async with running(api, inlet) as adapter:
-        sent = await adapter.send(to(ANNA, "first"))
-        for method in ("sendMessage", "editMessageText", "sendChatAction"):
-            api.fail(method, kind=fault)
-        for expected, call in (
-            (on_send, adapter.send(to(ANNA, "x"))),
-            (on_edit, adapter.edit(to(ANNA, "y"), sent)),
-            (on_type, adapter.type(to(ANNA, "").address)),
-        ):
-            with pytest.raises(AdapterError) as caught:
-                await call
-            assert type(caught.value) is expected
-            assert api.token.partition(":")[2] not in str(caught.value)
+    sent = await rig.adapter.send(to(ANNA, "first"))
+    for method in ("sendMessage", "editMessageText", "sendChatAction"):
+        rig.api.fail(method, kind=fault)
+    for expected, call in (
+        (on_send, rig.adapter.send(to(ANNA, "x"))),
+        (on_edit, rig.adapter.edit(to(ANNA, "y"), sent)),
+        (on_type, rig.adapter.type(to(ANNA, "").address)),
+    ):
+        with pytest.raises(AdapterError) as caught:
+            await call
+        assert type(caught.value) is expected
+        assert rig.api.token.partition(":")[2] not in str(caught.value)
 
 
-async def test_a_rate_limit_has_telegrams_length_in_one_chat(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        api.user(8)
-        api.fail("sendMessage", kind=faults.retry_after(17), chat_id=ANNA)
-        with pytest.raises(RateLimited) as caught:
-            await adapter.send(to(ANNA, "slow"))
-        assert caught.value.retry_after == 17
-        await adapter.send(to(8, "fast"))
-        assert api.texts(8) == ["fast"]
+async def test_a_rate_limit_has_telegrams_length_in_one_chat(rig: Rig) -> None:
+    rig.api.user(8)
+    rig.api.fail("sendMessage", kind=faults.retry_after(17), chat_id=ANNA)
+    with pytest.raises(RateLimited) as caught:
+        await rig.adapter.send(to(ANNA, "slow"))
+    assert caught.value.retry_after == 17
+    await rig.adapter.send(to(8, "fast"))
+    assert rig.api.texts(8) == ["fast"]
 
 
-async def test_a_group_that_moved_says_where(api: TelegramEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet) as adapter:
-        moved = Refusal(
-            400,
-            "Bad Request: group chat was upgraded to a supergroup chat",
-            migrate_to_chat_id=-100555,
-        )
-        api.close_chat(ANNA, moved)
-        with pytest.raises(ChatGone, match="-100555"):
-            await adapter.send(to(ANNA, "anyone?"))
+async def test_a_group_that_moved_says_where(rig: Rig) -> None:
+    moved = Refusal(
+        400,
+        "Bad Request: group chat was upgraded to a supergroup chat",
+        migrate_to_chat_id=-100555,
+    )
+    rig.api.close_chat(ANNA, moved)
+    with pytest.raises(ChatGone, match="-100555"):
+        await rig.adapter.send(to(ANNA, "anyone?"))
 
 
-async def test_a_message_that_can_not_be_edited_is_gone(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        theirs = await api.says(ANNA, "mine")
-        for message_id in (theirs, 99999):
-            with pytest.raises(MessageGone):
-                await adapter.edit(to(ANNA, "x"), PlatformMessageId(str(message_id)))
+async def test_a_message_that_can_not_be_edited_is_gone(rig: Rig) -> None:
+    theirs = await rig.api.says(ANNA, "mine")
+    for message_id in (theirs, 99999):
+        with pytest.raises(MessageGone):
+            await rig.adapter.edit(to(ANNA, "x"), PlatformMessageId(str(message_id)))
 
 
-async def test_an_invalid_chat_is_rejected(api: TelegramEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet) as adapter:
-        queued = to(ANNA, "x")
-        with pytest.raises(Rejected):
-            await adapter.send(replace(queued, address=replace(queued.address, chat_id="@nobody")))
+async def test_an_invalid_chat_is_rejected(rig: Rig) -> None:
+    queued = to(ANNA, "x")
+    with pytest.raises(Rejected):
+        await rig.adapter.send(replace(queued, address=replace(queued.address, chat_id="@nobody")))
 
 
-async def test_a_call_before_or_after_the_run_has_no_effect(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_call_before_or_after_the_run_has_no_effect(api: TelegramEmulator) -> None:
     with pytest.raises(Unreachable):
         await TelegramAdapter(settings_for(api)).send(to(ANNA, "early"))
-    async with running(api, inlet) as adapter:
+    async with running(api) as rig:
         pass
     with pytest.raises(Unreachable):
-        await adapter.send(to(ANNA, "late"))
-    assert adapter.health().state == "stopped"
+        await rig.adapter.send(to(ANNA, "late"))
+    assert rig.adapter.health().state == "stopped"
 
 
-async def test_a_missing_server_is_distinguished_from_a_silent_one(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet, answer_timeout=0.2) as adapter:
+async def test_a_missing_server_is_distinguished_from_a_silent_one(api: TelegramEmulator) -> None:
+    async with running(api, answer_timeout=0.2) as rig:
         api.fail("sendMessage", kind=faults.HANG)
         with pytest.raises(Unsure, match="in time"):
-            await adapter.send(to(ANNA, "hello?"))
+            await rig.adapter.send(to(ANNA, "hello?"))
         await api.stop()
-        await until(lambda: adapter.health().state == "disconnected")
+        await until(lambda: rig.adapter.health().state == "disconnected")
         with pytest.raises(Unreachable, match="can't be reached"):
-            await adapter.send(to(ANNA, "hello?"))
+            await rig.adapter.send(to(ANNA, "hello?"))
 
 
 # Health
@@ -361,55 +312,51 @@ async def test_a_start_without_telegram_waits_for_it(
     [faults.http(502), faults.internal(), faults.DROP, faults.LOSE, faults.garbage(),
      faults.retry_after(0), faults.refused("Bad Request: odd"), faults.blocked()],
 )  # fmt: skip
-async def test_polling_survives_every_failure(
-    api: TelegramEmulator, inlet: FakeInlet, fault: Fault
-) -> None:
-    async with running(api, inlet, poll_timeout=1) as adapter:
+async def test_polling_survives_every_failure(api: TelegramEmulator, fault: Fault) -> None:
+    async with running(api, poll_timeout=1) as rig:
         api.fail("getUpdates", times=3, kind=fault)
         await api.says(ANNA, "first")
-        await until(lambda: adapter.health().state == "disconnected")
+        await until(lambda: rig.adapter.health().state == "disconnected")
         await api.says(ANNA, "second")
-        await inlet.receives(2)
-        await until(lambda: adapter.health().state == "connected")
-    assert len(inlet.taken) == 2
+        await rig.inlet.receives(2)
+        await until(lambda: rig.adapter.health().state == "connected")
+    assert len(rig.inlet.taken) == 2
 
 
 async def test_a_failure_is_logged_once_and_without_the_token(
-    api: TelegramEmulator, inlet: FakeInlet, caplog: pytest.LogCaptureFixture
+    api: TelegramEmulator, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with running(api, inlet) as adapter:
+    async with running(api) as rig:
         api.fail("getUpdates", times=5, kind=faults.http(502))
         await api.says(ANNA, "wakes the poller")
-        await until(lambda: adapter.health().state == "disconnected")
-        await until(lambda: adapter.health().state == "connected")
+        await until(lambda: rig.adapter.health().state == "disconnected")
+        await until(lambda: rig.adapter.health().state == "connected")
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert len(warnings) == 1
     assert "502" in warnings[0]
     assert api.token.partition(":")[2] not in caplog.text
 
 
-async def test_a_dead_connection_shows_in_the_health(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet, poll_timeout=6, silence_margin=-5.0) as adapter:
-        alive_at = adapter.health().alive_at
+async def test_a_dead_connection_shows_in_the_health(api: TelegramEmulator) -> None:
+    async with running(api, poll_timeout=6, silence_margin=-5.0) as rig:
+        alive_at = rig.adapter.health().alive_at
         assert alive_at is not None
-        await until(lambda: adapter.health().state == "disconnected")
-        assert "has been silent for" in adapter.health().detail
+        await until(lambda: rig.adapter.health().state == "disconnected")
+        assert "has been silent for" in rig.adapter.health().detail
         await api.says(ANNA, "a sign of life")
-        await until(lambda: adapter.health().state == "connected")
-        later = adapter.health().alive_at
+        await until(lambda: rig.adapter.health().state == "connected")
+        later = rig.adapter.health().alive_at
         assert later is not None
         assert later > alive_at
 
 
-async def test_a_silent_poll_is_given_up(api: TelegramEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet, poll_timeout=1, poll_margin=-0.7) as adapter:
+async def test_a_silent_poll_is_given_up(api: TelegramEmulator) -> None:
+    async with running(api, poll_timeout=1, poll_margin=-0.7) as rig:
         api.fail("getUpdates", kind=faults.HANG)
         await api.says(ANNA, "wakes the poller")
-        await until(lambda: adapter.health().state == "disconnected")
-        assert "in time" in adapter.health().detail
-        await inlet.receives(1)
+        await until(lambda: rig.adapter.health().state == "disconnected")
+        assert "in time" in rig.adapter.health().detail
+        await rig.inlet.receives(1)
 
 
 async def poll_as_another(api: TelegramEmulator) -> None:
@@ -431,41 +378,34 @@ async def test_another_program_on_the_same_token_is_named(
     rival.cancel()
 
 
-async def test_the_last_poll_of_a_killed_process_does_no_harm(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
+async def test_the_last_poll_of_a_killed_process_does_no_harm(api: TelegramEmulator) -> None:
     api.fail(
         "getUpdates",
         times=3,
         kind=faults.refused("Conflict: terminated by other getUpdates request", 409),
     )
-    async with running(api, inlet, conflict_patience=5.0) as adapter:
+    async with running(api, conflict_patience=5.0) as rig:
         await api.says(ANNA, "hello")
-        await inlet.receives(1)
-        await until(lambda: adapter.health().state == "connected")
+        await rig.inlet.receives(1)
+        await until(lambda: rig.adapter.health().state == "connected")
 
 
-async def test_a_webhook_is_taken_down_and_no_update_is_lost(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_webhook_is_taken_down_and_no_update_is_lost(api: TelegramEmulator) -> None:
     api.webhook = "https://example.org/hook"
     await api.says(ANNA, "waiting")
-    async with running(api, inlet) as adapter:
-        await inlet.receives(1)
+    async with running(api) as rig:
+        await rig.inlet.receives(1)
         api.webhook = "https://example.org/hook"
         await api.says(ANNA, "again")
-        await inlet.receives(2)
+        await rig.inlet.receives(2)
         await api.wait_for(lambda: api.webhook == "")
-        await until(lambda: adapter.health().state == "connected")
+        await until(lambda: rig.adapter.health().state == "connected")
         await api.says(ANNA, "and again")
-        await inlet.receives(3)
+        await rig.inlet.receives(3)
 
 
-async def test_two_hundred_sends_at_once_all_arrive(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        for person in range(200):
-            api.user(1000 + person)
-        await asyncio.gather(*(adapter.send(to(1000 + n, f"to {n}")) for n in range(200)))
-        assert [api.texts(1000 + n) for n in range(200)] == [[f"to {n}"] for n in range(200)]
+async def test_two_hundred_sends_at_once_all_arrive(rig: Rig) -> None:
+    for person in range(200):
+        rig.api.user(1000 + person)
+    await asyncio.gather(*(rig.adapter.send(to(1000 + n, f"to {n}")) for n in range(200)))
+    assert [rig.api.texts(1000 + n) for n in range(200)] == [[f"to {n}"] for n in range(200)]

@@ -1,6 +1,5 @@
 """Buttons are sent in rows, and presses are stored before they are answered."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,29 +8,15 @@ import pytest
 from adapters.messages import Button, ButtonPress
 from adapters.telegram.payloads import MOST_BUTTONS, lay_out, read_key
 from adapters.telegram.receive import pack, receive
-from tests.adapters.telegram.rig import ANNA, ROOM, running, to, until
+from tests.adapters.rig import until
+from tests.adapters.telegram.rig import ANNA, Rig, to
 from tests.adapters.telegram.updates import ANNA as PERSON
 from tests.adapters.telegram.updates import BOT, GROUP, ME, PRIVATE
 from tests.emulators import telegram_faults as faults
-from tests.emulators.telegram import TelegramEmulator
-from tests.fakes.inlet import FakeInlet
 
 YES = Button(key="yes:1", label="Yes", style="good")
 NO = Button(key="no:1", label="No", style="danger")
 LATER = Button(key="later:1", label="Ask me later")
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[TelegramEmulator]:
-    async with TelegramEmulator() as emulator:
-        emulator.user(ANNA)
-        emulator.group(ROOM, is_forum=True)
-        yield emulator
-
-
-@pytest.fixture
-def inlet() -> FakeInlet:
-    return FakeInlet()
 
 
 def press(**changes: Any) -> dict[str, Any]:
@@ -97,36 +82,29 @@ def test_the_longest_key_fits_and_is_read_again() -> None:
     assert read_key(key.data) == "k" * 40
 
 
-async def test_the_promised_number_of_buttons_is_accepted(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        assert adapter.most_buttons == MOST_BUTTONS
-        many = tuple(Button(key=f"k{n}", label=f"{n}") for n in range(MOST_BUTTONS))
-        await adapter.send(replace(to(ANNA, "Which?"), buttons=many))
-        (shown,) = api.messages(ANNA)
-        assert shown.labels == [str(n) for n in range(MOST_BUTTONS)]
+async def test_the_promised_number_of_buttons_is_accepted(rig: Rig) -> None:
+    assert rig.adapter.most_buttons == MOST_BUTTONS
+    many = tuple(Button(key=f"k{n}", label=f"{n}") for n in range(MOST_BUTTONS))
+    await rig.adapter.send(replace(to(ANNA, "Which?"), buttons=many))
+    (shown,) = rig.api.messages(ANNA)
+    assert shown.labels == [str(n) for n in range(MOST_BUTTONS)]
 
 
-async def test_styles_are_sent_to_telegram(api: TelegramEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet) as adapter:
-        await adapter.send(replace(to(ANNA, "Sure?"), buttons=(YES, NO, LATER)))
-        (shown,) = api.messages(ANNA)
-        assert [key.get("style") for key in shown.keyboard[0]] == ["success", "danger", None]
+async def test_styles_are_sent_to_telegram(rig: Rig) -> None:
+    await rig.adapter.send(replace(to(ANNA, "Sure?"), buttons=(YES, NO, LATER)))
+    (shown,) = rig.api.messages(ANNA)
+    assert [key.get("style") for key in shown.keyboard[0]] == ["success", "danger", None]
 
 
-async def test_a_press_is_answered_only_once_it_is_stored(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        await adapter.send(replace(to(ANNA, "Sure?"), buttons=(YES, NO)))
-        inlet.refusals = 2
-        answered: list[int] = []
-        inlet.before = lambda: answered.append(len(api.world.answered))
-        await api.presses(ANNA, "No")
-        await inlet.receives(1)
-        await until(lambda: len(api.world.answered) == 1)
-        assert answered == [0, 0, 0]
+async def test_a_press_is_answered_only_once_it_is_stored(rig: Rig) -> None:
+    await rig.adapter.send(replace(to(ANNA, "Sure?"), buttons=(YES, NO)))
+    rig.inlet.refusals = 2
+    answered: list[int] = []
+    rig.inlet.before = lambda: answered.append(len(rig.api.world.answered))
+    await rig.api.presses(ANNA, "No")
+    await rig.inlet.receives(1)
+    await until(lambda: len(rig.api.world.answered) == 1)
+    assert answered == [0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -134,22 +112,18 @@ async def test_a_press_is_answered_only_once_it_is_stored(
     [faults.refused("Bad Request: query is too old"), faults.DROP, faults.http(502),
      faults.retry_after(30), faults.blocked(), faults.refused("Unauthorized", 401)],
 )  # fmt: skip
-async def test_a_press_that_cannot_be_answered_counts(
-    api: TelegramEmulator, inlet: FakeInlet, fault: faults.Fault
-) -> None:
-    async with running(api, inlet) as adapter:
-        await adapter.send(replace(to(ANNA, "Sure?"), buttons=(YES, NO)))
-        api.fail("answerCallbackQuery", kind=fault)
-        await api.presses(ANNA, "No")
-        await inlet.receives(1)
-        await api.says(ANNA, "go on")
-        await inlet.receives(2)
-        assert adapter.health().state == "connected"
+async def test_a_press_that_cannot_be_answered_counts(rig: Rig, fault: faults.Fault) -> None:
+    await rig.adapter.send(replace(to(ANNA, "Sure?"), buttons=(YES, NO)))
+    rig.api.fail("answerCallbackQuery", kind=fault)
+    await rig.api.presses(ANNA, "No")
+    await rig.inlet.receives(1)
+    await rig.api.says(ANNA, "go on")
+    await rig.inlet.receives(2)
+    assert rig.adapter.health().state == "connected"
 
 
-async def test_a_press_may_be_garbage(api: TelegramEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet):
-        for query in ("garbage", {"id": 7}, {}):
-            api.push({"callback_query": query})
-        await api.says(ANNA, "still here?")
-        await inlet.receives(4)
+async def test_a_press_may_be_garbage(rig: Rig) -> None:
+    for query in ("garbage", {"id": 7}, {}):
+        rig.api.push({"callback_query": query})
+    await rig.api.says(ANNA, "still here?")
+    await rig.inlet.receives(4)

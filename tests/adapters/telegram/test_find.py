@@ -1,13 +1,11 @@
 """Messages with unknown delivery are found by edits that change nothing."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.telegram.payloads import RecentIds
-from tests.adapters.telegram.rig import ANNA, ROOM, running, to
+from tests.adapters.telegram.rig import ANNA, ROOM, Rig, running, to
 from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
 from tests.fakes.inlet import FakeInlet
@@ -15,107 +13,77 @@ from tests.fakes.inlet import FakeInlet
 Known = PlatformMessageId
 
 
-@pytest.fixture
-async def api() -> AsyncIterator[TelegramEmulator]:
-    async with TelegramEmulator() as emulator:
-        emulator.user(ANNA)
-        emulator.user(8)
-        emulator.group(ROOM)
-        yield emulator
-
-
-@pytest.fixture
-def inlet() -> FakeInlet:
-    return FakeInlet()
-
-
-async def test_a_message_whose_answer_was_lost_is_found(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        before = await adapter.send(to(ANNA, "before"))
-        api.fail("sendMessage", kind=faults.LOSE)
-        with pytest.raises(Unsure):
-            await adapter.send(to(ANNA, "**in** doubt"))
-        found = await adapter.find(to(ANNA, "**in** doubt"), [before])
-        assert found == str(api.messages(ANNA)[1].message_id)
-        assert api.messages(ANNA)[1].history == ["in doubt"]
+async def test_a_message_whose_answer_was_lost_is_found(rig: Rig) -> None:
+    before = await rig.adapter.send(to(ANNA, "before"))
+    rig.api.fail("sendMessage", kind=faults.LOSE)
+    with pytest.raises(Unsure):
+        await rig.adapter.send(to(ANNA, "**in** doubt"))
+    found = await rig.adapter.find(to(ANNA, "**in** doubt"), [before])
+    assert found == str(rig.api.messages(ANNA)[1].message_id)
+    assert rig.api.messages(ANNA)[1].history == ["in doubt"]
 
 
 async def test_a_new_process_finds_it_among_other_peoples_messages(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
-    async with running(api, inlet) as adapter:
-        before = await adapter.send(to(ANNA, "before"))
-        await adapter.send(to(8, "to somebody else"))
+    async with running(api, inlet) as rig:
+        before = await rig.adapter.send(to(ANNA, "before"))
+        await rig.adapter.send(to(8, "to somebody else"))
         api.fail("sendMessage", kind=faults.LOSE)
         with pytest.raises(Unsure):
-            await adapter.send(to(ANNA, "in doubt"))
+            await rig.adapter.send(to(ANNA, "in doubt"))
     for _ in range(10):
         await api.says(ANNA, "are you there?")
-    async with running(api, inlet) as adapter:
-        found = await adapter.find(to(ANNA, "in doubt"), [Known("3"), before])
+    async with running(api, inlet) as rig:
+        found = await rig.adapter.find(to(ANNA, "in doubt"), [Known("3"), before])
         assert found == str(api.messages(ANNA)[1].message_id)
     assert api.texts(8) == ["to somebody else"]
 
 
-async def test_a_message_that_never_arrived_is_not_found(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        before = await adapter.send(to(ANNA, "before"))
-        api.fail("sendMessage", kind=faults.DROP)
-        with pytest.raises(Unsure):
-            await adapter.send(to(ANNA, "in doubt"))
-        assert await adapter.find(to(ANNA, "in doubt"), [before]) is None
-        assert api.calls["editMessageText"] <= 20
-        assert api.texts(ANNA) == ["before"]
+async def test_a_message_that_never_arrived_is_not_found(rig: Rig) -> None:
+    before = await rig.adapter.send(to(ANNA, "before"))
+    rig.api.fail("sendMessage", kind=faults.DROP)
+    with pytest.raises(Unsure):
+        await rig.adapter.send(to(ANNA, "in doubt"))
+    assert await rig.adapter.find(to(ANNA, "in doubt"), [before]) is None
+    assert rig.api.calls["editMessageText"] <= 20
+    assert rig.api.texts(ANNA) == ["before"]
 
 
-async def test_later_messages_are_left_alone(api: TelegramEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet) as adapter:
-        before = await adapter.send(to(ROOM, "before"))
-        api.fail("sendMessage", kind=faults.DROP)
-        with pytest.raises(Unsure):
-            await adapter.send(to(ROOM, "in doubt"))
-        await adapter.send(to(ROOM, "for somebody in another topic"))
-        assert await adapter.find(to(ROOM, "in doubt"), [before]) is None
-        assert api.texts(ROOM) == ["before", "for somebody in another topic"]
+async def test_later_messages_are_left_alone(rig: Rig) -> None:
+    before = await rig.adapter.send(to(ROOM, "before"))
+    rig.api.fail("sendMessage", kind=faults.DROP)
+    with pytest.raises(Unsure):
+        await rig.adapter.send(to(ROOM, "in doubt"))
+    await rig.adapter.send(to(ROOM, "for somebody in another topic"))
+    assert await rig.adapter.find(to(ROOM, "in doubt"), [before]) is None
+    assert rig.api.texts(ROOM) == ["before", "for somebody in another topic"]
 
 
-async def test_without_a_place_to_start_nothing_is_claimed(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        with pytest.raises(Unsure):
-            await adapter.find(to(ANNA, "in doubt"), [])
+async def test_without_a_place_to_start_nothing_is_claimed(rig: Rig) -> None:
+    with pytest.raises(Unsure):
+        await rig.adapter.find(to(ANNA, "in doubt"), [])
 
 
 @pytest.mark.parametrize("fault", [faults.DROP, faults.http(502)])
-async def test_a_failed_search_claims_nothing(
-    api: TelegramEmulator, inlet: FakeInlet, fault: faults.Fault
-) -> None:
-    async with running(api, inlet) as adapter:
-        before = await adapter.send(to(ANNA, "before"))
-        api.fail("editMessageText", kind=fault)
-        with pytest.raises(Unreachable):
-            await adapter.find(to(ANNA, "in doubt"), [before])
-        api.fail("editMessageText", kind=faults.retry_after(9))
-        with pytest.raises(RateLimited):
-            await adapter.find(to(ANNA, "in doubt"), [before])
+async def test_a_failed_search_claims_nothing(rig: Rig, fault: faults.Fault) -> None:
+    before = await rig.adapter.send(to(ANNA, "before"))
+    rig.api.fail("editMessageText", kind=fault)
+    with pytest.raises(Unreachable):
+        await rig.adapter.find(to(ANNA, "in doubt"), [before])
+    rig.api.fail("editMessageText", kind=faults.retry_after(9))
+    with pytest.raises(RateLimited):
+        await rig.adapter.find(to(ANNA, "in doubt"), [before])
 
 
-async def test_more_messages_than_can_be_looked_through_leave_it_unsure(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
-    async with running(api, inlet) as adapter:
-        before = await adapter.send(to(ANNA, "before"))
-        for number in range(120):
-            await api.says(8, f"{number}")
-        await inlet.receives(120)
-        with pytest.raises(Unsure):
-            await adapter.find(to(ANNA, "in doubt"), [before])
-        assert api.calls["editMessageText"] == 100
+async def test_more_messages_than_can_be_looked_through_leave_it_unsure(rig: Rig) -> None:
+    before = await rig.adapter.send(to(ANNA, "before"))
+    for number in range(120):
+        await rig.api.says(8, f"{number}")
+    await rig.inlet.receives(120)
+    with pytest.raises(Unsure):
+        await rig.adapter.find(to(ANNA, "in doubt"), [before])
+    assert rig.api.calls["editMessageText"] == 100
 
 
 def test_private_chats_share_a_counter_and_supergroups_have_their_own() -> None:

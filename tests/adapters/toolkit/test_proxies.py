@@ -7,7 +7,6 @@ import pytest
 from adapters.toolkit.http import has_proxy
 from tests.adapters.slack.rig import running
 from tests.emulators.slack import SlackEmulator
-from tests.fakes.inlet import FakeInlet
 
 SLACK = "https://slack.com/api/"
 
@@ -42,5 +41,5 @@ async def test_netrc_passwords_are_not_used(
     netrc = tmp_path / "netrc"
     netrc.write_text("default login anna password secret\n")
     monkeypatch.setenv("NETRC", str(netrc))
-    async with SlackEmulator() as slack, running(slack, FakeInlet()) as adapter:
-        assert adapter.health().state == "connected"
+    async with SlackEmulator() as slack, running(slack) as rig:
+        assert rig.adapter.health().state == "connected"

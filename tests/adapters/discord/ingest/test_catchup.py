@@ -2,22 +2,19 @@
 
 import asyncio
 
-from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.ingest.catchup import NOISE
 from adapters.ids import Address
 from adapters.messages import Button
 from tests.adapters.discord.rig import (
     ANNA,
     BEN,
+    Rig,
     direct,
-    presses,
     queued,
     room,
     running,
-    said,
-    settings_for,
-    until,
 )
+from tests.adapters.rig import until
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
@@ -41,12 +38,15 @@ async def test_rooms_and_threads_are_read_for_messages_to_the_bot(
     await api.says(BEN, "chatter", channel=channel)
     await api.says(ANNA, "missed in the room", channel=channel, role_mention=True)
     await api.says(ANNA, "missed in the thread", channel=thread, mentions=[api.user_id])
-    async with running(api, inlet) as adapter:
+    async with running(api, inlet) as rig:
         events = [one for one in (await inlet.receives(5))[2:] if one.channel]
-        found = {adapter.receive(event).address: event for event in events}  # type: ignore[union-attr]
+        found = {rig.adapter.receive(event).address: event for event in events}  # type: ignore[union-attr]
         assert set(found) == {room(channel), room(channel, thread)}
         assert {event.channel for event in events} == {str(channel), str(thread)}
-        assert sorted(said(adapter, inlet)[2:]) == ["missed in the room", "missed in the thread"]
+        assert sorted(rig.said()[2:]) == [
+            "missed in the room",
+            "missed in the thread",
+        ]
 
 
 async def test_a_long_history_is_read_completely(api: DiscordEmulator, inlet: FakeInlet) -> None:
@@ -56,9 +56,9 @@ async def test_a_long_history_is_read_completely(api: DiscordEmulator, inlet: Fa
         await api.says(BEN, "chatter", channel=channel)
         if number % 80 == 79:
             await api.says(ANNA, f"missed {number}", channel=channel, mentions=[api.user_id])
-    async with running(api, inlet) as adapter:
-        await until(lambda: len(said(adapter, inlet)) == 5)
-        assert said(adapter, inlet) == ["before", *(f"missed {n}" for n in (79, 159, 239, 319))]
+    async with running(api, inlet) as rig:
+        await until(lambda: len(rig.said()) == 5)
+        assert rig.said() == ["before", *(f"missed {n}" for n in (79, 159, 239, 319))]
         positions = [e.position for e in inlet.taken.values() if e.channel]
         assert positions == sorted(positions)
 
@@ -92,14 +92,14 @@ async def test_new_messages_wait_for_older_ones_of_their_channel_only(
             await may_read.wait()
 
     api.hook(before=hold)
-    async with running(api, inlet) as adapter:
+    async with running(api, inlet) as rig:
         await api.says(ANNA, "after")
         await api.says(BEN, "somebody else")
         await inlet.receives(2)
-        assert said(adapter, inlet) == ["before", "somebody else"]
+        assert rig.said() == ["before", "somebody else"]
         may_read.set()
         await inlet.receives(4)
-        assert said(adapter, inlet) == ["before", "somebody else", "missed", "after"]
+        assert rig.said() == ["before", "somebody else", "missed", "after"]
         assert all(event.position for event in inlet.taken.values())
 
 
@@ -111,14 +111,14 @@ async def test_new_messages_wait_limited_and_then_move_no_position(
         await inlet.receives(1)
     missed = await api.says(ANNA, "missed")
     api.fail(faults.HISTORY, kind=faults.DROP, times=1000)
-    async with running(api, inlet, patience=0.05) as adapter:
+    async with running(api, inlet, patience=0.05) as rig:
         await api.says(ANNA, "after")
         await api.says(ANNA, "and on")
         await inlet.receives(3)
-        assert said(adapter, inlet) == ["before", "after", "and on"]
+        assert rig.said() == ["before", "after", "and on"]
         assert [e.position for e in inlet.taken.values()][1:] == ["", ""]
         api.clear_faults()
-        await until(lambda: said(adapter, inlet)[-1] == "missed")
+        await until(lambda: rig.said()[-1] == "missed")
         assert [*inlet.taken.values()][-1].position == str(missed).zfill(20)
         await api.says(ANNA, "at last")
         await inlet.receives(5)
@@ -133,11 +133,11 @@ async def test_a_deleted_channel_is_skipped(api: DiscordEmulator, inlet: FakeInl
         await api.says(ANNA, "missed", channel=channel, mentions=[api.user_id])
     api.delete_channel(gone)
     api.kick(other)
-    async with running(api, inlet) as adapter:
+    async with running(api, inlet) as rig:
         await inlet.receives(4)
         await api.says(ANNA, "after", channel=kept, mentions=[api.user_id])
         await inlet.receives(5)
-        assert said(adapter, inlet)[3:] == ["missed", "after"]
+        assert rig.said()[3:] == ["missed", "after"]
 
 
 async def test_a_failing_store_loses_nothing(api: DiscordEmulator, inlet: FakeInlet) -> None:
@@ -147,81 +147,70 @@ async def test_a_failing_store_loses_nothing(api: DiscordEmulator, inlet: FakeIn
     for number in range(3):
         await api.says(ANNA, f"missed {number}")
     inlet.refusals = 4
-    async with running(api, inlet) as adapter:
+    async with running(api, inlet) as rig:
         await api.says(ANNA, "after")
         await inlet.receives(5)
-        assert said(adapter, inlet) == ["before", "missed 0", "missed 1", "missed 2", "after"]
+        assert rig.said() == ["before", "missed 0", "missed 1", "missed 2", "after"]
 
 
 async def test_unstored_messages_are_stored_in_the_next_run(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
-    adapter = DiscordAdapter(settings_for(api))
-    run = asyncio.create_task(adapter.run(inlet))
-    await until(lambda: adapter.health().state == "connected")
-    await api.says(ANNA, "before")
-    await inlet.receives(1)
-    inlet.refusals = 1_000_000
-    await api.says(ANNA, "one")
-    await inlet.is_offered(2)
-    last = await api.says(ANNA, "two")
-    await until(lambda: adapter.newest(direct(api)) == str(last))
-    run.cancel()
-    await asyncio.wait([run])
-    inlet.refusals = 0
-    run = asyncio.create_task(adapter.run(inlet))
-    await inlet.receives(3)
-    assert said(adapter, inlet) == ["before", "one", "two"]
-    run.cancel()
-    await asyncio.wait([run])
-
-
-async def test_two_lost_sessions_repeat_nothing(api: DiscordEmulator, inlet: FakeInlet) -> None:
-    async with running(api, inlet) as adapter:
-        await api.says(ANNA, "number 0")
+    async with running(api, inlet) as rig:
+        await api.says(ANNA, "before")
         await inlet.receives(1)
-        for number in range(1, 6):
-            api.lose_session()
-            await api.drop_gateway()
-            await api.says(ANNA, f"number {number}")
-            await until(lambda number=number: api.identifies == number + 1)  # type: ignore[misc]
-        await inlet.receives(6)
-        assert said(adapter, inlet) == [f"number {n}" for n in range(6)]
+        inlet.refusals = 1_000_000
+        await api.says(ANNA, "one")
+        await inlet.is_offered(2)
+        last = await api.says(ANNA, "two")
+        await until(lambda: rig.adapter.newest(direct(api)) == str(last))
+    inlet.refusals = 0
+    async with running(api, inlet) as rig:
+        await inlet.receives(3)
+        assert rig.said() == ["before", "one", "two"]
+
+
+async def test_two_lost_sessions_repeat_nothing(rig: Rig) -> None:
+    await rig.api.says(ANNA, "number 0")
+    await rig.inlet.receives(1)
+    for number in range(1, 6):
+        rig.api.lose_session()
+        await rig.api.drop_gateway()
+        await rig.api.says(ANNA, f"number {number}")
+        await until(lambda number=number: rig.api.identifies == number + 1)  # type: ignore[misc]
+    await rig.inlet.receives(6)
+    assert rig.said() == [f"number {n}" for n in range(6)]
 
 
 async def test_own_messages_are_never_read_as_a_persons(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
-    async with running(api, inlet) as adapter:
+    async with running(api, inlet) as rig:
         await api.says(ANNA, "before")
         await inlet.receives(1)
-        await adapter.send(queued(direct(api), "an answer"))
-    async with running(api, inlet) as adapter:
+        await rig.adapter.send(queued(direct(api), "an answer"))
+    async with running(api, inlet) as rig:
         await api.says(ANNA, "after")
         await inlet.receives(2)
-        assert said(adapter, inlet) == ["before", "after"]
-        assert adapter.newest(Address(chat_id="1", is_direct=True)) is None
+        assert rig.said() == ["before", "after"]
+        assert rig.adapter.newest(Address(chat_id="1", is_direct=True)) is None
 
 
-async def test_a_first_message_from_downtime_is_read_with_the_second(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_first_message_from_downtime_is_read_with_the_second(api: DiscordEmulator) -> None:
     await api.says(ANNA, "hello?")
     await api.says(ANNA, "anybody?")
-    async with running(api, inlet) as adapter:
+    async with running(api) as rig:
         await api.says(ANNA, "well then")
-        await inlet.receives(3)
-        assert said(adapter, inlet) == ["hello?", "anybody?", "well then"]
+        await rig.inlet.receives(3)
+        assert rig.said() == ["hello?", "anybody?", "well then"]
         await api.says(ANNA, "good")
-        await inlet.receives(4)
-        assert len(inlet.handed_over) == 4
-        positions = [event.position for event in inlet.taken.values()]
+        await rig.inlet.receives(4)
+        assert len(rig.inlet.handed_over) == 4
+        positions = [event.position for event in rig.inlet.taken.values()]
         assert positions == sorted(set(positions))
 
 
-async def test_a_first_message_survives_a_lost_session(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_first_message_survives_a_lost_session(api: DiscordEmulator) -> None:
     await api.says(ANNA, "hello?")
     asked = asyncio.Event()
 
@@ -231,7 +220,7 @@ async def test_a_first_message_survives_a_lost_session(
             await asyncio.Event().wait()
 
     api.hook(before=hang)
-    async with running(api, inlet) as adapter:
+    async with running(api) as rig:
         await api.says(ANNA, "well then")
         async with asyncio.timeout(45):
             await asked.wait()
@@ -240,30 +229,30 @@ async def test_a_first_message_survives_a_lost_session(
         await api.says(ANNA, "are you there?")
         await until(lambda: api.identifies == 2)
         await api.says(ANNA, "good")
-        await inlet.receives(4)
-        assert said(adapter, inlet) == ["hello?", "well then", "are you there?", "good"]
+        await rig.inlet.receives(4)
+        assert rig.said() == ["hello?", "well then", "are you there?", "good"]
 
 
 async def test_messages_from_before_the_database_are_not_answered_again(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
-    async with running(api, FakeInlet()) as adapter:
+    async with running(api, FakeInlet()) as rig:
         await api.says(ANNA, "said to another program")
-        await adapter.send(queued(direct(api), "which answered"))
+        await rig.adapter.send(queued(direct(api), "which answered"))
     await api.says(ANNA, "said to nobody")
-    async with running(api, inlet) as adapter:
+    async with running(api, inlet) as rig:
         await api.says(ANNA, "said to us")
         await inlet.receives(2)
-        assert said(adapter, inlet) == ["said to nobody", "said to us"]
+        assert rig.said() == ["said to nobody", "said to us"]
 
 
 async def test_a_press_waits_for_received_messages_but_not_for_history(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
-    async with running(api, inlet) as adapter:
+    async with running(api, inlet) as rig:
         await api.says(ANNA, "before")
         await inlet.receives(1)
-        asked = await adapter.send(
+        asked = await rig.adapter.send(
             queued(direct(api), "Sure?", buttons=(Button(key="yes", label="Yes"),))
         )
     may_read = asyncio.Event()
@@ -273,14 +262,14 @@ async def test_a_press_waits_for_received_messages_but_not_for_history(
             await may_read.wait()
 
     api.hook(before=hold)
-    async with running(api, inlet) as adapter:
+    async with running(api, inlet) as rig:
         await api.says(ANNA, "let me think")
         await api.presses(ANNA, int(asked), "t:yes")
         await until(lambda: api.interactions[-1].type == 6)
         *_, words, press = inlet.taken.values()
         assert "let me think" in words.payload
-        assert presses(adapter, inlet)[0].key == "yes"
+        assert rig.presses()[0].key == "yes"
         assert (words.position, press.position) == ("", "")
         may_read.set()
         await api.says(ANNA, "after")
-        await until(lambda: said(adapter, inlet)[-1] == "after")
+        await until(lambda: rig.said()[-1] == "after")

@@ -10,7 +10,8 @@ from adapters.discord.channel_directory import ChannelDirectory
 from adapters.discord.ingest.catchup import Backlog
 from adapters.discord.ingest.unmarked import REST, GuildListing, Rest, read_listing
 from adapters.discord.snowflakes import snowflake_at
-from tests.adapters.discord.rig import ANNA, BEN, direct, queued, room, running, said, until
+from tests.adapters.discord.rig import ANNA, BEN, direct, queued, room, running
+from tests.adapters.rig import until
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
 
@@ -30,10 +31,10 @@ async def test_a_first_mention_in_a_channel_is_found(
     _, channel = await heard_before(api, inlet)
     await api.says(BEN, "chatter", channel=channel)
     await api.says(ANNA, "missed", channel=channel, mentions=[api.user_id])
-    async with running(api, inlet) as adapter:
-        await until(lambda: said(adapter, inlet) == ["missed"])
+    async with running(api, inlet) as rig:
+        await until(lambda: rig.said() == ["missed"])
         await api.says(BEN, "live", channel=channel, mentions=[api.user_id])
-        await until(lambda: said(adapter, inlet) == ["missed", "live"])
+        await until(lambda: rig.said() == ["missed", "live"])
         assert [*inlet.taken.values()][-1].position
 
 
@@ -41,25 +42,23 @@ async def test_a_new_thread_of_a_known_channel_is_read(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     _, channel = await heard_before(api, inlet)
-    async with running(api, inlet) as adapter:
+    async with running(api, inlet) as rig:
         await api.says(ANNA, "before", channel=channel, mentions=[api.user_id])
-        await until(lambda: said(adapter, inlet) == ["before"])
+        await until(lambda: rig.said() == ["before"])
     thread = await api.thread(channel, "Side", ANNA)
     await api.says(ANNA, "missed", channel=thread, mentions=[api.user_id])
-    async with running(api, inlet) as adapter:
-        await until(lambda: said(adapter, inlet) == ["before", "missed"])
-        found = adapter.receive([*inlet.taken.values()][-1])
+    async with running(api, inlet) as rig:
+        await until(lambda: rig.said() == ["before", "missed"])
+        found = rig.adapter.receive([*inlet.taken.values()][-1])
         assert found is not None
         assert found.address == room(channel, thread)
 
 
-async def test_a_session_that_cannot_be_resumed_loses_no_mention(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_session_that_cannot_be_resumed_loses_no_mention(api: DiscordEmulator) -> None:
     guild = api.guild("House", [ANNA, BEN])
     channels = [api.channel(guild, f"room-{number}") for number in range(20)]
-    async with running(api, inlet) as adapter:
-        await until(lambda: REST in inlet.positions)
+    async with running(api) as rig:
+        await until(lambda: REST in rig.inlet.positions)
         for loss in range(3):
             api.lose_session()
             await api.drop_gateway()
@@ -67,9 +66,9 @@ async def test_a_session_that_cannot_be_resumed_loses_no_mention(
                 text = f"missed {loss}-{number}"
                 await api.says(ANNA, text, channel=channel, mentions=[api.user_id])
             await until(lambda loss=loss: api.identifies == loss + 2)  # type: ignore[misc]
-            await until(lambda loss=loss: len(said(adapter, inlet)) == 20 * (loss + 1))  # type: ignore[misc]
+            await until(lambda loss=loss: len(rig.said()) == 20 * (loss + 1))  # type: ignore[misc]
         wanted = {f"missed {loss}-{number}" for loss in range(3) for number in range(20)}
-        assert set(said(adapter, inlet)) == wanted
+        assert set(rig.said()) == wanted
 
 
 async def test_reading_that_a_crash_interrupts_begins_again_at_the_same_place(
@@ -84,24 +83,22 @@ async def test_reading_that_a_crash_interrupts_begins_again_at_the_same_place(
             raise ConnectionResetError
 
     api.hook(before=fail)
-    async with running(api, inlet) as adapter:
+    async with running(api, inlet) as rig:
         await api.says(ANNA, "meanwhile", channel=second, mentions=[api.user_id])
         await api.says(ANNA, "direct")
-        await until(lambda: sorted(said(adapter, inlet)) == ["direct", "meanwhile"])
+        await until(lambda: sorted(rig.said()) == ["direct", "meanwhile"])
     api.hook(before=None)
-    async with running(api, inlet) as adapter:
-        await until(lambda: "missed" in said(adapter, inlet))
+    async with running(api, inlet) as rig:
+        await until(lambda: "missed" in rig.said())
 
 
-async def test_messages_from_before_the_bot_joined_are_not_answered(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_messages_from_before_the_bot_joined_are_not_answered(api: DiscordEmulator) -> None:
     channel = api.channel(api.guild("House", [ANNA, BEN]))
     await api.says(ANNA, "for another program", channel=channel, mentions=[api.user_id])
-    async with running(api, inlet) as adapter:
+    async with running(api) as rig:
         await api.says(ANNA, "now", channel=channel, mentions=[api.user_id])
-        await until(lambda: bool(said(adapter, inlet)))
-        assert said(adapter, inlet) == ["now"]
+        await until(lambda: bool(rig.said()))
+        assert rig.said() == ["now"]
         assert ("GET", f"/channels/{channel}/messages") not in api.calls
 
 
@@ -114,9 +111,9 @@ async def test_only_channels_with_news_that_the_bot_may_read_are_asked_for(
         await api.says(ANNA, f"in {channel}", channel=channel, mentions=[api.user_id])
     api.hide(hidden)
     api.calls.clear()
-    async with running(api, inlet) as adapter:
-        await until(lambda: said(adapter, inlet) == [f"in {busy}"])
-        await adapter.send(queued(direct(api), "done"))
+    async with running(api, inlet) as rig:
+        await until(lambda: rig.said() == [f"in {busy}"])
+        await rig.adapter.send(queued(direct(api), "done"))
         asked = [path for method, path in api.calls if method == "GET" and "/channels/" in path]
         assert asked == [f"/channels/{busy}/messages"]
         assert str(quiet) not in {event.channel for event in inlet.taken.values()}

@@ -3,7 +3,8 @@
 import pytest
 
 from adapters.messages import RawEvent
-from tests.adapters.slack.rig import ANNA, BERT, called, read, running, to, until
+from tests.adapters.rig import until
+from tests.adapters.slack.rig import ANNA, BERT, Rig, read, running, to
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator, SlackMessage
 from tests.fakes.inlet import FakeInlet
@@ -160,10 +161,9 @@ async def test_a_failing_channel_delays_no_other(slack: SlackEmulator, inlet: Fa
         await inlet.receives(4)
 
 
-async def test_unused_channels_are_not_requested(slack: SlackEmulator, inlet: FakeInlet) -> None:
-    async with running(slack, inlet) as adapter:
-        await adapter.send(to(slack.dm(ANNA), "hello"))
-        assert not called(slack, "conversations.history")
+async def test_unused_channels_are_not_requested(rig: Rig) -> None:
+    await rig.adapter.send(to(rig.slack.dm(ANNA), "hello"))
+    assert not rig.slack.called("conversations.history")
 
 
 async def test_a_first_message_from_downtime_is_read(
@@ -182,7 +182,7 @@ async def test_a_first_message_from_downtime_is_read(
         assert all(one.is_addressed for one in found)
         await slack.drop_sockets()
         await until(lambda: slack.connections_opened == 6)
-    assert len(called(slack, "users.conversations")) == 1
+    assert len(slack.called("users.conversations")) == 1
 
 
 async def test_a_rate_limit_is_obeyed_without_reading_again(
@@ -195,11 +195,11 @@ async def test_a_rate_limit_is_obeyed_without_reading_again(
     for number, root in enumerate(roots):
         await slack.says(ANNA, f"answer {number}", thread_ts=root)
     slack.fail("conversations.replies", kind=faults.LIMIT, retry_after=0, times=2)
-    before = len(called(slack, "conversations.history"))
+    before = len(slack.called("conversations.history"))
     async with running(slack, inlet):
         assert said((await inlet.receives(6))[3:]) == [f"answer {n}" for n in range(3)]
-        assert len(called(slack, "conversations.history")) == before + 1
-        assert len(called(slack, "conversations.replies")) == 5
+        assert len(slack.called("conversations.history")) == before + 1
+        assert len(slack.called("conversations.replies")) == 5
 
 
 async def test_many_pages_are_read_completely_despite_rate_limits(

@@ -17,113 +17,101 @@ from adapters.slack.adapter import SlackAdapter
 from adapters.slack.api import Api
 from adapters.slack.ingest.socket_mode import SocketMode
 from adapters.slack.settings import SlackSettings
+from tests.adapters.rig import until
 from tests.adapters.slack.rig import (
     ANNA,
-    called,
+    Rig,
     read,
     running,
     settings_for,
     to,
-    until,
 )
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator
 from tests.fakes.inlet import FakeInlet
 
 
-async def test_the_configured_number_of_sockets_is_open(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
-    async with running(slack, inlet, sockets=3) as adapter:
+async def test_the_configured_number_of_sockets_is_open(slack: SlackEmulator) -> None:
+    async with running(slack, sockets=3) as rig:
         assert slack.sockets == 3
-        assert adapter.health().state == "connected"
-        assert adapter.health().alive_at is not None
+        assert rig.adapter.health().state == "connected"
+        assert rig.adapter.health().alive_at is not None
     await until(lambda: slack.sockets == 0)
 
 
-async def test_forced_reconnects_lose_nothing(slack: SlackEmulator, inlet: FakeInlet) -> None:
+async def test_forced_reconnects_lose_nothing(slack: SlackEmulator) -> None:
     slack.holds_seconds = 0
     slack.after_seconds = 0.2
-    async with running(slack, inlet):
+    async with running(slack) as rig:
         for number in range(60):
             if number % 10 == 5:
                 await slack.drop_sockets()
             await slack.says(ANNA, f"number {number}")
             await asyncio.sleep(0)
-        events = await inlet.receives(60)
+        events = await rig.inlet.receives(60)
         assert sorted(read(event).text for event in events) == sorted(
             f"number {n}" for n in range(60)
         )
         assert slack.connections_opened > 2
 
 
-async def test_one_broken_socket_of_two_is_not_even_noticed(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
-    async with running(slack, inlet) as adapter:
-        await slack.says(ANNA, "before")
-        await inlet.receives(1)
-        histories = len(called(slack, "conversations.history"))
-        next(iter(slack._sockets.open)).break_off()
-        await slack.says(ANNA, "after")
-        await inlet.receives(2)
-        await until(lambda: slack.connections_opened == 3)
-        assert adapter.health().state == "connected"
-        assert len(called(slack, "conversations.history")) == histories
+async def test_one_broken_socket_of_two_is_not_even_noticed(rig: Rig) -> None:
+    await rig.slack.says(ANNA, "before")
+    await rig.inlet.receives(1)
+    histories = len(rig.slack.called("conversations.history"))
+    next(iter(rig.slack._sockets.open)).break_off()
+    await rig.slack.says(ANNA, "after")
+    await rig.inlet.receives(2)
+    await until(lambda: rig.slack.connections_opened == 3)
+    assert rig.adapter.health().state == "connected"
+    assert len(rig.slack.called("conversations.history")) == histories
 
 
 @pytest.mark.parametrize("reason", ["refresh_requested", "warning"])
-async def test_a_connection_that_will_end_is_replaced_before_it_does(
-    slack: SlackEmulator, inlet: FakeInlet, reason: str
-) -> None:
-    async with running(slack, inlet) as adapter:
-        states: set[str] = set()
-        await slack.send_disconnect(reason)
+async def test_a_connection_that_will_end_is_replaced_before_it_does(rig: Rig, reason: str) -> None:
+    states: set[str] = set()
+    await rig.slack.send_disconnect(reason)
 
-        def are_replaced() -> bool:
-            states.add(adapter.health().state)
-            return slack.connections_opened == 4
+    def are_replaced() -> bool:
+        states.add(rig.adapter.health().state)
+        return rig.slack.connections_opened == 4
 
-        await until(are_replaced)
-        await slack.says(ANNA, "still there?")
-        await inlet.receives(1)
-        assert states == {"connected"}
+    await until(are_replaced)
+    await rig.slack.says(ANNA, "still there?")
+    await rig.inlet.receives(1)
+    assert states == {"connected"}
 
 
-async def test_a_half_open_connection_is_noticed_and_replaced(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
-    async with running(slack, inlet, heartbeat=0.2):
+async def test_a_half_open_connection_is_noticed_and_replaced(slack: SlackEmulator) -> None:
+    async with running(slack, heartbeat=0.2) as rig:
         slack.mute_sockets()
         await slack.says(ANNA, "anybody?")
-        (event,) = await inlet.receives(1)
+        (event,) = await rig.inlet.receives(1)
         assert read(event).text == "anybody?"
         assert slack.connections_opened == 4
 
 
-async def test_pongs_keep_a_silent_connection_alive(slack: SlackEmulator, inlet: FakeInlet) -> None:
-    async with running(slack, inlet, heartbeat=0.8) as adapter:
+async def test_pongs_keep_a_silent_connection_alive(slack: SlackEmulator) -> None:
+    async with running(slack, heartbeat=0.8) as rig:
         begun = time.monotonic()
-        await until(lambda: (adapter.health().alive_at or 0) > begun + 1.4)
-        assert adapter.health().state == "connected"
+        await until(lambda: (rig.adapter.health().alive_at or 0) > begun + 1.4)
+        assert rig.adapter.health().state == "connected"
         assert slack.connections_opened == 2
 
 
 @pytest.mark.slow
-async def test_too_many_connections_are_no_reason_to_hurry(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
-    async with running(slack, inlet, longest_pause=0.4) as adapter:
+async def test_too_many_connections_are_no_reason_to_hurry(slack: SlackEmulator) -> None:
+    async with running(slack, longest_pause=0.4) as rig:
         slack.refuse_sockets("too_many_websockets")
         await slack.send_disconnect("too_many_websockets")
-        await until(lambda: adapter.health().state == "disconnected")
-        assert "too many connections" in adapter.health().detail
-        before = len(called(slack, "apps.connections.open"))
+        await until(lambda: rig.adapter.health().state == "disconnected")
+        assert "too many connections" in rig.adapter.health().detail
+        before = len(slack.called("apps.connections.open"))
         began = time.monotonic()
-        await until(lambda: len(called(slack, "apps.connections.open")) >= before + 6)
+        await until(lambda: len(slack.called("apps.connections.open")) >= before + 6)
         assert time.monotonic() - began > 0.6
         slack.refuse_sockets(None)
-        await until(lambda: adapter.health().state == "connected")
+        await until(lambda: rig.adapter.health().state == "connected")
 
 
 def _wrong_bot_token(slack: SlackEmulator) -> None:
@@ -209,11 +197,11 @@ async def test_slack_can_be_down_at_the_start_and_later(inlet: FakeInlet) -> Non
             await task
 
 
-async def test_a_server_error_is_retried(slack: SlackEmulator, inlet: FakeInlet) -> None:
+async def test_a_server_error_is_retried(slack: SlackEmulator) -> None:
     slack.fail("auth.test", kind=faults.UNWELL, times=2)
     slack.fail("apps.connections.open", kind=faults.UNWELL, times=2)
-    async with running(slack, inlet) as adapter:
-        assert adapter.health().state == "connected"
+    async with running(slack) as rig:
+        assert rig.adapter.health().state == "connected"
 
 
 async def test_a_refused_websockets_ticket_is_not_logged(
@@ -272,10 +260,8 @@ async def test_a_cancelled_run_can_be_repeated_and_logs_nothing(
     assert caplog.messages == []
 
 
-async def test_repeated_disconnects_slow_down_reconnects(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
-    async with running(slack, inlet, sockets=1, longest_pause=0.4):
+async def test_repeated_disconnects_slow_down_reconnects(slack: SlackEmulator) -> None:
+    async with running(slack, sockets=1, longest_pause=0.4):
         began = time.monotonic()
         for wanted in range(slack.connections_opened + 1, slack.connections_opened + 4):
             await slack.drop_sockets()

@@ -1,0 +1,33 @@
+"""What the rigs of all platforms share: an adapter that runs, and conditions to wait for."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from adapters.contract import ChatAdapter, Inlet
+
+
+@asynccontextmanager
+async def started(
+    adapter: ChatAdapter, inlet: Inlet, is_ready: Callable[[], bool] = lambda: True
+) -> AsyncIterator[None]:
+    """Run the adapter, from when it is connected and ready. Raises what ends it."""
+    run = asyncio.create_task(adapter.run(inlet))
+    try:
+        await until(lambda: (adapter.health().state == "connected" and is_ready()) or run.done())
+        if run.done():
+            await run
+        yield
+    finally:
+        run.cancel()
+        async with asyncio.timeout(45):
+            with contextlib.suppress(asyncio.CancelledError):
+                await run
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Return once the condition holds. Raises `TimeoutError`."""
+    async with asyncio.timeout(45):
+        while not condition():
+            await asyncio.sleep(0.005)
