@@ -111,7 +111,7 @@ class Reader:
         if len(attachments) <= MOST_ATTACHMENTS:
             return readings
         left = f"{len(attachments) - MOST_ATTACHMENTS} more, not read"
-        reported = attachment_texts.describe_excess(MOST_ATTACHMENTS)
+        reported = attachment_texts.TOO_MANY(most=MOST_ATTACHMENTS)
         return (*readings, Unreadable(note=left, sentence=reported))
 
     async def _read_in_turn(self, platform: str, attachment: Attachment) -> Reading:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gateway.texts.attachments import describe_cut
+from gateway.texts.attachments import CUT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ Reading = Picture | Words | Unreadable
 def sentences_of(readings: Sequence[Reading]) -> tuple[str, ...]:
     """Return the sentences to the sender: what can't be read and why, and what was cut."""
     reported = [
-        one.sentence if isinstance(one, Unreadable) else describe_cut(one.name, one.extent)
+        one.sentence if isinstance(one, Unreadable) else CUT(what=one.name, extent=one.extent)
         for one in readings
         if isinstance(one, Unreadable) or (isinstance(one, Words) and one.extent)
     ]

@@ -96,7 +96,7 @@ class ArchiveNotes:
         try:
             made = await self._database.write("archive.undo", work)
         except ArchiveUndoRefused as error:
-            return Reply(text=memory.describe_fault(error.fault))
+            return Reply(text=memory.REFUSALS[error.fault]())
         self._lanes.invalidate_conversations()  # their prompts state the number of notes
         reported = await self._database.read(lambda c: _number(c, scope.person_id, row, made))
         viewer = await self._access.make_viewer(call, scope, [row])

@@ -246,7 +246,7 @@ def _set_limit(connection: Connection, request: BlockRequest) -> Result:
         return block_texts.BAD_LIMIT(), []
     blocks.set_limit(connection, block_id=block.id, limit=limit)
     _note(connection, request, block, "block.limit", f"{block.limit} -> {limit}")
-    return block_texts.describe_limit(block.label, limit), []
+    return block_texts.NEW_LIMIT(label=block.label, limit=limit), []
 
 
 def _describe(connection: Connection, request: BlockRequest) -> Result:
@@ -256,14 +256,14 @@ def _describe(connection: Connection, request: BlockRequest) -> Result:
         return why, []
     blocks.describe(connection, block_id=block.id, description=description)
     _note(connection, request, block, "block.describe", description)
-    return block_texts.describe_description(block.label, description), []
+    return block_texts.NEW_DESCRIPTION(label=block.label, description=description), []
 
 
 def _drop(connection: Connection, request: BlockRequest) -> Result:
     block = find_own(connection, request)
     blocks.drop(connection, block_id=block.id)
     _note(connection, request, block, "block.drop", block.label)
-    return block_texts.describe_dropped(block.label), []
+    return block_texts.DROPPED(label=block.label), []
 
 
 def _notify_reader(

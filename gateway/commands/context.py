@@ -80,7 +80,9 @@ class ContextCommands:
             return Reply(text=usage_texts.COMPACT_NO_GAIN())
         self._lanes.invalidate_conversations()
         return Reply(
-            text=usage_texts.describe_compact(compaction.tokens_before, compaction.tokens_after)
+            text=usage_texts.COMPACTED(
+                before=compaction.tokens_before, after=compaction.tokens_after
+            )
         )
 
     async def _context(self, call: Call) -> Reply:

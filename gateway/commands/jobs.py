@@ -121,7 +121,7 @@ class JobCommands:
                 to=call.zone,
                 now=call.now,
             )
-            return _answer(connection, job_texts.describe_moved(len(moved), call.zone), call), ()
+            return _answer(connection, job_texts.MOVED(len(moved), zone=call.zone), call), ()
 
         return Reply(effect=effect)
 

@@ -165,7 +165,7 @@ def _show(connection: Connection, call: Call, chosen: NumberedEntry) -> str:
     )
     _note(connection, call, "memory.share", f"entry {chosen.number}: {audience}")
     if call.room:
-        return room_texts.describe_room_share(chosen.number)
+        return room_texts.SHARED_HERE(number=chosen.number)
     return room_texts.describe_share(chosen.number, chosen.entry)
 
 
@@ -173,7 +173,7 @@ def _hide(connection: Connection, call: Call, chosen: NumberedEntry) -> str:
     shares.delete(connection, person_id=call.person.id, target=chosen.target, entry=chosen.entry)
     _note(connection, call, "memory.hide", f"entry {chosen.number}")
     if call.room:
-        return room_texts.describe_room_private(chosen.number)
+        return room_texts.UNSHARED_HERE(number=chosen.number)
     return room_texts.describe_private(chosen.number, chosen.entry)
 
 

@@ -98,7 +98,7 @@ class RoomCommands:
             )
             audit.record(connection, deed)
             rows = close_questions(connection, room, general.QUESTION_OVER, call.now)
-            return room_texts.describe_new_mode(mode), rows
+            return room_texts.MODES[mode](), rows
 
         return Reply(effect=effect)
 

@@ -113,7 +113,7 @@ class SettingsCommands:
         def show(wanted: PersonalSettings, zone: str) -> Reply:
             settings = _show(wanted, zone, command="home")
             return Reply(
-                text=general.describe_home(status, next_jobs, settings.text),
+                text=general.HOME(status=status, digests=next_jobs, settings=settings.text),
                 buttons=settings.buttons,
             )
 

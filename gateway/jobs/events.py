@@ -74,7 +74,7 @@ def find_followers(
 
     `ending` is "done" or "failed"; `words` are the result or the reason.
     """
-    line = partial(job_results.describe_ended_job, job.title, job.id, ending)
+    line = partial(job_results.ENDED[ending], title=job.title, number=job.id)
     event = JobEvent(key=f"run:{run.id}", line=line, details=words)
     return [
         (follower, event)
@@ -123,9 +123,9 @@ class EventJobs:
 
         def work(connection: Connection) -> list[OutboxRow]:
             line = partial(
-                job_results.describe_heard_message,
-                message.person.name,
-                flatten(text, _LONGEST_QUOTE),
+                job_results.HEARD_MESSAGE,
+                name=message.person.name,
+                words=flatten(text, _LONGEST_QUOTE),
             )
             key = job_runs.message_key(message.inbox_ids[0])
             event = JobEvent(key=key, line=line, details=text)
@@ -146,9 +146,7 @@ class EventJobs:
             job = find_webhook(connection, secret)
             if job is None:
                 return (), "unknown"
-            event = JobEvent(
-                key=f"webhook:{key}", line=job_results.describe_web_request, details=body
-            )
+            event = JobEvent(key=f"webhook:{key}", line=job_results.CALLED, details=body)
             outcome: CallOutcome = "crowded" if is_crowded(connection, job, now) else "taken"
             return self.take(connection, job, event, now), outcome
 

@@ -17,7 +17,7 @@ from agent_core.state.people.people import Person
 from agent_core.transcript import Message, TextPart, repair_text, strip_controls
 from gateway.jobs.conversations import ChatRef, UnknownRoom, find_room, name_job_conversation
 from gateway.jobs.recipients import Recipients
-from gateway.texts.job_results import describe_left_out
+from gateway.texts.job_results import LEFT_OUT
 
 FILE = "output.txt"
 """The full output, attached to a message that shows only its beginning and end."""
@@ -37,7 +37,7 @@ def shorten_output(text: str) -> str:
     if len(text) <= _BEGIN + _END:
         return text
     begin, end = _cut_behind(text[:_BEGIN]).rstrip(), _cut_before(text[-_END:]).lstrip()
-    left_out = describe_left_out(len(text) - len(begin) - len(end), FILE)
+    left_out = LEFT_OUT(count=len(text) - len(begin) - len(end), name=FILE)
     return f"{begin}\n\n{left_out}\n\n{end}"
 
 

@@ -111,7 +111,7 @@ class Outcomes:
             return ()
 
         def describe(title: str, *_: str) -> str:
-            return job_results.describe_crowd(title, MOST_AN_HOUR)
+            return job_results.TOO_OFTEN(title=title, count=MOST_AN_HOUR)
 
         return self._skip_run(connection, (job, run), job_runs.CROWDED, describe, now)
 
@@ -200,7 +200,7 @@ class Outcomes:
         _log.error(
             "job %d is damaged on disk and paused; restore a backup or delete the job", job.id
         )
-        report = partial(job_results.describe_damaged, job.id)
+        report = partial(job_results.DAMAGED, job_id=job.id)
         return self._reports.report(connection, job, None, report, now)
 
     def fail_damaged(

@@ -116,7 +116,7 @@ class AccountMerging:
         reported = people_texts.describe_linked_notice(link.platform, person.name)
         account = people_texts.name_account(other.platform, other.user_id, other.name)
         return Outcome(
-            words=people_texts.describe_linked(account),
+            words=people_texts.LINKED(account=account),
             rows=[*rows, _report(connection, other, reported, now)],
             asks=[_ask_to_keep(link, account, left, now)] if left else [],
         )
@@ -161,7 +161,7 @@ class AccountMerging:
             return people_texts.MERGE_NOTHING(), True
         _note(connection, person, person, "link.kept", f"{kept} notes", now)
         self._enqueue_files(connection, person, occasion, now)
-        return people_texts.describe_kept(kept), True
+        return people_texts.KEPT(kept), True
 
     def count_left(self, connection: Connection, person: Person) -> int:
         """Count the notes that were left out when people were merged."""
@@ -276,7 +276,7 @@ def ask_to_join(link: Link, other: OtherSide) -> NewQuestion:
     return NewQuestion(
         person_id=link.person_id,
         kind="link",
-        text=people_texts.ask_to_link(account),
+        text=people_texts.ASK_TO_LINK(account=account),
         choices=(
             Choice(key=YES, label=people_texts.YES(), style="good"),
             Choice(key=NO, label=people_texts.NO()),
@@ -368,4 +368,4 @@ def _rename(old: Person, new: Person) -> Rename:
 
 
 def _describe(error: OSError) -> str:
-    return people_texts.describe_unreadable(str(error.filename or "a file of your memory"))
+    return people_texts.UNREADABLE(path=str(error.filename or "a file of your memory"))

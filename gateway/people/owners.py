@@ -22,8 +22,8 @@ from gateway import conversion
 from gateway.outbound import OutboxDispatcher
 from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM, UNATTENDED
 from gateway.texts import blocks
-from gateway.texts.memory import describe_oversize, describe_own_oversize
-from gateway.texts.operations.webhooks import describe_dead_webhook
+from gateway.texts.memory import OVERSIZE, OWN_OVERSIZE
+from gateway.texts.operations.webhooks import DEAD_WEBHOOK
 
 _log = logging.getLogger(__name__)
 
@@ -145,13 +145,13 @@ class Notices:
             owner = found.owner
             path = memory.locate(owner.kind, owner.folder, found.target)
             name = str(path.relative_to(memory.folder.parent))
-            notice = partial(describe_oversize, name, found.size, found.limit)
+            notice = partial(OVERSIZE, name=name, size=found.size, limit=found.limit)
             rows = self.enqueue_for_owners(connection, notice, now)
             person = people.find(connection, person_id=owner.person_id)
             if person is None or person.is_owner or owner.kind != "human":
                 return rows
             with use_language(person.language):
-                words = describe_own_oversize(found.size, found.limit)
+                words = OWN_OVERSIZE(size=found.size, limit=found.limit)
                 return rows + self._enqueue(connection, person, words, now)
 
         self.dispatcher.enqueue(await self._database.write("memory.tell", work))
@@ -188,7 +188,7 @@ class Notices:
         if person is None:
             return []
         with use_language(person.language):
-            words = describe_dead_webhook(webhook.id, webhook.name, webhook.reason)
+            words = DEAD_WEBHOOK(number=webhook.id, name=webhook.name, reason=webhook.reason)
             rows = self._enqueue(connection, person, words, now)
         if not rows:
             _log.warning("webhook %d ended, and its person has no direct chat", webhook.id)

@@ -158,7 +158,7 @@ class Curation:
             message = NewOutboxMessage(
                 platform=place[0],
                 chat=place[1],
-                body=texts.describe_waiting(count),
+                body=texts.TIDY_UP(count),
                 person_id=person.id,
                 is_silent=person.learning != "tell",
                 buttons=(stand_for("curator proposals", texts.SHOW_PROPOSALS()),),

@@ -240,10 +240,10 @@ def _read_file(path: Path, size: str) -> JobEvent:
         text = "" if b"\0" in data else data.decode()[:_LONGEST_TEXT]
     except (OSError, UnicodeDecodeError):
         pass  # it has gone, or is no text: the line names it
-    line = partial(job_results.describe_arrived_file, flatten(path.name, _LONGEST_NAME), count)
+    line = partial(job_results.ARRIVED_FILE, name=flatten(path.name, _LONGEST_NAME), size=count)
     return JobEvent(key="file:" + _hash(f"{path}:{size}"), line=line, details=text)
 
 
 def _describe_item(item: FeedItem) -> JobEvent:
-    line = partial(job_results.describe_feed_item, item.title)
+    line = partial(job_results.FEED_ITEM, title=item.title)
     return JobEvent(key=f"item:{item.key}", line=line, details=item.text)

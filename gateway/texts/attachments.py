@@ -57,7 +57,7 @@ _SPEECH_SLOW = Text(
     "I couldn't speak an answer: the program of media.speech_command took longer than {seconds} s."
     " The text was sent. I report this at most once a day."
 )
-_SPEECH_TOO_LARGE = Text(
+SPEECH_TOO_LARGE = Text(
     "I couldn't speak an answer: the audio is larger than the chat app takes. The text was sent. I"
     " report this at most once a day."
 )
@@ -167,8 +167,8 @@ _SENTENCES: dict[Fault, tuple[Text, str]] = {
         "a picture with too many pixels to be shown",
     ),
 }
-_CUT = Text("{what}: this is longer than I can read at once. I read {extent}.")
-_TOO_MANY = Text(
+CUT = Text("{what}: this is longer than I can read at once. I read {extent}.")
+TOO_MANY = Text(
     "I read the first {most} attachments of a message. Please send the others separately."
 )
 _EXTENTS = {
@@ -211,16 +211,6 @@ def describe_extent(unit: Literal["characters", "pages"], kept: int, whole: int 
     return part(kept=kept) if whole is None else of_all(kept=kept, whole=whole)
 
 
-def describe_cut(what: str, extent: str) -> str:
-    """Say that only the beginning of a file was read."""
-    return _CUT(what=what, extent=extent)
-
-
-def describe_excess(most: int) -> str:
-    """Say that a message has more attachments than are read."""
-    return _TOO_MANY(most=most)
-
-
 def show_speech(choice: str) -> str:
     """Show the setting of spoken answers as a line of a list."""
     return _SPEECH_LINE(choice=_SPEECH_CHOICES[choice]())
@@ -239,8 +229,3 @@ def describe_speech_fault(reason: str) -> str:
 def describe_slow_speech(seconds: float) -> str:
     """Tell an owner that the program took too long."""
     return _SPEECH_SLOW(seconds=f"{seconds:g}")
-
-
-def describe_large_speech() -> str:
-    """Tell an owner that the audio of an answer is too large."""
-    return _SPEECH_TOO_LARGE()

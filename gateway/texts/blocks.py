@@ -76,8 +76,8 @@ _UNSHARED = Text("The block {label} is no longer shared with {audience}.")
 _NOT_SHARED = Text("The block {label} wasn't shared with {audience}.")
 _NOW_READ_ONLY = Text("I won't change the block {label} any more. You can still edit its file.")
 _NOW_WRITABLE = Text("I can now change the block {label}.")
-_NEW_LIMIT = Text("The block {label} can now hold {limit:,} characters.")
-_NEW_DESCRIPTION = Text("The block {label} now has this description: {description}")
+NEW_LIMIT = Text("The block {label} can now hold {limit:,} characters.")
+NEW_DESCRIPTION = Text("The block {label} now has this description: {description}")
 _ASK_DROP = Text(
     "Delete the block {label}? Nobody will see it any more; its file and history stay on disk."
     " /block drop {label} yes confirms."
@@ -86,7 +86,7 @@ _ASK_DROP_SHARED = Text(
     "Delete the block {label}, which is shared with {names}? Nobody will see it any more; its file"
     " and history stay on disk. /block drop {label} yes confirms."
 )
-_DROPPED = Text("I've deleted the block {label}.")
+DROPPED = Text("I've deleted the block {label}.")
 _BEFORE, _NOW = Text("before"), Text("now")
 _SOUL_CHANGED = Text(
     "Someone edited SOUL.md, which defines who I am. I'll use the new text in new conversations."
@@ -168,26 +168,11 @@ def describe_read_only(label: str, *, is_read_only: bool) -> str:
     return (_NOW_READ_ONLY if is_read_only else _NOW_WRITABLE)(label=label)
 
 
-def describe_limit(label: str, limit: int) -> str:
-    """Confirm a block's new limit."""
-    return _NEW_LIMIT(label=label, limit=limit)
-
-
-def describe_description(label: str, description: str) -> str:
-    """Confirm a block's new description."""
-    return _NEW_DESCRIPTION(label=label, description=description)
-
-
 def ask_to_drop(label: str, readers: Sequence[str]) -> str:
     """Ask whether to delete a block."""
     if not readers:
         return _ASK_DROP(label=label)
     return _ASK_DROP_SHARED(label=label, names=join_list(readers))
-
-
-def describe_dropped(label: str) -> str:
-    """Confirm that a block was deleted."""
-    return _DROPPED(label=label)
 
 
 def describe_soul_change(row_id: int, change: Change) -> str:

@@ -70,7 +70,7 @@ _SETTINGS_USAGE = Text(
     "To change a setting: /settings time_zone Europe/Vienna, /settings language de,"
     " /settings quiet_hours 22:00-07:30, /settings days_off sat,sun, /settings context_cap 50000"
 )
-_HOME = Text("## Now\n\n{status}\n\n## Next digests\n\n{digests}\n\n## Settings\n\n{settings}")
+HOME = Text("## Now\n\n{status}\n\n## Next digests\n\n{digests}\n\n## Settings\n\n{settings}")
 _MOVED = Text("(I'm continuing this on {platform}.)")
 _STOPPED_ELSEWHERE = Text("I've stopped what I was doing on {platform}.")
 _UNSENT_FILES = Text("I made {names}, but I can't send files here. Ask for them in another chat.")
@@ -108,8 +108,8 @@ _FAILURES = {
 _OTHER_FAILURE = Text("Something went wrong on my side.")
 _PROVIDER_SAID = Text("The provider said: {detail}")
 _RETRY = Text("I still have your message: /retry tries again.")
-_NOT_STARTED = Text("I couldn't start on that. Please send it again later.")
-_DAMAGED = Text(
+NOT_STARTED = Text("I couldn't start on that. Please send it again later.")
+DAMAGED = Text(
     "I can't continue: this conversation is damaged in my storage. Use /new to start a new one, or"
     " ask an owner to restore a backup."
 )
@@ -188,11 +188,6 @@ def describe_settings(
     return "\n".join((*(line(**shown) for line in _SETTINGS), *more, "", _SETTINGS_USAGE()))
 
 
-def describe_home(status: str, digests: str, settings: str) -> str:
-    """Compose the home page of an app."""
-    return _HOME(status=status, digests=digests, settings=settings)
-
-
 def describe_move(platform: str) -> str:
     """Close a live message whose turn continues on another platform."""
     return _MOVED(platform=name_platform(platform))
@@ -241,7 +236,7 @@ def explain_ending(state: str, reason: str) -> str:
     """Explain why a turn ended without its answer, and "" for one that was answered or runs."""
     match state:
         case "failed" if reason == "damaged":
-            return describe_damage()
+            return DAMAGED()
         case "failed":
             return _FAILURES.get(reason, _OTHER_FAILURE)()
         case "exhausted":
@@ -252,16 +247,6 @@ def explain_ending(state: str, reason: str) -> str:
             return _STOPPED()
         case _:
             return ""
-
-
-def describe_not_started() -> str:
-    """Say that work on a message could not start."""
-    return _NOT_STARTED()
-
-
-def describe_damage() -> str:
-    """Say that a stored conversation can't be read or continued."""
-    return _DAMAGED()
 
 
 def describe_refusal(category: str) -> str:

@@ -32,7 +32,7 @@ SCRIPT_INVALID = Text("Its command line contains an invalid character.")
 _SCRIPT_FAILED = Text("Its command ended with status {status}.")
 
 _SIGNED = Text("_{title} (job {job_id})_")
-_LEFT_OUT = Text("_({count:,} characters are left out here; {name} has all of them.)_")
+LEFT_OUT = Text("_({count:,} characters are left out here; {name} has all of them.)_")
 _DUE = Text("_This was due {due}._")
 _DUE_OFTEN = Text("_This was due {count} times, from {due} to {due_next}._")
 _DUE_VERY_OFTEN = Text("_This was due more than {count} times, from {due} to {due_next}._")
@@ -76,7 +76,7 @@ _OUTAGE_ONCE = Text(
     " want it."
 )
 _SPENT_ONCE = Text("**{title}** didn't run: {reason} Ask me again if you still want it.")
-_DAMAGED = Text(
+DAMAGED = Text(
     "Job {job_id} is damaged in my storage, so I've paused it. Delete it with /jobs drop"
     " {job_id}, or ask an owner to restore a backup."
 )
@@ -94,16 +94,16 @@ _CHART_MISSING = Text(
     " install it."
 )
 _LONGEST_REASON = 300
-_ENDED = {
+ENDED = {
     "done": Text("Job {number} “{title}” is done."),
     "failed": Text("Job {number} “{title}” failed."),
 }
-_MESSAGE = Text("{name} wrote: {words}")
-_ITEM = Text("New: {title}")
-_FILE = Text("A file arrived: {name} ({size:,} bytes)")
+HEARD_MESSAGE = Text("{name} wrote: {words}")
+FEED_ITEM = Text("New: {title}")
+ARRIVED_FILE = Text("A file arrived: {name} ({size:,} bytes)")
 NEXT_EVENT = Text("when it happens again")
-_CALLED = Text("Its web address was called.")
-_CROWDED = Text(
+CALLED = Text("Its web address was called.")
+TOO_OFTEN = Text(
     "**{title}** was started more than {count} times in an hour, so I skip further events of this"
     " hour. /jobs shows your jobs."
 )
@@ -152,11 +152,6 @@ def title_body(title: str, body: str) -> str:
 def sign_body(title: str, job_id: int, body: str) -> str:
     """Put a job's name below its answer, whose own first line is the notification."""
     return f"{body}\n\n{_SIGNED(title=title, job_id=job_id)}" if body else f"**{title}**"
-
-
-def describe_left_out(count: int, name: str) -> str:
-    """Mark the gap in a result that is too long; the file `name` has all of it."""
-    return _LEFT_OUT(count=count, name=name)
 
 
 def note_due(due: Sequence[str]) -> str:
@@ -217,11 +212,6 @@ def describe_outage(title: str, reason: str, next_at: str) -> str:
     return (_OUTAGE if next_at else _OUTAGE_ONCE)(title=title, next_at=next_at)
 
 
-def describe_damaged(job_id: int) -> str:
-    """Say that a stored job can't be read."""
-    return _DAMAGED(job_id=job_id)
-
-
 def describe_lost(count: int) -> tuple[str, str]:
     """Say that deferred messages can't be read, as (title, body)."""
     return _LOST_TITLE(), _LOST(count)
@@ -239,36 +229,6 @@ def join_deferred(messages: Sequence[tuple[str, str]]) -> str:
 def _end_reason(reason: str) -> str:
     line = shorten(" ".join(reason.split()), _LONGEST_REASON)
     return line if line.endswith((".", "!", "?", "…", "”", "“")) else f"{line}."
-
-
-def describe_ended_job(title: str, number: int, ending: str) -> str:
-    """Describe the end of a run, "done" or "failed", to the job that comes after it."""
-    return _ENDED[ending](title=title, number=number)
-
-
-def describe_heard_message(name: str, words: str) -> str:
-    """Describe a message; `words` are its quoted beginning."""
-    return _MESSAGE(name=name, words=words)
-
-
-def describe_feed_item(title: str) -> str:
-    """Describe a new item of a feed."""
-    return _ITEM(title=title)
-
-
-def describe_arrived_file(name: str, size: int) -> str:
-    """Describe a file that arrived or changed; its size in bytes."""
-    return _FILE(name=name, size=size)
-
-
-def describe_web_request() -> str:
-    """Describe a request to a webhook."""
-    return _CALLED()
-
-
-def describe_crowd(title: str, count: int) -> str:
-    """Report that events start a job too often."""
-    return _CROWDED(title=title, count=count)
 
 
 def describe_limit(micro_dollars: int) -> str:

@@ -40,7 +40,7 @@ KEEP = Text("No")
 RESUME_NUMBER, PAUSE_NUMBER = Text("Resume {number}"), Text("Pause {number}")
 RUN_NUMBER, DROP_NUMBER = Text("Run {number} now"), Text("Drop {number}")
 NONE_TO_MOVE = Text("None of your jobs use that time zone. /jobs lists your jobs.")
-_MOVED = Plural("I've moved {n} job to {zone}.", "I've moved {n} jobs to {zone}.")
+MOVED = Plural("I've moved {n} job to {zone}.", "I've moved {n} jobs to {zone}.")
 HOME_HERE = Text(
     "I'll send reminders and digests here unless a job names another chat. /sethome off undoes"
     " this."
@@ -283,11 +283,6 @@ def describe_begun(job: Job) -> str:
 def describe_busy(job: Job) -> str:
     """Say that a job is already running."""
     return _BUSY(job=name_job(job))
-
-
-def describe_moved(count: int, zone: str) -> str:
-    """Confirm that jobs follow the clock of another zone."""
-    return _MOVED(count, zone=zone)
 
 
 def ask_to_drop(job: Job) -> str:

@@ -5,13 +5,11 @@ from dataclasses import dataclass, field
 
 from agent_core.localization import Plural, Text, format_date, join_list
 from agent_core.memory import (
-    ArchiveUndoFault,
     ChangeName,
     ChangeStep,
     Explanation,
     ExternalMemoryStatus,
     SourceMessage,
-    UndoFault,
     UndoneChange,
     UndoRefused,
 )
@@ -42,16 +40,16 @@ ROOM_USAGE = Text(
     "/memory lists what I remember about this group. /memory forget 3 deletes entry 3."
 )
 
-_OVERSIZE = Text(
+OVERSIZE = Text(
     "Someone edited {name} by hand. It now has {size:,} characters, and I read only the first"
     " {limit:,}. Shorten the file so that I read all of it."
 )
-_OWN_OVERSIZE = Text(
+OWN_OVERSIZE = Text(
     "Someone edited your memory by hand. It now has {size:,} characters, and I read only the first"
     " {limit:,}. /memory shows all of it; tell me what to shorten."
 )
 _LONGEST_LABEL = 40
-_REFUSALS = {
+REFUSALS = {
     "unknown": Text("There's no such change. /memory lists the entries with their numbers."),
     "undone": Text("That change is already undone. /why shows an entry's history."),
     "parted": Text(
@@ -209,12 +207,7 @@ def explain(reason: Explanation, viewer: Viewer) -> str:
 
 def describe_kept(kept: UndoRefused) -> str:
     """Explain why nothing was undone."""
-    return describe_fault(kept.fault)
-
-
-def describe_fault(fault: ArchiveUndoFault | UndoFault) -> str:
-    """Explain why a change of the archive was not undone."""
-    return _REFUSALS[fault]()
+    return REFUSALS[kept.fault]()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -350,16 +343,6 @@ def _quote(text: str) -> str:
 
 def _join(text: str) -> str:
     return " ".join(text.split())
-
-
-def describe_oversize(name: str, size: int, limit: int) -> str:
-    """Tell owners that a file of memory no longer fits; sizes are in characters."""
-    return _OVERSIZE(name=name, size=size, limit=limit)
-
-
-def describe_own_oversize(size: int, limit: int) -> str:
-    """Tell a person that their memory no longer fits; sizes are in characters."""
-    return _OWN_OVERSIZE(size=size, limit=limit)
 
 
 def describe_external(status: ExternalMemoryStatus) -> str:

@@ -94,7 +94,7 @@ _WAY_ADDRESS = Text("On {platform}, open {address} and press Start.")
 _WAY_OPEN = Text("On {platform}, open {address} and write me `{command}`.")
 _WAY_COMMAND = Text("On {platform}, write me `{command}`.")
 _LINK_PLATFORM = Text("Link {platform}")
-_ASK = Text(
+ASK_TO_LINK = Text(
     "{account} sent your code. Once linked, you share one conversation, one memory and one budget."
     " Each account sees everything the other has said. Is that account yours?"
 )
@@ -102,14 +102,14 @@ _ASKED = Text(
     "I asked on {platform}: confirm there within ten minutes. You and {name} will then share"
     " everything you've said to me. If you didn't make that code, send /link cancel now."
 )
-_LINKED = Text(
+LINKED = Text(
     "(Linked: {account} is now you. /accounts lists your accounts, and /unlink removes one.)"
 )
 _LINKED_NOTICE = Text(
     "Linked: {name} on {platform} and you are now one person to me. /accounts lists your accounts."
     " If you didn't want this, send /unlink."
 )
-_UNREADABLE = Text(
+UNREADABLE = Text(
     "I can't read {path}, so I changed nothing. Ask an owner to repair it, then try again."
 )
 _OVERFULL = Plural(
@@ -119,7 +119,7 @@ _OVERFULL = Plural(
     " only shorten your notes until they fit.",
 )
 _MORE_NOTES = Text("- {count} more")
-_KEPT = Plural("(I've added {n} note to your memory.)", "(I've added {n} notes to your memory.)")
+KEPT = Plural("(I've added {n} note to your memory.)", "(I've added {n} notes to your memory.)")
 _ACCOUNT = Text("{name} on {platform} (id {user_id})")
 _LINES: dict[str, Text] = {
     "list": Text("{number}. {account}, since {date}, on the list of allowed accounts"),
@@ -207,29 +207,14 @@ def offer_link(platform: str) -> str:
     return _LINK_PLATFORM(platform=name_platform(platform))
 
 
-def ask_to_link(account: str) -> str:
-    """Ask whoever made a code whether to link the account that sent it."""
-    return _ASK(account=account)
-
-
 def describe_asked(platform: str, name: str) -> str:
     """Tell the account that sent a code where to confirm."""
     return _ASKED(platform=name_platform(platform), name=quote_name(name))
 
 
-def describe_linked(account: str) -> str:
-    """Close the question: the account is linked."""
-    return _LINKED(account=account)
-
-
 def describe_linked_notice(platform: str, name: str) -> str:
     """Tell the account that sent a code that it is linked."""
     return _LINKED_NOTICE(platform=name_platform(platform), name=quote_name(name))
-
-
-def describe_unreadable(path: str) -> str:
-    """Say that a file of a memory can't be read, so that nothing was linked."""
-    return _UNREADABLE(path=path)
 
 
 def ask_to_keep(account: str, entries: Sequence[str]) -> str:
@@ -238,11 +223,6 @@ def ask_to_keep(account: str, entries: Sequence[str]) -> str:
     if len(entries) > _MOST_SHOWN:
         shown.append(_MORE_NOTES(count=len(entries) - _MOST_SHOWN))
     return _OVERFULL(len(entries), account=account, shown="\n".join(shown))
-
-
-def describe_kept(count: int) -> str:
-    """Confirm that notes that were set aside are in memory now."""
-    return _KEPT(count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

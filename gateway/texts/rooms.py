@@ -63,7 +63,7 @@ UNREADABLE = Text(
 )
 UNNAMED_ROOM = Text("a group without a name")
 
-_MODES: dict[Mode, Text] = {
+MODES: dict[Mode, Text] = {
     "person": Text(
         "Everyone has a separate conversation with me here (/room person). I use this group's"
         " memory, and what each person lets everyone here see."
@@ -89,21 +89,16 @@ _EVERYONE = Text("everyone")
 _PRIVATE = Text("private")
 _FORGOTTEN = Text("Deleted: {entry}")
 _SHARED = Text("Everyone I talk with in groups can now see entry {number}: {entry}")
-_SHARED_HERE = Text("Everyone here can now see entry {number} of your notes.")
+SHARED_HERE = Text("Everyone here can now see entry {number} of your notes.")
 _UNSHARED = Text("Only you can see entry {number} now: {entry}")
-_UNSHARED_HERE = Text("Only you can see entry {number} of your notes now.")
+UNSHARED_HERE = Text("Only you can see entry {number} of your notes now.")
 _LONGEST_ENTRY = 500
 
 
 def describe_room(mode: Mode, *, is_owner: bool) -> str:
     """Describe how I answer in a group; tell owners how to change it."""
-    shown = _MODES[mode]()
+    shown = MODES[mode]()
     return f"{shown}\n\n{_CHANGE_MODE()}" if is_owner else shown
-
-
-def describe_new_mode(mode: Mode) -> str:
-    """Describe a group's new setting."""
-    return _MODES[mode]()
 
 
 def list_memory(entries: Sequence[tuple[str, int, str, str]]) -> str:
@@ -141,19 +136,9 @@ def describe_share(number: int, entry: str) -> str:
     return _SHARED(number=number, entry=_cut(entry))
 
 
-def describe_room_share(number: int) -> str:
-    """Confirm it in the group itself, without the entry's words."""
-    return _SHARED_HERE(number=number)
-
-
 def describe_private(number: int, entry: str) -> str:
     """Confirm that an entry is private again."""
     return _UNSHARED(number=number, entry=_cut(entry))
-
-
-def describe_room_private(number: int) -> str:
-    """Confirm it in the group itself, without the entry's words."""
-    return _UNSHARED_HERE(number=number)
 
 
 def _cut(entry: str) -> str:

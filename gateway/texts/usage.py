@@ -55,7 +55,7 @@ _SESSION_OPEN = Text("{number}. {title}: {messages}, {date}, {time} (this one)")
 _MESSAGES = Plural("{n:,} message", "{n:,} messages")
 _UNTITLED = Text("without a title")
 _RESUMED = Text("You're back in “{title}”, with all of it ({messages}).")
-_COMPACTED = Text(
+COMPACTED = Text(
     "I've summarised older messages: I now read about {after:,} tokens instead of {before:,}. You"
     " can still search everything."
 )
@@ -188,11 +188,6 @@ def _describe_session(one: SessionLine, zone: str) -> str:
         date=format_date(last),
         time=f"{last:%H:%M}",
     )
-
-
-def describe_compact(before: int, after: int) -> str:
-    """Confirm that a conversation was compacted."""
-    return _COMPACTED(before=before, after=after)
 
 
 def describe_cap(cap: int | None) -> str:

@@ -110,7 +110,7 @@ def describe_refusal(error: Exception) -> str:
     """Return the sentence on messages that no turn could begin with."""
     if isinstance(error, AgentBroken):
         return agents.describe_broken(error)
-    return general.describe_not_started()
+    return general.NOT_STARTED()
 
 
 def describe_ending(ended: TurnEnded, tools: Sequence[str], reader: Reader) -> str:

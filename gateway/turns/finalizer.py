@@ -322,7 +322,7 @@ class TurnFinalizer:
                 target = ReplyTarget(shown=outbox.find_visible(connection, turn_id=turn.id))
                 with speak_to(connection, turn.person_id):
                     doubt = list_interrupted(connection, turn.id, {})
-                    note = "\n\n".join(filter(None, (general.describe_damage(), doubt)))
+                    note = "\n\n".join(filter(None, (general.DAMAGED(), doubt)))
                 rows = enqueue_reply(connection, reply, (note,), now, target)
             return [*rows, *self._questions.end_of_turn(connection, turn.id, now)]
 

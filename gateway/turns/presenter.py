@@ -145,7 +145,7 @@ class Presenter:
 
     def show_helpers(self, call_id: str, done: int, total: int) -> None:
         """Show how many helpers of a running call are done."""
-        self._retitle(call_id, steps.describe_helpers(done, total))
+        self._retitle(call_id, steps.HELPERS(done=done, total=total))
 
     def show_progress(self, call_id: str, note: str) -> None:
         """Show a note on a running call, in the words of others."""

@@ -22,7 +22,7 @@ from gateway.attachments import CommandFailed, MediaCommand, Recording, select_w
 from gateway.conversion import Place, read_chat
 from gateway.outbound import OutboxDispatcher
 from gateway.texts.attachments import (
-    describe_large_speech,
+    SPEECH_TOO_LARGE,
     describe_slow_speech,
     describe_speech_fault,
 )
@@ -94,7 +94,7 @@ class SpokenAnswers:
             await self._report(str(error), partial(describe_speech_fault, str(error)))
         else:
             if len(recording.data) > most_bytes:
-                await self._report("its audio is too large", describe_large_speech)
+                await self._report("its audio is too large", SPEECH_TOO_LARGE)
             else:
                 await self._send(task, turn, recording)
 

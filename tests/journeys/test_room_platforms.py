@@ -140,7 +140,7 @@ async def test_a_shared_memory_is_visible_in_the_room_until_unshared(
         assert "private" in line
 
         reported = await harness.hears(room.anna, f"/share {number}", room=room.id)
-        assert reported == rooms.describe_room_share(int(number))
+        assert reported == rooms.SHARED_HERE(number=int(number))
         assert "kitchen" in await harness.hears(room.anna, "/memory")
         await harness.hears(room.anna, "what is new?", room=room.id)
         assert "Likes short answers" in system_of(deployment.turns[-1])

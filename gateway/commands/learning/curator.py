@@ -182,7 +182,7 @@ class CuratorCommands:
         """Say what became of a proposal, and how to undo what was made of it."""
         more = await self._offer_more(call)
         if state != "accepted":
-            return Reply(text=texts.describe_decided(state), buttons=more)
+            return Reply(text=texts.DECIDED[state](), buttons=more)
         if isinstance(waiting.proposal.change, Merge):
             return Reply(text=texts.MERGED_BEFORE(), buttons=more)
         index = await self._access.open(call, own_scope(call.person))

@@ -118,7 +118,7 @@ def choose_learning(connection: Connection, person: Person, word: str, *, now: i
     mode = next((one for one in notices.MODES if one == word), None)
     if mode:
         _save(connection, person, mode, now)
-        return notices.describe_mode(mode)
+        return notices.MODE_SAVED[mode]()
     summary = next((one for one in notices.SUMMARIES if one == word), None)
     if summary is None:
         raise LookupError(notices.USAGE())
@@ -144,7 +144,7 @@ def _list_dismissed(connection: Connection, call: Call) -> Reply:
     return Reply(
         text=notices.list_dismissed([(one.id, name_change(one)) for one in found]),
         buttons=tuple(
-            stand_for(f"learned restore {one.id}", notices.offer_return(one.id)) for one in found
+            stand_for(f"learned restore {one.id}", notices.RESTORE(number=one.id)) for one in found
         ),
     )
 

@@ -77,7 +77,7 @@ class McpCommands:
         try:
             link = await self._servers.begin_sign_in(name)
         except SignInUnavailable as error:
-            return Reply(text=texts.explain_no_sign_in(name, error.fault))
+            return Reply(text=texts.NO_SIGN_IN[error.fault](name=name))
         return Reply(text=texts.describe_sign_in(name, link))
 
     def _accept(self, call: Call, name: str, token: str) -> Reply:

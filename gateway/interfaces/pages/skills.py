@@ -139,7 +139,7 @@ def _list_history(rows: Sequence[LedgerEntry]) -> Iterator[tuple[LedgerEntry, st
     for row in rows:
         changed, back = read_states(row), _ROLLED_BACK.fullmatch(_why(row))
         if changed is not None:
-            old, new = (states.name_skill_state(state) for state in changed)
+            old, new = (states.SKILLS[state]() for state in changed)
             yield row, texts.FROM_TO(old=old, new=new), _why(row).partition(": ")[2]
         elif back is not None:
             yield row, texts.BACK_TO_VERSION(number=int(back[1])), back[2] or ""

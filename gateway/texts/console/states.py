@@ -11,7 +11,7 @@ from agent_core.state.people.rooms import Mode
 from gateway.texts import general
 
 _CONSOLE = Text("Console")
-_TURNS: Mapping[TurnState, Text] = {
+TURNS: Mapping[TurnState, Text] = {
     "running": Text("running"),
     "answered": Text("answered"),
     "stopped": Text("stopped"),
@@ -19,19 +19,19 @@ _TURNS: Mapping[TurnState, Text] = {
     "exhausted": Text("reached a limit"),
     "failed": Text("failed"),
 }
-_JOBS: Mapping[JobState, Text] = {
+JOBS: Mapping[JobState, Text] = {
     "active": Text("active"),
     "paused": Text("paused"),
     "over": Text("finished"),
     "dropped": Text("deleted"),
 }
-_MODES: Mapping[Mode, Text] = {
+MODES: Mapping[Mode, Text] = {
     "person": Text("a conversation for each person"),
     "full": Text("continues the direct conversation of one person"),
     "room": Text("one conversation that everyone shares"),
     "off": Text("gives no answers"),
 }
-_SKILLS: Mapping[SkillState, Text] = {
+SKILLS: Mapping[SkillState, Text] = {
     "draft": Text("draft"),
     "trial": Text("on trial"),
     "active": Text("active"),
@@ -39,12 +39,12 @@ _SKILLS: Mapping[SkillState, Text] = {
     "archived": Text("archived"),
     "gone": Text("gone"),
 }
-_ORIGINS: Mapping[str, Text] = {
+ORIGINS: Mapping[str, Text] = {
     "bundled": Text("comes with Talaria"),
     "home": Text("in the home directory"),
     "project": Text("in the working folder"),
 }
-_CONNECTIONS: Mapping[HealthState, Text] = {
+CONNECTIONS: Mapping[HealthState, Text] = {
     "starting": Text("connecting"),
     "connected": Text("connected"),
     "disconnected": Text("not connected"),
@@ -52,36 +52,6 @@ _CONNECTIONS: Mapping[HealthState, Text] = {
 }
 
 
-def name_turn_state(state: TurnState) -> str:
-    """Return the state of a turn in words."""
-    return _TURNS[state]()
-
-
-def name_job_state(state: JobState) -> str:
-    """Return the state of a job in words."""
-    return _JOBS[state]()
-
-
-def name_connection(state: HealthState) -> str:
-    """Return the state of a connection to a platform in words."""
-    return _CONNECTIONS[state]()
-
-
 def name_platform(platform: str) -> str:
     """Return the name of a platform as it stands alone."""
     return _CONSOLE() if platform == "console" else general.name_platform(platform)
-
-
-def name_mode(mode: Mode) -> str:
-    """Return the mode of a room in words."""
-    return _MODES[mode]()
-
-
-def name_skill_state(state: SkillState) -> str:
-    """Return the state of a skill in words."""
-    return _SKILLS[state]()
-
-
-def name_skill_origin(origin: str) -> str:
-    """Return where a skill comes from, in words."""
-    return _ORIGINS[origin]()

@@ -29,7 +29,7 @@ _STATUS = Text(
 _LAST = Text("Last run: {date}.")
 _NEXT = Text("Next run: {date}.")
 _WAITING = Plural("{n} proposal needs your decision.", "{n} proposals need your decision.")
-_TIDY_UP = Plural(
+TIDY_UP = Plural(
     "I see {n} thing that could be tidier. Nothing changes before you accept it.",
     "I see {n} things that could be tidier. Nothing changes before you accept it.",
 )
@@ -42,7 +42,7 @@ LEARNING_OFF = Text("You chose that I don't learn. /learned changes that.")
 NO_JOB = Text("The curator isn't set up yet. Try again after a restart.")
 NOTHING_WAITS = Text("No proposal needs your decision.")
 UNKNOWN = Text("I don't know that proposal. /curator proposals shows those that wait.")
-_DECIDED: dict[ProposalState, Text] = {
+DECIDED: dict[ProposalState, Text] = {
     "open": NOTHING_WAITS,
     "accepted": Text("Done."),
     "declined": Text("Declined. I won't propose that again."),
@@ -107,11 +107,6 @@ def describe_looked_at(count: int) -> str:
     return f"A model would look at {count} skills of the assistant for what overlaps."
 
 
-def describe_waiting(count: int) -> str:
-    """Tell that proposals wait."""
-    return _TIDY_UP(count)
-
-
 def describe_proposals(proposals: Sequence[Proposal], more: int, *, is_whole: bool = False) -> str:
     """Show proposals with their reasons and their differences, numbered from 1.
 
@@ -121,17 +116,12 @@ def describe_proposals(proposals: Sequence[Proposal], more: int, *, is_whole: bo
     return "\n\n".join([*parts, *([_MORE(more)] if more else [])])
 
 
-def describe_decided(state: ProposalState) -> str:
-    """Say what became of a proposal."""
-    return _DECIDED[state]()
-
-
 def describe_tidied(numbers: Sequence[int]) -> str:
     """Tell that notes were changed. `numbers` are those of the changes, in the order to undo."""
     commands = [f"/undo {one}" for one in numbers]
     match commands:
         case []:
-            return describe_decided("accepted")
+            return DECIDED["accepted"]()
         case [command]:
             return _TIDIED(command=command)
         case _:

@@ -29,7 +29,7 @@ NOTHING_DISMISSED = Text("You haven't dismissed anything that could come back.")
 _DISMISSED = Text("**Dismissed, or not answered in time**")
 _DISMISSED_LINE = Text("{number}. {entry}")
 _DISMISSED_HINT = Text("/learned restore {number} asks about note {number} again.")
-_RESTORE = Text("Bring back {number}")
+RESTORE = Text("Bring back {number}")
 RESTORED = Text("I'm asking about it again below.")
 DISMISSED_UNKNOWN = Text(
     "There's no dismissed note with that number. /learned dismissed lists them."
@@ -74,7 +74,7 @@ MODES: dict[Learning, Text] = {
     "quiet": Text("Tell me silently"),
     "tell": Text("Tell me with a notification"),
 }
-_MODE_SAVED: dict[Learning, Text] = {
+MODE_SAVED: dict[Learning, Text] = {
     "off": Text("I no longer learn from our conversations. What I remember stays."),
     "ask": Text("I'll ask before I remember something from our conversations."),
     "quiet": Text("I'll tell you what I learn from our conversations, without a notification."),
@@ -150,13 +150,3 @@ def list_dismissed(dismissed: Sequence[tuple[int, str]]) -> str:
     lines = [_DISMISSED_LINE(number=number, entry=_quote(note)) for number, note in dismissed]
     hint = _DISMISSED_HINT(number=dismissed[0][0])
     return "\n\n".join((_DISMISSED(), "\n".join(lines), hint))
-
-
-def offer_return(number: int) -> str:
-    """Label the button that brings a dismissed note back."""
-    return _RESTORE(number=number)
-
-
-def describe_mode(learning: Learning) -> str:
-    """Confirm a new mode."""
-    return _MODE_SAVED[learning]()

@@ -11,7 +11,6 @@ from agent_core.tools.mcp import (
     McpConnection,
     PageLink,
     ServerReport,
-    SignInFault,
     name_command,
 )
 from agent_core.transcript import flatten
@@ -34,7 +33,7 @@ SIGNING_IN = Text("Thanks, I'm signing in to {name}. /mcp shows whether it worke
 NO_LINK = Text(
     "I'm not expecting that address, or its link has expired. /mcp login {name} creates a new link."
 )
-_NO_SIGN_IN = {
+NO_SIGN_IN = {
     "unknown": UNKNOWN_SERVER,
     "not_configured": Text(
         "You can't sign in to {name}, because its table in the configuration has no"
@@ -159,11 +158,6 @@ def describe_sign_in(name: str, link: str) -> str:
     """Tell an owner how to sign in at a server."""
     host = urlsplit(link).hostname or ""
     return _LINK_TO_SIGN_IN(name=name, host=f"`{host}`", url=link)
-
-
-def explain_no_sign_in(name: str, fault: SignInFault) -> str:
-    """Say why a server gives no link to sign in, and what the owner can do."""
-    return _NO_SIGN_IN[fault](name=name)
 
 
 def describe_link(link: PageLink) -> str:

@@ -23,7 +23,7 @@ _TOOLS = {
     "write_file": Text("Writing a file"),
 }
 _OTHER_TOOL = Text("Using {name}")
-_HELPERS = Text("Helpers are working: {done} of {total} done")
+HELPERS = Text("Helpers are working: {done} of {total} done")
 _STEP_INDICATORS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
 _STEP = Text("{sign} {title}… ({seconds} s)")
 _PLAN = Text("{number} of {total}: {title}")
@@ -46,11 +46,6 @@ def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> st
     running = [step for step in steps if step.state == "running"]
     title = (running or list(steps))[-1].title
     return _STEP(sign=_STEP_INDICATORS["running"], title=title, seconds=seconds)
-
-
-def describe_helpers(done: int, total: int) -> str:
-    """Return the title of a step in which helpers work."""
-    return _HELPERS(done=done, total=total)
 
 
 def describe_progress(note: str) -> str:

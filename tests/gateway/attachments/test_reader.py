@@ -288,7 +288,7 @@ async def test_many_attachments_keep_their_order_and_the_rest_is_reported(post: 
     *readings, rest = await post.read(*attachments)
     texts = [reading.text for reading in readings if isinstance(reading, Words)]
     assert texts == [f"text {number}" for number in range(MOST_ATTACHMENTS)]
-    assert refused(rest) == attachment_texts.describe_excess(MOST_ATTACHMENTS)
+    assert refused(rest) == attachment_texts.TOO_MANY(most=MOST_ATTACHMENTS)
     assert isinstance(rest, Unreadable)
     assert rest.note == "3 more, not read"
 

@@ -53,7 +53,7 @@ async def test_room_shows_settings_that_only_owners_change(tmp_path: Path) -> No
         modes: tuple[Mode, ...] = ("room", "off", "person")
         for mode in modes:
             said = await here.says("ann", f"/room {mode.upper()}", room="den")
-            assert said == rooms_texts.describe_new_mode(mode)
+            assert said == rooms_texts.MODES[mode]()
             assert f"/room {mode}" in await here.says("ann", "/room", room="den")
         done = await list_audited(here, "den")
         assert [(deed.actor, deed.action) for deed in done] == [

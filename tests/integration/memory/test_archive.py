@@ -159,7 +159,7 @@ async def test_why_and_undo_know_a_note_of_the_archive_by_its_name(tmp_path: Pat
             "",
             f"/undo {name}-3 reverses that.",
         ]
-        refused = memory.describe_fault("undone")
+        refused = memory.REFUSALS["undone"]()
         assert await here.says("ann", f"/undo {name}-2") == refused
         assert "Removed:" in await here.says("ann", f"/undo {name}-1")
         assert "saved `my canary sings" in await here.says("ann", f"/why {name}")

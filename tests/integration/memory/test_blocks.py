@@ -244,7 +244,7 @@ async def test_only_the_maker_and_owners_change_a_block(tmp_path: Path) -> None:
             said = await here.says("bob", f"/block {word}")
             assert said == blocks_texts.NOT_YOURS(name="`shopping`")
         said = await here.says("cleo", "/block limit shopping 300")
-        assert said == blocks_texts.describe_limit("shopping", 300)
+        assert said == blocks_texts.NEW_LIMIT(label="shopping", limit=300)
 
         def look(connection: Connection) -> list[str]:
             block = blocks.find(connection, label="shopping")

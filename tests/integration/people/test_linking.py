@@ -53,7 +53,7 @@ async def test_two_accounts_become_one_person_with_one_conversation_one_memory_a
         assert question
         assert "`Ana at work` on fake (id `2`)" in question.text
         await home.presses(people_texts.YES())
-        assert people_texts.describe_linked(WORK) in question.text
+        assert people_texts.LINKED(account=WORK) in question.text
         assert question.keyboard == ()
         assert await work.person() == await home.person()
 
@@ -127,7 +127,7 @@ async def test_an_answer_may_be_typed(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         home, work = two(harness)
         await work.says(f"/link {await home.makes_code()}")
-        assert people_texts.describe_linked(WORK) in await home.says("yes")
+        assert people_texts.LINKED(account=WORK) in await home.says("yes")
         assert await work.person() == await home.person()
 
 
@@ -391,7 +391,7 @@ async def test_notes_too_long_together_are_asked_about_and_never_cut(tmp_path: P
         await home.presses(people_texts.LEAVE())
         assert people_texts.MERGE_LEFT() in question.text
         assert "1 note was set aside" in await home.says("/accounts")
-        assert people_texts.describe_kept(1) in await home.says("/accounts keep")
+        assert people_texts.KEPT(1) in await home.says("/accounts keep")
         assert "set aside" not in await home.says("/accounts")
         assert people_texts.MERGE_NOTHING() in await home.says("/accounts keep")
 

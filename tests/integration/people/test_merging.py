@@ -22,7 +22,7 @@ from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.databases import open_database
 
 EXPIRES = 1000
-LINKED = people_texts.describe_linked(people_texts.name_account("p", "ben", "ben"))
+LINKED = people_texts.LINKED(account=people_texts.name_account("p", "ben", "ben"))
 
 
 class Deployment:

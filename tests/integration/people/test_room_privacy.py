@@ -310,5 +310,5 @@ async def test_a_silenced_room_answers_only_its_owners_room_command(tmp_path: Pa
         await here.harness.at_rest()
         assert len(here.harness.chat.shown) == shown
         said = await here.says("ann", "/room person", room="den")
-        assert said.startswith(rooms.describe_new_mode("person"))
+        assert said.startswith(rooms.MODES["person"]())
         assert await here.asks("bob", "hi", room="den")

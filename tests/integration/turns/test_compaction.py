@@ -154,7 +154,7 @@ async def test_compact_runs_at_once_and_reports_its_savings(tmp_path: Path) -> N
         await dialogue(harness, "/compact the third fact")
         reported = harness.chat.shown[-1].text
         ((reason, was, now),) = await compaction_rows(harness)
-        assert reported == usage.describe_compact(was, now)
+        assert reported == usage.COMPACTED(before=was, after=now)
         assert (reason, now < was) == ("asked", True)
         assert '"the third fact"' in str(model.summaries[0].messages)
         await dialogue(harness, "and now?")

@@ -270,7 +270,7 @@ async def test_a_message_that_cannot_start_a_turn_is_set_aside(
     async with running(tmp_path, model) as harness:
         await open_dialogue(harness)
         await harness.chat.says("half a letter: \ud800")
-        await harness.chat.sees_text(general.describe_not_started())
+        await harness.chat.sees_text(general.NOT_STARTED())
         await harness.chat.says("better?")
         await harness.chat.sees_text("Fine.")
         await harness.at_rest()

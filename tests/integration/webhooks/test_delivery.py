@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import Declined, Mistaken
-from gateway.texts.operations.webhooks import describe_dead_webhook
+from gateway.texts.operations.webhooks import DEAD_WEBHOOK
 from tests.emulators.receiver import Plan, Receiver
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
@@ -139,7 +139,8 @@ async def test_a_receiver_that_is_gone_ends_the_webhook_and_its_person_is_told_o
         await talk(harness)
         await until_state(harness, "dead")
         reason = (await find_webhook(harness)).reason
-        await chat.sees_text(describe_dead_webhook(1, "**hook**", reason).split("**")[0].strip())
+        words = DEAD_WEBHOOK(number=1, name="**hook**", reason=reason)
+        await chat.sees_text(words.split("**")[0].strip())
         await talk(harness)
         assert len(receiver.received) == 1
         assert len([one for one in chat.shown if "gets no more events" in one.text]) == 1
