@@ -2,6 +2,7 @@
 
 import asyncio
 from http import HTTPStatus
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -57,6 +58,14 @@ async def read_body(request: Request, most_bytes: int) -> bytes:
     except TimeoutError as error:
         raise ClientDisconnect from error
     return bytes(data)
+
+
+async def read_form(
+    request: Request, most_bytes: int, *, keeps_empty: bool = False
+) -> dict[str, list[str]]:
+    """Read the values of a form by field, without empty ones; raises what `read_body` raises."""
+    body = (await read_body(request, most_bytes)).decode(errors="replace")
+    return parse_qs(body, keep_blank_values=keeps_empty)
 
 
 def limit_body(receive: Receive, most_bytes: int) -> Receive:

@@ -1,13 +1,12 @@
 """The address of one-time links: a button first, so that a preview of a chat uses none up."""
 
 from http import HTTPStatus
-from urllib.parse import parse_qs
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from gateway.interfaces.api.responses import read_body
+from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.http.gate import LOGIN_PATH, Gate, give_cookie
 from gateway.interfaces.http.logins import Logins
 from gateway.interfaces.pages import NOBODY, render, render_note
@@ -38,8 +37,7 @@ class LinkLogin:
         return render(request, NOBODY, "login.html", link=link)
 
     async def _open(self, request: Request) -> Response:
-        body = await read_body(request, _MOST_BYTES)
-        link = parse_qs(body.decode(errors="replace")).get("link", [""])[0]
+        link = (await read_form(request, _MOST_BYTES)).get("link", [""])[0]
         secret = await self._logins.follow_link(link)
         if secret is None:
             return _refuse(request)

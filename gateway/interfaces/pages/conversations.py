@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from http import HTTPStatus
 from secrets import token_urlsafe
 from typing import Any
-from urllib.parse import parse_qs
 
 from starlette.responses import Response, StreamingResponse
 
@@ -22,16 +21,15 @@ from gateway.interfaces.api import forks
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.models import LONGEST_TEXT
 from gateway.interfaces.api.requests import Question, Requests, make_name
-from gateway.interfaces.api.responses import read_body
+from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.api.streams import ALIVE, end_with_error, grow, write_event
-from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing, parse_number
 from gateway.people import ReadingConsent, end_reading
 from gateway.texts.console import pages as texts
 from gateway.texts.console import turns as turn_texts
 from gateway.turns import Client
 
 _PAGE, _HITS = 30, 20
-_LARGEST = 2**62
 _LONGEST_QUERY = 1000
 _MOST_BYTES = 12 * LONGEST_TEXT + 1000
 """Of a form: each character is encoded as up to 12 bytes."""
@@ -51,7 +49,7 @@ async def show_list(look: Look) -> Fields:
         return {
             **_list(connection, look, person.id),
             "removed": transcripts.list_conversations(
-                connection, person_id=person.id, before=_LARGEST, limit=_PAGE, is_removed=True
+                connection, person_id=person.id, before=LARGEST, limit=_PAGE, is_removed=True
             ),
             "r": turn_texts,
             "consents": [(reader.name, until) for reader, until in consents if reader],
@@ -88,7 +86,7 @@ async def show(look: Look) -> Fields:
 
 async def fork(look: Look) -> Response:
     """Begin a conversation with what was said up to a message. Raises `Missing` and `Declined`."""
-    number = MessageId(min(look.request.path_params["message"], _LARGEST))
+    number = MessageId(look.find_id("message"))
     key = (await _read_form(look)).get("key", "")[:100]
     made = await forks.fork(look.gateway, look.person, number, key)
     if made is None:
@@ -107,7 +105,7 @@ async def restore(look: Look) -> Response:
 
 
 async def _set_removed(look: Look, *, is_removed: bool) -> Response:
-    number = ConversationId(min(look.request.path_params["conversation"], _LARGEST))
+    number = ConversationId(look.find_id("conversation"))
     if not await forks.set_removed(look.gateway, look.person.id, number, is_removed=is_removed):
         raise Missing
     return _go_to(number)
@@ -132,7 +130,7 @@ def _go_to(conversation: ConversationId | None) -> Response:
 
 
 async def _read_form(look: Look) -> dict[str, str]:
-    form = parse_qs((await read_body(look.request, _MOST_BYTES)).decode(errors="replace"))
+    form = await read_form(look.request, _MOST_BYTES)
     return {name: values[0] for name, values in form.items()}
 
 
@@ -160,7 +158,7 @@ async def ask_to_read(look: Look) -> Fields:
     """Ask a person for their consent. Raises `Missing` and `Declined`."""
     gateway, now = look.gateway, look.gateway.now()
     consent = ReadingConsent(gateway.questions, gateway.platforms.adapters)
-    number = PersonId(min(look.request.path_params["person"], _LARGEST))
+    number = PersonId(look.find_id("person"))
 
     def work(connection: Connection) -> Any:
         person = people.find(connection, person_id=number)
@@ -211,7 +209,7 @@ def _find_asked(
     """Find the conversation that a form names, and its name; "" is the first. Raises `Missing`."""
     if not asked:
         return None, ""
-    number = ConversationId(_read_number(asked, 0))
+    number = ConversationId(parse_number(asked, 0))
     if not transcripts.is_of_person(connection, conversation_id=number, person_id=look.person.id):
         raise Missing
     found = sessions.get_conversation(connection, conversation_id=number, person_id=look.person.id)
@@ -233,7 +231,7 @@ async def _stream(requests: Requests, question: Question) -> AsyncIterator[str]:
 
 def _find_allowing(connection: Connection, look: Look) -> Person:
     """Return the person of the address, if they let the viewer read. Raises `Missing`."""
-    number = PersonId(min(look.request.path_params["person"], _LARGEST))
+    number = PersonId(look.find_id("person"))
     consent = reading_consents.find(
         connection, person_id=number, reader_id=look.person.id, now=look.gateway.now()
     )
@@ -245,20 +243,20 @@ def _find_allowing(connection: Connection, look: Look) -> Person:
 
 def _list(connection: Connection, look: Look, person_id: PersonId) -> dict[str, Any]:
     found = transcripts.list_conversations(
-        connection, person_id=person_id, before=_read_before(look), limit=_PAGE
+        connection, person_id=person_id, before=look.read_number("before", LARGEST), limit=_PAGE
     )
     return {"conversations": found, "next": found[-1].id if len(found) == _PAGE else None}
 
 
 def _read(connection: Connection, look: Look, person_id: PersonId) -> dict[str, Any]:
-    number = ConversationId(min(look.request.path_params["conversation"], _LARGEST))
+    number = ConversationId(look.find_id("conversation"))
     if not transcripts.is_of_person(connection, conversation_id=number, person_id=person_id):
         raise Missing
     found = transcripts.list_messages(
         connection,
         conversation_id=number,
         person_id=person_id,
-        before=_read_before(look),
+        before=look.read_number("before", LARGEST),
         limit=_PAGE,
     )
     next_id = found[-1].id if len(found) == _PAGE else None
@@ -273,14 +271,6 @@ def _read(connection: Connection, look: Look, person_id: PersonId) -> dict[str, 
         "is_removed": False,
         "r": turn_texts,
     }
-
-
-def _read_before(look: Look) -> int:
-    return _read_number(look.request.query_params.get("before", ""), _LARGEST)
-
-
-def _read_number(asked: str, default: int) -> int:
-    return int(asked[:18]) if asked.isascii() and asked.isdecimal() else default
 
 
 def _search(connection: Connection, look: Look, query: Query) -> list[dict[str, Any]]:

@@ -10,9 +10,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveFilter
 from gateway.errors import Declined
-from gateway.interfaces.operations.contexts import open_context
 from gateway.interfaces.operations.memory import undo
-from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.people import LOCAL_CHAT, LOCAL_PLATFORM, find_direct_chat
 from gateway.texts import approvals
 from gateway.texts.console import pages as texts
@@ -20,7 +19,6 @@ from gateway.texts.learning import notices, profile
 from gateway.turns import CHOICES, bring_back, list_held, list_refused, name_change, take_held
 
 _PAGE = 30
-_LARGEST = 2**62
 
 
 async def show(look: Look) -> Fields:
@@ -28,7 +26,7 @@ async def show(look: Look) -> Fields:
     gateway, person = look.gateway, look.person
     own = await gateway.memory.store.snapshot(person.id, person.slug, gateway.now())
     shared = await gateway.memory.look(person.id, gateway.now())
-    before, skipped = _read_number(look, "before", _LARGEST), _read_number(look, "notes", 0)
+    before, skipped = look.read_number("before", LARGEST), look.read_number("notes")
 
     def work(connection: Connection) -> dict[str, Any]:
         within = ArchiveFilter(person_id=person.id)
@@ -66,17 +64,12 @@ async def show(look: Look) -> Fields:
     }
 
 
-def _read_number(look: Look, name: str, default: int) -> int:
-    asked = look.request.query_params.get(name, "")
-    return int(asked[:18]) if asked.isascii() and asked.isdecimal() else default
-
-
 async def decide(look: Look) -> Fields:
     """Accept or dismiss a claim that waits. Raises `Missing` and `Declined`."""
     gateway, person, now = look.gateway, look.person, look.gateway.now()
-    parts = look.request.path_params
-    number = (min(parts["review"], _LARGEST), min(parts["claim"], _LARGEST))
-    if parts["choice"] not in CHOICES:
+    number = (look.find_id("review"), look.find_id("claim"))
+    choice = look.request.path_params["choice"]
+    if choice not in CHOICES:
         raise Missing
 
     def work(connection: Connection) -> QuestionId:
@@ -88,7 +81,7 @@ async def decide(look: Look) -> Fields:
         return questions.ask(connection, question, now=now).id
 
     asked = await gateway.database.write("memory.held", work)
-    if not await gateway.questions.decide(person, asked, parts["choice"]):
+    if not await gateway.questions.decide(person, asked, choice):
         raise Declined(texts.QUESTION_CLOSED())
     return {}
 
@@ -96,7 +89,7 @@ async def decide(look: Look) -> Fields:
 async def restore(look: Look) -> Fields:
     """Let a change that was dismissed wait for an answer again. Raises `Missing`."""
     gateway, person, now = look.gateway, look.person, look.gateway.now()
-    number = min(look.request.path_params["question"], _LARGEST)
+    number = look.find_id("question")
 
     def work(connection: Connection) -> None:
         if bring_back(connection, gateway.questions, person.id, number, None, now) is None:
@@ -108,8 +101,8 @@ async def restore(look: Look) -> Fields:
 
 async def undo_change(look: Look) -> Fields:
     """Undo one change of the person's memory. Raises `Missing` and `Declined`."""
-    number = min(look.request.path_params["change"], _LARGEST)
+    number = look.find_id("change")
     found = await look.gateway.database.read(lambda c: ledger.find_row(c, entry_id=number))
     if found is None or found[0] != look.person.id:
         raise Missing
-    return await undo(open_context(look.gateway, actor="person"), {"row": number})
+    return await undo(look.context, {"row": number})

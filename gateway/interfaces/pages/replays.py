@@ -16,12 +16,10 @@ from agent_core.agent.replay import (
 from agent_core.ids import TurnId
 from agent_core.state.conversations import transcripts, turns
 from agent_core.state.engine.database import Connection
-from gateway.interfaces.operations.contexts import open_context
 from gateway.interfaces.operations.turns import build_prompt_of_now, compare_replay
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.texts.console import turns as texts
 
-_LARGEST = 2**62
 _ORDER: tuple[Source, ...] = (
     *("tools", "identity", "memory", "files"),
     *("summary", "talk", "outputs"),
@@ -31,7 +29,7 @@ _ORDER: tuple[Source, ...] = (
 
 async def show(look: Look) -> Fields:
     """Replay a turn of the person. Nothing runs, and no model is asked. Raises `Missing`."""
-    turn_id = TurnId(min(look.request.path_params["turn"], _LARGEST))
+    turn_id = TurnId(look.find_id("turn"))
 
     def read(connection: Connection) -> TurnRecord | None:
         turn = turns.find_of_person(connection, turn_id=turn_id, person_id=look.person.id)
@@ -52,8 +50,7 @@ async def show(look: Look) -> Fields:
     calls = await asyncio.to_thread(rebuild_calls, record)
     report = await asyncio.to_thread(report_context, record, prompt, calls, ())
     result = await compare_replay(record, prompt, calls)
-    context = open_context(look.gateway, actor="person")
-    now = await build_prompt_of_now(context, record, prompt)
+    now = await build_prompt_of_now(look.context, record, prompt)
     return fields | {
         "report": report,
         "sources": _list_sources(report, record.calls[-1].cache_read_tokens),

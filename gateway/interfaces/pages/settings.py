@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qs
 
 from starlette.responses import Response
 
@@ -24,7 +23,7 @@ from gateway.commands import (
     parse_setting,
     save_settings,
 )
-from gateway.interfaces.api.responses import read_body
+from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.operations.contexts import find_zone_of
 from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import Fields, Look, Missing
@@ -73,8 +72,7 @@ async def change(look: Look) -> Response:
     name = look.request.path_params["name"]
     if name not in _LABELS:
         raise Missing
-    form = parse_qs((await read_body(look.request, _MOST_BYTES)).decode(errors="replace"))
-    value = form.get("value", [""])[0].strip()
+    value = (await read_form(look.request, _MOST_BYTES)).get("value", [""])[0].strip()
     database = look.gateway.database
     try:
         old, new, person = await database.write(

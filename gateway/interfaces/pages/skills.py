@@ -19,7 +19,6 @@ from agent_core.state.memory.skill_uses import Period
 from agent_core.state.queues import skill_tests
 from agent_core.tools import local_time
 from gateway.errors import Declined
-from gateway.interfaces.operations.contexts import open_context
 from gateway.interfaces.operations.skills import list_skills, list_versions_of, show_skill
 from gateway.interfaces.pages import charts
 from gateway.interfaces.pages.views import Fields, Look, Missing
@@ -40,13 +39,13 @@ _ROLLED_BACK = re.compile(r"rolled back to version (\d+)(?:: (.*))?", re.DOTALL)
 
 async def show_list(look: Look) -> Fields:
     """Read all skills. Raises `Declined` if their folder can't be read."""
-    found = await list_skills(open_context(look.gateway, actor="person"), {})
+    found = await list_skills(look.context, {})
     return {"skills": found["skills"]}
 
 
 async def show(look: Look) -> Fields:
     """Read one skill. Raises `Missing`, and `Declined` if it is broken."""
-    context = open_context(look.gateway, actor="person")
+    context = look.context
     asked = {"name": look.request.path_params["skill"]}
     listed = await list_skills(context, {})
     if asked["name"] not in [one["name"] for one in listed["skills"]]:

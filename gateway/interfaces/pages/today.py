@@ -1,7 +1,6 @@
 """Today: what runs, what waits for the person's answer, what was done, and what it cost."""
 
 from typing import Any
-from urllib.parse import parse_qs
 
 from agent_core.ids import QuestionId, TurnId
 from agent_core.state.conversations import messages, questions, turns, usage
@@ -9,15 +8,14 @@ from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import person_events
 from gateway.errors import Declined
-from gateway.interfaces.api.responses import read_body
-from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.interfaces.api.responses import read_form
+from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.texts.console import pages as texts
 from gateway.texts.usage import describe_charged
 from gateway.turns import list_held, list_refused
 
 _DAY = 86_400_000
 _MOST = 12
-_NEWEST = 2**62
 _MOST_BYTES = 64_000
 """Of an answer: 4,000 characters, each encoded as up to 12 bytes."""
 
@@ -27,7 +25,7 @@ async def show(look: Look) -> Fields:
     person_id, since = look.person.id, look.gateway.now() - _DAY
 
     def work(connection: Connection) -> dict[str, Any]:
-        recent = turns.list_of_person(connection, person_id=person_id, before=_NEWEST, limit=_MOST)
+        recent = turns.list_of_person(connection, person_id=person_id, before=LARGEST, limit=_MOST)
         running = [turn for turn in recent if turn.state == "running"]
         for oldest in person_events.list_running(connection, person_id=person_id)[:1]:
             if oldest not in [turn.id for turn in running]:
@@ -56,9 +54,8 @@ async def show(look: Look) -> Fields:
 
 async def answer(look: Look) -> Fields:
     """Answer a question to the person. Raises `Missing` and `Declined`."""
-    number = QuestionId(min(look.request.path_params["question"], _NEWEST))
-    body = await read_body(look.request, _MOST_BYTES)
-    choice = parse_qs(body.decode(errors="replace")).get("choice", [""])[0]
+    number = QuestionId(look.find_id("question"))
+    choice = (await read_form(look.request, _MOST_BYTES)).get("choice", [""])[0]
     gateway = look.gateway
     found = await gateway.database.read(lambda c: questions.find(c, question_id=number))
     if found is None or found.person_id != look.person.id:

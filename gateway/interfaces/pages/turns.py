@@ -10,13 +10,12 @@ from agent_core.state.conversations import messages, transcripts, turns, usage
 from agent_core.state.conversations.transcripts import TimedWait
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
-from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.interfaces.timelines import find_starts
 from gateway.texts.console import turns as texts
 from gateway.texts.usage import describe_charged
 
 _PAGE = 30
-_NEWEST = 2**62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +36,7 @@ class Bar:
 async def show_list(look: Look) -> Fields:
     """Read a page of the person's turns, newest first."""
     person_id = look.person.id
-    asked = look.request.query_params.get("before", "")
-    before = int(asked[:18]) if asked.isascii() and asked.isdecimal() else _NEWEST
+    before = look.read_number("before", LARGEST)
 
     def work(connection: Connection) -> dict[str, Any]:
         found = turns.list_of_person(connection, person_id=person_id, before=before, limit=_PAGE)
@@ -53,7 +51,7 @@ async def show_list(look: Look) -> Fields:
 
 async def show(look: Look) -> Fields:
     """Read one turn of the person. Raises `Missing`."""
-    person_id, turn_id = look.person.id, TurnId(min(look.request.path_params["turn"], _NEWEST))
+    person_id, turn_id = look.person.id, TurnId(look.find_id("turn"))
 
     def work(connection: Connection) -> dict[str, Any]:
         turn = turns.find_of_person(connection, turn_id=turn_id, person_id=person_id)

@@ -8,10 +8,14 @@ from starlette.requests import Request
 
 from agent_core.state.people.people import Person
 from gateway.bootstrap.lifecycle import Gateway
+from gateway.interfaces.operations.contexts import open_context
+from gateway.interfaces.operations.contract import OperationContext
 from gateway.interfaces.pages.rendering import Viewer
 
 Fields = Mapping[str, Any]
 """What a template shows."""
+LARGEST = 2**62
+"""No id is larger; the database could not compare it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +26,24 @@ class Look:
     viewer: Viewer
     person: Person
     request: Request
+
+    @property
+    def context(self) -> OperationContext:
+        """The services of an operation that the person performs."""
+        return open_context(self.gateway, actor="person")
+
+    def find_id(self, name: str) -> int:
+        """Return an id of the address."""
+        return min(int(self.request.path_params[name]), LARGEST)
+
+    def read_number(self, name: str, default: int = 0) -> int:
+        """Return a number of the query; the default if there is none."""
+        return parse_number(self.request.query_params.get(name, ""), default)
+
+
+def parse_number(text: str, default: int) -> int:
+    """Parse a number that a browser sent; the default if it is none."""
+    return int(text[:18]) if text.isascii() and text.isdecimal() else default
 
 
 class Missing(Exception):

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from functools import partial
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qs
 
 from starlette.responses import Response
 
@@ -12,15 +11,13 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.webhooks import EVENT_KINDS
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.api.responses import read_body
-from gateway.interfaces.operations.contexts import open_context
+from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.operations.webhooks import operations
 from gateway.interfaces.pages.rendering import render
-from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.texts.console import webhooks as texts
 
 _DELIVERIES = 5
-_LARGEST = 2**62
 _MOST_BYTES = 32_000
 """Of a form: an address of 2,000 characters, each encoded as up to 12 bytes, and the rest."""
 _ACTS = {
@@ -39,9 +36,9 @@ async def show(look: Look) -> Fields:
 
 async def add(look: Look) -> Response:
     """Add a webhook, and show its secret once. A refused one stays in its fields."""
-    form = await _read_form(look)
+    form = await read_form(look.request, _MOST_BYTES)
     try:
-        made = await operations.add(_open(look), _name(look) | _read_fields(form))
+        made = await operations.add(look.context, {"person": look.person.slug} | _read_fields(form))
     except (Declined, Mistaken) as error:
         return await _refuse(look, error, {"new": form})
     return await _render(look, {"secret": made["secret"], "name": made["name"]})
@@ -49,10 +46,10 @@ async def add(look: Look) -> Response:
 
 async def change(look: Look) -> Response:
     """Change a webhook, and offer what it was before. Raises `Missing`."""
-    form = await _read_form(look)
+    form = await read_form(look.request, _MOST_BYTES)
     former = await look.gateway.database.read(partial(_find, look=look))
     try:
-        await operations.change(_open(look), _name(look) | _read_fields(form))
+        await operations.change(look.context, _name(look) | _read_fields(form))
     except (Declined, Mistaken) as error:
         return await _refuse(look, error, {"bad": former.id})
     return await _render(look, {"former": former})
@@ -61,7 +58,7 @@ async def change(look: Look) -> Response:
 async def rotate(look: Look) -> Response:
     """Replace the secret of a webhook, and show the new one once. Raises `Missing`."""
     await look.gateway.database.read(partial(_find, look=look))
-    made = await operations.rotate(_open(look), _name(look))
+    made = await operations.rotate(look.context, _name(look))
     return await _render(
         look, {"secret": made["secret"], "name": made["name"], "old_until": made["old_until"]}
     )
@@ -73,24 +70,19 @@ async def act(look: Look) -> Fields:
     if verb not in _ACTS:
         raise Missing
     await look.gateway.database.read(partial(_find, look=look, is_removed=verb == "restore"))
-    return await _ACTS[verb](_open(look), _name(look))
+    return await _ACTS[verb](look.context, _name(look))
 
 
 async def redeliver(look: Look) -> Fields:
     """Send an event again. Raises `Missing` and `Declined`."""
     await look.gateway.database.read(partial(_find, look=look))
-    delivery = min(look.request.path_params["delivery"], _LARGEST)
-    return await operations.redeliver(_open(look), _name(look) | {"delivery": delivery})
-
-
-def _open(look: Look) -> Any:
-    return open_context(look.gateway, actor="person")
+    asked = _name(look) | {"delivery": look.find_id("delivery")}
+    return await operations.redeliver(look.context, asked)
 
 
 def _name(look: Look) -> dict[str, Any]:
     """Name the webhook of the address, and its person."""
-    number = look.request.path_params.get("webhook")
-    return {"person": look.person.slug, "number": number and min(number, _LARGEST)}
+    return {"person": look.person.slug, "number": look.find_id("webhook")}
 
 
 def _find(connection: Connection, look: Look, *, is_removed: bool = False) -> webhooks.Webhook:
@@ -101,11 +93,6 @@ def _find(connection: Connection, look: Look, *, is_removed: bool = False) -> we
         if one.id == number:
             return one
     raise Missing
-
-
-async def _read_form(look: Look) -> dict[str, list[str]]:
-    body = await read_body(look.request, _MOST_BYTES)
-    return parse_qs(body.decode(errors="replace"))
 
 
 def _read_fields(form: Mapping[str, list[str]]) -> dict[str, Any]:
@@ -140,7 +127,7 @@ def _describe(
             (
                 one,
                 deliveries.count_waiting(connection, webhook=one),
-                deliveries.list_of(connection, webhook=one, before=_LARGEST, limit=_DELIVERIES),
+                deliveries.list_of(connection, webhook=one, before=LARGEST, limit=_DELIVERIES),
             )
             for one in found
         ],

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from functools import partial
 from http import HTTPStatus
 from typing import Any, get_args
-from urllib.parse import parse_qs
 
 from starlette.responses import Response
 
@@ -21,12 +20,11 @@ from agent_core.state.jobs import job_versions
 from agent_core.state.jobs.jobs import Job, Target
 from agent_core.state.jobs.late import Late
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.api.responses import read_body
+from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.operations import jobs as operations
-from gateway.interfaces.operations.contexts import open_context
 from gateway.interfaces.pages.jobs.listing import find_own
 from gateway.interfaces.pages.rendering import render
-from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.interfaces.pages.views import Fields, Look, Missing, parse_number
 from gateway.jobs import name_places
 from gateway.people import UNATTENDED
 from gateway.texts import jobs as job_texts
@@ -46,7 +44,6 @@ _SCHEDULES: Mapping[str, tuple[str, ...]] = {
 }
 """The kinds of schedules, each with its fields: arguments of the `schedule` tool."""
 _LISTS = ("times", "skip")
-_LONGEST_NUMBER = 18
 
 
 async def show_job(look: Look) -> Fields:
@@ -66,8 +63,7 @@ async def change(look: Look) -> Response:
     try:
         asked = _find_changes(former, form)
         if asked:
-            context = open_context(look.gateway, actor="person")
-            await operations.change(context, {"id": former.id, **asked})
+            await operations.change(look.context, {"id": former.id, **asked})
     except (Declined, Mistaken) as error:
         given = form | {"refused": _explain(error)}
         return await _render(look, given, status=HTTPStatus.CONFLICT)
@@ -78,19 +74,16 @@ async def put_back(look: Look) -> Response:
     """Give a job back what it was before a change. Raises `Missing`."""
     form = await _read_form(look)
     job = await look.gateway.database.read(lambda c: find_own(c, look))
-    version = form.get("version", "")
-    number = int(version[:_LONGEST_NUMBER]) if version.isascii() and version.isdecimal() else 0
+    version = parse_number(form.get("version", ""), 0)
     try:
-        context = open_context(look.gateway, actor="person")
-        await operations.undo(context, {"id": job.id, "version": number})
+        await operations.undo(look.context, {"id": job.id, "version": version})
     except (Declined, Mistaken) as error:
         return await _render(look, {"refused": _explain(error)}, status=HTTPStatus.CONFLICT)
     return await _render(look, {"changed": "yes"})
 
 
 async def _read_form(look: Look) -> dict[str, str]:
-    body = (await read_body(look.request, _MOST_BYTES)).decode(errors="replace")
-    found = parse_qs(body, keep_blank_values=True)
+    found = await read_form(look.request, _MOST_BYTES, keeps_empty=True)
     return {name: values[0].replace("\r\n", "\n").strip() for name, values in found.items()}
 
 

@@ -8,12 +8,10 @@ from agent_core.state.jobs import job_owners, job_runs
 from agent_core.state.jobs import jobs as stored
 from agent_core.state.jobs.jobs import Job
 from gateway.interfaces.operations import jobs as operations
-from gateway.interfaces.operations.contexts import open_context
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.texts.console import jobs as texts
 
 _RUNS, _DELETED = 5, 10
-_LARGEST = 2**62
 _ACTS = {
     "run": operations.run_now,
     "pause": operations.pause,
@@ -51,8 +49,7 @@ async def show(look: Look) -> Fields:
 
 def find_own(connection: Connection, look: Look) -> Job:
     """Return the job of the address, if it is the person's. Raises `Missing`."""
-    number = JobId(min(look.request.path_params["job"], _LARGEST))
-    found = stored.find(connection, job_id=number)
+    found = stored.find(connection, job_id=JobId(look.find_id("job")))
     if found is None or found.person_id != look.person.id:
         raise Missing
     return found
@@ -64,4 +61,4 @@ async def act(look: Look) -> Fields:
     found = await look.gateway.database.read(lambda c: find_own(c, look))
     if verb not in _ACTS:
         raise Missing
-    return await _ACTS[verb](open_context(look.gateway, actor="person"), {"id": found.id})
+    return await _ACTS[verb](look.context, {"id": found.id})

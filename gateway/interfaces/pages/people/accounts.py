@@ -69,8 +69,7 @@ async def unlink(look: Look) -> Response:
 
 def _find(connection: Connection, look: Look) -> Account:
     number = look.request.path_params["account"]
-    accounts = people.list_accounts(connection, person_id=look.person.id)
-    for account in accounts:
+    for account in people.list_accounts(connection, person_id=look.person.id):
         if account.id == number:
             return account
     raise Missing

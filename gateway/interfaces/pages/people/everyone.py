@@ -32,8 +32,8 @@ _PAGE = 50
 
 async def show(look: Look) -> Fields:
     """Read the people with their accounts, and the rooms."""
-    now, after = look.gateway.now(), _read_number(look, "after")
-    skipped = _read_number(look, "rooms")
+    now, after = look.gateway.now(), look.read_number("after")
+    skipped = look.read_number("rooms")
     identity, zone = look.gateway.identity, look.viewer.zone
 
     def work(connection: Connection) -> dict[str, Any]:
@@ -110,8 +110,3 @@ def _describe_direct(line: RoomLine, names: Mapping[PersonId, str], viewer: View
     if room.full_asked_at is not None:
         return texts.DIRECT_ASKED(time=viewer.show_time(room.full_asked_at))
     return texts.DIRECT_NOT_ASKED()
-
-
-def _read_number(look: Look, name: str) -> int:
-    asked = look.request.query_params.get(name, "")
-    return int(asked[:18]) if asked.isascii() and asked.isdecimal() else 0
