@@ -32,9 +32,12 @@ class Parser(argparse.ArgumentParser):
     """A parser of a command or of one of its verbs."""
 
     def __init__(self, *given: Any, examples: Sequence[str] = (), **options: Any) -> None:
-        """`examples` are whole command lines, which `--help` shows; the rest is argparse's."""
+        """`examples` are whole command lines, which `--help` shows; the rest is argparse's.
+
+        Without any, the command alone is the example.
+        """
         super().__init__(*given, **{"allow_abbrev": False} | options)
-        self.examples = tuple(examples)
+        self.examples = tuple(examples) or (self.prog,)
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
         """Parse the words of a command line. Exits with code 2 if one is wrong."""

@@ -13,10 +13,8 @@ def configure(parser: Parser) -> None:
     """Add the verbs."""
     parser.examples = ("talaria logins list", "talaria logins end")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser(
-        "list", help="list the browsers that are logged in", examples=["talaria logins list"]
-    )
-    verbs.add_parser("end", help="log all browsers out", examples=["talaria logins end"])
+    verbs.add_parser("list", help="list the browsers that are logged in")
+    verbs.add_parser("end", help="log all browsers out")
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:

@@ -13,11 +13,7 @@ def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
     parser.examples = ("talaria approvals list", "talaria approvals revoke 7")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    verbs.add_parser(
-        "list",
-        help="list what tools may do without a question (the default)",
-        examples=["talaria approvals list"],
-    )
+    verbs.add_parser("list", help="list what tools may do without a question (the default)")
     revoke = verbs.add_parser(
         "revoke", help="ask again before such calls", examples=["talaria approvals revoke 7"]
     )

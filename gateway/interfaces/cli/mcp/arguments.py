@@ -14,7 +14,7 @@ def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
     parser.examples = ("talaria mcp list", "talaria mcp test files")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    verbs.add_parser("list", help="list the servers (the default)", examples=["talaria mcp list"])
+    verbs.add_parser("list", help="list the servers (the default)")
     add = verbs.add_parser(
         "add", help="add a server, test it and accept its tools", examples=_EXAMPLES_OF_ADD
     )

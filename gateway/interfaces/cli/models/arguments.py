@@ -7,11 +7,7 @@ def configure(parser: Parser) -> None:
     """Add the verbs."""
     parser.examples = ("talaria models list", "talaria models update")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser(
-        "list",
-        help="list the configured models with their prices",
-        examples=["talaria models list"],
-    )
+    verbs.add_parser("list", help="list the configured models with their prices")
     update = verbs.add_parser(
         "update",
         help="get the newest prices; the next start uses them",

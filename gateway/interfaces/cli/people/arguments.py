@@ -9,14 +9,8 @@ def configure(parser: Parser) -> None:
     """Add the verbs."""
     parser.examples = ("talaria people list", "talaria people claim")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser(
-        "list", help="list people with their accounts", examples=["talaria people list"]
-    )
-    verbs.add_parser(
-        "claim",
-        help="make a code that turns an account into the owner's",
-        examples=["talaria people claim"],
-    )
+    verbs.add_parser("list", help="list people with their accounts")
+    verbs.add_parser("claim", help="make a code that turns an account into the owner's")
     approve = verbs.add_parser(
         "approve",
         help="let in the person with a pairing code",

@@ -6,9 +6,5 @@ from gateway.interfaces.parser import Parser
 def configure(parser: Parser) -> None:
     """Add the verbs."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser(
-        "list",
-        help="list plug-ins with what they add; 1 if one is broken",
-        examples=["talaria plugins list"],
-    )
+    verbs.add_parser("list", help="list plug-ins with what they add; 1 if one is broken")
     parser.examples = ("talaria plugins list",)

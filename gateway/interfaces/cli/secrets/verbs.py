@@ -11,11 +11,7 @@ def configure(parser: Parser) -> None:
     """Add the verb."""
     parser.examples = ("talaria secrets list",)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser(
-        "list",
-        help="list the names of secrets, and who may use which",
-        examples=["talaria secrets list"],
-    )
+    verbs.add_parser("list", help="list the names of secrets, and who may use which")
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:

@@ -7,22 +7,10 @@ def configure(parser: Parser) -> None:
     """Add the verbs."""
     parser.examples = ("talaria service install", "talaria service logs --follow")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser(
-        "install",
-        help="keep Talaria running, also after a restart of the machine",
-        examples=["talaria service install"],
-    )
-    verbs.add_parser(
-        "status",
-        help="show the state of the service",
-        examples=["talaria service status"],
-    )
+    verbs.add_parser("install", help="keep Talaria running, also after a restart of the machine")
+    verbs.add_parser("status", help="show the state of the service")
     logs = verbs.add_parser(
         "logs", help="show its newest output", examples=["talaria service logs --follow"]
     )
     logs.add_argument("-f", "--follow", action="store_true", help="go on as more arrives")
-    verbs.add_parser(
-        "remove",
-        help="stop Talaria and forget the service; your data stays",
-        examples=["talaria service remove"],
-    )
+    verbs.add_parser("remove", help="stop Talaria and forget the service; your data stays")

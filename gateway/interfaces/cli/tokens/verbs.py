@@ -34,9 +34,7 @@ def configure(parser: Parser) -> None:
         default="mcp",
         help="what it opens: tools over MCP, the API to ask and read, or all of it (default: mcp)",
     )
-    verbs.add_parser(
-        "list", help="list the tokens, without their secrets", examples=["talaria tokens list"]
-    )
+    verbs.add_parser("list", help="list the tokens, without their secrets")
     revoke = verbs.add_parser(
         "revoke", help="end a token at once", examples=["talaria tokens revoke 2"]
     )

@@ -13,11 +13,7 @@ def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
     parser.examples = ("talaria tools list", "talaria tools disable ada terminal")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    verbs.add_parser(
-        "list",
-        help="list the tools, and who has switched which off (the default)",
-        examples=["talaria tools list"],
-    )
+    verbs.add_parser("list", help="list the tools, and who has switched which off (the default)")
     for verb, text in (("enable", "switch a tool on again"), ("disable", "switch a tool off")):
         switch = verbs.add_parser(
             verb, help=f"{text} for a person", examples=[f"talaria tools {verb} ada terminal"]

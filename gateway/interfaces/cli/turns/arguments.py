@@ -42,11 +42,7 @@ def configure(parser: Parser) -> None:
     for one in (show, replay):
         one.add_argument("id", metavar="ID", type=int, help="from `talaria turns list`")
     _configure_export(verbs)
-    dead = verbs.add_parser(
-        "undelivered",
-        help="list messages that could not be delivered",
-        examples=["talaria turns undelivered"],
-    )
+    dead = verbs.add_parser("undelivered", help="list messages that could not be delivered")
     for listing in (recent, dead):
         listing.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
 

@@ -18,9 +18,7 @@ def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
     parser.examples = ("talaria webhooks", "talaria webhooks test 1")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    listing = verbs.add_parser(
-        "list", help="list the webhooks (the default)", examples=["talaria webhooks list"]
-    )
+    listing = verbs.add_parser("list", help="list the webhooks (the default)")
     for option in (parser, listing):
         # A verb's default must not override the option given before the verb.
         option.add_argument(
