@@ -39,6 +39,7 @@ class Provider:
     first_text: int
     spare: int
     image: str
+    low_effort: Mapping[str, Any]
     stops: Mapping[str, StopReason]
     errors: Errors
     stream_errors: tuple[tuple[int, str, type[ModelError]], ...]
@@ -93,6 +94,7 @@ ANTHROPIC = Provider(
     first_text=4,
     spare=1,
     image="[image]",
+    low_effort={"output_config": {"effort": "low"}},
     stops={
         "end_turn": "end",
         "stop_sequence": "end",
@@ -148,6 +150,7 @@ OPENAI = Provider(
     first_text=2,
     spare=2,
     image="[image_url]",
+    low_effort={"reasoning_effort": "low"},
     stops={
         "stop": "end",
         "length": "length",

@@ -5,27 +5,27 @@ import pytest
 from agent_core.errors import ModelBusy, ModelDenied, ModelRejected, ModelUnknown
 from agent_core.models import ModelRouter
 from agent_core.models.anthropic import create
-from agent_core.models.contract import Batches, Model
+from agent_core.models.contract import Batches
 from agent_core.transcript import user_message
 from tests.agent_core.models.calls import ask, complete
-from tests.emulators.anthropic import AnthropicEmulator
+from tests.agent_core.models.rig import Rig
 from tests.emulators.streaming import Answer, text_answer
 from tests.fakes.model import FakeModel
 
 TOOL = Answer(blocks=[{"type": "tool_use", "name": "memory", "input": {"a": "é"}}], stop="tool_use")
 
 
-async def test_an_answer_of_a_batch_is_that_of_a_call(model: Model, api: AnthropicEmulator) -> None:
-    assert isinstance(model, Batches)
+async def test_an_answer_of_a_batch_is_that_of_a_call(rig: Rig) -> None:
+    assert isinstance(rig.model, Batches)
     request = ask(user_message("keep this"))
-    api.plan(TOOL)
-    _, called = await complete(model, request)
-    api.plan(TOOL)
-    batch_id = await model.submit(request, "mark-1")
+    rig.api.plan(TOOL)
+    _, called = await complete(rig.model, request)
+    rig.api.plan(TOOL)
+    batch_id = await rig.model.submit(request, "mark-1")
     assert batch_id
-    assert await model.collect(request.model, batch_id, "mark-1") is None
-    api.batches.end()
-    answer = await model.collect(request.model, batch_id, "mark-1")
+    assert await rig.model.collect(request.model, batch_id, "mark-1") is None
+    rig.api.batches.end()
+    answer = await rig.model.collect(request.model, batch_id, "mark-1")
     assert answer
     assert answer.stop == called.stop == "tools"
     assert answer.model == called.model
@@ -36,41 +36,37 @@ async def test_an_answer_of_a_batch_is_that_of_a_call(model: Model, api: Anthrop
 
 
 @pytest.mark.parametrize("kind", ["errored", "expired", "canceled"])
-async def test_a_batch_without_an_answer_is_rejected(
-    model: Model, api: AnthropicEmulator, kind: str
-) -> None:
-    assert isinstance(model, Batches)
+async def test_a_batch_without_an_answer_is_rejected(rig: Rig, kind: str) -> None:
+    assert isinstance(rig.model, Batches)
     request = ask(user_message("keep this"))
-    batch_id = await model.submit(request, "m") or ""
+    batch_id = await rig.model.submit(request, "m") or ""
     if kind == "canceled":
-        await model.cancel(request.model, batch_id)
+        await rig.model.cancel(request.model, batch_id)
     else:
-        api.batches.end(kind)
+        rig.api.batches.end(kind)
     with pytest.raises(ModelRejected, match=kind):
-        await model.collect(request.model, batch_id, "m")
+        await rig.model.collect(request.model, batch_id, "m")
     with pytest.raises(ModelUnknown):
-        await model.collect(request.model, "msgbatch_0", "m")
+        await rig.model.collect(request.model, "msgbatch_0", "m")
 
 
-async def test_a_lost_batch_is_found_by_its_mark_once_it_can_be_read(
-    model: Model, api: AnthropicEmulator
-) -> None:
-    assert isinstance(model, Batches)
+async def test_a_lost_batch_is_found_by_its_mark_once_it_can_be_read(rig: Rig) -> None:
+    assert isinstance(rig.model, Batches)
     request = ask(user_message("keep this"))
-    assert await model.find_batch(request.model, "mine", 0) is None
-    await model.submit(request, "other")
-    mine = await model.submit(request, "mine")
+    assert await rig.model.find_batch(request.model, "mine", 0) is None
+    await rig.model.submit(request, "other")
+    mine = await rig.model.submit(request, "mine")
     with pytest.raises(ModelBusy):
-        await model.find_batch(request.model, "mine", 0)
-    api.plan(text_answer("a"), text_answer("b"))
-    api.batches.end()
-    assert await model.find_batch(request.model, "mine", 0) == mine
-    assert await model.find_batch(request.model, "another", 0) is None
-    assert await model.find_batch(request.model, "mine", 2**52) is None, "it is older"
+        await rig.model.find_batch(request.model, "mine", 0)
+    rig.api.plan(text_answer("a"), text_answer("b"))
+    rig.api.batches.end()
+    assert await rig.model.find_batch(request.model, "mine", 0) == mine
+    assert await rig.model.find_batch(request.model, "another", 0) is None
+    assert await rig.model.find_batch(request.model, "mine", 2**52) is None, "it is older"
 
 
-async def test_errors_of_batches_are_those_of_calls(api: AnthropicEmulator) -> None:
-    refused = create({"api_key": "wrong", "base_url": api.url})
+async def test_errors_of_batches_are_those_of_calls(rig: Rig) -> None:
+    refused = create({"api_key": "wrong", "base_url": rig.api.url})
     gone = create({"api_key": "k", "base_url": "http://127.0.0.1:9"})
     request = ask(user_message("keep this"))
     with pytest.raises(ModelDenied):
@@ -81,17 +77,15 @@ async def test_errors_of_batches_are_those_of_calls(api: AnthropicEmulator) -> N
     await gone.close()
 
 
-async def test_a_router_takes_batches_of_the_providers_that_have_them(
-    model: Model, api: AnthropicEmulator
-) -> None:
-    router = ModelRouter({"anthropic": model, "openai": FakeModel()}, default="openai")
+async def test_a_router_takes_batches_of_the_providers_that_have_them(rig: Rig) -> None:
+    router = ModelRouter({"anthropic": rig.model, "openai": FakeModel()}, default="openai")
     request = ask(user_message("keep this"))
     assert await router.submit(request, "m") is None
     name = f"anthropic:{request.model}"
-    assert await model.find_batch(request.model, "m", 0) is None  # type: ignore[attr-defined]
+    assert await rig.model.find_batch(request.model, "m", 0) is None  # type: ignore[attr-defined]
     batch_id = await router.submit(ask(user_message("keep this"), model=name), "m")
-    assert batch_id in api.batches.all
-    api.batches.end()
+    assert batch_id in rig.api.batches.all
+    rig.api.batches.end()
     assert await router.find_batch(name, "m", 0) == batch_id
     assert await router.collect(name, batch_id or "", "m")
     await router.cancel(name, batch_id or "")

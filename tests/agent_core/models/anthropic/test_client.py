@@ -2,13 +2,14 @@
 
 from aiohttp import web
 
-from agent_core.models.anthropic import create
-from agent_core.models.contract import Model
 from agent_core.transcript import Message, RawPart, user_message
-from tests.agent_core.models.calls import ask, calls, complete, results
+from tests.agent_core.models.calls import calls, results
+from tests.agent_core.models.providers import ANTHROPIC
+from tests.agent_core.models.rig import Rig, connected
 from tests.emulators.anthropic import AnthropicEmulator, render_events
 from tests.emulators.streaming import Answer, text_answer
 
+SYSTEM = "A rule that stands at the head of every call. " * 120
 USAGE = {"input_tokens": 1, "output_tokens": 1}
 CALL = {"type": "tool_use", "name": "memory", "input": {"text": 'likes tea, "green" ü'}}
 TWO_CALLS = Answer(
@@ -22,97 +23,79 @@ TWO_CALLS = Answer(
 )
 
 
-async def test_facts_and_words_are_blocks_of_their_own(
-    model: Model, api: AnthropicEmulator
-) -> None:
+async def test_facts_and_words_are_blocks_of_their_own(rig: Rig) -> None:
     message = user_message("what day is it?", facts="<facts>Monday</facts>")
-    text, _ = await complete(model, ask(message))
-    blocks = api.requests[0]["messages"][0]["content"]
+    text, _ = await rig.ask(message)
+    blocks = rig.api.requests[0]["messages"][0]["content"]
     assert [block["text"] for block in blocks] == ["<facts>Monday</facts>", "what day is it?"]
     assert text == "echo: what day is it?"
 
 
-async def test_a_refusal_names_its_category_and_may_be_empty(
-    model: Model, api: AnthropicEmulator
-) -> None:
+async def test_a_refusal_names_its_category_and_may_be_empty(rig: Rig) -> None:
     details = {"type": "refusal", "category": "bio", "explanation": None}
-    api.plan(Answer(blocks=[], stop="refusal", stop_details=details))
-    text, answer = await complete(model, ask("hello"))
+    rig.api.plan(Answer(blocks=[], stop="refusal", stop_details=details))
+    text, answer = await rig.ask("hello")
     assert (text, answer.stop, answer.refusal) == ("", "refusal", "bio")
     assert answer.message.parts == ()
 
 
-async def test_an_empty_answer_is_left_out_of_the_next_request(
-    model: Model, api: AnthropicEmulator
-) -> None:
-    api.plan(Answer(blocks=[]))
-    _, answer = await complete(model, ask("one"))
-    text, _ = await complete(model, ask("one", answer.message, "two"))
+async def test_an_empty_answer_is_left_out_of_the_next_request(rig: Rig) -> None:
+    rig.api.plan(Answer(blocks=[]))
+    _, answer = await rig.ask("one")
+    text, _ = await rig.ask("one", answer.message, "two")
     assert text == "echo: one | two"
 
 
-async def test_a_paused_answer_is_sent_back_and_gone_on_with(
-    model: Model, api: AnthropicEmulator
-) -> None:
-    api.plan(text_answer("working", stop="pause_turn"), text_answer("done"))
-    _, paused = await complete(model, ask("go"))
+async def test_a_paused_answer_is_sent_back_and_gone_on_with(rig: Rig) -> None:
+    rig.api.plan(text_answer("working", stop="pause_turn"), text_answer("done"))
+    _, paused = await rig.ask("go")
     assert paused.stop == "pause"
-    text, _ = await complete(model, ask("go", paused.message))
+    text, _ = await rig.ask("go", paused.message)
     assert text == "done"
-    assert api.requests[1]["messages"][1]["role"] == "assistant"
+    assert rig.api.requests[1]["messages"][1]["role"] == "assistant"
 
 
-async def test_thoughts_go_back_unchanged_to_the_model_that_had_them(
-    model: Model, api: AnthropicEmulator
-) -> None:
+async def test_thoughts_go_back_unchanged_to_the_model_that_had_them(rig: Rig) -> None:
     redacted = {"type": "redacted_thinking", "data": "c2VjcmV0"}
-    api.plan(Answer(blocks=[redacted, *TWO_CALLS.blocks], stop="tool_use"))
-    _, answer = await complete(model, ask("I like tea"))
+    rig.api.plan(Answer(blocks=[redacted, *TWO_CALLS.blocks], stop="tool_use"))
+    _, answer = await rig.ask("I like tea")
     raw = [part for part in answer.message.parts if isinstance(part, RawPart)]
     assert [(part.provider, part.model) for part in raw] == [("anthropic", "claude-sonnet-5-5")] * 2
     done = results(*((call.call_id, "ok") for call in answer.message.calls))
 
     # The emulator refuses a thought whose signature is not under its very words.
-    await complete(model, ask("I like tea", answer.message, done))
-    sent = api.requests[-1]["messages"][1]["content"]
+    await rig.ask("I like tea", answer.message, done)
+    sent = rig.api.requests[-1]["messages"][1]["content"]
     assert [block["type"] for block in sent[:3]] == ["redacted_thinking", "thinking", "text"]
     assert sent[0] == redacted
 
-    other = ask("I like tea", answer.message, done, model="claude-opus-5-5")
-    await complete(model, other)
-    kinds = [block["type"] for block in api.requests[-1]["messages"][1]["content"]]
+    await rig.ask("I like tea", answer.message, done, model="claude-opus-5-5")
+    kinds = [block["type"] for block in rig.api.requests[-1]["messages"][1]["content"]]
     assert kinds == ["text", "tool_use", "tool_use"]
 
 
-async def test_a_thought_of_an_omitted_display_keeps_its_signature(
-    model: Model, api: AnthropicEmulator
-) -> None:
-    api.plan(Answer(blocks=[{"type": "thinking", "thinking": ""}, CALL], stop="tool_use"))
-    _, answer = await complete(model, ask("I like tea"))
+async def test_a_thought_of_an_omitted_display_keeps_its_signature(rig: Rig) -> None:
+    rig.api.plan(Answer(blocks=[{"type": "thinking", "thinking": ""}, CALL], stop="tool_use"))
+    _, answer = await rig.ask("I like tea")
     done = results(*((call.call_id, "ok") for call in answer.message.calls))
-    text, _ = await complete(model, ask("I like tea", answer.message, done))
+    text, _ = await rig.ask("I like tea", answer.message, done)
     assert text == "echo: ok"
 
 
-async def test_parallel_results_stand_in_one_message_before_a_steer(
-    model: Model, api: AnthropicEmulator
-) -> None:
+async def test_parallel_results_stand_in_one_message_before_a_steer(rig: Rig) -> None:
     asked = calls(("a", "memory", {"text": "x"}), ("b", "memory", {"text": "y"}), text="Moment.")
-    await complete(model, ask("hi", asked, results(("a", "A"), ("b", "")), "and hurry"))
-    content = api.requests[0]["messages"][2]["content"]
+    await rig.ask("hi", asked, results(("a", "A"), ("b", "")), "and hurry")
+    content = rig.api.requests[0]["messages"][2]["content"]
     assert [block["type"] for block in content] == ["tool_result", "tool_result", "text"]
     assert [block.get("tool_use_id") for block in content] == ["a", "b", None]
 
 
-async def test_from_the_second_turn_on_nearly_all_is_read_from_the_cache(
-    model: Model, api: AnthropicEmulator
-) -> None:
-    system = "A rule that stands at the head of every call. " * 120
+async def test_from_the_second_turn_on_nearly_all_is_read_from_the_cache(rig: Rig) -> None:
     messages: list[Message] = []
     shares = []
     for turn in range(6):
         messages.append(user_message(f"turn {turn}", facts=f"<facts>It is {turn} o'clock.</facts>"))
-        _, answer = await complete(model, ask(*messages, system=system))
+        _, answer = await rig.ask(*messages, system=SYSTEM)
         messages.append(answer.message)
         usage = answer.usage
         whole = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
@@ -122,39 +105,25 @@ async def test_from_the_second_turn_on_nearly_all_is_read_from_the_cache(
     assert min(shares[1:]) > 0.9
 
 
-async def test_a_step_with_many_results_still_reads_what_was_written(
-    model: Model, api: AnthropicEmulator
-) -> None:
-    system = "A rule that stands at the head of every call. " * 120
+async def test_a_step_with_many_results_still_reads_what_was_written(rig: Rig) -> None:
     opening = user_message("do thirty things. " * 200)
-    await complete(model, ask(opening, system=system))
+    await rig.ask(opening, system=SYSTEM)
     asked = calls(*((f"c{number}", "memory", {"text": "x"}) for number in range(30)))
     done = results(*((f"c{number}", "ok") for number in range(30)))
-    _, answer = await complete(model, ask(opening, asked, done, system=system))
+    _, answer = await rig.ask(opening, asked, done, system=SYSTEM)
     usage = answer.usage
     # More than 20 blocks came since: only the second breakpoint finds the prefix.
     assert usage.cache_read_tokens > 0.9 * (1200 + 900)
 
 
-async def test_after_five_minutes_the_cache_is_cold_unless_it_lasts_an_hour(
-    model: Model, api: AnthropicEmulator
-) -> None:
-    lasting = create({"api_key": "good-key", "base_url": api.url, "cache_ttl": "1h"})
-    system = "A rule that stands at the head of every call. " * 120
-    for provider, is_read in ((model, False), (lasting, True)):
-        request = ask("hello", system=f"{is_read} {system}")
-        await complete(provider, request)
-        api.move(301)
-        _, answer = await complete(provider, request)
-        assert (answer.usage.cache_read_tokens > 0) is is_read
-    await lasting.close()
-
-
-async def test_effort_is_sent_when_it_is_set(api: AnthropicEmulator) -> None:
-    model = create({"api_key": "good-key", "base_url": api.url, "effort": "low"})
-    await complete(model, ask("hello"))
-    assert api.requests[0]["output_config"] == {"effort": "low"}
-    await model.close()
+async def test_after_five_minutes_the_cache_is_cold_unless_it_lasts_an_hour(rig: Rig) -> None:
+    async with connected(ANTHROPIC, rig.api, cache_ttl="1h") as lasting:
+        for one, is_read in ((rig, False), (lasting, True)):
+            system = f"{is_read} {SYSTEM}"
+            await one.ask("hello", system=system)
+            rig.api.move(301)
+            _, answer = await one.ask("hello", system=system)
+            assert (answer.usage.cache_read_tokens > 0) is is_read
 
 
 class MovedEmulator(AnthropicEmulator):
@@ -167,10 +136,11 @@ class MovedEmulator(AnthropicEmulator):
 
 
 async def test_a_call_follows_a_redirect() -> None:
-    async with MovedEmulator() as api:
-        model: Model = create({"api_key": "key", "base_url": f"{api.url}/old", "timeout": "5"})
-        text, _ = await complete(model, ask("hello"))
-        await model.close()
+    async with (
+        MovedEmulator() as api,
+        connected(ANTHROPIC, api, base_url=f"{api.url}/old") as rig,
+    ):
+        text, _ = await rig.ask("hello")
     assert (text, len(api.requests)) == ("echo: hello", 1)
 
 
@@ -189,8 +159,6 @@ class CompressedEmulator(AnthropicEmulator):
 
 
 async def test_a_compressed_stream_is_read() -> None:
-    async with CompressedEmulator() as api:
-        model: Model = create({"api_key": "good-key", "base_url": api.url, "timeout": "5"})
-        text, _ = await complete(model, ask("hello"))
-        await model.close()
+    async with CompressedEmulator() as api, connected(ANTHROPIC, api) as rig:
+        text, _ = await rig.ask("hello")
     assert text == "Grüße"

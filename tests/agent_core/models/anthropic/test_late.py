@@ -9,8 +9,8 @@ import pytest
 
 from agent_core.errors import ModelDenied, ModelUnknown
 from agent_core.models.anthropic import create
-from agent_core.models.contract import Model
 from tests.agent_core.models.calls import ask, complete
+from tests.agent_core.models.rig import Rig
 from tests.emulators.anthropic import AnthropicEmulator
 
 _SCRIPT = """
@@ -96,11 +96,9 @@ async def test_the_sdk_can_be_loaded_before_the_first_call() -> None:
         assert await process.wait() == 0
 
 
-async def test_a_check_that_is_answered_otherwise_gives_the_sdks_reason(
-    api: AnthropicEmulator,
-) -> None:
+async def test_a_check_that_is_answered_otherwise_gives_the_sdks_reason(rig: Rig) -> None:
     async def check(key: str, name: str) -> None:
-        made = create({"api_key": key, "base_url": api.url, "timeout": "5"})
+        made = create({"api_key": key, "base_url": rig.api.url, "timeout": "5"})
         try:
             await made.check(name)
         finally:
@@ -114,14 +112,14 @@ async def test_a_check_that_is_answered_otherwise_gives_the_sdks_reason(
 
 
 async def test_an_sdk_that_fails_to_import_is_tried_again(
-    model: Model, api: AnthropicEmulator, monkeypatch: pytest.MonkeyPatch
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         # As an installation that an upgrade has left halfway.
         patch.setitem(sys.modules, "agent_core.models.anthropic.client", None)
         with pytest.raises(ModelDenied, match="can't be imported"):
-            await complete(model, ask("hi"))
-    text, _ = await complete(model, ask("hi"))
+            await complete(rig.model, ask("hi"))
+    text, _ = await complete(rig.model, ask("hi"))
     assert text == "echo: hi"
 
 

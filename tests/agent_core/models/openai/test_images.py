@@ -2,7 +2,6 @@
 
 import base64
 
-from agent_core.models.contract import Model
 from agent_core.models.openai.translate import Dialect, render_request
 from agent_core.models.requests import UNSEEN, UNSEEN_PDF
 from agent_core.transcript import (
@@ -13,14 +12,13 @@ from agent_core.transcript import (
     ToolResultPart,
     user_message,
 )
-from tests.agent_core.models.calls import ask, complete, says
-from tests.emulators.openai import OpenAIEmulator
+from tests.agent_core.models.calls import ask, says
+from tests.agent_core.models.rig import Rig
 from tests.emulators.pictures import make_png
 from tests.fakes.model import call
 from tests.gateway.attachments.documents import make_pdf
 
 PNG = make_png()
-NAME = "gpt-5-mini"
 
 
 def sent(key: str, text: str = "what is it?") -> Message:
@@ -28,49 +26,39 @@ def sent(key: str, text: str = "what is it?") -> Message:
     return user_message(text, parts=(part,))
 
 
-async def test_a_picture_goes_as_an_address_that_holds_it(
-    api: OpenAIEmulator, model: Model
-) -> None:
-    text, _ = await complete(model, ask(sent("k1"), images={"k1": PNG}, model=NAME))
+async def test_a_picture_goes_as_an_address_that_holds_it(rig: Rig) -> None:
+    text, _ = await rig.ask(sent("k1"), images={"k1": PNG})
     assert text == "echo: what is it? | [image_url]"
-    words, image = api.requests[0]["messages"][-1]["content"]
+    words, image = rig.api.requests[0]["messages"][-1]["content"]
     assert words == {"type": "text", "text": "what is it?"}
     url = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
     assert image == {"type": "image_url", "image_url": {"url": url}}
 
 
-async def test_messages_without_pictures_stay_plain_text(api: OpenAIEmulator, model: Model) -> None:
-    request = ask("hi", says("hello"), sent("k1"), images={"k1": PNG}, model=NAME)
-    await complete(model, request)
-    _, first, _, last = api.requests[0]["messages"]
+async def test_messages_without_pictures_stay_plain_text(rig: Rig) -> None:
+    await rig.ask("hi", says("hello"), sent("k1"), images={"k1": PNG})
+    _, first, _, last = rig.api.requests[0]["messages"]
     assert first["content"] == "hi"
     assert isinstance(last["content"], list)
 
 
-async def test_messages_in_a_row_are_joined_with_their_pictures(
-    api: OpenAIEmulator, model: Model
-) -> None:
-    await complete(model, ask("first", sent("k1"), "last", images={"k1": PNG}, model=NAME))
-    (message,) = api.requests[0]["messages"][1:]
+async def test_messages_in_a_row_are_joined_with_their_pictures(rig: Rig) -> None:
+    await rig.ask("first", sent("k1"), "last", images={"k1": PNG})
+    (message,) = rig.api.requests[0]["messages"][1:]
     assert [block["type"] for block in message["content"]] == ["text", "text", "image_url", "text"]
 
 
-async def test_a_model_that_sees_nothing_answers_to_the_words(
-    api: OpenAIEmulator, model: Model
-) -> None:
-    api.blind.add(NAME)
-    request = ask(sent("k1"), images={"k1": PNG}, model=NAME)
-    text, _ = await complete(model, request)
-    assert text == f"echo: what is it? | {UNSEEN}"
-    await complete(model, request)
-    assert api.calls["POST /v1/chat/completions"] == 3, "the second turn asks once"
+async def test_a_model_that_sees_nothing_answers_to_the_words(rig: Rig) -> None:
+    rig.api.blind.add(rig.provider.model)
+    for _ in range(2):
+        text, _ = await rig.ask(sent("k1"), images={"k1": PNG})
+        assert text == f"echo: what is it? | {UNSEEN}"
+    assert rig.api.calls["POST /v1/chat/completions"] == 3, "the second turn asks once"
 
 
-async def test_a_word_that_the_server_refuses_is_left_out_before_the_picture_is(
-    api: OpenAIEmulator, model: Model
-) -> None:
-    api.unknown_fields.add("stream_options")
-    text, _ = await complete(model, ask(sent("k1"), images={"k1": PNG}, model=NAME))
+async def test_a_word_that_the_server_refuses_is_left_out_before_the_picture_is(rig: Rig) -> None:
+    rig.api.unknown_fields.add("stream_options")
+    text, _ = await rig.ask(sent("k1"), images={"k1": PNG})
     assert text.endswith("[image_url]")
 
 
@@ -79,15 +67,13 @@ def test_the_same_request_gives_the_same_bytes() -> None:
     assert len({render_request(one, dialect=Dialect()) for one in requests}) == 1
 
 
-async def test_a_document_stands_behind_the_words(api: OpenAIEmulator, model: Model) -> None:
+async def test_a_document_stands_behind_the_words(rig: Rig) -> None:
     document = DocumentPart(name="a.txt", text="<attached-file>\nhi\n</attached-file>")
-    await complete(model, ask(user_message("sum up", parts=(document,)), model=NAME))
-    assert api.requests[0]["messages"][-1]["content"] == f"sum up\n\n{document.text}"
+    await rig.ask(user_message("sum up", parts=(document,)))
+    assert rig.api.requests[0]["messages"][-1]["content"] == f"sum up\n\n{document.text}"
 
 
-async def test_a_picture_that_a_tool_returned_follows_the_results(
-    api: OpenAIEmulator, model: Model
-) -> None:
+async def test_a_picture_that_a_tool_returned_follows_the_results(rig: Rig) -> None:
     calls = (call("look", call_id="one"), call("hear", call_id="two"))
     results = (
         ToolResultPart(call_id=calls[0].call_id, name="look", text="A picture."),
@@ -99,22 +85,19 @@ async def test_a_picture_that_a_tool_returned_follows_the_results(
         Message(role="assistant", parts=calls),
         Message(role="tool", parts=results),
     )
-    request = ask(*messages, "and?", images={"k1": PNG}, model=NAME)
-    await complete(model, request)
-    look, hear, shown = api.requests[0]["messages"][-3:]
+    await rig.ask(*messages, "and?", images={"k1": PNG})
+    look, hear, shown = rig.api.requests[0]["messages"][-3:]
     assert [look["role"], hear["role"], shown["role"]] == ["tool", "tool", "user"]
     said, image, words = shown["content"]
     assert said["text"] == "[A picture that `look` returned:]"
     assert image["type"] == "image_url"
     assert words["text"] == "and?"
-    api.blind.add(NAME)
-    await complete(model, request)
-    assert UNSEEN in api.requests[-1]["messages"][-1]["content"]
+    rig.api.blind.add(rig.provider.model)
+    await rig.ask(*messages, "and?", images={"k1": PNG})
+    assert UNSEEN in rig.api.requests[-1]["messages"][-1]["content"]
 
 
-async def test_a_pdf_file_that_a_tool_returned_goes_to_a_model_that_reads_it(
-    api: OpenAIEmulator, model: Model
-) -> None:
+async def test_a_pdf_file_that_a_tool_returned_goes_to_a_model_that_reads_it(rig: Rig) -> None:
     pdf = make_pdf("One", "Two")
     asked = call("read_file", call_id="one")
     file = PdfPart(file_key="f1", media_type="application/pdf", size=len(pdf), pages=2)
@@ -124,11 +107,13 @@ async def test_a_pdf_file_that_a_tool_returned_goes_to_a_model_that_reads_it(
         Message(role="assistant", parts=(asked,)),
         Message(role="tool", parts=(result, file)),
     )
-    await complete(model, ask(*messages, images={"f1": pdf}, model=NAME))
-    said, shown = api.requests[0]["messages"][-1]["content"]
+    await rig.ask(*messages, images={"f1": pdf})
+    said, shown = rig.api.requests[0]["messages"][-1]["content"]
     assert said["text"] == "[The PDF file that `read_file` returned:]"
     url = f"data:application/pdf;base64,{base64.b64encode(pdf).decode()}"
     assert shown == {"type": "file", "file": {"filename": "document.pdf", "file_data": url}}
-    await complete(model, ask(*messages, images={"f1": pdf}, model="llama3:latest"))
-    assert UNSEEN_PDF in api.requests[1]["messages"][-1]["content"], "an unlisted model gets text"
-    assert len(api.requests) == 2
+    await rig.ask(*messages, images={"f1": pdf}, model="llama3:latest")
+    assert UNSEEN_PDF in rig.api.requests[1]["messages"][-1]["content"], (
+        "an unlisted model gets text"
+    )
+    assert len(rig.api.requests) == 2
