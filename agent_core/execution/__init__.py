@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from agent_core.execution.servers import (
         ServerProcess,
         ServerProgram,
-        finish,
         start_sandboxed,
         start_unsandboxed,
     )
     from agent_core.execution.ssh import RemoteSettings, SshBackend
+    from agent_core.execution.subprocesses.spawning import finish
 else:
     __getattr__ = export_lazily(__name__, __file__)
 

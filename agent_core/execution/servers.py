@@ -21,7 +21,7 @@ from agent_core.execution.local import find_bubblewrap
 from agent_core.execution.sandbox import SandboxLimits, prepare
 from agent_core.execution.subprocesses.process_tree import list_below, measure
 from agent_core.execution.subprocesses.program import make_command
-from agent_core.execution.subprocesses.spawning import spawn
+from agent_core.execution.subprocesses.spawning import finish, spawn
 
 _REAPER = "agent_core.execution.subprocesses.process_reaper"
 _PIECE = 65_536
@@ -95,7 +95,7 @@ class ServerProcess:
 
         Completes in bounded time even if cancelled, and leaves nothing running.
         """
-        await finish(asyncio.create_task(self._end()))
+        await finish(self._end())
 
     async def _end(self) -> None:
         self._stdin.close()
@@ -174,26 +174,15 @@ async def start_unsandboxed(program: ServerProgram, inherited: Mapping[str, str]
     source = f"/dev/fd/{reads}"
     words = make_command(_REAPER, *map(str, numbers), source, *program.argv, has_packages=False)
     try:
-        child = await _spawn(words, environ, [reads], program.folder)
-    except BaseException:
-        os.close(writes)
-        raise
+        stdin = await open_pipe(writes)
+        try:
+            child = await _spawn(words, environ, [reads], program.folder)
+        except BaseException:
+            stdin.close()
+            raise
     finally:
         os.close(reads)
-    return ServerProcess(child, await open_pipe(writes), is_sandboxed=False)
-
-
-async def finish(task: asyncio.Task[None]) -> None:
-    """Wait for a task that must complete, however often the caller is cancelled meanwhile."""
-    is_cancelled = False
-    while not task.done():
-        try:
-            await asyncio.wait((task,))
-        except asyncio.CancelledError:
-            is_cancelled = True
-    if is_cancelled:
-        raise asyncio.CancelledError
-    task.result()
+    return ServerProcess(child, stdin, is_sandboxed=False)
 
 
 async def _spawn(

@@ -13,6 +13,7 @@ from agent_core.execution.hosted.channel import Channel, Line
 from agent_core.execution.hosted.remote import RemoteWorkspaces
 from agent_core.execution.hosted.script import SCRIPT, Layout, make_hosted_setup
 from agent_core.execution.sandbox import SandboxLimits
+from agent_core.execution.subprocesses.spawning import complete_start
 from agent_core.execution.supervised import SupervisedProcess
 
 PATIENCE = 90
@@ -131,7 +132,7 @@ class HostedBackend(RemoteWorkspaces):
     async def _start(self, command: Command, folder: str, place: _Place) -> SupervisedProcess:
         provider = await self._open_account()
         sandbox = await self._wake(provider, command.workspace, place)
-        line = await _open(sandbox)
+        line = await complete_start(sandbox.open(SCRIPT), lambda line: line.end())
         process = SupervisedProcess(Channel(line), partial(self._force, place))
         setup = make_hosted_setup(command, folder, self._limits, provider.layout, self._patience)
         await process.begin(setup)
@@ -214,15 +215,3 @@ class HostedBackend(RemoteWorkspaces):
         if place.sandbox:
             sandbox, place.sandbox = place.sandbox, None
             await sandbox.stop()
-
-
-async def _open(sandbox: Sandbox) -> Line:
-    """Open a line. A cancelled start is completed first, and then ended."""
-    opening = asyncio.create_task(sandbox.open(SCRIPT))
-    try:
-        return await asyncio.shield(opening)
-    except asyncio.CancelledError:
-        await asyncio.wait((opening,))
-        if opening.exception() is None:
-            await opening.result().end()
-        raise

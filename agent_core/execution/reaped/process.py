@@ -10,6 +10,7 @@ from agent_core.execution.contract import Exit, Limit
 from agent_core.execution.reaped.reapers import ReaperPipes
 from agent_core.execution.running import send
 from agent_core.execution.servers import open_pipe
+from agent_core.execution.subprocesses.spawning import complete_start
 
 _PIECE = 65_536
 _LOOK = 0.05
@@ -115,13 +116,7 @@ class ReapedProcess:
 
 async def follow(pipes: ReaperPipes, is_disk_full: Callable[[], Awaitable[bool]]) -> ReapedProcess:
     """Return a command by its pipes, which belong to it from now on; cancellation kills it."""
-    opening = asyncio.create_task(_open(pipes, is_disk_full))
-    try:
-        return await asyncio.shield(opening)
-    except asyncio.CancelledError:
-        await asyncio.wait((opening,))
-        await opening.result().kill()
-        raise
+    return await complete_start(_open(pipes, is_disk_full), ReapedProcess.kill)
 
 
 async def _open(pipes: ReaperPipes, is_disk_full: Callable[[], Awaitable[bool]]) -> ReapedProcess:

@@ -92,6 +92,8 @@ def _set(nsenter: str, most: int, told: int, begin: int) -> None:
                 env={},
                 pass_fds=(namespace,),
             )
+    except FileNotFoundError:
+        return  # the sandbox has ended already
     except (subprocess.SubprocessError, OSError) as error:
         # The backend still looks at the running processes, which stops most bombs too.
         _log.warning("the number of a sandbox's processes can't be limited: %s", error)

@@ -24,6 +24,24 @@ async def finish(work: Coroutine[Any, Any, _Result]) -> _Result:
     return result
 
 
+async def complete_start(
+    starting: Coroutine[Any, Any, _Result], end: Callable[[_Result], Awaitable[object]]
+) -> _Result:
+    """Start something. A cancelled start is completed first, and then ended."""
+    task = asyncio.create_task(starting)
+
+    async def abandon() -> None:
+        await asyncio.wait((task,))
+        if task.exception() is None:
+            await end(task.result())
+
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await finish(abandon())
+        raise
+
+
 async def spawn(
     argv: Sequence[str],
     end: Callable[[Process], Awaitable[None]],
@@ -38,31 +56,18 @@ async def spawn(
     `inherited` are descriptors that stay open in it. With `has_one_output`, both outputs go to
     the pipe of standard output.
 
-    A cancelled start is completed first, and then `end` is called. asyncio alone would kill the
-    program but not its children, and may wait forever for pipes that these keep open (Python
-    3.11).
+    A cancelled start is completed: asyncio alone would kill the program but not its children, and
+    may wait forever for pipes that these keep open (Python 3.11).
     Raises `OSError` if the program can't be started, and `ValueError` for a NUL in its arguments.
     """
-    starting = asyncio.create_task(
-        asyncio.create_subprocess_exec(
-            *argv,
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=STDOUT if has_one_output else PIPE,
-            env=dict(environ),
-            cwd=folder,
-            start_new_session=True,
-            pass_fds=inherited,
-        )
+    starting = asyncio.create_subprocess_exec(
+        *argv,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=STDOUT if has_one_output else PIPE,
+        env=dict(environ),
+        cwd=folder,
+        start_new_session=True,
+        pass_fds=inherited,
     )
-
-    async def abandon() -> None:
-        await asyncio.wait((starting,))
-        if starting.exception() is None:
-            await end(starting.result())
-
-    try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        await finish(abandon())
-        raise
+    return await complete_start(starting, end)

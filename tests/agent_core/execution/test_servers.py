@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from agent_core.execution import (
     start_sandboxed,
     start_unsandboxed,
 )
+from agent_core.execution.subprocesses.process_tree import list_below
 
 pytestmark = pytest.mark.process
 
@@ -101,6 +103,23 @@ async def test_a_cancelled_end_leaves_nothing_running(start: Start, tmp_path: Pa
     with pytest.raises(asyncio.CancelledError):
         await ending
     assert not is_alive(process.pid)
+
+
+async def test_a_cancelled_start_leaves_nothing_running(tmp_path: Path) -> None:
+    before, begun = set(list_below(os.getpid())), set[int]()
+    for rounds in range(4, 12):
+        program = make_program(tmp_path, "sleep", "600")
+        task = asyncio.create_task(start_unsandboxed(program, INHERITED))
+        while not (new := set(list_below(os.getpid())) - before - begun) and not task.done():
+            await asyncio.sleep(0)
+        begun |= new
+        for _ in range(rounds):
+            await asyncio.sleep(0)
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            process = await task  # it may have begun before
+            await process.end()
+    assert [pid for pid in list_below(os.getpid()) if pid not in before and is_alive(pid)] == []
 
 
 async def test_a_program_that_floods_is_ended(start: Start, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ async def open_stdio(
         for stream in (incoming, read, write, outgoing):
             stream.close()
         # A cancelled caller still has to wait for the end of its program.
-        await finish(asyncio.create_task(_end(process, tasks)))
+        await finish(_end(process, tasks))
 
 
 async def _start(server: McpServer, surroundings: Surroundings) -> ServerProcess:

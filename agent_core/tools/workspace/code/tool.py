@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent_core.errors import ToolArgumentError, WorkspaceError
-from agent_core.execution import Command, Exit, Process
+from agent_core.execution import Command, Exit, Process, finish
 from agent_core.ids import CallId
 from agent_core.tools.contract import CallTool, Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy import Action, list_input_actions
@@ -245,14 +245,4 @@ async def _released(lock: Lock) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        await _take(lock)
-
-
-async def _take(lock: Lock) -> None:
-    """Take a lock, even if the caller is cancelled meanwhile; the cancellation comes afterwards."""
-    taking = asyncio.create_task(lock.acquire())
-    try:
-        await asyncio.shield(taking)
-    except asyncio.CancelledError:
-        await asyncio.wait((taking,))
-        raise
+        await finish(lock.acquire())

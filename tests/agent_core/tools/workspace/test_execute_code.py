@@ -13,7 +13,7 @@ from agent_core.agent.loop.inner_calls import InnerCalls
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.tools import MemoryOwner, Toolbox, ToolContext, ToolResult
 from agent_core.tools.workspace.code import ExecuteCodeTool
-from agent_core.tools.workspace.code.tool import MOST_CALLS
+from agent_core.tools.workspace.code.tool import MOST_CALLS, _released
 from agent_core.tools.workspace.workspaces import Workspaces
 from agent_core.transcript import ToolCallPart, make_source
 from tests.agent_core.execution.backends import make_local, needs_bubblewrap
@@ -183,6 +183,27 @@ for n in range(20): call('echo', n='z' * 5000)
 async def test_a_tool_may_write_while_code_waits_for_it(bench: Bench) -> None:
     result = await bench.run("from talaria_tools import call\nprint(call('save'))", timeout=5)
     assert result.text == "saved\n[Calls: save 1.]"
+
+
+async def test_code_that_is_cancelled_often_holds_the_workspace_again() -> None:
+    lock, others = asyncio.Lock(), asyncio.Event()
+    await lock.acquire()
+
+    async def call() -> None:
+        async with _released(lock):
+            await lock.acquire()
+            others.set()
+
+    task = asyncio.create_task(call())
+    await others.wait()
+    for _ in range(3):
+        await asyncio.sleep(0)
+        task.cancel()
+    await asyncio.sleep(0)
+    lock.release()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert lock.locked()
 
 
 async def test_code_sees_the_workspace_and_its_modules_and_leaves_no_file_there(
