@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from agent_core.execution import finish
 from agent_core.tools.mcp.calls import CallHooks, RunningCall
 from agent_core.tools.mcp.contract import (
     CallOutcome,
@@ -44,6 +45,8 @@ class Timings:
     least_refresh: float = 2.0
     steady: float = 60.0
     """A connection that lasted so long makes the next pause short again."""
+    farewell: float = 5.0
+    """A connection that has not ended by then is cancelled again."""
 
 
 class McpConnection:
@@ -103,7 +106,7 @@ class McpConnection:
             self.state = "starting"
             self._again.clear()
             try:
-                await self._serve()
+                await self._serve_aside()
             except Exception as error:  # a server, and the SDK below it, may raise anything
                 self.fault = _describe(error)
                 if not _is_expected(error):
@@ -165,6 +168,24 @@ class McpConnection:
         except Exception as error:  # the SDK may raise anything on what a server sends
             raise McpUnavailable(f"failed: {_describe(error)}") from error
 
+    async def _serve_aside(self) -> None:
+        """Serve in a task of its own, which is cancelled until it ends: the SDK may lose a
+        cancellation.
+        """
+        serving = asyncio.create_task(self._serve())
+
+        async def end() -> None:
+            while not serving.done():
+                serving.cancel()
+                await asyncio.wait((serving,), timeout=self._timings.farewell)
+
+        try:
+            await asyncio.wait((serving,))
+        except asyncio.CancelledError:
+            await finish(end())
+            raise
+        serving.result()
+
     async def _serve(self) -> None:
         """Connect, and stay connected until the connection is lost. Raises the reason."""
         if self.server.fault:
@@ -204,12 +225,14 @@ class McpConnection:
                 await asyncio.wait((closed,), timeout=self._timings.least_refresh)
                 if not closed.done():
                     changed = asyncio.create_task(self._changed.wait())
-                    await asyncio.wait(
-                        (closed, changed),
-                        timeout=self._timings.refresh,
-                        return_when=asyncio.FIRST_COMPLETED,
-                    )
-                    changed.cancel()
+                    try:
+                        await asyncio.wait(
+                            (closed, changed),
+                            timeout=self._timings.refresh,
+                            return_when=asyncio.FIRST_COMPLETED,
+                        )
+                    finally:
+                        changed.cancel()
                 if closed.done():
                     self.fault = closed.result()
                     raise McpUnavailable(self.fault)

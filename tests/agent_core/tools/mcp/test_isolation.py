@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from agent_core.tools.mcp import (
+    CallOutcome,
     Listing,
     McpConnection,
     McpServer,
+    McpSession,
     McpUnavailable,
+    OpenSession,
     Surroundings,
     Timings,
     load_sessions,
@@ -162,6 +165,67 @@ async def test_hostile_servers_never_hold_up_the_others(surroundings: Surroundin
         for task in stuck:
             task.cancel()
         await asyncio.gather(*stuck, return_exceptions=True)
+
+
+class LosingSession:
+    """A session that loses the first cancellation, as those of the SDK may."""
+
+    protocol = "2025-06-18"
+
+    def __init__(self, how: str) -> None:
+        self.is_asked = asyncio.Event()
+        self._how = how
+
+    async def list_tools(self) -> Listing:
+        self.is_asked.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            if self._how == "failed":
+                raise McpUnavailable("has failed meanwhile") from None
+        return Listing()
+
+    async def wait_closed(self) -> str:
+        return await asyncio.Future[str]()
+
+    async def call(self, *_: object) -> CallOutcome:
+        raise McpUnavailable("has no tools")
+
+    get = call
+
+
+@pytest.mark.parametrize("how", ["failed", "went on"])
+async def test_a_lost_cancellation_ends_a_connection(how: str, surroundings: Surroundings) -> None:
+    session = LosingSession(how)
+
+    @asynccontextmanager
+    async def opened(*_: object) -> AsyncIterator[McpSession]:
+        yield session
+
+    async def load() -> OpenSession:
+        return opened
+
+    connection = McpConnection(
+        python_server(),
+        surroundings,
+        load,
+        listed=ignore,
+        timings=replace(QUICK, farewell=0.01),
+    )
+    task = asyncio.create_task(connection.run())
+    await session.is_asked.wait()
+    task.cancel()
+    done, _ = await asyncio.wait((task,), timeout=20)
+    assert done
+
+
+async def test_nothing_waits_for_changes_after_the_end(surroundings: Surroundings) -> None:
+    before = asyncio.all_tasks()
+    async with running(hostile_server("fine"), surroundings) as connection:
+        await wait_for(lambda: connection.state == "ready")
+        await wait_for(lambda: "Event.wait" in str(asyncio.all_tasks() - before))
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == before
 
 
 async def test_nothing_is_left_after_many_starts(surroundings: Surroundings) -> None:
