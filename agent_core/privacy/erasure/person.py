@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from agent_core.errors import LastOwner, WorkInProgress
 from agent_core.execution import name_scratch, remove_workspace
@@ -204,9 +205,7 @@ class PersonErasure:
         for start in range(0, len(said), _BATCH):
             work = partial(_redact, said=said[start : start + _BATCH], now=now)
             await self._database.write("erase.turns", work)
-        changes = await self._database.browse(
-            lambda c: list(person_data.walk_foreign_changes(c, subject=subject))
-        )
+        changes = await self._database.browse(lambda c: _list_ids(c, "foreign_changes", subject))
         await self._database.write("erase.evidence", partial(_drop_evidence, changes=changes))
 
     async def _drop_rows(self, subject: DataSubject) -> None:
@@ -215,11 +214,10 @@ class PersonErasure:
         sent = await self._database.browse(
             lambda c: list(person_data.walk_sent(c, subject=subject))
         )
-        asked = await self._database.browse(
-            lambda c: [row[0] for row in person_data.walk_questions(c, subject=subject)]
-        )
-        queued = await self._database.browse(
-            lambda c: list(person_data.walk_queued_work(c, subject=subject))
+        asked, tasks, sync_items = await self._database.browse(
+            lambda c: [
+                _list_ids(c, kind, subject) for kind in ("questions", "tasks", "external_sync")
+            ]
         )
         kept = await self._database.browse(
             lambda c: list(person_data.walk_archive(c, subject=subject))
@@ -235,19 +233,13 @@ class PersonErasure:
                 redact.drop_event(connection, inbox_id=inbox_id)
             erase_person.delete_questions(connection, question_ids=asked[piece])
             erase_person.delete_sent(connection, outbox_ids=[row.id for row in sent[piece]])
-            erase_person.delete_rows(
-                connection,
-                tasks=[row_id for table, row_id, _ in queued[piece] if table == "tasks"],
-                sync_items=[
-                    row_id for table, row_id, _ in queued[piece] if table == "external_sync"
-                ],
-            )
+            erase_person.delete_rows(connection, tasks=tasks[piece], sync_items=sync_items[piece])
             for person_id, archive_id, _ in kept[piece]:
                 entry = archive.find(connection, person_id=person_id, archive_id=archive_id)
                 if entry:
                     archive.delete(connection, person_id=person_id, entry=entry)
 
-        longest = max(len(events), len(sent), len(asked), len(queued), len(kept))
+        longest = max(len(events), len(sent), len(asked), len(tasks), len(sync_items), len(kept))
         for start in range(0, longest, _BATCH):
             part = partial(work, piece=slice(start, start + _BATCH))
             await self._database.write("erase.rows", part)
@@ -255,8 +247,8 @@ class PersonErasure:
     async def _drop_prompts(self, subject: DataSubject) -> None:
         def find(connection: Connection) -> list[PromptHash]:
             foreign = person_data.list_foreign_prompts(connection, subject=subject)
-            mine = person_data.walk_prompts(connection, subject=subject)
-            return [prompt_hash for prompt_hash, _ in mine if prompt_hash not in foreign]
+            mine = _list_ids(connection, "prompts", subject)
+            return [prompt_hash for prompt_hash in mine if prompt_hash not in foreign]
 
         found = await self._database.browse(find)
 
@@ -351,8 +343,14 @@ def _drop_steps(connection: Connection, subject: DataSubject) -> None:
     erase_person.erase_steps(connection, subject=subject)
 
 
-def _drop_evidence(connection: Connection, changes: Sequence[tuple[int, str]]) -> None:
-    for row_id, _ in changes:
+def _list_ids(connection: Connection, kind: str, subject: DataSubject) -> list[Any]:
+    """List the ids of one of `person_data.TEXTS`."""
+    rows = person_data.walk_texts(connection, kind=kind, subject=subject)
+    return [row_id for row_id, _ in rows]
+
+
+def _drop_evidence(connection: Connection, changes: Sequence[int]) -> None:
+    for row_id in changes:
         ledger.drop_evidence(connection, entry_id=row_id)
 
 

@@ -1,7 +1,8 @@
 """Search in all data of a person for the words to remove. Read-only."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from agent_core.ids import (
     ArchiveId,
@@ -20,9 +21,6 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person, person_data
 from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.memory.blocks import PREFIX
-
-Task = tuple[str, int]
-"""The table and id of a queued row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +51,8 @@ class Found:
     versions: tuple[int, ...] = ()
     runs: tuple[RunId, ...] = ()
     withheld: tuple[int, ...] = ()
-    tasks: tuple[Task, ...] = ()
+    tasks: tuple[int, ...] = ()
+    sync_items: tuple[int, ...] = ()
     keys: tuple[str, ...] = ()
 
     def cut(self, most: int) -> Iterator["Found"]:
@@ -67,22 +66,14 @@ class Found:
 def find_in_memory(connection: Connection, subject: DataSubject, matcher: WordMatcher) -> Found:
     """Find matches in memory, its history and stored prompts."""
     foreign = person_data.list_foreign_prompts(connection, subject=subject)
-    blocks = [
-        person_id for person_id, _ in erase_person.list_unshared_blocks(connection, subject=subject)
-    ]
-    owners = replace(subject, person_ids=(*subject.person_ids, *blocks))
+    blocks = erase_person.list_unshared_blocks(connection, subject=subject)
+    lone = replace(subject, person_ids=tuple(person_id for person_id, _ in blocks))
+    owners = replace(subject, person_ids=subject.person_ids + lone.person_ids)
+    prompts = match_texts(connection, "prompts", subject, matcher.is_in)
     return Found(
-        blocks=tuple(
-            person_id
-            for person_id, words in person_data.walk_descriptions(connection, subject=owners)
-            if person_id in blocks and matcher.is_in(words)
-        ),
+        blocks=match_texts(connection, "descriptions", lone, matcher.is_in),
         names=tuple(find_names(connection, subject, matcher)),
-        deeds=tuple(
-            row_id
-            for row_id, person_id, words in person_data.walk_audit(connection, subject=owners)
-            if person_id in blocks and matcher.is_in(words)
-        ),
+        deeds=match_texts(connection, "audit", lone, matcher.is_in),
         archive=tuple(
             (person_id, archive_id)
             for person_id, archive_id, words in person_data.walk_archive(
@@ -90,21 +81,9 @@ def find_in_memory(connection: Connection, subject: DataSubject, matcher: WordMa
             )
             if matcher.is_in(words)
         ),
-        changes=tuple(
-            row_id
-            for row_id, words in person_data.walk_changes(connection, subject=owners)
-            if matcher.is_in(words)
-        ),
-        evidence_rows=tuple(
-            row_id
-            for row_id, words in person_data.walk_foreign_changes(connection, subject=owners)
-            if matcher.is_in(words)
-        ),
-        prompts=tuple(
-            prompt_hash
-            for prompt_hash, words in person_data.walk_prompts(connection, subject=subject)
-            if matcher.is_in(words) and prompt_hash not in foreign
-        ),
+        changes=match_texts(connection, "changes", owners, matcher.is_in),
+        evidence_rows=match_texts(connection, "foreign_changes", owners, matcher.is_in),
+        prompts=tuple(one for one in prompts if one not in foreign),
     )
 
 
@@ -119,13 +98,9 @@ def find_in_conversations(
     exports = {row.file_key for row in sent if row.file_key and row.turn_id is None}
     return Found(
         messages=tuple(find_messages(connection, subject, matcher)),
-        titles=_sessions(person_data.walk_titles(connection, subject=subject), matcher),
-        compactions=_sessions(person_data.walk_compactions(connection, subject=subject), matcher),
-        steps=tuple(
-            row_id
-            for row_id, outcome in person_data.walk_steps(connection, subject=subject)
-            if matcher.is_in_json(outcome)
-        ),
+        titles=match_texts(connection, "titles", subject, matcher.is_in),
+        compactions=match_texts(connection, "compactions", subject, matcher.is_in),
+        steps=match_texts(connection, "steps", subject, matcher.is_in_json),
         events=tuple(
             row_id
             for row_id, _, payload in person_data.walk_events(connection, subject=subject)
@@ -135,27 +110,24 @@ def find_in_conversations(
         sent=tuple(
             row.id for row in sent if row.file_key in exports or matcher.is_in_json(row.words)
         ),
-        questions=tuple(
-            row_id
-            for row_id, _, words in person_data.walk_questions(connection, subject=subject)
-            if matcher.is_in_json(words)
-        ),
+        questions=match_texts(connection, "questions", subject, matcher.is_in_json),
         given=tuple(row_id for row_id, _ in given),
-        jobs=tuple(find_jobs(connection, subject, matcher)),
-        versions=tuple(find_job_versions(connection, subject, matcher)),
-        runs=tuple(
-            run_id
-            for run_id, words in person_data.walk_runs(connection, subject=subject)
-            if matcher.is_in(words)
-        ),
+        jobs=match_texts(connection, "jobs", subject, matcher.is_in),
+        versions=match_texts(connection, "job_versions", subject, matcher.is_in),
+        runs=match_texts(connection, "runs", subject, matcher.is_in),
         withheld=tuple(row_id for row_id, _ in withheld),
-        tasks=tuple(
-            (table, row_id)
-            for table, row_id, payload in person_data.walk_queued_work(connection, subject=subject)
-            if matcher.is_in_json(payload)
-        ),
+        tasks=match_texts(connection, "tasks", subject, matcher.is_in_json),
+        sync_items=match_texts(connection, "external_sync", subject, matcher.is_in_json),
         keys=tuple(dict.fromkeys(key for key in (*files, *exports) if key)),
     )
+
+
+def match_texts(
+    connection: Connection, kind: str, subject: DataSubject, is_wanted: Callable[[str], bool]
+) -> tuple[Any, ...]:
+    """Find the ids of the matching rows of one of `person_data.TEXTS`."""
+    rows = person_data.walk_texts(connection, kind=kind, subject=subject)
+    return tuple(dict.fromkeys(row_id for row_id, words in rows if is_wanted(words)))
 
 
 def find_names(
@@ -184,24 +156,6 @@ def find_messages(
             yield message_id
 
 
-def find_jobs(
-    connection: Connection, subject: DataSubject, matcher: WordMatcher
-) -> Iterator[JobId]:
-    """Find matching jobs."""
-    for job_id, words in person_data.walk_jobs(connection, subject=subject):
-        if matcher.is_in(words):
-            yield job_id
-
-
-def find_job_versions(
-    connection: Connection, subject: DataSubject, matcher: WordMatcher
-) -> Iterator[int]:
-    """Find matching former versions of jobs."""
-    for version_id, words in person_data.walk_job_versions(connection, subject=subject):
-        if matcher.is_in(words):
-            yield version_id
-
-
 def find_withheld(
     connection: Connection, subject: DataSubject, matcher: WordMatcher
 ) -> Iterator[tuple[int, str | None]]:
@@ -217,7 +171,3 @@ def _find_given(
     for row_id, key, name, data in person_data.walk_files(connection, subject=subject):
         if matcher.is_in(name) or matcher.is_in_bytes(data):
             yield row_id, key
-
-
-def _sessions(rows: Iterator[tuple[SessionId, str]], matcher: WordMatcher) -> tuple[SessionId, ...]:
-    return tuple({session_id for session_id, words in rows if matcher.is_in(words)})

@@ -100,8 +100,8 @@ class WordRemoval:
                 entries=len(lines),
                 messages=len(said)
                 + len(list(word_search.find_withheld(connection, subject, matcher)))
-                + len(list(word_search.find_job_versions(connection, subject, matcher))),
-                jobs=len(list(word_search.find_jobs(connection, subject, matcher))),
+                + len(word_search.match_texts(connection, "job_versions", subject, matcher.is_in)),
+                jobs=len(word_search.match_texts(connection, "jobs", subject, matcher.is_in)),
                 blocks=len(names),
                 lines=tuple(map(_shorten, shown)),
             )
@@ -301,11 +301,7 @@ def _redact_rows(connection: Connection, found: Found) -> bool:
     for run_id in found.runs:
         redact.drop_run_texts(connection, run_id=run_id)
     deferred_messages.drop(connection, ids=found.withheld)
-    for table, row_id in found.tasks:
-        if table == "tasks":
-            redact.drop_task(connection, task_id=row_id)
-        else:
-            redact.drop_external_sync(connection, item_id=row_id)
+    erase_person.delete_rows(connection, tasks=found.tasks, sync_items=found.sync_items)
     for row_id in found.events:
         scrub.note_loose_files(connection, redact.list_uploads(connection, inbox_id=row_id))
     done = [redact.drop_event(connection, inbox_id=row_id) for row_id in found.events]

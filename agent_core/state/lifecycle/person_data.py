@@ -4,19 +4,17 @@ They may take seconds. Each yields its rows one by one, so that memory stays sma
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from agent_core.ids import (
     ArchiveId,
     InboxId,
-    JobId,
     MessageId,
     OutboxId,
     PersonId,
     PromptHash,
-    QuestionId,
-    RunId,
     SessionId,
     TurnId,
 )
@@ -112,45 +110,67 @@ def walk_messages(
         yield MessageId(row[0]), SessionId(row[1]), load_parts(row[2], row[3])
 
 
-def walk_titles(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[SessionId, str]]:
-    """Yield title and plan of the sessions that a person owns or spoke in."""
-    yield from connection.execute(
+TEXTS: Mapping[str, str] = {
+    "titles": (
         "SELECT id, title || char(10) || plan FROM sessions"
-        f" WHERE (id IN {_SESSIONS} OR id IN {_SPOKEN_IN}) AND (title <> '' OR plan <> '')",
-        subject.values,
-    )
-
-
-def walk_compactions(
-    connection: Connection, *, subject: DataSubject
-) -> Iterator[tuple[SessionId, str]]:
-    """Yield (session, summary, plan and found tools) of a person's compactions."""
-    yield from connection.execute(
-        "SELECT session_id, summary || char(10) || plan || char(10) || found_tools FROM compactions"
-        f" WHERE session_id IN {_SESSIONS}",
-        subject.values,
-    )
-
-
-def walk_steps(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[int, str]]:
-    """Yield (id, outcome and sources) of the tool calls of a person's turns."""
-    yield from connection.execute(
+        f" WHERE (id IN {_SESSIONS} OR id IN {_SPOKEN_IN}) AND (title <> '' OR plan <> '')"
+    ),
+    "compactions": (
+        "SELECT session_id, summary || char(10) || plan || char(10) || found_tools"
+        f" FROM compactions WHERE session_id IN {_SESSIONS}"
+    ),
+    "steps": (
         "SELECT id, outcome || char(10) || sources FROM steps"
-        f" WHERE turn_id IN {_TURNS} AND outcome IS NOT NULL",
-        subject.values,
-    )
-
-
-def walk_prompts(
-    connection: Connection, *, subject: DataSubject
-) -> Iterator[tuple[PromptHash, str]]:
-    """Yield (hash, text) of the frozen prompts of a person's conversations."""
-    yield from connection.execute(
+        f" WHERE turn_id IN {_TURNS} AND outcome IS NOT NULL"
+    ),
+    "prompts": (
         "SELECT hash, system FROM prompts WHERE system <> '' AND hash IN"
         f" (SELECT prompt_hash FROM turns WHERE conversation_id IN {_CONVERSATIONS}"
-        f" UNION SELECT prompt_hash FROM sessions WHERE conversation_id IN {_CONVERSATIONS})",
-        subject.values,
-    )
+        f" UNION SELECT prompt_hash FROM sessions WHERE conversation_id IN {_CONVERSATIONS})"
+    ),
+    "questions": (
+        "SELECT id, text || char(10) || choices || char(10) || payload FROM questions"
+        f" WHERE person_id IN {_PEOPLE} OR turn_id IN {_TURNS}"
+    ),
+    "descriptions": f"SELECT person_id, description FROM blocks WHERE person_id IN {_PEOPLE}",
+    "audit": f"SELECT id, detail FROM audit WHERE person_id IN {_PEOPLE} AND detail <> ''",
+    "jobs": (
+        "SELECT id, title || char(10) || body || char(10) || timing FROM jobs"
+        f" WHERE person_id IN {_PEOPLE}"
+    ),
+    "job_versions": (
+        "SELECT id, title || char(10) || body || char(10) || timing FROM job_versions"
+        f" WHERE job_id IN (SELECT id FROM jobs WHERE person_id IN {_PEOPLE})"
+    ),
+    "runs": (
+        "SELECT id, reason || char(10) || input FROM job_runs WHERE job_id IN"
+        f" (SELECT id FROM jobs WHERE person_id IN {_PEOPLE}) AND (reason <> '' OR input <> '')"
+    ),
+    "changes": (
+        "SELECT id, COALESCE(before, '') || char(10) || COALESCE(after, '') || char(10) || evidence"
+        f" || char(10) || sources FROM ledger WHERE person_id IN {_PEOPLE}"
+    ),
+    "foreign_changes": (
+        "SELECT id, evidence || char(10) || sources FROM ledger"
+        f" WHERE person_id NOT IN {_PEOPLE} AND (evidence <> '' OR sources <> '[]')"
+        f" AND actor IN (SELECT 'turn:' || id FROM turns WHERE person_id IN {_PEOPLE})"
+    ),
+    "tasks": f"SELECT id, payload FROM tasks WHERE person_id IN {_PEOPLE}",
+    "external_sync": (
+        f"SELECT id, payload FROM external_sync WHERE person_id IN {_PEOPLE} AND kind <> 'erase'"
+    ),
+}
+"""(id, text) of a person's rows. Titles are those of sessions that they own or spoke in, jobs
+include finished ones, and `foreign_changes` are what their turns quoted in shared memories. For
+`descriptions` and `audit`, the subject has the rows of blocks in `people`.
+"""
+
+
+def walk_texts(
+    connection: Connection, *, kind: str, subject: DataSubject
+) -> Iterator[tuple[Any, str]]:
+    """Yield (id, text) of one of `TEXTS`."""
+    yield from connection.execute(TEXTS[kind], subject.values)
 
 
 def list_foreign_prompts(connection: Connection, *, subject: DataSubject) -> set[PromptHash]:
@@ -215,17 +235,6 @@ def walk_sent(connection: Connection, *, subject: DataSubject) -> Iterator[Sent]
         yield Sent(id=row[0], state=row[1], words=row[2], file_key=row[3], turn_id=row[4])
 
 
-def walk_questions(
-    connection: Connection, *, subject: DataSubject
-) -> Iterator[tuple[QuestionId, str, str]]:
-    """Yield (id, state, text) of the questions to a person."""
-    yield from connection.execute(
-        "SELECT id, state, text || char(10) || choices || char(10) || payload FROM questions"
-        f" WHERE person_id IN {_PEOPLE} OR turn_id IN {_TURNS}",
-        subject.values,
-    )
-
-
 def walk_files(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[int, str, str, bytes]]:
@@ -237,58 +246,12 @@ def walk_files(
     )
 
 
-def walk_descriptions(
-    connection: Connection, *, subject: DataSubject
-) -> Iterator[tuple[PersonId, str]]:
-    """Yield (person, text) of the descriptions of blocks; `subject` has the rows of blocks."""
-    yield from connection.execute(
-        f"SELECT person_id, description FROM blocks WHERE person_id IN {_PEOPLE}", subject.values
-    )
-
-
 def walk_block_names(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[PersonId, str, str]]:
     """Yield (person, slug, name) of blocks; `subject` has their rows."""
     yield from connection.execute(
         f"SELECT id, slug, name FROM people WHERE kind = 'block' AND id IN {_PEOPLE} ORDER BY id",
-        subject.values,
-    )
-
-
-def walk_audit(
-    connection: Connection, *, subject: DataSubject
-) -> Iterator[tuple[int, PersonId, str]]:
-    """Yield (id, person, text) of the audit entries about people, rooms and blocks."""
-    yield from connection.execute(
-        f"SELECT id, person_id, detail FROM audit WHERE person_id IN {_PEOPLE} AND detail <> ''",
-        subject.values,
-    )
-
-
-def walk_jobs(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[JobId, str]]:
-    """Yield (id, text) of a person's jobs, finished ones included."""
-    yield from connection.execute(
-        "SELECT id, title || char(10) || body || char(10) || timing FROM jobs"
-        f" WHERE person_id IN {_PEOPLE}",
-        subject.values,
-    )
-
-
-def walk_job_versions(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[int, str]]:
-    """Yield (id, text) of what a person's jobs were before changes."""
-    yield from connection.execute(
-        "SELECT id, title || char(10) || body || char(10) || timing FROM job_versions"
-        f" WHERE job_id IN (SELECT id FROM jobs WHERE person_id IN {_PEOPLE})",
-        subject.values,
-    )
-
-
-def walk_runs(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[RunId, str]]:
-    """Yield (id, text) of failed and of event-driven runs of a person's jobs."""
-    yield from connection.execute(
-        "SELECT id, reason || char(10) || input FROM job_runs WHERE job_id IN"
-        f" (SELECT id FROM jobs WHERE person_id IN {_PEOPLE}) AND (reason <> '' OR input <> '')",
         subject.values,
     )
 
@@ -315,38 +278,6 @@ def walk_archive(
         f"SELECT person_id, id, text || char(10) || tags FROM archive WHERE person_id IN {_PEOPLE}",
         subject.values,
     )
-
-
-def walk_changes(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[int, str]]:
-    """Yield (id, text) of a person's ledger: before, after, evidence and sources."""
-    yield from connection.execute(
-        "SELECT id, COALESCE(before, '') || char(10) || COALESCE(after, '') || char(10) || evidence"
-        f" || char(10) || sources FROM ledger WHERE person_id IN {_PEOPLE}",
-        subject.values,
-    )
-
-
-def walk_foreign_changes(
-    connection: Connection, *, subject: DataSubject
-) -> Iterator[tuple[int, str]]:
-    """Yield (id, quoted text) of the changes that their turns made in shared memories."""
-    yield from connection.execute(
-        "SELECT id, evidence || char(10) || sources FROM ledger"
-        f" WHERE person_id NOT IN {_PEOPLE} AND (evidence <> '' OR sources <> '[]')"
-        f" AND actor IN (SELECT 'turn:' || id FROM turns WHERE person_id IN {_PEOPLE})",
-        subject.values,
-    )
-
-
-def walk_queued_work(
-    connection: Connection, *, subject: DataSubject
-) -> Iterator[tuple[str, int, str]]:
-    """Yield (table, id, text) of background work and of the queue for external memories."""
-    for table, condition in (("tasks", ""), ("external_sync", " AND kind <> 'erase'")):
-        yield from connection.execute(
-            f"SELECT '{table}', id, payload FROM {table} WHERE person_id IN {_PEOPLE}{condition}",
-            subject.values,
-        )
 
 
 def list_referenced(connection: Connection, *, keys: Sequence[str]) -> set[str]:

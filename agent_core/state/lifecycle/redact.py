@@ -225,16 +225,6 @@ def empty_files(connection: Connection, *, keys: Sequence[str]) -> None:
     )
 
 
-def drop_task(connection: Connection, *, task_id: int) -> None:
-    """Clear and close background work."""
-    connection.execute("DELETE FROM tasks WHERE id = :task_id", {"task_id": task_id})
-
-
-def drop_external_sync(connection: Connection, *, item_id: int) -> None:
-    """Delete an entry of the queue for an external memory."""
-    connection.execute("DELETE FROM external_sync WHERE id = :item_id", {"item_id": item_id})
-
-
 def drop_description(connection: Connection, *, person_id: PersonId) -> None:
     """Clear the description of a block; `person_id` is its row in `people`."""
     connection.execute(

@@ -261,8 +261,6 @@ WALKS = {
     "person_data.find_subject": BESIDE,
     "person_data.list_foreign_prompts": BESIDE,
     "person_data.list_referenced": BESIDE,
-    "person_data.walk_queued_work": BESIDE,
-    "person_data.walk_foreign_changes": BESIDE,
     "person_data.walk_sent": BESIDE,
     "erase_person.erase_answers": "once for each person who is erased",
     "erase_person.erase_audit": "once for each person who is erased",
@@ -598,6 +596,7 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "deferred_messages.redirect": {"deferred_id": 1, "place": ("p", "c")},
     "jobs.insert": {"job": JOB},
     "jobs.change": {"job": JOB},
+    "person_data.walk_texts": {"kind": "titles"},
     "retention.find_newest": {"kind": "inbox"},
     "search.drop_message": {"message_id": MessageId(1), "entries": ["p1_a"]},
     "retention.has_old": {"kind": "outbox"},
@@ -756,6 +755,15 @@ def test_no_query_walks_through_a_growing_table(filled: Recording) -> None:
             assert bool(_walks(recording)) == (name in WALKS)
 
     check_each(sorted(QUERIES), check)
+
+
+def test_few_texts_of_a_person_are_found_by_a_walk(filled: Recording) -> None:
+    def check(kind: str) -> None:
+        with _transaction(filled) as recording:
+            deque(person_data.walk_texts(recording, kind=kind, subject=VALUES["subject"]), 0)
+            assert bool(_walks(recording)) == (kind in ("foreign_changes", "tasks"))
+
+    check_each(sorted(person_data.TEXTS), check)
 
 
 def test_a_walk_would_be_seen(recording: Recording) -> None:
