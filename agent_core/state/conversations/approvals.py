@@ -1,11 +1,12 @@
 """Queries over approvals: what people have allowed, for one call or for a shape of calls."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from agent_core.ids import ApprovalId, PersonId, SessionId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all
 
 Scope = Literal["once", "session", "always"]
 
@@ -45,16 +46,7 @@ def insert(connection: Connection, approval: NewApproval, *, now: int) -> None:
         "INSERT INTO approvals (person_id, decided_by, scope, subject, session_id, holds_tainted,"
         " created_at, expires_at) VALUES (:person_id, :decided_by, :scope, :subject, :session_id,"
         " :holds_tainted, :now, :expires_at) ON CONFLICT DO NOTHING",
-        {
-            "person_id": approval.person_id,
-            "decided_by": approval.decided_by,
-            "scope": approval.scope,
-            "subject": approval.subject,
-            "session_id": approval.session_id,
-            "holds_tainted": approval.holds_tainted,
-            "now": now,
-            "expires_at": approval.expires_at,
-        },
+        {**asdict(approval), "now": now},
     )
 
 
@@ -85,16 +77,13 @@ def list_of(connection: Connection, *, person_id: PersonId) -> list[Approval]:
     have ended.
     """
     rows = connection.execute(
-        "SELECT approvals.id, approvals.scope, subject, decided_by, approvals.created_at"
+        "SELECT approvals.id, approvals.scope, subject AS shape, decided_by, approvals.created_at"
         " FROM approvals LEFT JOIN sessions ON sessions.id = approvals.session_id"
         " WHERE approvals.person_id = :person_id AND (approvals.scope = 'always'"
         " OR (approvals.scope = 'session' AND sessions.ended_at IS NULL)) ORDER BY approvals.id",
         {"person_id": person_id},
-    ).fetchall()
-    return [
-        Approval(id=row[0], scope=row[1], shape=row[2], decided_by=row[3], created_at=row[4])
-        for row in rows
-    ]
+    )
+    return read_all(Approval, rows)
 
 
 def revoke(connection: Connection, *, person_id: PersonId, approval_id: ApprovalId) -> str:

@@ -2,16 +2,16 @@
 calls.
 """
 
-import dataclasses
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 from agent_core.errors import StoreDamaged
 from agent_core.ids import MessageId, PersonId, SessionId, TurnId
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all, read_one
 
 CompactionReason = Literal["near", "overflow", "asked", "idle"]
 """The threshold was passed, the provider found the input too long, somebody asked for it, or the
@@ -63,43 +63,21 @@ def insert(
 ) -> Compaction:
     """Store a compaction; it becomes the newest of its session."""
     kept = json.dumps(compaction.kept)
-    values = {
-        "session_id": session_id,
-        "person_id": person_id,
-        "turn_id": compaction.turn_id,
-        "made_after": compaction.made_after,
-        "shortened_to": compaction.shortened_to,
-        "summarized_to": compaction.summarized_to,
-        "left_out_from": compaction.left_out_from,
-        "kept": kept,
-        "summary": compaction.summary,
-        "reason": compaction.reason,
-        "tokens_before": compaction.tokens_before,
-        "tokens_after": compaction.tokens_after,
-        "now": compaction.created_at,
-        "plan": compaction.plan,
-        "found_tools": compaction.found_tools,
-        "checksum": _sum(
-            compaction.made_after,
-            compaction.shortened_to,
-            compaction.summarized_to,
-            compaction.left_out_from,
-            kept,
-            compaction.summary,
-            compaction.plan or None,
-            compaction.found_tools or None,
-        ),
-    }
-    row = connection.execute(
+    cursor = connection.execute(
         "INSERT INTO compactions (session_id, person_id, turn_id, made_after, shortened_to,"
         " summarized_to, left_out_from, kept, summary, reason, tokens_before, tokens_after,"
         " created_at, checksum, plan, found_tools) VALUES (:session_id, :person_id, :turn_id,"
         " :made_after, :shortened_to, :summarized_to, :left_out_from, :kept, :summary, :reason,"
-        " :tokens_before, :tokens_after, :now, :checksum, :plan, :found_tools) RETURNING id",
-        values,
-    ).fetchone()
-    fields = {one.name: getattr(compaction, one.name) for one in dataclasses.fields(NewCompaction)}
-    return Compaction(id=row[0], **fields)
+        " :tokens_before, :tokens_after, :created_at, :checksum, :plan, :found_tools)",
+        {
+            **asdict(compaction),
+            "kept": kept,
+            "checksum": _sum(compaction, kept),
+            "session_id": session_id,
+            "person_id": person_id,
+        },
+    )
+    return Compaction(id=cursor.lastrowid or 0, **asdict(compaction))
 
 
 def copy_newest(connection: Connection, *, session_id: SessionId, into: SessionId) -> None:
@@ -122,25 +100,23 @@ def list_of_session(
 ) -> list[Compaction]:
     """List all compactions of a session, oldest first. Raises `StoreDamaged`."""
     rows = connection.execute(
-        f"SELECT {_FIELDS} FROM compactions WHERE session_id = :session_id AND person_id ="
-        " :person_id"
-        " ORDER BY id",
+        f"SELECT {_FIELDS} FROM compactions WHERE session_id = :session_id"
+        " AND person_id = :person_id ORDER BY id",
         {"session_id": session_id, "person_id": person_id},
-    ).fetchall()
-    return [_read_row(row) for row in rows]
+    )
+    return read_all(_read, rows)
 
 
 def find_newest(
     connection: Connection, *, session_id: SessionId, person_id: PersonId
 ) -> Compaction | None:
     """Return the compaction for the session's next call, if any. Raises `StoreDamaged`."""
-    row = connection.execute(
-        f"SELECT {_FIELDS} FROM compactions WHERE session_id = :session_id AND person_id ="
-        " :person_id"
-        " ORDER BY id DESC LIMIT 1",
+    found = connection.execute(
+        f"SELECT {_FIELDS} FROM compactions WHERE session_id = :session_id"
+        " AND person_id = :person_id ORDER BY id DESC LIMIT 1",
         {"session_id": session_id, "person_id": person_id},
-    ).fetchone()
-    return _read_row(row) if row else None
+    )
+    return read_one(_read, found)
 
 
 def move(connection: Connection, *, session_ids: Iterable[SessionId], person_id: PersonId) -> None:
@@ -174,71 +150,21 @@ def drop_prompt(connection: Connection, *, session_id: SessionId) -> None:
     )
 
 
-_Row = tuple[
-    int,
-    int | None,
-    int,
-    int,
-    int,
-    int | None,
-    str,
-    str,
-    CompactionReason,
-    int,
-    int,
-    int,
-    int,
-    str,
-    str,
-]
-
-
-def _read_row(row: _Row) -> Compaction:
-    (
-        compaction_id,
-        turn_id,
-        made_after,
-        shortened_to,
-        summarized_to,
-        left_out_from,
-        kept,
-        summary,
-    ) = row[:8]
-    if (
-        _sum(
-            made_after,
-            shortened_to,
-            summarized_to,
-            left_out_from,
-            kept,
-            summary,
-            row[13] or None,
-            row[14] or None,
-        )
-        != row[12]
-    ):
+def _read(*, checksum: int, kept: str, **fields: Any) -> Compaction:
+    found = Compaction(kept=(), **fields)
+    if _sum(found, kept) != checksum:
         raise StoreDamaged(
-            f"compaction {compaction_id} of the transcript is damaged; restore a backup, or start"
+            f"compaction {found.id} of the transcript is damaged; restore a backup, or start"
             " afresh with /new"
         )
-    return Compaction(
-        id=compaction_id,
-        turn_id=None if turn_id is None else TurnId(turn_id),
-        made_after=MessageId(made_after),
-        shortened_to=MessageId(shortened_to),
-        summarized_to=MessageId(summarized_to),
-        left_out_from=None if left_out_from is None else MessageId(left_out_from),
-        kept=tuple(MessageId(message_id) for message_id in json.loads(kept)),
-        summary=summary,
-        reason=row[8],
-        tokens_before=row[9],
-        tokens_after=row[10],
-        created_at=row[11],
-        plan=row[13],
-        found_tools=row[14],
-    )
+    return replace(found, kept=tuple(json.loads(kept)))
 
 
-def _sum(*values: int | str | None) -> int:
+def _sum(compaction: NewCompaction, kept: str) -> int:
     """The checksum; an absent `left_out_from`, `plan` or `found_tools` doesn't count, as before."""
+    values = (
+        *(compaction.made_after, compaction.shortened_to, compaction.summarized_to),
+        *(compaction.left_out_from, kept, compaction.summary),
+        *(compaction.plan or None, compaction.found_tools or None),
+    )
     return checksum(*(value for value in values if value is not None))

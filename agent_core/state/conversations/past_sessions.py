@@ -7,6 +7,7 @@ from agent_core.state.conversations import compactions
 from agent_core.state.conversations.sessions import Conversation, Session, end
 from agent_core.state.conversations.transcripts import ForkPoint
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,17 +48,8 @@ def list_of_person(connection: Connection, *, person_id: PersonId, since: int) -
         " WHERE conversations.person_id = :person_id AND sessions.last_at >= :since"
         " ORDER BY sessions.id",
         {"person_id": person_id, "since": since},
-    ).fetchall()
-    return [
-        Session(
-            id=SessionId(row[0]),
-            prompt_hash=row[1],
-            title=row[2],
-            started_at=row[3],
-            last_at=row[4],
-        )
-        for row in rows
-    ]
+    )
+    return read_all(Session, rows)
 
 
 def reopen(

@@ -1,11 +1,12 @@
 """Queries over questions to people. An answer counts once, and only for its own question."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from agent_core.ids import CallId, PersonId, QuestionId, TurnId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all, read_one
 
 Kind = Literal[
     "choice",
@@ -77,17 +78,10 @@ class Question:
     expires_at: int
 
 
-_COLUMNS = (
-    *("id", "person_id", "turn_id", "call_id", "kind", "text", "choices", "payload", "secret"),
-    *("platform", "chat", "state", "answer", "expires_at"),
+_ROW = (
+    "id, person_id, turn_id, call_id, kind, text, choices, payload, secret, platform, chat, state,"
+    " answer, expires_at"
 )
-_ROW = ", ".join(_COLUMNS)
-
-
-def _question(row: tuple[object, ...]) -> Question:
-    fields = dict(zip(_COLUMNS, row, strict=True))
-    fields["choices"] = load_choices(str(fields["choices"]))
-    return Question(**fields)  # type: ignore[arg-type]
 
 
 def dump_choices(choices: tuple[Choice, ...]) -> str:
@@ -108,44 +102,35 @@ def ask(connection: Connection, question: NewQuestion, *, now: int) -> Question:
         known = find_of_call(connection, turn_id=question.turn_id, call_id=question.call_id)
         if known:
             return known
-    row = connection.execute(
+    rows = connection.execute(
         "INSERT INTO questions (person_id, turn_id, call_id, kind, text, choices, payload, secret,"
         " platform, chat, state, asked_at, expires_at) VALUES (:person_id, :turn_id, :call_id,"
         " :kind, :text, :choices, :payload, :secret, :platform, :chat, 'open', :now, :expires_at)"
         f" RETURNING {_ROW}",
         {
-            "person_id": question.person_id,
-            "turn_id": question.turn_id,
-            "call_id": question.call_id,
-            "kind": question.kind,
-            "text": question.text,
+            **asdict(question),
             "choices": dump_choices(question.choices),
-            "payload": question.payload,
-            "secret": question.secret,
             "platform": question.place[0],
             "chat": question.place[1],
             "now": now,
-            "expires_at": question.expires_at,
         },
-    ).fetchone()
-    return _question(row)
+    )
+    return read_all(Question, rows, choices=load_choices)[0]
 
 
 def find(connection: Connection, *, question_id: QuestionId) -> Question | None:
     """Return the question of this id."""
-    row = connection.execute(
-        f"SELECT {_ROW} FROM questions WHERE id = :id", {"id": question_id}
-    ).fetchone()
-    return _question(row) if row else None
+    found = connection.execute(f"SELECT {_ROW} FROM questions WHERE id = :id", {"id": question_id})
+    return read_one(Question, found, choices=load_choices)
 
 
 def find_of_call(connection: Connection, *, turn_id: TurnId, call_id: CallId) -> Question | None:
     """Return the question of a tool call, if it asked one."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_ROW} FROM questions WHERE turn_id = :turn_id AND call_id = :call_id",
         {"turn_id": turn_id, "call_id": call_id},
-    ).fetchone()
-    return _question(row) if row else None
+    )
+    return read_one(Question, found, choices=load_choices)
 
 
 def find_open(connection: Connection, *, person_id: PersonId) -> list[Question]:
@@ -154,8 +139,8 @@ def find_open(connection: Connection, *, person_id: PersonId) -> list[Question]:
         f"SELECT {_ROW} FROM questions WHERE person_id = :person_id AND state = 'open'"
         " ORDER BY id DESC",
         {"person_id": person_id},
-    ).fetchall()
-    return [_question(row) for row in rows]
+    )
+    return read_all(Question, rows, choices=load_choices)
 
 
 def find_open_of_room(connection: Connection, *, payload: str) -> list[Question]:
@@ -164,8 +149,8 @@ def find_open_of_room(connection: Connection, *, payload: str) -> list[Question]
         f"SELECT {_ROW} FROM questions INDEXED BY questions_open WHERE state = 'open'"
         " AND kind = 'full' AND payload = :payload ORDER BY id",
         {"payload": payload},
-    ).fetchall()
-    return [_question(row) for row in rows]
+    )
+    return read_all(Question, rows, choices=load_choices)
 
 
 def list_people_asked(connection: Connection) -> list[PersonId]:
@@ -181,8 +166,8 @@ def find_open_of_turn(connection: Connection, *, turn_id: TurnId) -> list[Questi
     rows = connection.execute(
         f"SELECT {_ROW} FROM questions WHERE turn_id = :turn_id AND state = 'open' ORDER BY id",
         {"turn_id": turn_id},
-    ).fetchall()
-    return [_question(row) for row in rows]
+    )
+    return read_all(Question, rows, choices=load_choices)
 
 
 def answer(
@@ -214,8 +199,8 @@ def list_refused(connection: Connection, *, person_id: PersonId, limit: int) -> 
         " AND payload <> '' AND (state = 'over' OR (state = 'answered' AND answer <> 'accept'))"
         " ORDER BY id DESC LIMIT :limit",
         {"person_id": person_id, "limit": limit},
-    ).fetchall()
-    return [_question(row) for row in rows]
+    )
+    return read_all(Question, rows, choices=load_choices)
 
 
 def reopen(connection: Connection, *, question_id: QuestionId, expires_at: int) -> None:

@@ -5,6 +5,7 @@ is theirs behind its own name. So it belongs to one person or room, like the one
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from agent_core.errors import StoreDamaged
 from agent_core.ids import (
@@ -21,6 +22,7 @@ from agent_core.ids import (
 from agent_core.state.conversations.plans import Plan, read_plan
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all, read_one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,24 +183,24 @@ def find_conversation(
     connection: Connection, *, key: str, person_id: PersonId
 ) -> Conversation | None:
     """Return the conversation of this key, if it belongs to this person or room."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_CONVERSATION} FROM conversations WHERE key = :key AND person_id = :person_id",
         {"key": key, "person_id": person_id},
-    ).fetchone()
-    return _conversation(row) if row else None
+    )
+    return read_one(Conversation, found)
 
 
 def get_conversation(
     connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
 ) -> Conversation:
     """Return the conversation of this id; it must belong to this person, or to a room."""
-    row = connection.execute(
+    rows = connection.execute(
         f"SELECT {_CONVERSATION} FROM conversations WHERE id = :conversation_id AND (person_id ="
         " :person_id OR person_id IN (SELECT id FROM people WHERE id = conversations.person_id"
         " AND kind = 'room'))",
         {"conversation_id": conversation_id, "person_id": person_id},
-    ).fetchone()
-    return _conversation(row)
+    )
+    return read_all(Conversation, rows)[0]
 
 
 def find_owner(
@@ -215,36 +217,14 @@ def find_owner(
     return PersonId(row[0]) if row else None
 
 
-def _conversation(row: tuple[int, str, int, str, int | None, int | None]) -> Conversation:
-    return Conversation(
-        id=ConversationId(row[0]),
-        key=row[1],
-        person_id=PersonId(row[2]),
-        scope=row[3],
-        room_id=None if row[4] is None else RoomId(row[4]),
-        removed_at=row[5],
-    )
-
-
 def find_open(connection: Connection, *, conversation_id: ConversationId) -> Session | None:
     """Return the open session of a conversation, if any."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_SESSION} FROM sessions"
         " WHERE conversation_id = :conversation_id AND ended_at IS NULL ORDER BY id DESC LIMIT 1",
         {"conversation_id": conversation_id},
-    ).fetchone()
-    return _session(row) if row else None
-
-
-def _session(row: tuple[int, str | None, str, int, int, str]) -> Session:
-    return Session(
-        id=SessionId(row[0]),
-        prompt_hash=PromptHash(row[1]) if row[1] else None,
-        title=row[2],
-        started_at=row[3],
-        last_at=row[4],
-        plan=read_plan(row[5]) if row[5] else (),
     )
+    return read_one(Session, found, plan=read_plan)
 
 
 def insert(
@@ -316,11 +296,15 @@ def use(connection: Connection, *, session_id: SessionId, now: int) -> Session |
 
     Returns it; None if it is closed.
     """
-    row = connection.execute(
+    found = connection.execute(
         f"UPDATE sessions SET last_at = :now WHERE id = :session_id RETURNING {_SESSION}, ended_at",
         {"session_id": session_id, "now": now},
-    ).fetchone()
-    return _session(row[:-1]) if row and row[-1] is None else None
+    )
+    return read_one(_read_open, found, plan=read_plan)
+
+
+def _read_open(ended_at: int | None, **fields: Any) -> Session | None:
+    return Session(**fields) if ended_at is None else None
 
 
 def has_used_skills(

@@ -8,6 +8,7 @@ from typing import Literal
 from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
 from agent_core.state.conversations.sessions import HELPERS, TASKS, is_direct
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all, read_one
 
 _NEWEST = 2**62
 
@@ -184,18 +185,8 @@ def list_messages(
             "before": before,
             "limit": limit,
         },
-    ).fetchall()
-    return [
-        ShownMessage(
-            id=MessageId(row[0]),
-            turn_id=TurnId(row[1]),
-            role=row[2],
-            text=row[3],
-            platform=row[4],
-            created_at=row[5],
-        )
-        for row in rows
-    ]
+    )
+    return read_all(ShownMessage, rows)
 
 
 def find_fork_point(
@@ -205,26 +196,19 @@ def find_fork_point(
 
     It ends with an answer's turn, because an answer may have begun calls whose results follow it.
     """
-    row = connection.execute(
-        "SELECT turns.conversation_id, messages.session_id, sessions.title, turns.state,"
+    found = connection.execute(
+        "SELECT turns.conversation_id, messages.session_id, sessions.title,"
+        " turns.state = 'running' AS is_running,"
         " CASE role WHEN 'user' THEN messages.id ELSE (SELECT MAX(last.id) FROM messages AS last"
         " WHERE last.turn_id = turns.id AND last.person_id = :person_id"
-        " AND last.session_id = messages.session_id) END"
+        " AND last.session_id = messages.session_id) END AS until"
         " FROM messages JOIN turns ON turns.id = messages.turn_id"
         " JOIN sessions ON sessions.id = messages.session_id"
         " WHERE messages.id = :message_id AND messages.person_id = :person_id"
         " AND audience = 'private' AND forgotten_at IS NULL",
         {"message_id": message_id, "person_id": person_id},
-    ).fetchone()
-    if row is None:
-        return None
-    return ForkPoint(
-        conversation_id=ConversationId(row[0]),
-        session_id=SessionId(row[1]),
-        title=row[2],
-        is_running=row[3] == "running",
-        until=MessageId(row[4]),
     )
+    return read_one(ForkPoint, found, is_running=bool)
 
 
 def find_origin(
@@ -248,39 +232,20 @@ def list_timed_steps(connection: Connection, *, turn_id: TurnId) -> list[TimedSt
         "SELECT call_id, name, is_error, started_at, ended_at FROM steps WHERE turn_id = :turn_id"
         " ORDER BY id",
         {"turn_id": turn_id},
-    ).fetchall()
-    return [
-        TimedStep(
-            call_id=row[0],
-            name=row[1],
-            is_error=bool(row[2]),
-            started_at=row[3],
-            ended_at=row[4],
-        )
-        for row in rows
-    ]
+    )
+    return read_all(TimedStep, rows, is_error=bool)
 
 
 def list_timed_calls(connection: Connection, *, turn_id: TurnId) -> list[TimedCall]:
     """List the model calls of a turn in the order in which they ended."""
     rows = connection.execute(
-        "SELECT model, input_tokens + cache_read_tokens + cache_write_tokens, cache_read_tokens,"
-        " output_tokens, micro_dollars, created_at, COALESCE(asked_model, model)"
+        "SELECT model, input_tokens + cache_read_tokens + cache_write_tokens AS read,"
+        " cache_read_tokens AS cached, output_tokens AS written, micro_dollars, created_at AS at,"
+        " COALESCE(asked_model, model) AS asked"
         " FROM usage WHERE turn_id = :turn_id ORDER BY id",
         {"turn_id": turn_id},
-    ).fetchall()
-    return [
-        TimedCall(
-            model=row[0],
-            read=row[1],
-            cached=row[2],
-            written=row[3],
-            micro_dollars=row[4],
-            at=row[5],
-            asked=row[6],
-        )
-        for row in rows
-    ]
+    )
+    return read_all(TimedCall, rows)
 
 
 def list_waits(connection: Connection, *, turn_id: TurnId) -> list[TimedWait]:
@@ -322,16 +287,5 @@ def list_timed_turns(
         " WHERE id IN (SELECT value FROM json_each(:open) UNION SELECT id FROM turns"
         " WHERE id > :after) ORDER BY id LIMIT :limit",
         {"after": after, "open": json.dumps(list(open_turns)), "limit": limit},
-    ).fetchall()
-    return [
-        TimedTurn(
-            id=TurnId(row[0]),
-            conversation_id=ConversationId(row[1]),
-            platform=row[2],
-            state=row[3],
-            reason=row[4],
-            started_at=row[5],
-            ended_at=row[6],
-        )
-        for row in rows
-    ]
+    )
+    return read_all(TimedTurn, rows)

@@ -16,6 +16,7 @@ from agent_core.ids import (
 )
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all, read_one
 from agent_core.transcript import ImagePart, UntrustedSource, dump_parts, read_images
 
 TurnState = Literal["running", "answered", "stopped", "refused", "exhausted", "failed"]
@@ -80,12 +81,10 @@ class Step:
     images: tuple[ImagePart, ...] = ()
 
 
-_COLUMNS = (
-    *("id", "conversation_id", "session_id", "person_id", "prompt_hash", "platform", "chat"),
-    *("answers", "state", "reason", "detail", "attempts", "started_at", "ended_at", "account_id"),
-    "waiting_since",
+_TURN = (
+    "id, conversation_id, session_id, person_id, prompt_hash, platform, chat, answers, state,"
+    " reason, detail, attempts, started_at, ended_at, account_id, waiting_since"
 )
-_TURN = ", ".join(_COLUMNS)
 _END_WAIT = (
     "model_waits = model_waits || COALESCE(waiting_since || '-' || :now || ' ', ''),"
     " waiting_since = NULL"
@@ -93,10 +92,6 @@ _END_WAIT = (
 """Notes a wait for a model that ends now, if there is one."""
 _LONGEST_DETAIL = 500
 """Characters; some providers answer an error with a whole page."""
-
-
-def _turn(row: tuple[object, ...]) -> Turn:
-    return Turn(**dict(zip(_COLUMNS, row, strict=True)))  # type: ignore[arg-type]
 
 
 def insert(
@@ -152,8 +147,8 @@ def list_running(connection: Connection) -> list[Turn]:
     rows = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE state = 'running' AND conversation_id NOT IN"
         " (SELECT id FROM conversations WHERE key >= 'helper:' AND key < 'helper;') ORDER BY id"
-    ).fetchall()
-    return [_turn(row) for row in rows]
+    )
+    return read_all(Turn, rows)
 
 
 def list_with_open_call(connection: Connection) -> frozenset[TurnId]:
@@ -169,12 +164,12 @@ def find_latest(
     connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
 ) -> Turn | None:
     """Return the newest turn of a conversation."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE conversation_id = :conversation_id"
         " AND person_id = :person_id ORDER BY id DESC LIMIT 1",
         {"conversation_id": conversation_id, "person_id": person_id},
-    ).fetchone()
-    return _turn(row) if row else None
+    )
+    return read_one(Turn, found)
 
 
 def list_of_person(
@@ -185,17 +180,17 @@ def list_of_person(
         f"SELECT {_TURN} FROM turns WHERE person_id = :person_id AND id < :before"
         " ORDER BY id DESC LIMIT :limit",
         {"person_id": person_id, "before": before, "limit": limit},
-    ).fetchall()
-    return [_turn(row) for row in rows]
+    )
+    return read_all(Turn, rows)
 
 
 def find_of_person(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> Turn | None:
     """Return a turn that a person asked for; None for another person's."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE id = :turn_id AND person_id = :person_id",
         {"turn_id": turn_id, "person_id": person_id},
-    ).fetchone()
-    return _turn(row) if row else None
+    )
+    return read_one(Turn, found)
 
 
 def has_any(connection: Connection, *, person_id: PersonId) -> bool:
@@ -214,24 +209,24 @@ def list_latest(
         f"SELECT {_TURN} FROM turns WHERE conversation_id = :conversation_id"
         " ORDER BY id DESC LIMIT :limit",
         {"conversation_id": conversation_id, "limit": limit},
-    ).fetchall()
-    return [_turn(row) for row in rows]
+    )
+    return read_all(Turn, rows)
 
 
 def list_recent(connection: Connection, *, limit: int) -> list[Turn]:
     """List the newest turns of everyone, newest first; for the owner's command line only."""
     rows = connection.execute(
         f"SELECT {_TURN} FROM turns ORDER BY id DESC LIMIT :limit", {"limit": limit}
-    ).fetchall()
-    return [_turn(row) for row in rows]
+    )
+    return read_all(Turn, rows)
 
 
 def find(connection: Connection, *, turn_id: TurnId) -> Turn | None:
     """Return the turn of this id; for the owner's command line only."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
-    ).fetchone()
-    return _turn(row) if row else None
+    )
+    return read_one(Turn, found)
 
 
 def exists(connection: Connection, *, turn_id: TurnId) -> bool:
@@ -374,18 +369,12 @@ def list_steps(connection: Connection, *, turn_id: TurnId) -> list[Step]:
         "SELECT call_id, name, outcome, is_error, sources, images FROM steps"
         " WHERE turn_id = :turn_id ORDER BY id",
         {"turn_id": turn_id},
-    ).fetchall()
-    return [
-        Step(
-            call_id=CallId(row[0]),
-            name=row[1],
-            outcome=row[2],
-            is_error=bool(row[3]),
-            sources=tuple(json.loads(row[4])),
-            images=read_images(row[5]),
-        )
-        for row in rows
-    ]
+    )
+    return read_all(Step, rows, is_error=bool, sources=_load_sources, images=read_images)
+
+
+def _load_sources(text: str) -> tuple[UntrustedSource, ...]:
+    return tuple(json.loads(text))
 
 
 def list_bodies(connection: Connection, *, turn_id: TurnId) -> list[str]:

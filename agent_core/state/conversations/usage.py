@@ -1,11 +1,12 @@
 """Queries over the cost of model calls."""
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from agent_core.ids import JobId, PersonId, TurnId
 from agent_core.state.conversations.sessions import HELPERS
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,23 +94,10 @@ def insert(
     connection.execute(
         "INSERT INTO usage (person_id, turn_id, purpose, model, input_tokens, cache_read_tokens,"
         " cache_write_tokens, output_tokens, micro_dollars, created_at, request_hash, asked_model,"
-        " output_limit) VALUES (:person_id, :turn_id, :purpose, :model, :input, :cache_read,"
-        " :cache_write, :output, :dollars, :now, :request_hash, :asked_model, :output_limit)",
-        {
-            "person_id": person_id,
-            "turn_id": turn_id,
-            "purpose": call.purpose,
-            "model": call.model,
-            "input": call.input_tokens,
-            "cache_read": call.cache_read_tokens,
-            "cache_write": call.cache_write_tokens,
-            "output": call.output_tokens,
-            "dollars": call.micro_dollars,
-            "now": now,
-            "request_hash": call.request_hash,
-            "asked_model": call.asked_model,
-            "output_limit": call.output_limit,
-        },
+        " output_limit) VALUES (:person_id, :turn_id, :purpose, :model, :input_tokens,"
+        " :cache_read_tokens, :cache_write_tokens, :output_tokens, :micro_dollars, :now,"
+        " :request_hash, :asked_model, :output_limit)",
+        {**asdict(call), "person_id": person_id, "turn_id": turn_id, "now": now},
     )
     _add_to_sums(connection, call, (person_id, EVERYONE), now)
 
@@ -124,25 +112,22 @@ def _add_to_sums(
             "person_id": person_id,
             "quarter": now // QUARTER,
             "oldest": (now - SUMS_DAYS * 86_400_000) // QUARTER,
-            "purpose": call.purpose,
-            "model": call.model,
-            "input": call.input_tokens,
-            "cache_read": call.cache_read_tokens,
-            "cache_write": call.cache_write_tokens,
-            "output": call.output_tokens,
+            **asdict(call),
             "dollars": call.micro_dollars or 0,
             "unpriced": 0 if is_priced else call.read_tokens + call.output_tokens,
         }
         for person_id in whose
     ]
     connection.executemany(
-        "INSERT INTO usage_sums VALUES (:person_id, :quarter, :purpose, :model, 1, :input,"
-        " :cache_read, :cache_write, :output, :dollars, :unpriced)"
+        "INSERT INTO usage_sums VALUES (:person_id, :quarter, :purpose, :model, 1,"
+        " :input_tokens, :cache_read_tokens, :cache_write_tokens, :output_tokens, :dollars,"
+        " :unpriced)"
         " ON CONFLICT (person_id, quarter, purpose, model) DO UPDATE SET calls = calls + 1,"
-        " input_tokens = input_tokens + :input,"
-        " cache_read_tokens = cache_read_tokens + :cache_read,"
-        " cache_write_tokens = cache_write_tokens + :cache_write,"
-        " output_tokens = output_tokens + :output, micro_dollars = micro_dollars + :dollars,"
+        " input_tokens = input_tokens + :input_tokens,"
+        " cache_read_tokens = cache_read_tokens + :cache_read_tokens,"
+        " cache_write_tokens = cache_write_tokens + :cache_write_tokens,"
+        " output_tokens = output_tokens + :output_tokens,"
+        " micro_dollars = micro_dollars + :dollars,"
         " unpriced_tokens = unpriced_tokens + :unpriced",
         values,
     )
@@ -156,8 +141,8 @@ def list_of_turn(connection: Connection, *, turn_id: TurnId) -> list[ModelCall]:
     rows = connection.execute(
         f"SELECT {', '.join(_SPENT)} FROM usage WHERE turn_id = :turn_id ORDER BY id",
         {"turn_id": turn_id},
-    ).fetchall()
-    return [ModelCall(**dict(zip(_SPENT, row, strict=True))) for row in rows]
+    )
+    return read_all(ModelCall, rows)
 
 
 def total_since(connection: Connection, *, person_id: PersonId, since: int) -> Total:
@@ -251,19 +236,14 @@ def _line(row: tuple[Any, ...]) -> UsageLine:
 
 
 def _total(connection: Connection, condition: str, values: dict[str, int]) -> Total:
-    row = connection.execute(
-        "SELECT COUNT(*), COALESCE(SUM(input_tokens + cache_read_tokens + cache_write_tokens), 0),"
-        " COALESCE(SUM(cache_read_tokens), 0), COALESCE(SUM(output_tokens), 0),"
-        f" COALESCE(SUM(micro_dollars), 0) FROM usage WHERE {condition}",
+    rows = connection.execute(
+        f"SELECT COUNT(*) AS calls, COALESCE(SUM({_TOKENS}), 0) AS input_tokens,"
+        " COALESCE(SUM(cache_read_tokens), 0) AS cache_read_tokens,"
+        " COALESCE(SUM(output_tokens), 0) AS output_tokens,"
+        f" COALESCE(SUM(micro_dollars), 0) AS micro_dollars FROM usage WHERE {condition}",
         values,
-    ).fetchone()
-    return Total(
-        calls=row[0],
-        input_tokens=row[1],
-        cache_read_tokens=row[2],
-        output_tokens=row[3],
-        micro_dollars=row[4],
     )
+    return read_all(Total, rows)[0]
 
 
 def sum_of_job(connection: Connection, *, job_id: JobId, person_id: PersonId, since: int) -> int:

@@ -4,19 +4,19 @@ Their words are in the workspace only. A command belongs to the person of its co
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from agent_core.ids import ConversationId, PersonId, ProcessId, TurnId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all, read_one
 
 ProcessState = Literal["running", "ended", "lost"]
 
-_COLUMNS = (
-    *("id", "conversation_id", "turn_id", "workspace", "wants_note", "state", "status", "reason"),
-    *("started_at", "ended_at"),
+_PROCESS = (
+    "id, conversation_id, turn_id, workspace, wants_note, state, status, reason, started_at,"
+    " ended_at"
 )
-_PROCESS = ", ".join(_COLUMNS)
 _MINE = "conversation_id IN (SELECT id FROM conversations WHERE person_id = :person_id)"
 _KEPT = 20
 """Ended commands of a person that can still be listed."""
@@ -58,13 +58,7 @@ def insert(
     cursor = connection.execute(
         "INSERT INTO processes (conversation_id, turn_id, workspace, wants_note, state, started_at)"
         " VALUES (:conversation_id, :turn_id, :workspace, :wants_note, 'running', :now)",
-        {
-            "conversation_id": process.conversation_id,
-            "turn_id": process.turn_id,
-            "workspace": process.workspace,
-            "wants_note": process.wants_note,
-            "now": now,
-        },
+        {**asdict(process), "now": now},
     )
     connection.execute(
         f"DELETE FROM processes WHERE id IN (SELECT id FROM processes WHERE {_MINE}"
@@ -83,11 +77,11 @@ def find(
     connection: Connection, *, process_id: ProcessId, person_id: PersonId
 ) -> ProcessRow | None:
     """Return a command of a person."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_PROCESS} FROM processes WHERE id = :id AND {_MINE}",
         {"id": process_id, "person_id": person_id},
-    ).fetchone()
-    return _process(row) if row else None
+    )
+    return read_one(ProcessRow, found, wants_note=bool)
 
 
 def list_of_person(connection: Connection, *, person_id: PersonId) -> list[ProcessRow]:
@@ -95,8 +89,8 @@ def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Proce
     rows = connection.execute(
         f"SELECT {_PROCESS} FROM processes WHERE {_MINE} ORDER BY id DESC",
         {"person_id": person_id},
-    ).fetchall()
-    return [_process(row) for row in rows]
+    )
+    return read_all(ProcessRow, rows, wants_note=bool)
 
 
 def find_any(
@@ -105,44 +99,40 @@ def find_any(
     """Return those of these commands that still exist, each with its person."""
     found = []
     for process_id in process_ids:
-        row = connection.execute(
+        rows = connection.execute(
             f"SELECT {_PROCESS}, (SELECT person_id FROM conversations WHERE id ="
-            " processes.conversation_id) FROM processes WHERE id = :id",
+            " processes.conversation_id) AS owner_id FROM processes WHERE id = :id",
             {"id": process_id},
-        ).fetchone()
-        if row:
-            found.append((_process(row[:-1]), PersonId(row[-1])))
+        )
+        found += read_all(_with_owner, rows, wants_note=bool)
     return found
+
+
+def _with_owner(owner_id: PersonId, **fields: Any) -> tuple[ProcessRow, PersonId]:
+    return ProcessRow(**fields), owner_id
 
 
 def end(
     connection: Connection, *, process_id: ProcessId, status: int | None, reason: str, now: int
 ) -> ProcessRow | None:
     """Record the end of a running command; None if it had none to record."""
-    row = connection.execute(
+    found = connection.execute(
         "UPDATE processes SET state = 'ended', status = :status, reason = :reason, ended_at = :now"
         f" WHERE id = :id AND state = 'running' RETURNING {_PROCESS}",
         {"id": process_id, "status": status, "reason": reason, "now": now},
-    ).fetchone()
-    return _process(row) if row else None
+    )
+    return read_one(ProcessRow, found, wants_note=bool)
 
 
 def lose(connection: Connection, *, known: Sequence[ProcessId], now: int) -> list[ProcessRow]:
     """Mark all running commands but the `known` ones as lost, and return them."""
-    lost = []
-    for row in connection.execute(
+    rows = connection.execute(
         f"SELECT {_PROCESS} FROM processes WHERE state = 'running' ORDER BY id"
-    ).fetchall():
-        process = _process(row)
-        if process.id not in known:
-            connection.execute(
-                "UPDATE processes SET state = 'lost', ended_at = :now WHERE id = :id",
-                {"id": process.id, "now": now},
-            )
-            lost.append(process)
+    )
+    running = read_all(ProcessRow, rows, wants_note=bool)
+    lost = [process for process in running if process.id not in known]
+    connection.executemany(
+        "UPDATE processes SET state = 'lost', ended_at = :now WHERE id = :id",
+        [{"id": process.id, "now": now} for process in lost],
+    )
     return lost
-
-
-def _process(row: Sequence[object]) -> ProcessRow:
-    values = dict(zip(_COLUMNS, row, strict=True))
-    return ProcessRow(**{**values, "wants_note": bool(values["wants_note"])})  # type: ignore[arg-type]

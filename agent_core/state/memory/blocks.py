@@ -1,9 +1,10 @@
 """Queries over shared memory: the team's row, and named memory blocks."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from agent_core.ids import BlockId, PersonId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import Decoders, read_all, read_one
 from agent_core.state.people import people
 
 TEAM = "team"
@@ -44,24 +45,13 @@ class NewBlock:
 
 _BLOCK = (
     "SELECT blocks.id, blocks.person_id, people.slug, blocks.label, blocks.description,"
-    " blocks.char_limit, blocks.is_read_only, COALESCE(maker.joined_to, maker.id) FROM blocks"
+    ' blocks.char_limit AS "limit", blocks.is_read_only,'
+    " COALESCE(maker.joined_to, maker.id) AS made_by FROM blocks"
     " JOIN people ON people.id = blocks.person_id JOIN people AS maker ON maker.id = blocks.made_by"
 )
+_DECODE: Decoders = {"slug": lambda slug: slug.removeprefix(PREFIX), "is_read_only": bool}
 _SELVES = "SELECT id FROM people WHERE id = :person_id OR joined_to = :person_id"
 """A person and everyone merged into them, whose shares they inherit."""
-
-
-def _block(row: tuple[int, int, str, str, str, int, int, int]) -> Block:
-    return Block(
-        id=BlockId(row[0]),
-        person_id=PersonId(row[1]),
-        slug=row[2].removeprefix(PREFIX),
-        label=row[3],
-        description=row[4],
-        limit=row[5],
-        is_read_only=bool(row[6]),
-        made_by=PersonId(row[7]),
-    )
 
 
 def find_team(connection: Connection) -> PersonId | None:
@@ -91,19 +81,12 @@ def insert(connection: Connection, new: NewBlock, *, now: int) -> Block:
     connection.execute(
         "INSERT INTO blocks (person_id, label, description, char_limit, made_by, created_at)"
         " VALUES (:person_id, :label, :description, :limit, :made_by, :now)",
-        {
-            "person_id": owner.id,
-            "label": new.label,
-            "description": new.description,
-            "limit": new.limit,
-            "made_by": new.made_by,
-            "now": now,
-        },
+        {**asdict(new), "person_id": owner.id, "now": now},
     )
-    row = connection.execute(
+    rows = connection.execute(
         f"{_BLOCK} WHERE blocks.person_id = :person_id", {"person_id": owner.id}
-    ).fetchone()
-    return _block(row)
+    )
+    return read_all(Block, rows, **_DECODE)[0]
 
 
 def exists(connection: Connection) -> bool:
@@ -113,8 +96,8 @@ def exists(connection: Connection) -> bool:
 
 def find(connection: Connection, *, label: str) -> Block | None:
     """Return the block of this label; labels are unique."""
-    row = connection.execute(f"{_BLOCK} WHERE blocks.label = :label", {"label": label}).fetchone()
-    return _block(row) if row else None
+    found = connection.execute(f"{_BLOCK} WHERE blocks.label = :label", {"label": label})
+    return read_one(Block, found, **_DECODE)
 
 
 def list_visible(connection: Connection, *, person_id: PersonId | None) -> list[Block]:
@@ -125,8 +108,8 @@ def list_visible(connection: Connection, *, person_id: PersonId | None) -> list[
         f"{_BLOCK} WHERE blocks.id IN (SELECT block_id FROM block_readers WHERE person_id IN"
         f" ({_SELVES} UNION SELECT id FROM people WHERE kind = 'team')) ORDER BY blocks.label",
         {"person_id": person_id},
-    ).fetchall()
-    return [_block(row) for row in rows]
+    )
+    return read_all(Block, rows, **_DECODE)
 
 
 def list_made(connection: Connection, *, person_id: PersonId) -> list[Block]:
@@ -134,13 +117,14 @@ def list_made(connection: Connection, *, person_id: PersonId) -> list[Block]:
     rows = connection.execute(
         f"{_BLOCK} WHERE blocks.made_by IN ({_SELVES}) ORDER BY blocks.label",
         {"person_id": person_id},
-    ).fetchall()
-    return [_block(row) for row in rows]
+    )
+    return read_all(Block, rows, **_DECODE)
 
 
 def list_all(connection: Connection) -> list[Block]:
     """List every block, by label; for owners."""
-    return [_block(row) for row in connection.execute(f"{_BLOCK} ORDER BY blocks.label")]
+    rows = connection.execute(f"{_BLOCK} ORDER BY blocks.label")
+    return read_all(Block, rows, **_DECODE)
 
 
 def list_readers(connection: Connection, *, block_id: BlockId) -> list[people.Person]:

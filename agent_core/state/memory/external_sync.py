@@ -5,6 +5,7 @@ from typing import Literal
 
 from agent_core.ids import PersonId, SessionId, TurnId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all, read_one
 
 Kind = Literal["turn", "memory", "erase"]
 
@@ -111,19 +112,8 @@ def list_queued(connection: Connection, *, provider: str, limit: int) -> list[Sy
         f"SELECT {_OWED} FROM external_sync WHERE provider = :provider AND state = 'owed'"
         " ORDER BY id LIMIT :limit",
         {"provider": provider, "limit": limit},
-    ).fetchall()
-    return [
-        SyncItem(
-            id=row[0],
-            person_id=PersonId(row[1]),
-            kind=row[2],
-            key=row[3],
-            payload=row[4],
-            attempts=row[5],
-            due_at=row[6],
-        )
-        for row in rows
-    ]
+    )
+    return read_all(SyncItem, rows)
 
 
 def begin(connection: Connection, *, item_id: int) -> bool:
@@ -200,10 +190,10 @@ def find_oldest_at(connection: Connection, *, provider: str) -> int | None:
 def count_all(connection: Connection) -> list[Backlog]:
     """Count the changes of every provider that ever received anything; for owners."""
     rows = connection.execute(
-        "SELECT provider, SUM(state = 'owed'), SUM(state = 'dead') FROM external_sync GROUP BY"
-        " provider"
-    ).fetchall()
-    return [Backlog(provider=row[0], queued=row[1], dead=row[2]) for row in rows]
+        "SELECT provider, SUM(state = 'owed') AS queued, SUM(state = 'dead') AS dead"
+        " FROM external_sync GROUP BY provider"
+    )
+    return read_all(Backlog, rows)
 
 
 def count_dropped(connection: Connection, *, provider: str, session_id: SessionId) -> int:
@@ -258,17 +248,14 @@ def list_changed(connection: Connection, *, after: int, upto: int) -> list[Perso
 
 def find_turn(connection: Connection, *, turn_id: TurnId) -> SyncedTurn | None:
     """Return a turn that still exists."""
-    row = connection.execute(
-        "SELECT turns.person_id, conversations.person_id, turns.session_id FROM turns"
+    found = connection.execute(
+        "SELECT turns.person_id AS asker_id, conversations.person_id AS owner_id,"
+        " turns.session_id FROM turns"
         " JOIN conversations ON conversations.id = turns.conversation_id"
         " WHERE turns.id = :turn_id",
         {"turn_id": turn_id},
-    ).fetchone()
-    if row is None:
-        return None
-    return SyncedTurn(
-        asker_id=PersonId(row[0]), owner_id=PersonId(row[1]), session_id=SessionId(row[2])
     )
+    return read_one(SyncedTurn, found)
 
 
 def list_said(connection: Connection, *, turn_id: TurnId) -> list[tuple[int, str, str, int]]:

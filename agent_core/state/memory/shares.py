@@ -1,9 +1,10 @@
 """Queries over memory entries that others than their person may see."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all
 from agent_core.state.memory.ledger import Target
 
 EVERYONE = "everyone"
@@ -30,14 +31,7 @@ def insert(
         "INSERT INTO shares (person_id, target, entry, audience, actor, created_at)"
         " VALUES (:person_id, :target, :entry, :audience, :actor, :now)"
         " ON CONFLICT (person_id, target, entry, audience) DO NOTHING",
-        {
-            "person_id": person_id,
-            "target": share.target,
-            "entry": share.entry,
-            "audience": share.audience,
-            "actor": actor,
-            "now": now,
-        },
+        {**asdict(share), "person_id": person_id, "actor": actor, "now": now},
     )
 
 
@@ -54,5 +48,5 @@ def list_of(connection: Connection, *, person_id: PersonId) -> list[Share]:
     rows = connection.execute(
         "SELECT target, entry, audience FROM shares WHERE person_id = :person_id ORDER BY id",
         {"person_id": person_id},
-    ).fetchall()
-    return [Share(target=row[0], entry=row[1], audience=row[2]) for row in rows]
+    )
+    return read_all(Share, rows)

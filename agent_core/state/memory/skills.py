@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all, read_one
 
 SkillState = Literal["draft", "trial", "active", "stale", "archived", "gone"]
 """A skill that the agent wrote is a draft until its cases pass, then on trial until its use proves
@@ -108,24 +109,22 @@ def forget(connection: Connection, *, name: str) -> None:
 
 def find(connection: Connection, *, name: str) -> SkillRow | None:
     """Return the state of one skill, gone ones included."""
-    row = connection.execute(
-        f"SELECT {_COLUMNS} FROM skills WHERE name = :name", {"name": name}
-    ).fetchone()
-    return _row(row) if row else None
+    found = connection.execute(f"SELECT {_COLUMNS} FROM skills WHERE name = :name", {"name": name})
+    return read_one(SkillRow, found, is_pinned=bool)
 
 
 def find_by_id(connection: Connection, *, skill_id: int) -> SkillRow | None:
     """Return the state of one skill by its number, gone ones included."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_COLUMNS} FROM skills WHERE id = :skill_id", {"skill_id": skill_id}
-    ).fetchone()
-    return _row(row) if row else None
+    )
+    return read_one(SkillRow, found, is_pinned=bool)
 
 
 def list_all(connection: Connection) -> list[SkillRow]:
     """List the state of every skill by name, gone ones included."""
-    rows = connection.execute(f"SELECT {_COLUMNS} FROM skills ORDER BY name").fetchall()
-    return [_row(row) for row in rows]
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM skills ORDER BY name")
+    return read_all(SkillRow, rows, is_pinned=bool)
 
 
 def list_present(connection: Connection) -> list[SkillRow]:
@@ -148,10 +147,3 @@ def _skills_in(options: object) -> list[str]:
     except (ValueError, TypeError, KeyError):
         return []
     return [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
-
-
-def _row(row: tuple[object, ...]) -> SkillRow:
-    names = _COLUMNS.split(", ")
-    fields = dict(zip(names, row, strict=True))
-    fields["is_pinned"] = bool(fields["is_pinned"])
-    return SkillRow(**fields)  # type: ignore[arg-type]

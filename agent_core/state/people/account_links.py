@@ -1,6 +1,6 @@
 """Queries over requests to link two accounts, and over wrong codes."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from agent_core.ids import LinkId, PersonId
@@ -146,14 +146,7 @@ def redeem(connection: Connection, *, link_id: LinkId, other: OtherSide) -> bool
         "UPDATE link_requests SET state = 'asked', other_platform = :platform,"
         " other_user_id = :user_id, other_name = :name, other_chat = :chat,"
         " other_person = :person_id WHERE id = :link_id AND state = 'open' RETURNING id",
-        {
-            "link_id": link_id,
-            "platform": other.platform,
-            "user_id": other.user_id,
-            "name": other.name,
-            "chat": other.chat,
-            "person_id": other.person_id,
-        },
+        {**asdict(other), "link_id": link_id},
     ).fetchone()
     return row is not None
 

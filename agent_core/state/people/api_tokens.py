@@ -5,6 +5,7 @@ from typing import Literal
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all, read_one
 
 TokenScope = Literal["mcp", "api", "manage"]
 """What a token opens: the tools of `/mcp`, the API to ask and read, or all of the API."""
@@ -41,7 +42,7 @@ def insert(
     now: int,
 ) -> ApiToken:
     """Store a token by the hash of its secret."""
-    row = connection.execute(
+    rows = connection.execute(
         "INSERT INTO api_tokens (person_id, name, scope, secret_hash, created_at)"
         f" VALUES (:person_id, :name, :scope, :secret_hash, :now) RETURNING {_COLUMNS}",
         {
@@ -51,18 +52,18 @@ def insert(
             "secret_hash": secret_hash,
             "now": now,
         },
-    ).fetchone()
-    return _token(row)
+    )
+    return read_all(ApiToken, rows)[0]
 
 
 def find(connection: Connection, *, secret_hash: str, scope: TokenScope) -> ApiToken | None:
     """Return the token that opens a scope, by the hash of its secret; `manage` opens `api`, too."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_COLUMNS} FROM api_tokens WHERE secret_hash = :secret_hash"
         " AND (scope = :scope OR (:scope = 'api' AND scope = 'manage'))",
         {"secret_hash": secret_hash, "scope": scope},
-    ).fetchone()
-    return _token(row) if row else None
+    )
+    return read_one(ApiToken, found)
 
 
 def note_use(connection: Connection, *, token: ApiToken, now: int) -> None:
@@ -78,8 +79,8 @@ def list_of(connection: Connection, *, person_id: PersonId) -> list[ApiToken]:
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM api_tokens WHERE person_id = :person_id ORDER BY id",
         {"person_id": person_id},
-    ).fetchall()
-    return [_token(row) for row in rows]
+    )
+    return read_all(ApiToken, rows)
 
 
 def delete(connection: Connection, *, person_id: PersonId, token_id: int) -> str:
@@ -97,7 +98,3 @@ def move(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
         "UPDATE api_tokens SET person_id = :kept WHERE person_id = :absorbed",
         {"kept": kept, "absorbed": absorbed},
     )
-
-
-def _token(row: tuple[object, ...]) -> ApiToken:
-    return ApiToken(**dict(zip(_COLUMNS.split(", "), row, strict=True)))  # type: ignore[arg-type]

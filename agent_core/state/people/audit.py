@@ -1,9 +1,10 @@
 """Queries over the audit trail of people, rooms and rights; append-only."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,13 +23,7 @@ def record(connection: Connection, entry: AuditEntry) -> None:
     connection.execute(
         "INSERT INTO audit (person_id, actor, action, detail, created_at)"
         " VALUES (:person_id, :actor, :action, :detail, :created_at)",
-        {
-            "person_id": entry.person_id,
-            "actor": entry.actor,
-            "action": entry.action,
-            "detail": entry.detail,
-            "created_at": entry.created_at,
-        },
+        asdict(entry),
     )
 
 
@@ -47,8 +42,5 @@ def list_of(connection: Connection, *, person_id: PersonId, limit: int) -> list[
         "SELECT person_id, actor, action, detail, created_at FROM audit"
         " WHERE person_id = :person_id ORDER BY id DESC LIMIT :limit",
         {"person_id": person_id, "limit": limit},
-    ).fetchall()
-    return [
-        AuditEntry(person_id=row[0], actor=row[1], action=row[2], detail=row[3], created_at=row[4])
-        for row in rows
-    ]
+    )
+    return read_all(AuditEntry, rows)

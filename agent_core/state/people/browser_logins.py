@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all, read_one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +47,12 @@ def insert(
 
 def find(connection: Connection, *, secret_hash: str, now: int) -> BrowserLogin | None:
     """Return a login that has not expired, by the hash of its secret."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_COLUMNS} FROM browser_logins"
         " WHERE secret_hash = :secret_hash AND expires_at > :now",
         {"secret_hash": secret_hash, "now": now},
-    ).fetchone()
-    return _login(row) if row else None
+    )
+    return read_one(BrowserLogin, found)
 
 
 def list_open(connection: Connection, *, now: int) -> list[BrowserLogin]:
@@ -59,8 +60,8 @@ def list_open(connection: Connection, *, now: int) -> list[BrowserLogin]:
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM browser_logins WHERE expires_at > :now ORDER BY id",
         {"now": now},
-    ).fetchall()
-    return [_login(row) for row in rows]
+    )
+    return read_all(BrowserLogin, rows)
 
 
 def list_of(connection: Connection, *, person_id: PersonId, now: int) -> list[BrowserLogin]:
@@ -69,8 +70,8 @@ def list_of(connection: Connection, *, person_id: PersonId, now: int) -> list[Br
         f"SELECT {_COLUMNS} FROM browser_logins"
         " WHERE person_id = :person_id AND expires_at > :now ORDER BY id",
         {"person_id": person_id, "now": now},
-    ).fetchall()
-    return [_login(row) for row in rows]
+    )
+    return read_all(BrowserLogin, rows)
 
 
 def delete(connection: Connection, *, secret_hash: str) -> None:
@@ -132,7 +133,3 @@ def use_link(connection: Connection, *, secret_hash: str, now: int) -> PersonId 
         {"secret_hash": secret_hash, "now": now},
     ).fetchone()
     return PersonId(row[0]) if row else None
-
-
-def _login(row: tuple[object, ...]) -> BrowserLogin:
-    return BrowserLogin(**dict(zip(_COLUMNS.split(", "), row, strict=True)))  # type: ignore[arg-type]

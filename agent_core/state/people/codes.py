@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_one
 
 Purpose = Literal["claim", "pairing"]
 
@@ -36,15 +37,10 @@ class CodeAsker:
     time_zone: str | None = None
 
 
-_COLUMNS = (
-    *("id", "purpose", "platform", "user_id", "display_name", "chat", "created_at"),
-    *("expires_at", "language", "time_zone"),
+_CODE = (
+    "id, purpose, platform, user_id, display_name, chat, created_at, expires_at, language,"
+    " time_zone"
 )
-_CODE = ", ".join(_COLUMNS)
-
-
-def _code(row: tuple[object, ...]) -> Code:
-    return Code(**dict(zip(_COLUMNS, row, strict=True)))  # type: ignore[arg-type]
 
 
 def insert(
@@ -78,22 +74,22 @@ def insert(
 
 def find(connection: Connection, *, code_hash: str, purpose: Purpose, now: int) -> Code | None:
     """Return a code of this purpose that is unused and not expired."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_CODE} FROM link_codes WHERE code_hash = :code_hash AND purpose = :purpose"
         " AND used_at IS NULL AND expires_at > :now",
         {"code_hash": code_hash, "purpose": purpose, "now": now},
-    ).fetchone()
-    return _code(row) if row else None
+    )
+    return read_one(Code, found)
 
 
 def find_latest_pairing(connection: Connection, *, platform: str, user_id: str) -> Code | None:
     """Return the newest pairing code of an account, valid or not."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_CODE} FROM link_codes WHERE purpose = 'pairing' AND platform = :platform"
         " AND user_id = :user_id ORDER BY id DESC LIMIT 1",
         {"platform": platform, "user_id": user_id},
-    ).fetchone()
-    return _code(row) if row else None
+    )
+    return read_one(Code, found)
 
 
 def use(connection: Connection, *, code_id: int, now: int) -> None:

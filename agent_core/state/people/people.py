@@ -1,10 +1,11 @@
 """Queries over people and their platform accounts."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from agent_core.ids import AccountId, PersonId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import Decoders, read_all, read_one
 
 Role = Literal["owner", "member"]
 Kind = Literal["human", "room", "team", "block"]
@@ -89,70 +90,52 @@ _COLUMNS = (
     *("spoken_answers", "tools_off", "agent", "learning", "learning_summary"),
 )
 _PERSON = ", ".join(f"people.{column}" for column in _COLUMNS)
+_DECODE: Decoders = {"tools_off": lambda names: tuple(names.split())}
 _ACCOUNT = "id, person_id, platform, user_id, display_name, admitted_by, created_at, came_from"
-
-
-def _person(row: tuple[object, ...]) -> Person:
-    values = dict(zip(_COLUMNS, row, strict=True))
-    values["tools_off"] = tuple(str(values["tools_off"]).split())
-    return Person(**values)  # type: ignore[arg-type]
-
-
-def _account(row: tuple[int, int, str, str, str, Admission, int, int | None]) -> Account:
-    return Account(
-        id=AccountId(row[0]),
-        person_id=PersonId(row[1]),
-        platform=row[2],
-        user_id=row[3],
-        display_name=row[4],
-        admitted_by=row[5],
-        created_at=row[6],
-        came_from=None if row[7] is None else PersonId(row[7]),
-    )
 
 
 def find_by_account(connection: Connection, *, platform: str, user_id: str) -> Person | None:
     """Return the person of a platform account."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_PERSON} FROM people JOIN accounts ON accounts.person_id = people.id"
         " WHERE accounts.platform = :platform AND accounts.user_id = :user_id",
         {"platform": platform, "user_id": user_id},
-    ).fetchone()
-    return _person(row) if row else None
+    )
+    return read_one(Person, found, **_DECODE)
 
 
 def find(connection: Connection, *, person_id: PersonId) -> Person | None:
     """Return the person of this id."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_PERSON} FROM people WHERE id = :person_id", {"person_id": person_id}
-    ).fetchone()
-    return _person(row) if row else None
+    )
+    return read_one(Person, found, **_DECODE)
 
 
 def find_owner(connection: Connection) -> Person | None:
     """Return the first owner, if there is one."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_PERSON} FROM people WHERE role = 'owner' AND joined_to IS NULL"
         " ORDER BY id LIMIT 1"
-    ).fetchone()
-    return _person(row) if row else None
+    )
+    return read_one(Person, found, **_DECODE)
 
 
 def list_all(connection: Connection) -> list[Person]:
     """List all people who are not merged into others, oldest first; no rooms."""
     rows = connection.execute(
         f"SELECT {_PERSON} FROM people WHERE kind = 'human' AND joined_to IS NULL ORDER BY id"
-    ).fetchall()
-    return [_person(row) for row in rows]
+    )
+    return read_all(Person, rows, **_DECODE)
 
 
 def find_account(connection: Connection, *, platform: str, user_id: str) -> Account | None:
     """Return a known account."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_ACCOUNT} FROM accounts WHERE platform = :platform AND user_id = :user_id",
         {"platform": platform, "user_id": user_id},
-    ).fetchone()
-    return _account(row) if row else None
+    )
+    return read_one(Account, found)
 
 
 def list_accounts(connection: Connection, *, person_id: PersonId) -> list[Account]:
@@ -160,8 +143,8 @@ def list_accounts(connection: Connection, *, person_id: PersonId) -> list[Accoun
     rows = connection.execute(
         f"SELECT {_ACCOUNT} FROM accounts WHERE person_id = :person_id ORDER BY id",
         {"person_id": person_id},
-    ).fetchall()
-    return [_account(row) for row in rows]
+    )
+    return read_all(Account, rows)
 
 
 def find_first_moment(connection: Connection, *, person_id: PersonId) -> int:
@@ -208,12 +191,12 @@ def insert(
     while free in taken:
         number += 1
         free = f"{slug}-{number}"
-    row = connection.execute(
+    rows = connection.execute(
         "INSERT INTO people (slug, name, role, created_at, kind)"
         f" VALUES (:slug, :name, :role, :now, :kind) RETURNING {_PERSON}",
         {"slug": free, "name": name, "role": role, "now": now, "kind": kind},
-    ).fetchone()
-    return _person(row)
+    )
+    return read_all(Person, rows, **_DECODE)[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,14 +221,7 @@ def attach_account(
         " created_at) VALUES (:person_id, :platform, :user_id, :display_name, :admitted_by, :now)"
         " ON CONFLICT (platform, user_id) DO UPDATE SET admitted_by = excluded.admitted_by"
         " WHERE excluded.admitted_by <> 'list'",
-        {
-            "person_id": person_id,
-            "platform": account.platform,
-            "user_id": account.user_id,
-            "display_name": account.display_name,
-            "admitted_by": account.admitted_by,
-            "now": now,
-        },
+        {**asdict(account), "person_id": person_id, "now": now},
     )
 
 
@@ -285,16 +261,7 @@ def set_preferences(
         "UPDATE people SET time_zone = :time_zone, language = :language, quiet_from = :quiet_from,"
         " quiet_until = :quiet_until, verbosity = :verbosity, context_cap = :context_cap,"
         " spoken_answers = :spoken_answers WHERE id = :person_id",
-        {
-            "time_zone": preferences.time_zone,
-            "language": preferences.language,
-            "quiet_from": preferences.quiet_from,
-            "quiet_until": preferences.quiet_until,
-            "verbosity": preferences.verbosity,
-            "context_cap": preferences.context_cap,
-            "spoken_answers": preferences.spoken_answers,
-            "person_id": person_id,
-        },
+        {**asdict(preferences), "person_id": person_id},
     )
 
 

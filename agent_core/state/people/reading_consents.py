@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all, read_one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +36,13 @@ def find(
     connection: Connection, *, person_id: PersonId, reader_id: PersonId, now: int
 ) -> ReadingConsent | None:
     """Return the consent with which somebody may read a person's conversations now."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_COLUMNS} FROM reading_consents WHERE person_id = :person_id"
         " AND reader_id = :reader_id AND ended_at IS NULL AND expires_at > :now"
         " ORDER BY expires_at DESC LIMIT 1",
         {"person_id": person_id, "reader_id": reader_id, "now": now},
-    ).fetchone()
-    return _consent(row) if row else None
+    )
+    return read_one(ReadingConsent, found)
 
 
 def list_of(connection: Connection, *, person_id: PersonId, now: int) -> list[ReadingConsent]:
@@ -50,8 +51,8 @@ def list_of(connection: Connection, *, person_id: PersonId, now: int) -> list[Re
         f"SELECT {_COLUMNS} FROM reading_consents WHERE person_id = :person_id"
         " AND ended_at IS NULL AND expires_at > :now ORDER BY id",
         {"person_id": person_id, "now": now},
-    ).fetchall()
-    return [_consent(row) for row in rows]
+    )
+    return read_all(ReadingConsent, rows)
 
 
 def list_of_reader(
@@ -62,8 +63,8 @@ def list_of_reader(
         f"SELECT {_COLUMNS} FROM reading_consents WHERE reader_id = :reader_id"
         " AND ended_at IS NULL AND expires_at > :now ORDER BY id",
         {"reader_id": reader_id, "now": now},
-    ).fetchall()
-    return [_consent(row) for row in rows]
+    )
+    return read_all(ReadingConsent, rows)
 
 
 def end_all(connection: Connection, *, person_id: PersonId, now: int) -> int:
@@ -80,7 +81,3 @@ def delete_of(connection: Connection, *, person_id: PersonId) -> None:
     values = {"person_id": person_id}
     connection.execute("DELETE FROM reading_consents WHERE person_id = :person_id", values)
     connection.execute("DELETE FROM reading_consents WHERE reader_id = :person_id", values)
-
-
-def _consent(row: tuple[object, ...]) -> ReadingConsent:
-    return ReadingConsent(**dict(zip(_COLUMNS.split(", "), row, strict=True)))  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from typing import Literal
 
 from agent_core.ids import PersonId, RoomId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import Decoders, read_all, read_one
 from agent_core.state.people import people
 
 Mode = Literal["person", "full", "room", "off"]
@@ -56,57 +57,39 @@ _ROOM = (
 )
 
 
-_Row = tuple[
-    *tuple[int, str, str, int, str, str, Mode, PersonId | None],
-    *tuple[int | None, int | None, int | None, str, str],
-]
-
-
-def _room(row: _Row) -> Room:
-    return Room(
-        id=RoomId(row[0]),
-        platform=row[1],
-        chat_id=row[2],
-        person_id=PersonId(row[3]),
-        slug=row[4].removeprefix(_PREFIX),
-        title=row[5],
-        mode=row[6],
-        set_by=row[7],
-        full_asked_at=row[8],
-        full_from=row[9],
-        full_until=row[10],
-        tools_off=tuple(row[11].split()),
-        agent=row[12],
-    )
+_DECODE: Decoders = {
+    "slug": lambda slug: slug.removeprefix(_PREFIX),
+    "tools_off": lambda names: tuple(names.split()),
+}
 
 
 def find(connection: Connection, *, platform: str, chat_id: str) -> Room | None:
     """Return the room of a chat, if anybody ever addressed the assistant there."""
-    row = connection.execute(
+    found = connection.execute(
         f"{_ROOM} WHERE rooms.platform = :platform AND rooms.chat_id = :chat_id",
         {"platform": platform, "chat_id": chat_id},
-    ).fetchone()
-    return _room(row) if row else None
+    )
+    return read_one(Room, found, **_DECODE)
 
 
 def list_all(connection: Connection) -> list[Room]:
     """List all rooms, by platform and title."""
-    rows = connection.execute(f"{_ROOM} ORDER BY rooms.platform, rooms.title, rooms.id").fetchall()
-    return [_room(row) for row in rows]
+    rows = connection.execute(f"{_ROOM} ORDER BY rooms.platform, rooms.title, rooms.id")
+    return read_all(Room, rows, **_DECODE)
 
 
 def find_by_id(connection: Connection, *, room_id: RoomId) -> Room | None:
     """Return the room of this id."""
-    row = connection.execute(f"{_ROOM} WHERE rooms.id = :room_id", {"room_id": room_id}).fetchone()
-    return _room(row) if row else None
+    found = connection.execute(f"{_ROOM} WHERE rooms.id = :room_id", {"room_id": room_id})
+    return read_one(Room, found, **_DECODE)
 
 
 def find_by_person(connection: Connection, *, person_id: PersonId) -> Room | None:
     """Return the room with this row in `people`."""
-    row = connection.execute(
+    found = connection.execute(
         f"{_ROOM} WHERE rooms.person_id = :person_id", {"person_id": person_id}
-    ).fetchone()
-    return _room(row) if row else None
+    )
+    return read_one(Room, found, **_DECODE)
 
 
 def find_title(connection: Connection, *, person_id: PersonId) -> str:
@@ -150,11 +133,11 @@ def insert(
                 "now": now,
             },
         )
-    row = connection.execute(
+    rows = connection.execute(
         f"{_ROOM} WHERE rooms.platform = :platform AND rooms.chat_id = :chat_id",
         {"platform": platform, "chat_id": chat_id},
-    ).fetchone()
-    return _room(row)
+    )
+    return read_all(Room, rows, **_DECODE)[0]
 
 
 def set_mode(

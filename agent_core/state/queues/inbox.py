@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.ids import InboxId, PersonId, TurnId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all, read_one
 
 _DONE = "state = 'done', payload = CASE WHEN platform = 'console' THEN payload ELSE '' END"
 """A done event of a turn is in the transcript; the console page shows its own events again."""
@@ -56,39 +57,31 @@ def list_received(connection: Connection) -> list[InboxRow]:
     rows = connection.execute(
         "SELECT id, platform, event_id, payload FROM inbox"
         f" WHERE {_IS_OPEN} AND state = 'received' ORDER BY id"
-    ).fetchall()
-    return [
-        InboxRow(id=InboxId(row[0]), platform=row[1], event_id=row[2], payload=row[3])
-        for row in rows
-    ]
+    )
+    return read_all(InboxRow, rows)
 
 
 def find_received(connection: Connection, *, inbox_ids: Sequence[InboxId]) -> list[InboxRow]:
     """List those of these events that are unclaimed and unfinished, oldest first."""
     found = []
     for inbox_id in sorted(inbox_ids):
-        row = connection.execute(
+        rows = connection.execute(
             "SELECT id, platform, event_id, payload FROM inbox"
             " WHERE id = :id AND state = 'received'",
             {"id": inbox_id},
-        ).fetchone()
-        if row:
-            found.append(
-                InboxRow(id=InboxId(row[0]), platform=row[1], event_id=row[2], payload=row[3])
-            )
+        )
+        found += read_all(InboxRow, rows)
     return found
 
 
 def find_event(connection: Connection, *, platform: str, event_id: str) -> InboxRow | None:
     """Return an event that is unclaimed and unfinished."""
-    row = connection.execute(
-        "SELECT id, payload FROM inbox WHERE platform = :platform AND event_id = :event_id"
-        " AND state = 'received'",
+    found = connection.execute(
+        "SELECT id, platform, event_id, payload FROM inbox WHERE platform = :platform"
+        " AND event_id = :event_id AND state = 'received'",
         {"platform": platform, "event_id": event_id},
-    ).fetchone()
-    if row is None:
-        return None
-    return InboxRow(id=InboxId(row[0]), platform=platform, event_id=event_id, payload=row[1])
+    )
+    return read_one(InboxRow, found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,15 +96,13 @@ class Progress:
 
 def find_progress(connection: Connection, *, platform: str, event_id: str) -> Progress | None:
     """Return the progress of an event; None if it was never stored."""
-    row = connection.execute(
-        "SELECT inbox.state IN ('done', 'dead'), turn_id, turns.chat, turns.person_id FROM inbox"
-        " LEFT JOIN turns ON turns.id = turn_id"
+    found = connection.execute(
+        "SELECT inbox.state IN ('done', 'dead') AS is_over, turn_id, turns.chat, turns.person_id"
+        " FROM inbox LEFT JOIN turns ON turns.id = turn_id"
         " WHERE inbox.platform = :platform AND event_id = :event_id",
         {"platform": platform, "event_id": event_id},
-    ).fetchone()
-    if row is None:
-        return None
-    return Progress(is_over=bool(row[0]), turn_id=row[1], chat=row[2], person_id=row[3])
+    )
+    return read_one(Progress, found, is_over=bool)
 
 
 def claim(
@@ -137,11 +128,8 @@ def list_claimed(connection: Connection, *, turn_id: TurnId) -> list[InboxRow]:
         "SELECT id, platform, event_id, payload FROM inbox"
         " WHERE turn_id = :turn_id AND state = 'claimed' ORDER BY id",
         {"turn_id": turn_id},
-    ).fetchall()
-    return [
-        InboxRow(id=InboxId(row[0]), platform=row[1], event_id=row[2], payload=row[3])
-        for row in rows
-    ]
+    )
+    return read_all(InboxRow, rows)
 
 
 def finish(connection: Connection, *, inbox_id: InboxId, reason: str = "") -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all
 
 Details = Mapping[str, str | int]
 """Values for the sentence about an incident."""
@@ -29,18 +30,8 @@ def list_all(connection: Connection) -> list[Incident]:
     rows = connection.execute(
         "SELECT kind, subject, details, since, told_at, ended_at FROM incidents"
         " ORDER BY since, kind, subject"
-    ).fetchall()
-    return [
-        Incident(
-            kind=row[0],
-            subject=row[1],
-            details=json.loads(row[2]),
-            since=row[3],
-            told_at=row[4],
-            ended_at=row[5],
-        )
-        for row in rows
-    ]
+    )
+    return read_all(Incident, rows, details=json.loads)
 
 
 def begin(connection: Connection, *, kind: str, subject: str, details: Details, now: int) -> None:

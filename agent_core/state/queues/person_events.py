@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all
 
 RUNNING = "running"
 
@@ -60,8 +61,8 @@ def list_turns(
         f"SELECT {_STATE} FROM turns WHERE person_id = :person_id AND id > :after"
         " ORDER BY id LIMIT :limit",
         {"person_id": person_id, "after": after, "limit": limit},
-    ).fetchall()
-    return [_turn(row) for row in rows]
+    )
+    return read_all(TurnState, rows)
 
 
 def find_turns(
@@ -72,8 +73,8 @@ def find_turns(
         f"SELECT {_STATE} FROM turns WHERE id IN (SELECT value FROM json_each(:turn_ids))"
         " AND person_id = :person_id ORDER BY id",
         {"person_id": person_id, "turn_ids": json.dumps(sorted(turn_ids))},
-    ).fetchall()
-    return [_turn(row) for row in rows]
+    )
+    return read_all(TurnState, rows)
 
 
 def list_running(connection: Connection, *, person_id: PersonId) -> list[int]:
@@ -95,8 +96,8 @@ def list_changes(
         " WHERE person_id = :person_id AND id > :after AND target <> 'skill'"
         " ORDER BY id LIMIT :limit",
         {"person_id": person_id, "after": after, "limit": limit},
-    ).fetchall()
-    return [MemoryChange(id=row[0], target=row[1], created_at=row[2]) for row in rows]
+    )
+    return read_all(MemoryChange, rows)
 
 
 def list_questions(
@@ -107,20 +108,16 @@ def list_questions(
         "SELECT id, asked_at FROM questions INDEXED BY questions_by_person"
         " WHERE person_id = :person_id AND id > :after ORDER BY id LIMIT :limit",
         {"person_id": person_id, "after": after, "limit": limit},
-    ).fetchall()
-    return [AskedQuestion(id=row[0], asked_at=row[1]) for row in rows]
+    )
+    return read_all(AskedQuestion, rows)
 
 
 def find_newest(connection: Connection, *, person_id: PersonId) -> Newest:
     """Return the highest numbers of what happened to a person."""
-    row = connection.execute(
-        "SELECT COALESCE((SELECT MAX(id) FROM turns WHERE person_id = :person_id), 0),"
-        " COALESCE((SELECT MAX(id) FROM ledger WHERE person_id = :person_id), 0),"
-        " COALESCE((SELECT MAX(id) FROM questions WHERE person_id = :person_id), 0)",
+    rows = connection.execute(
+        "SELECT COALESCE((SELECT MAX(id) FROM turns WHERE person_id = :person_id), 0) AS turn,"
+        " COALESCE((SELECT MAX(id) FROM ledger WHERE person_id = :person_id), 0) AS change,"
+        " COALESCE((SELECT MAX(id) FROM questions WHERE person_id = :person_id), 0) AS question",
         {"person_id": person_id},
-    ).fetchone()
-    return Newest(turn=row[0], change=row[1], question=row[2])
-
-
-def _turn(row: tuple[int, str, int, int | None]) -> TurnState:
-    return TurnState(id=row[0], state=row[1], started_at=row[2], ended_at=row[3])
+    )
+    return read_all(Newest, rows)[0]

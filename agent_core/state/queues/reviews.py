@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from agent_core.ids import MessageId, PersonId, TaskId, TurnId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all
 from agent_core.state.memory import ledger
 from agent_core.state.queues import tasks
 from agent_core.transcript import ToolCallPart, load_parts
@@ -130,27 +131,17 @@ def list_said(
     What was forgotten, what tools returned and what a job asked is left out.
     """
     rows = connection.execute(
-        "SELECT messages.id, messages.turn_id, messages.role, messages.text, messages.created_at,"
-        f" turns.is_untrusted FROM turns{_OWN} JOIN messages ON messages.turn_id = turns.id"
-        " AND messages.person_id = :person_id"
+        "SELECT messages.id, messages.turn_id, messages.role = 'user' AS is_own, messages.text,"
+        f" messages.created_at, turns.is_untrusted FROM turns{_OWN} JOIN messages"
+        " ON messages.turn_id = turns.id AND messages.person_id = :person_id"
         " WHERE turns.person_id = :person_id AND turns.id > :after AND turns.id <= :until"
         " AND turns.run_id IS NULL AND turns.account_id IS NOT NULL"
         " AND messages.role IN ('user', 'assistant') AND messages.text <> ''"
         " AND messages.audience = 'private' AND messages.forgotten_at IS NULL"
         " ORDER BY messages.id DESC LIMIT :limit",
         {"person_id": person_id, "after": after, "until": until, "limit": limit},
-    ).fetchall()
-    return [
-        Said(
-            id=MessageId(row[0]),
-            turn_id=TurnId(row[1]),
-            is_own=row[2] == "user",
-            text=row[3],
-            created_at=row[4],
-            is_untrusted=bool(row[5]),
-        )
-        for row in reversed(rows)
-    ]
+    )
+    return read_all(Said, rows, is_own=bool, is_untrusted=bool)[::-1]
 
 
 def list_failed(

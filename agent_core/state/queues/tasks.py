@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.ids import PersonId, TaskId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_one
 
 _IS_OPEN = "state IN ('owed', 'running')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
@@ -68,22 +69,14 @@ def reopen(connection: Connection, *, queue: Queue) -> None:
 
 def take_due(connection: Connection, *, queue: Queue, now: int) -> Task | None:
     """Take the work that has been due longest."""
-    row = connection.execute(
+    found = connection.execute(
         "UPDATE tasks SET state = 'running', attempts = attempts + 1 WHERE id = ("
         f" SELECT id FROM tasks WHERE {_IS_OPEN} AND state = 'owed' AND due_at <= :now"
         f" AND {_IN_QUEUE} ORDER BY due_at, id LIMIT 1)"
         " RETURNING id, kind, person_id, payload, attempts",
         {"now": now, **queue.values},
-    ).fetchone()
-    if row is None:
-        return None
-    return Task(
-        id=TaskId(row[0]),
-        kind=row[1],
-        person_id=PersonId(row[2]),
-        payload=row[3],
-        attempts=row[4],
     )
+    return read_one(Task, found)
 
 
 def has_due(connection: Connection, *, queue: Queue, now: int) -> bool:

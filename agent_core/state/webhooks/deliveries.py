@@ -1,9 +1,10 @@
 """Queries over deliveries: the events on their way to a webhook, and what became of them."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all, read_one
 from agent_core.state.webhooks.webhooks import Webhook
 
 DeliveryState = Literal["waiting", "sent", "failed"]
@@ -41,29 +42,23 @@ def insert(
     connection: Connection, delivery: NewDelivery, *, webhook: Webhook, now: int
 ) -> Delivery | None:
     """Store an event for a webhook; None if it is stored already."""
-    row = connection.execute(
+    found = connection.execute(
         "INSERT INTO webhook_deliveries (webhook_id, event_id, kind, payload, state, due_at,"
         " created_at) VALUES (:webhook_id, :event_id, :kind, :payload, 'waiting', :now, :now)"
         f" ON CONFLICT (webhook_id, event_id) DO NOTHING RETURNING {_COLUMNS}",
-        {
-            "webhook_id": webhook.id,
-            "event_id": delivery.event_id,
-            "kind": delivery.kind,
-            "payload": delivery.payload,
-            "now": now,
-        },
-    ).fetchone()
-    return _delivery(row) if row else None
+        {**asdict(delivery), "webhook_id": webhook.id, "now": now},
+    )
+    return read_one(Delivery, found)
 
 
 def find_due(connection: Connection, *, webhook: Webhook, now: int) -> Delivery | None:
     """Return the delivery that has been due for the longest time."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_COLUMNS} FROM webhook_deliveries WHERE webhook_id = :webhook_id"
         " AND state = 'waiting' AND due_at <= :now ORDER BY due_at, id LIMIT 1",
         {"webhook_id": webhook.id, "now": now},
-    ).fetchone()
-    return _delivery(row) if row else None
+    )
+    return read_one(Delivery, found)
 
 
 def count_waiting(connection: Connection, *, webhook: Webhook) -> int:
@@ -78,11 +73,11 @@ def count_waiting(connection: Connection, *, webhook: Webhook) -> int:
 
 def find(connection: Connection, *, webhook: Webhook, delivery_id: int) -> Delivery | None:
     """Return a delivery of a webhook."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_COLUMNS} FROM webhook_deliveries WHERE id = :id AND webhook_id = :webhook_id",
         {"id": delivery_id, "webhook_id": webhook.id},
-    ).fetchone()
-    return _delivery(row) if row else None
+    )
+    return read_one(Delivery, found)
 
 
 def list_of(connection: Connection, *, webhook: Webhook, before: int, limit: int) -> list[Delivery]:
@@ -91,8 +86,8 @@ def list_of(connection: Connection, *, webhook: Webhook, before: int, limit: int
         f"SELECT {_COLUMNS} FROM webhook_deliveries INDEXED BY webhook_deliveries_by_webhook"
         " WHERE webhook_id = :webhook_id AND id < :before ORDER BY id DESC LIMIT :limit",
         {"webhook_id": webhook.id, "before": before, "limit": limit},
-    ).fetchall()
-    return [_delivery(row) for row in rows]
+    )
+    return read_all(Delivery, rows)
 
 
 def mark_sent(connection: Connection, *, delivery_id: int, status: int, now: int) -> None:
@@ -148,7 +143,3 @@ def drop_waiting(connection: Connection, *, webhook: Webhook) -> int:
         {"webhook_id": webhook.id},
     )
     return cursor.rowcount
-
-
-def _delivery(row: tuple[object, ...]) -> Delivery:
-    return Delivery(**dict(zip(_COLUMNS.split(", "), row, strict=True)))  # type: ignore[arg-type]

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal, get_args
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.records import read_all, read_one
 
 EventKind = Literal["turn.started", "turn.ended", "memory.changed", "question.asked"]
 """The kinds of events that happen to a person."""
@@ -60,23 +61,14 @@ _MOST_REMOVED = 5
 
 def insert(connection: Connection, added: NewWebhook, *, now: int) -> Webhook:
     """Add a webhook, which is active."""
-    row = connection.execute(
+    rows = connection.execute(
         "INSERT INTO webhooks (person_id, name, url, kinds, secret, place, key, state,"
         " created_at) VALUES (:person_id, :name, :url, :kinds, :secret, :place, :key, 'active',"
         " :now)"
         f" RETURNING {_COLUMNS}",
-        {
-            "person_id": added.person_id,
-            "name": added.name,
-            "url": added.url,
-            "kinds": json.dumps(list(added.kinds)),
-            "secret": added.secret,
-            "place": added.place,
-            "key": added.key,
-            "now": now,
-        },
-    ).fetchone()
-    return _webhook(row)
+        {**asdict(added), "kinds": json.dumps(list(added.kinds)), "now": now},
+    )
+    return read_all(Webhook, rows, kinds=_read_kinds)[0]
 
 
 def list_of(connection: Connection, *, person_id: PersonId) -> list[Webhook]:
@@ -85,8 +77,8 @@ def list_of(connection: Connection, *, person_id: PersonId) -> list[Webhook]:
         f"SELECT {_COLUMNS} FROM webhooks WHERE person_id = :person_id AND removed_at IS NULL"
         " ORDER BY id",
         {"person_id": person_id},
-    ).fetchall()
-    return [_webhook(row) for row in rows]
+    )
+    return read_all(Webhook, rows, kinds=_read_kinds)
 
 
 def list_removed(connection: Connection, *, person_id: PersonId) -> list[Webhook]:
@@ -95,18 +87,18 @@ def list_removed(connection: Connection, *, person_id: PersonId) -> list[Webhook
         f"SELECT {_COLUMNS} FROM webhooks WHERE person_id = :person_id AND removed_at IS NOT NULL"
         " ORDER BY removed_at DESC, id DESC",
         {"person_id": person_id},
-    ).fetchall()
-    return [_webhook(row) for row in rows]
+    )
+    return read_all(Webhook, rows, kinds=_read_kinds)
 
 
 def find(connection: Connection, *, person_id: PersonId, webhook_id: int) -> Webhook | None:
     """Return a webhook of a person, unless it is removed."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id AND person_id = :person_id"
         " AND removed_at IS NULL",
         {"id": webhook_id, "person_id": person_id},
-    ).fetchone()
-    return _webhook(row) if row else None
+    )
+    return read_one(Webhook, found, kinds=_read_kinds)
 
 
 def list_active(connection: Connection) -> list[Webhook]:
@@ -114,17 +106,17 @@ def list_active(connection: Connection) -> list[Webhook]:
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM webhooks INDEXED BY webhooks_active WHERE state = 'active'"
         " AND removed_at IS NULL ORDER BY id"
-    ).fetchall()
-    return [_webhook(row) for row in rows]
+    )
+    return read_all(Webhook, rows, kinds=_read_kinds)
 
 
 def find_by_key(connection: Connection, *, person_id: PersonId, key: str) -> Webhook | None:
     """Return the webhook that a request of a person has added."""
-    row = connection.execute(
+    found = connection.execute(
         f"SELECT {_COLUMNS} FROM webhooks WHERE key = :key AND person_id = :person_id",
         {"key": key, "person_id": person_id},
-    ).fetchone()
-    return _webhook(row) if row else None
+    )
+    return read_one(Webhook, found, kinds=_read_kinds)
 
 
 def move_place(connection: Connection, *, webhook: Webhook, place: str) -> bool:
@@ -260,7 +252,5 @@ def move(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
     )
 
 
-def _webhook(row: tuple[object, ...]) -> Webhook:
-    values = dict(zip(_COLUMNS.split(", "), row, strict=True))
-    values["kinds"] = tuple(json.loads(str(values["kinds"])))
-    return Webhook(**values)  # type: ignore[arg-type]
+def _read_kinds(text: str) -> tuple[EventKind, ...]:
+    return tuple(json.loads(text))

@@ -45,7 +45,7 @@ def test_nobody_is_given_the_conversation_of_another(connection: Connection) -> 
     assert sessions.find_conversation(connection, key="key", person_id=bob.id) is None
     with pytest.raises(sqlite3.IntegrityError):
         ensure(connection, "key", bob.id, is_direct=True)
-    with pytest.raises(TypeError):
+    with pytest.raises(IndexError):
         sessions.get_conversation(connection, conversation_id=made.id, person_id=bob.id)
 
 
