@@ -5,11 +5,11 @@ from agent_core.agent.quotas.background import call_in_background
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import QuotaExceeded
 from agent_core.ids import PersonId, SessionId
-from agent_core.models import Model, ModelAnswer, ModelRequest, bill
+from agent_core.models import Model, ModelAnswer, bill, make_question
 from agent_core.state.conversations import messages, sessions, usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import tasks
-from agent_core.transcript import quote, user_message
+from agent_core.transcript import quote
 
 _SYSTEM = (
     "Name the conversation that you are shown: at most six words, in its own language, no"
@@ -79,14 +79,8 @@ class TitleGenerator:
         await self._database.write("titles.give", work)
 
     async def _ask(self, text: str, person_id: PersonId) -> ModelAnswer:
-        request = ModelRequest(
-            caches_messages=False,
-            model=self._name,
-            system=_SYSTEM,
-            tools=(),
-            messages=(user_message(f"<conversation>\n{text}\n</conversation>"),),
-            max_output_tokens=_OUTPUT_TOKENS,
-        )
+        shown = f"<conversation>\n{text}\n</conversation>"
+        request = make_question(self._name, _SYSTEM, shown, most_tokens=_OUTPUT_TOKENS)
         return await call_in_background(self._model, self._quotas, person_id, request)
 
 

@@ -81,7 +81,6 @@ if TYPE_CHECKING:
         hash_text,
         read_file,
         render,
-        sync_folder,
         write_file,
     )
     from agent_core.memory.merge import list_unmerged, merge_memories, merge_rest, split_memory
@@ -212,7 +211,6 @@ __all__ = [
     "search_archive",
     "show_difference",
     "split_memory",
-    "sync_folder",
     "trace_row",
     "undo_archive_change",
     "withdraw_fallen",

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 from agent_core.memory.files import find_flaw, normalise, parse, size
-from agent_core.state.memory.ledger import Change, Operation, Target
+from agent_core.state.memory.ledger import Change, Operation, Target, name_operation
 
 Action = Literal[Operation, "rewrite"]
 Fault = Literal["flaw", "full", "known", "none", "several", "same"]
@@ -140,7 +140,7 @@ def compare(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[Change, ...]:
             after = added[offset] if offset < len(added) else None
             changes.append(
                 Change(
-                    operation=_name_operation(before, after),
+                    operation=name_operation(before, after),
                     position=place + min(offset, len(added)),
                     before=before,
                     after=after,
@@ -201,9 +201,3 @@ def _apply_all(text: str) -> str:
 def _distance(one: tuple[str, ...], other: tuple[str, ...]) -> int:
     first, second = Counter(one), Counter(other)
     return ((first - second) + (second - first)).total()
-
-
-def _name_operation(before: str | None, after: str | None) -> Operation:
-    if before is None:
-        return "add"
-    return "remove" if after is None else "replace"

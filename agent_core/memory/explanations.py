@@ -45,7 +45,10 @@ class SourceMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """The sources of a change; the fields are those of `Explanation`."""
+    """The sources of a change that a reader may see: messages, a quote, and files or pages.
+
+    `hidden` counts further messages that the reader may not see or that were redacted.
+    """
 
     source_messages: tuple[SourceMessage, ...]
     hidden: int
@@ -69,18 +72,13 @@ class Explanation:
     `is_forgotten` means that its text was deleted permanently, so that no undo can restore it.
 
     `number` names the change that made the present text, or the newest change of a removed entry.
-    `source_messages`, `evidence` and `sources` (files, quotes, pages) are the basis of that change.
-    `hidden` counts further source messages that the reader may not see or that were redacted.
-    `steps` are all changes, oldest first.
+    `basis` is that of this change, and `steps` are all changes, oldest first.
     """
 
     number: ChangeName
     words: str | None
     made_by: LedgerEntry
-    source_messages: tuple[SourceMessage, ...]
-    hidden: int
-    evidence: str
-    sources: tuple[UntrustedSource, ...]
+    basis: Basis
     steps: tuple[ChangeStep, ...]
     is_forgotten: bool
 
@@ -94,16 +92,12 @@ def explain_entry(
         return None
     tracked = change_index.find_tracked(row)
     made_by = tracked.made_by or tracked.rows[-1]
-    basis = find_basis(connection, made_by, reader)
     history = change_index.histories[row.target]
     return Explanation(
         number=change_index.find_number(made_by),
         words=tracked.words,
         made_by=made_by,
-        source_messages=basis.source_messages,
-        hidden=basis.hidden,
-        evidence=basis.evidence,
-        sources=basis.sources,
+        basis=find_basis(connection, made_by, reader),
         is_forgotten=is_forgotten(tracked.words, tracked.rows),
         steps=tuple(
             ChangeStep(number=change_index.find_number(one), row=one, counts=history.counts(one.id))

@@ -10,6 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_core.state.engine.backup import sync_folder
 from agent_core.transcript import is_bidi, is_hidden
 
 _ITEM = re.compile(r"^(?P<indent> *)[-*+•](?: +(?P<text>.*))?$")
@@ -211,12 +212,3 @@ def write_file(path: Path, text: str, seen: str) -> bool:
     draft.replace(path)
     sync_folder(path.parent)
     return True
-
-
-def sync_folder(folder: Path) -> None:
-    """Flush a directory, which makes a rename in it durable. Blocks. Raises `OSError`."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         estimate_input,
         estimate_messages,
         list_shown,
+        make_question,
     )
     from agent_core.models.router import ModelPolicy, ModelRouter, split_name
 else:
@@ -71,6 +72,7 @@ __all__ = [
     "find_window",
     "list_shown",
     "load_table",
+    "make_question",
     "parse_price",
     "parse_retry_after",
     "reads_pdf",

@@ -25,9 +25,25 @@ from agent_core.transcript import (
     ToolCallPart,
     ToolSpec,
     dump_parts,
+    user_message,
 )
 
 T = TypeVar("T")
+
+
+def make_question(
+    model: str, system: str, text: str, *, tools: tuple[ToolSpec, ...] = (), most_tokens: int
+) -> ModelRequest:
+    """Return the request of a single question, which no conversation continues."""
+    return ModelRequest(
+        model=model,
+        system=system,
+        tools=tools,
+        messages=(user_message(text),),
+        max_output_tokens=most_tokens,
+        caches_messages=False,
+    )
+
 
 MOST_IMAGES = 20
 """Per request; above that, Anthropic accepts only 2,000 pixels per side (vision guide)."""

@@ -10,7 +10,7 @@ import logging
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agent_core.errors import SkillBroken, SkillConflict
@@ -146,13 +146,7 @@ def plan(
     )
     if is_text:
         judge_text(connection, name=change.name, entry=entry)
-    intent = {
-        "name": change.name,
-        "path": change.path,
-        "before": change.before,
-        "after": change.after,
-    }
-    meta.put(connection, key=f"{_INTENT}{entry.id:012}", value=json.dumps(intent))
+    meta.put(connection, key=f"{_INTENT}{entry.id:012}", value=json.dumps(asdict(change)))
     return _count(connection, entry)
 
 

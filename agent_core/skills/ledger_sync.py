@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import get_args
 
 from agent_core.errors import SkillConflict, SkillMissing
-from agent_core.memory import sync_folder
 from agent_core.skills.catalog import ARCHIVE, SkillCatalog, list_skill_folders, show_name
 from agent_core.skills.curator import CuratorView, Difference, Found, Step
 from agent_core.skills.snapshots import read_snapshot
 from agent_core.skills.states import judge_text, list_made
+from agent_core.state.engine.backup import sync_folder
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
-from agent_core.state.memory.ledger import Change, LedgerEntry, Operation, Origin
+from agent_core.state.memory.ledger import Change, LedgerEntry, Origin
 
 _MARK = "~"
 """The separator before the number of a duplicate; no skill name contains it."""
@@ -221,7 +221,7 @@ def record_text(
     if row is None or before == text:
         return None
     change = Change(
-        operation=_name_operation(before, text), position=row.id, before=before, after=text
+        operation=ledger.name_operation(before, text), position=row.id, before=before, after=text
     )
     entry = ledger.record(connection, person_id=team, target="skill", change=change, origin=origin)
     judge_text(connection, name=name, entry=entry)
@@ -245,9 +245,3 @@ def _compare(connection: Connection, folder: Path) -> dict[str, Difference]:
 def _with_place(origin: Origin, place: str) -> Origin:
     evidence = f"{origin.evidence}; {place}" if origin.evidence else place
     return replace(origin, evidence=evidence)
-
-
-def _name_operation(before: str | None, after: str | None) -> Operation:
-    if before is None:
-        return "add"
-    return "remove" if after is None else "replace"

@@ -32,7 +32,7 @@ from agent_core.state.conversations import usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.state.queues import curations, outbox
+from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from agent_core.transcript import ToolCallPart
@@ -144,7 +144,7 @@ class Curation:
         spent = bill(answer.model, answer.usage, PURPOSE, deps.quotas.prices.cost)
 
         def work(connection: Connection) -> list[OutboxRow]:
-            curations.save(connection, task_id=task.id, payload=dump_record(record))
+            tasks.save(connection, task_id=task.id, payload=dump_record(record))
             usage.insert(connection, spent, person_id=person.id, turn_id=None, now=deps.now())
             return self._tell(connection, person, len(record.proposals))
 

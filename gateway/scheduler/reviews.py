@@ -11,7 +11,7 @@ from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person, Summary
-from agent_core.state.queues import outbox, reviews, tasks
+from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from agent_core.tools import local_time
@@ -84,7 +84,7 @@ class Reviews:
             asked = record.held[:MOST_ASKED] if place and person.learning == "ask" else ()
             is_reported = not (person.learning_summary and (record.kept or record.held))
             left = replace(record, held=record.held[len(asked) :], is_reported=is_reported)
-            reviews.save(connection, task_id=task.id, payload=dump_record(left))
+            tasks.save(connection, task_id=task.id, payload=dump_record(left))
             if not is_reported:
                 self._plan_summary(connection, person)
             if place is None:
@@ -122,7 +122,7 @@ class Reviews:
             new = [(task_id, record) for task_id, record in listed if not record.is_reported]
             for task_id, record in new:
                 told = replace(record, is_reported=True)
-                reviews.save(connection, task_id=task_id, payload=dump_record(told))
+                tasks.save(connection, task_id=task_id, payload=dump_record(told))
             with speak_to(connection, person.id):
                 records = [record for _, record in reversed(new)]
                 return self._report(connection, person, records, place)

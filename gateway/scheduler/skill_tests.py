@@ -40,7 +40,7 @@ from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.state.queues import outbox, skill_tests
+from agent_core.state.queues import outbox, skill_tests, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from gateway.outbound import OutboxDispatcher
@@ -216,7 +216,7 @@ class SkillTests:
     async def _save(self, task: Task, record: EvalRecord) -> None:
         await self._deps.database.write(
             "skill_tests.save",
-            lambda c: skill_tests.save(c, task_id=task.id, payload=dump_record(record)),
+            lambda c: tasks.save(c, task_id=task.id, payload=dump_record(record)),
         )
 
     async def _end(self, task: Task, record: EvalRecord, person: Person) -> None:
@@ -227,7 +227,7 @@ class SkillTests:
             hand = Origin(actor="hand", now=self._deps.now(), evidence="found after its test")
             note_loaded(connection, self._catalog.folder, record.name, hand)
             over = self._check_text(connection, record)
-            skill_tests.save(connection, task_id=task.id, payload=dump_record(over))
+            tasks.save(connection, task_id=task.id, payload=dump_record(over))
             with speak_to(connection, person.id):
                 words = self._act(connection, over)
                 return self._tell(connection, person, words) if words else []

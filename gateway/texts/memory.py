@@ -267,17 +267,17 @@ def _list_sources(reason: Explanation, viewer: Viewer) -> list[str]:
 
     A message that is hidden from a group is hidden as a quote, too.
     """
-    messages = reason.source_messages
+    messages = reason.basis.source_messages
     lines = [_describe_source(message, viewer) for message in messages[-_MOST_SAYINGS:]]
-    more = reason.hidden + max(0, len(messages) - _MOST_SAYINGS)
+    more = reason.basis.hidden + max(0, len(messages) - _MOST_SAYINGS)
     if more:
         lines.append(_HIDDEN(more))
     said = _join("\n".join(message.text for message in messages))
-    is_shown = viewer.is_direct or not reason.hidden
-    if reason.evidence and is_shown and _join(reason.evidence) not in said:
-        lines.append(_EVIDENCE(quote=_quote(reason.evidence)))
-    if reason.sources and is_shown:
-        lines.append(_READ(sources=name_sources(reason.sources)))
+    is_shown = viewer.is_direct or not reason.basis.hidden
+    if reason.basis.evidence and is_shown and _join(reason.basis.evidence) not in said:
+        lines.append(_EVIDENCE(quote=_quote(reason.basis.evidence)))
+    if reason.basis.sources and is_shown:
+        lines.append(_READ(sources=name_sources(reason.basis.sources)))
     return lines or [_NO_SOURCE(change=name_actor(reason.made_by, viewer))]
 
 

@@ -19,7 +19,7 @@ from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, 
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
-from agent_core.state.queues import outbox, reviews, tasks
+from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from agent_core.tools import Proposal
@@ -148,7 +148,7 @@ def take_held(
         if (task_id, held.number) == number:
             record = dict(list_records(connection, person_id=person_id))[task_id]
             left = replace(record, held=tuple(one for one in record.held if one != held))
-            reviews.save(connection, task_id=task_id, payload=dump_record(left))
+            tasks.save(connection, task_id=task_id, payload=dump_record(left))
             return ask_about_claim(task_id, person_id, held, place, now)
     return None
 

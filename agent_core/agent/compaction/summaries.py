@@ -9,7 +9,7 @@ from agent_core.agent.quotas.background import call_in_background
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import ModelError, ModelInterrupted
 from agent_core.ids import PersonId
-from agent_core.models import Model, ModelAnswer, ModelRequest, bill, estimate_messages
+from agent_core.models import Model, ModelAnswer, bill, estimate_messages, make_question
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import (
     DocumentPart,
@@ -203,14 +203,8 @@ class Summarizer:
     async def _ask(
         self, name: str, text: str, wanted: SummaryRequest, paid: list[ModelCall]
     ) -> ModelAnswer:
-        request = ModelRequest(
-            caches_messages=False,
-            model=name,
-            system=instruct(wanted.tokens // _TOKENS_A_WORD),
-            tools=(),
-            messages=(user_message(text),),
-            max_output_tokens=wanted.tokens * 2 + _THOUGHT,
-        )
+        order, most = instruct(wanted.tokens // _TOKENS_A_WORD), wanted.tokens * 2 + _THOUGHT
+        request = make_question(name, order, text, most_tokens=most)
         answer = await call_in_background(self._model, self._quotas, wanted.payer_id, request)
         paid.append(bill(answer.model, answer.usage, PURPOSE, self._quotas.prices.cost))
         if answer.stop not in ("end", "length") or not answer.message.text.strip():

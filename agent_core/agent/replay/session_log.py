@@ -10,8 +10,8 @@ from pathlib import Path
 
 from agent_core.agent.replay.trajectories import read_turn, render_turn
 from agent_core.ids import PersonId, TurnId
-from agent_core.memory import sync_folder
 from agent_core.state.conversations import turns
+from agent_core.state.engine.backup import sync_folder
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.people import people

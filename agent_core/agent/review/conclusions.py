@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from agent_core.agent.review.gate import find_flaw_of_guess
 from agent_core.memory import Premise
-from agent_core.models import ModelRequest
+from agent_core.models import ModelRequest, make_question
 from agent_core.tools import make_schema
-from agent_core.transcript import ToolCallPart, ToolSpec, quote, user_message
+from agent_core.transcript import ToolCallPart, ToolSpec, quote
 
 _MOST = 3
 """Conclusions of one review."""
@@ -63,21 +63,9 @@ def make_conclusion_request(
     """Build the request. `drawn` are the standing conclusions."""
     shown = [f"[{number}] {quote(one.text, _LONGEST_ENTRY)}" for number, one in premises.items()]
     guessed = [quote(text, _LONGEST_ENTRY) for text in drawn]
-    return ModelRequest(
-        model=model,
-        system=_SYSTEM,
-        tools=(_TOOL,),
-        messages=(
-            user_message(
-                "Entries:\n"
-                + "\n".join(shown)
-                + "\n\nConcluded so far:\n"
-                + ("\n".join(guessed) or "(nothing)")
-            ),
-        ),
-        max_output_tokens=_OUTPUT_TOKENS,
-        caches_messages=False,
-    )
+    entries, known = "\n".join(shown), "\n".join(guessed) or "(nothing)"
+    text = f"Entries:\n{entries}\n\nConcluded so far:\n{known}"
+    return make_question(model, _SYSTEM, text, tools=(_TOOL,), most_tokens=_OUTPUT_TOKENS)
 
 
 def read_guesses(

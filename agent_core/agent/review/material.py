@@ -7,10 +7,10 @@ from dataclasses import replace
 from agent_core.agent.review.gate import SECTIONS, Claim, Section, Target, keep_own_words
 from agent_core.agent.review.work import LESSON_TOOLS, NOTHING, QUESTION, Work, describe_work
 from agent_core.ids import MessageId
-from agent_core.models import ModelRequest
+from agent_core.models import ModelRequest, make_question
 from agent_core.state.queues.reviews import Said
 from agent_core.tools import make_schema
-from agent_core.transcript import ToolCallPart, ToolSpec, quote, user_message
+from agent_core.transcript import ToolCallPart, ToolSpec, quote
 
 MOST_MESSAGES = 80
 """Newest messages that one review reads."""
@@ -92,14 +92,9 @@ def make_request(
     )
     if work.tools:
         text = f"{text}\n\n{describe_work(work)}"
-    return ModelRequest(
-        model=model,
-        system=_SYSTEM + QUESTION if work.tools else _SYSTEM,
-        tools=(*_TOOLS, *work.tools),
-        messages=(user_message(text),),
-        max_output_tokens=_OUTPUT_TOKENS,
-        caches_messages=False,
-    )
+    system = _SYSTEM + QUESTION if work.tools else _SYSTEM
+    tools = (*_TOOLS, *work.tools)
+    return make_question(model, system, text, tools=tools, most_tokens=_OUTPUT_TOKENS)
 
 
 def read_claims(calls: Sequence[ToolCallPart]) -> tuple[list[Claim], int]:

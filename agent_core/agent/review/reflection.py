@@ -13,13 +13,13 @@ from agent_core.agent.review.gate import find_flaw_of_guess, find_flaw_of_patch
 from agent_core.agent.review.record import Lesson
 from agent_core.agent.review.triggers import is_correction
 from agent_core.ids import PersonId, TurnId
-from agent_core.models import ModelRequest
+from agent_core.models import ModelRequest, make_question
 from agent_core.state.conversations import messages, turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import reviews
 from agent_core.state.tokenizer import cut
 from agent_core.tools import make_schema
-from agent_core.transcript import ToolCallPart, ToolSpec, quote, user_message
+from agent_core.transcript import ToolCallPart, ToolSpec, quote
 
 _MOST_TURNS = 200
 """A person's newest turns in which the first time is looked for."""
@@ -103,14 +103,9 @@ def make_reflection_request(model: str, pair: Pair) -> ModelRequest:
     skills = {name: text for name, text in pair.skills.items() if len(text) <= _LONGEST_SKILL}
     shown = [f"First time:\n{pair.first.text}", f"Second time:\n{pair.second.text}"]
     shown += [f"Skill {name}:\n{quote(text, _LONGEST_SKILL)}" for name, text in skills.items()]
-    return ModelRequest(
-        model=model,
-        system=_SYSTEM,
-        tools=(_NOTE, _PATCH) if skills else (_NOTE,),
-        messages=(user_message("\n\n".join(shown)),),
-        max_output_tokens=_OUTPUT_TOKENS,
-        caches_messages=False,
-    )
+    tools = (_NOTE, _PATCH) if skills else (_NOTE,)
+    text = "\n\n".join(shown)
+    return make_question(model, _SYSTEM, text, tools=tools, most_tokens=_OUTPUT_TOKENS)
 
 
 def read_lesson(calls: Sequence[ToolCallPart], pair: Pair, known: Sequence[str]) -> Lesson | None:

@@ -153,7 +153,7 @@ class Reviewer:
         async def save(ticket: Ticket) -> None:
             payload = dump_record(replace(record, ticket=ticket))
             await self._database.write(
-                "reviews.ticket", lambda c: reviews.save(c, task_id=task.id, payload=payload)
+                "reviews.ticket", lambda c: tasks.save(c, task_id=task.id, payload=payload)
             )
 
         tickets = Tickets(step=step, known=known, save=save)
@@ -163,7 +163,7 @@ class Reviewer:
         spent = bill(answer.model, answer.usage, PURPOSE, cost)
 
         def work(connection: Connection) -> None:
-            reviews.save(connection, task_id=task.id, payload=dump_record(asked))
+            tasks.save(connection, task_id=task.id, payload=dump_record(asked))
             usage.insert(connection, spent, person_id=person.id, turn_id=None, now=self._now())
 
         await self._database.write("reviews.answer", work)

@@ -98,15 +98,11 @@ def explain_archive_entry(
     """Explain an archive entry; see `memory.explanations.explain_archive_entry`."""
     newest = history.rows[-1]
     made_by = _find_maker(history, newest)
-    basis = find_basis(connection, made_by, reader)
     return Explanation(
         number=history.name(newest),
         words=format_entry(newest.change.after),
         made_by=made_by,
-        source_messages=basis.source_messages,
-        hidden=basis.hidden,
-        evidence=basis.evidence,
-        sources=basis.sources,
+        basis=find_basis(connection, made_by, reader),
         is_forgotten=is_forgotten(newest.change.after, history.rows),
         steps=tuple(
             ChangeStep(

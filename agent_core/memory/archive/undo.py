@@ -11,7 +11,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveEntry
-from agent_core.state.memory.ledger import Change, LedgerEntry, Operation, Origin
+from agent_core.state.memory.ledger import Change, LedgerEntry, Origin
 
 ArchiveUndoFault = Literal["undone", "overtaken", "forgotten"]
 """Reasons to refuse an undo, in order: already undone, changed again since, or forgotten."""
@@ -124,9 +124,7 @@ def _record(
 ) -> LedgerEntry:
     """Record a change: the entry, its old text and its new text."""
     place, before, after = made
-    operation: Operation = "replace"
-    if before is None or after is None:
-        operation = "remove" if after is None else "add"
+    operation = ledger.name_operation(before, after)
     change = Change(operation=operation, position=place, before=before, after=after)
     return ledger.record(
         connection, person_id=person_id, target="archive", change=change, origin=origin

@@ -8,7 +8,7 @@ from agent_core.memory.archive.entries import Content, read_entry, write_entry
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveEntry
-from agent_core.state.memory.ledger import Change, Operation, Origin
+from agent_core.state.memory.ledger import Change, Origin
 
 UNKNOWN = "no entry has that `id`; `search` shows the ids"
 
@@ -109,15 +109,8 @@ def _record(
     archive_id: ArchiveId,
     contents: tuple[Content | None, Content | None],
 ) -> AppliedChange:
-    before, after = contents
-    operation: Operation = "replace"
-    if before is None or after is None:
-        operation = "remove" if before else "add"
-    change = Change(
-        operation=operation,
-        position=archive_id,
-        before=write_entry(before) if before else None,
-        after=write_entry(after) if after else None,
-    )
+    before, after = (write_entry(one) if one else None for one in contents)
+    operation = ledger.name_operation(before, after)
+    change = Change(operation=operation, position=archive_id, before=before, after=after)
     ledger.record(connection, person_id=person_id, target="archive", change=change, origin=origin)
-    return AppliedChange(id=archive_id, content=after)
+    return AppliedChange(id=archive_id, content=contents[1])

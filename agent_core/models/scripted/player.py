@@ -86,11 +86,6 @@ class ScriptedModel:
         self.requests: list[ModelRequest] = []
         self.is_closed = False
 
-    @property
-    def steps_left(self) -> int:
-        """The number of steps that were not played."""
-        return len(self._steps)
-
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Play the next step; see the contract. Raises `ModelRejected` after the last one."""
         self.requests.append(request)

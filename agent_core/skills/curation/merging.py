@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from itertools import combinations
 
 from agent_core.errors import CoreError, SkillConflict
-from agent_core.models import ModelRequest
+from agent_core.models import ModelRequest, make_question
 from agent_core.skills.catalog import EVALS, SKILL_FILE, CatalogEntry, SkillCatalog
 from agent_core.skills.changes import (
     SkillChange,
@@ -30,7 +30,7 @@ from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.tokenizer import UNINDEXED, cut
 from agent_core.tools import make_schema
-from agent_core.transcript import ToolCallPart, ToolSpec, user_message
+from agent_core.transcript import ToolCallPart, ToolSpec
 
 MOST_MERGES = 3
 """Merges that one look proposes; a person reads each."""
@@ -87,14 +87,7 @@ def choose_texts(connection: Connection, catalog: SkillCatalog) -> dict[str, str
 def make_merge_request(model: str, texts: dict[str, str]) -> ModelRequest:
     """Build the one call about skills."""
     shown = "\n\n".join(_show(name, text) for name, text in texts.items())
-    return ModelRequest(
-        model=model,
-        system=_SYSTEM,
-        tools=(_MERGE,),
-        messages=(user_message(shown),),
-        max_output_tokens=_OUTPUT_TOKENS,
-        caches_messages=False,
-    )
+    return make_question(model, _SYSTEM, shown, tools=(_MERGE,), most_tokens=_OUTPUT_TOKENS)
 
 
 def hash_texts(texts: Collection[str]) -> str:

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_core.errors import SkillConflict
-from agent_core.memory import sync_folder
 from agent_core.skills.agreements import hash_folder
 from agent_core.skills.catalog import ARCHIVE, list_skill_folders
 from agent_core.skills.changes import archive_planned, plan_moves, write_planned
@@ -20,6 +19,7 @@ from agent_core.skills.install import INCOMING, record_version, walk, write_copy
 from agent_core.skills.ledger_sync import choose_archive_name, note_loaded
 from agent_core.skills.snapshots import read_snapshot
 from agent_core.skills.states import CURATOR, find_text_actor
+from agent_core.state.engine.backup import sync_folder
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.memory import Edit, find_flaw
-from agent_core.models import ModelRequest
+from agent_core.models import ModelRequest, make_question
 from agent_core.skills.curation.record import Proposal, Tidying, TidyKind
 from agent_core.state.tokenizer import cut
 from agent_core.tools import find_secret, local_time, make_schema
-from agent_core.transcript import ToolCallPart, ToolSpec, quote, user_message
+from agent_core.transcript import ToolCallPart, ToolSpec, quote
 
 LEAST_ENTRIES = 5
 """Entries of a memory from which on it is looked through; fewer are seen at a glance."""
@@ -69,14 +69,8 @@ def make_tidy_request(
             used = 100 * sum(len(one.text) for _, one in numbered) // max(limit, 1)
             lines.append(f"List {target}, {used} % full:")
         lines += [f"[{i}] {_date(one.at)}: {_show(one.text)}" for i, one in numbered]
-    return ModelRequest(
-        model=model,
-        system=_SYSTEM,
-        tools=(_TIDY,),
-        messages=(user_message("\n".join(lines)),),
-        max_output_tokens=_OUTPUT_TOKENS,
-        caches_messages=False,
-    )
+    text = "\n".join(lines)
+    return make_question(model, _SYSTEM, text, tools=(_TIDY,), most_tokens=_OUTPUT_TOKENS)
 
 
 def read_tidyings(

@@ -14,7 +14,7 @@ from pathlib import Path
 from agent_core.errors import BackendUnavailable, SkillConflict
 from agent_core.execution import Backend, Command, name_scratch
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.models import ModelAnswer, ModelRequest
+from agent_core.models import ModelAnswer, ModelRequest, make_question
 from agent_core.skills.catalog import CatalogEntry, SkillCatalog
 from agent_core.skills.evaluation.cases import EvalCase
 from agent_core.skills.evaluation.draw import Recorded
@@ -212,14 +212,7 @@ class Replayer:
         lines = "\n".join(f"Expected: {quote(one, _LONGEST)}" for one in wanted)
         text = f"Request: {quote(request, _LONGEST)}\n{lines}\nAnswer: {quote(answer, _LONGEST)}"
         said, cost = await self._ask(
-            ModelRequest(
-                model=self._sandbox.judge_model,
-                system=_JUDGE,
-                tools=(),
-                messages=(user_message(text),),
-                max_output_tokens=_JUDGE_TOKENS,
-                caches_messages=False,
-            )
+            make_question(self._sandbox.judge_model, _JUDGE, text, most_tokens=_JUDGE_TOKENS)
         )
         word = said.message.text.strip().casefold()
         run = replace(run, micro_dollars=run.micro_dollars + cost)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from agent_core.errors import SkillConflict
-from agent_core.memory import sync_folder
 from agent_core.skills.agreements import hash_folder
 from agent_core.skills.catalog import (
     MOST_BYTES,
@@ -19,6 +18,7 @@ from agent_core.skills.catalog import (
 )
 from agent_core.skills.install.contract import SkillContent, SkillFile, StagedSkill
 from agent_core.skills.parser import is_name
+from agent_core.state.engine.backup import sync_folder
 
 INCOMING = ".incoming"
 """The subfolder for skills that wait for a decision; it is on the disk of the skills."""

@@ -15,6 +15,7 @@ from agent_core.state.backups.contents import (
 )
 from agent_core.state.backups.encryption import AGE, KEY, Keys, Lock, decrypting, encrypting
 from agent_core.state.backups.reading import Contents, describe_foreign, read_archive
+from agent_core.state.engine.backup import sync_folder
 from agent_core.state.engine.recovery import translate_os_error
 from agent_core.state.engine.upgrade import FOLDER, load_migrations
 from agent_core.state.lifecycle.inspect import peek
@@ -57,7 +58,7 @@ def make_backup(content: HomeContent, target: Path, lock: Lock, now: int) -> Man
             _publish(part, target)
         finally:
             part.unlink(missing_ok=True)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     except OSError as error:
         raise translate_os_error(error, target) from error
     return written
@@ -118,11 +119,3 @@ def _publish(part: Path, target: Path) -> None:
         if target.exists():
             raise
         part.rename(target)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

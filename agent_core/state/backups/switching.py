@@ -12,6 +12,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from agent_core.state.backups.names import STAGING
+from agent_core.state.engine.backup import sync_folder
 from agent_core.state.engine.lock import HomeLock
 from agent_core.state.engine.recovery import translate_os_error
 
@@ -47,14 +48,14 @@ def switch(home: Path, aside: Path, kept: Collection[str]) -> None:
         "kept": sorted({*kept, STAGING}),
         "names": sorted(path.name for path in (home / STAGING / _NEW).iterdir()),
     }
-    _sync(home / STAGING / _NEW)
+    sync_folder(home / STAGING / _NEW)
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(plan, file)
         file.flush()
         os.fsync(descriptor)
     draft.rename(home / STAGING / _READY)
-    _sync(home / STAGING)
+    sync_folder(home / STAGING)
     _move(home)
 
 
@@ -89,8 +90,8 @@ def _move(home: Path) -> None:
             path.rename(aside / path.name)
     for path in sorted(new.iterdir()):
         path.rename(home / path.name)
-    _sync(aside)
-    _sync(home)
+    sync_folder(aside)
+    sync_folder(home)
     ready.unlink()
     remove_tree(home / STAGING)
 
@@ -107,11 +108,3 @@ def remove_tree(folder: Path) -> None:
                 path.chmod(0o700)
     if folder.exists():
         shutil.rmtree(folder)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -69,7 +69,12 @@ def _create(part: Path) -> None:
 
 def _publish(part: Path, target: Path) -> None:
     part.replace(target)
-    descriptor = os.open(target.parent, os.O_RDONLY)
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a directory, which makes a rename in it durable. Blocks. Raises `OSError`."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -4,7 +4,7 @@ Each such message is a turn without a model call: it has ended when it is stored
 message.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from agent_core.ids import AccountId, ConversationId, PersonId, RoomId, RunId, SessionId, TurnId
 from agent_core.state.engine.database import Connection
@@ -36,19 +36,9 @@ def record(connection: Connection, saying: JobMessage, *, now: int) -> None:
     """Record that a job has a message; its text is added after delivery."""
     connection.execute(
         "INSERT INTO turns (id, run_id, conversation_id, session_id, person_id, account_id,"
-        " platform, chat, state, started_at, ended_at) VALUES (:id, :run_id, :conversation_id,"
+        " platform, chat, state, started_at, ended_at) VALUES (:turn_id, :run_id, :conversation_id,"
         " :session_id, :person_id, :account_id, :platform, :chat, 'answered', :now, :now)",
-        {
-            "id": saying.turn_id,
-            "run_id": saying.run_id,
-            "conversation_id": saying.conversation_id,
-            "session_id": saying.session_id,
-            "person_id": saying.person_id,
-            "account_id": saying.account_id,
-            "platform": saying.place[0],
-            "chat": saying.place[1],
-            "now": now,
-        },
+        {**asdict(saying), "platform": saying.place[0], "chat": saying.place[1], "now": now},
     )
 
 

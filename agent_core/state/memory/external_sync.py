@@ -38,9 +38,8 @@ class Backlog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncedTurn:
-    """A turn to send: its asker, the owner of its conversation, and its session."""
+    """A turn to send: the owner of its conversation, and its session."""
 
-    asker_id: PersonId
     owner_id: PersonId
     session_id: SessionId
 
@@ -249,8 +248,7 @@ def list_changed(connection: Connection, *, after: int, upto: int) -> list[Perso
 def find_turn(connection: Connection, *, turn_id: TurnId) -> SyncedTurn | None:
     """Return a turn that still exists."""
     found = connection.execute(
-        "SELECT turns.person_id AS asker_id, conversations.person_id AS owner_id,"
-        " turns.session_id FROM turns"
+        "SELECT conversations.person_id AS owner_id, turns.session_id FROM turns"
         " JOIN conversations ON conversations.id = turns.conversation_id"
         " WHERE turns.id = :turn_id",
         {"turn_id": turn_id},

@@ -85,6 +85,13 @@ class Projection:
     on_disk: str | None = None
 
 
+def name_operation(before: str | None, after: str | None) -> Operation:
+    """Return the operation that turns an old text into a new one; None is no entry."""
+    if before is None:
+        return "add"
+    return "remove" if after is None else "replace"
+
+
 _PART = "#"
 """Separates the key of a call from the index of a row in it."""
 ROW = (
@@ -108,19 +115,11 @@ def record(
         " VALUES (:person_id, :target, :operation, :position, :before, :after, :actor, :evidence,"
         " :call_key, :now, :checksum, :source_id, :undoes, :message_ids, :sources) RETURNING id",
         {
+            **asdict(change),
+            **asdict(origin),
             "person_id": person_id,
             "target": target,
-            "operation": change.operation,
-            "position": change.position,
-            "before": change.before,
-            "after": change.after,
-            "actor": origin.actor,
-            "evidence": origin.evidence,
-            "call_key": origin.call_key,
-            "now": origin.now,
             "checksum": _checksum(target, change, origin),
-            "source_id": origin.source_id,
-            "undoes": origin.undoes,
             "message_ids": json.dumps(origin.message_ids, separators=(",", ":")),
             "sources": _dump(origin.sources),
         },

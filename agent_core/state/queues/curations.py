@@ -34,13 +34,6 @@ def enqueue(
     )
 
 
-def save(connection: Connection, *, task_id: TaskId, payload: str) -> None:
-    """Replace what a look has found so far."""
-    connection.execute(
-        "UPDATE tasks SET payload = :payload WHERE id = :id", {"payload": payload, "id": task_id}
-    )
-
-
 def find(connection: Connection, *, person_id: PersonId, task_id: TaskId) -> str | None:
     """Return the payload of a person's finished look."""
     row = connection.execute(

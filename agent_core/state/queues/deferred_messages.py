@@ -1,7 +1,7 @@
 """Queries over unsolicited messages that wait for the end of their person's quiet hours."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from agent_core.ids import PersonId, RunId, TurnId
 from agent_core.state.engine.connection import checksum
@@ -50,16 +50,9 @@ def defer(connection: Connection, message: NewDeferredMessage, *, now: int) -> N
         " file_name, release_at, created_at, checksum) VALUES (:person_id, :run_id, :turn_id,"
         " :platform, :chat, :title, :body, :file_key, :file_name, :release_at, :now, :checksum)",
         {
-            "person_id": message.person_id,
-            "run_id": message.run_id,
-            "turn_id": message.turn_id,
-            "platform": message.platform,
-            "chat": message.chat,
-            "title": message.title,
-            "body": message.body,
+            **asdict(message),
             "file_key": key,
             "file_name": name,
-            "release_at": message.release_at,
             "now": now,
             "checksum": checksum(message.title, message.body),
         },

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from agent_core.ids import MessageId, PersonId, TaskId, TurnId
+from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.records import read_all
 from agent_core.state.memory import ledger
@@ -252,13 +252,6 @@ def exists(connection: Connection, *, person_id: PersonId, until: TurnId) -> boo
         {"key": _name(person_id, until)},
     ).fetchone()
     return row is not None
-
-
-def save(connection: Connection, *, task_id: TaskId, payload: str) -> None:
-    """Replace what a review has found out so far."""
-    connection.execute(
-        "UPDATE tasks SET payload = :payload WHERE id = :id", {"payload": payload, "id": task_id}
-    )
 
 
 def _name(person_id: PersonId, until: TurnId) -> str:

@@ -2,7 +2,7 @@
 
 import json
 
-from agent_core.ids import PersonId, TaskId, TurnId
+from agent_core.ids import PersonId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import tasks
 
@@ -100,10 +100,3 @@ def find(
         {"key": f"{skill_id}:{text_row}:{cause}"},
     ).fetchone()
     return (row[0], row[1], row[2]) if row else None
-
-
-def save(connection: Connection, *, task_id: TaskId, payload: str) -> None:
-    """Replace what a test has found out so far."""
-    connection.execute(
-        "UPDATE tasks SET payload = :payload WHERE id = :id", {"payload": payload, "id": task_id}
-    )

@@ -96,6 +96,13 @@ def find_earliest_due(connection: Connection) -> int | None:
     return row[0] if row else None
 
 
+def save(connection: Connection, *, task_id: TaskId, payload: str) -> None:
+    """Replace the payload of work: what it has found out so far."""
+    connection.execute(
+        "UPDATE tasks SET payload = :payload WHERE id = :id", {"payload": payload, "id": task_id}
+    )
+
+
 def finish(connection: Connection, *, task_id: TaskId) -> None:
     """Mark work as done."""
     connection.execute("UPDATE tasks SET state = 'done' WHERE id = :id", {"id": task_id})

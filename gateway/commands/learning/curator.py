@@ -34,7 +34,7 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
-from agent_core.state.queues import curations
+from agent_core.state.queues import curations, tasks
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.commands.memory_scope import MemoryAccess, own_scope
 from gateway.commands.registry import Call, Handler, Reply
@@ -318,7 +318,7 @@ def _save_state(connection: Connection, waiting: _Waiting, state: ProposalState)
     if record is None or record.proposals[waiting.number].state != "open":
         return False
     decided = record.decide(waiting.number, state)
-    curations.save(connection, task_id=task_id, payload=dump_record(decided))
+    tasks.save(connection, task_id=task_id, payload=dump_record(decided))
     return True
 
 

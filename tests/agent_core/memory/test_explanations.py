@@ -80,12 +80,12 @@ def notebook(database: Database, store: MemoryStore, ann: Person) -> Notebook:
 async def test_an_entry_rests_on_all_that_was_said_in_its_turn(notebook: Notebook) -> None:
     await notebook.note("by the way", "I have a cat")
     reason = await notebook.why(1)
-    assert reason.source_messages == (
+    assert reason.basis.source_messages == (
         SourceMessage(author="Ann", text="by the way", platform="telegram", at=60_000),
         SourceMessage(author="Ann", text="I have a cat", platform="telegram", at=60_000),
     )
-    assert (reason.number, reason.words, reason.hidden) == (1, "I have a cat", 0)
-    assert reason.evidence == "I have a cat"
+    assert (reason.number, reason.words, reason.basis.hidden) == (1, "I have a cat", 0)
+    assert reason.basis.evidence == "I have a cat"
 
 
 async def test_what_is_somebody_else_s_is_counted_and_not_shown(
@@ -93,9 +93,9 @@ async def test_what_is_somebody_else_s_is_counted_and_not_shown(
 ) -> None:
     await notebook.note("I have a cat")
     reason = await notebook.why(1, Reader(person_id=bob.id))
-    assert (reason.source_messages, reason.hidden) == ((), 1)
+    assert (reason.basis.source_messages, reason.basis.hidden) == ((), 1)
     reason = await notebook.why(1, Reader(person_id=bob.id, audience="room:9"))
-    assert (reason.source_messages, reason.hidden) == ((), 1)
+    assert (reason.basis.source_messages, reason.basis.hidden) == ((), 1)
 
 
 async def test_what_was_said_before_an_audience_is_shown_to_it(
@@ -103,9 +103,9 @@ async def test_what_was_said_before_an_audience_is_shown_to_it(
 ) -> None:
     await notebook.note("rent is due", audience="room:9")
     seen = await notebook.why(1, Reader(person_id=bob.id, audience="room:9"))
-    assert [saying.text for saying in seen.source_messages] == ["rent is due"]
+    assert [saying.text for saying in seen.basis.source_messages] == ["rent is due"]
     elsewhere = await notebook.why(1, Reader(person_id=bob.id, audience="room:8"))
-    assert (elsewhere.source_messages, elsewhere.hidden) == ((), 1)
+    assert (elsewhere.basis.source_messages, elsewhere.basis.hidden) == ((), 1)
 
 
 async def test_a_message_whose_words_were_taken_out_is_not_shown(notebook: Notebook) -> None:
@@ -115,7 +115,7 @@ async def test_a_message_whose_words_were_taken_out_is_not_shown(notebook: Noteb
         lambda c: c.execute("UPDATE messages SET forgotten_at = 1 WHERE id = ?", (message_id,)),
     )
     reason = await notebook.why(1)
-    assert (reason.source_messages, reason.hidden) == ((), 1)
+    assert (reason.basis.source_messages, reason.basis.hidden) == ((), 1)
 
 
 async def test_an_entry_that_was_taken_over_rests_on_what_was_said_elsewhere(
@@ -131,7 +131,7 @@ async def test_an_entry_that_was_taken_over_rests_on_what_was_said_elsewhere(
 
     await database.write("join", join)
     reason = await notebook.why(1)
-    assert [saying.text for saying in reason.source_messages] == ["I have a dog"]
+    assert [saying.text for saying in reason.basis.source_messages] == ["I have a dog"]
     assert reason.made_by.origin.actor == "link:1"
 
 
@@ -149,8 +149,8 @@ async def test_a_row_from_before_messages_were_kept_leads_to_the_one_that_it_rep
 
     await database.write("repeat", repeat)
     reason = await notebook.why(1, of=bob.id)
-    assert [saying.text for saying in reason.source_messages] == ["I have a dog"]
-    assert reason.evidence == "I have a dog"
+    assert [saying.text for saying in reason.basis.source_messages] == ["I have a dog"]
+    assert reason.basis.evidence == "I have a dog"
 
 
 async def test_what_is_gone_is_told_by_its_last_change(notebook: Notebook, desk: Desk) -> None:

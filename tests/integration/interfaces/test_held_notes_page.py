@@ -52,7 +52,7 @@ def hold(connection: Connection, person: Person) -> tuple[int, int]:
     # The review of a later turn, so that its key is new.
     reviews.enqueue(connection, person_id=person.id, until=TurnId(newest + 1), payload="{}", now=1)
     task_id = connection.execute("SELECT MAX(id) FROM tasks WHERE kind = 'review'").fetchone()[0]
-    reviews.save(connection, task_id=task_id, payload=dump_record(record))
+    tasks.save(connection, task_id=task_id, payload=dump_record(record))
     tasks.finish(connection, task_id=task_id)
     return task_id, newest
 

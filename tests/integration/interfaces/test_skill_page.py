@@ -7,7 +7,7 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skill_uses, skills
 from agent_core.state.memory.ledger import Change, Origin
-from agent_core.state.queues import skill_tests
+from agent_core.state.queues import skill_tests, tasks
 from tests.agent_core.skills.test_catalog import write_skill, write_text
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse, browse_as
@@ -84,7 +84,7 @@ async def test_a_skill_shows_its_last_test_case_by_case(setup: Setup) -> None:
 def save(connection: Connection, record: EvalRecord) -> None:
     """Keep what the newest test has found out so far."""
     task = connection.execute("SELECT MAX(id) FROM tasks WHERE kind = 'skill_test'").fetchone()
-    skill_tests.save(connection, task_id=task[0], payload=dump_record(record))
+    tasks.save(connection, task_id=task[0], payload=dump_record(record))
 
 
 async def test_a_skill_shows_the_outcomes_of_each_week(setup: Setup) -> None:

@@ -129,7 +129,7 @@ async def _review(home: Path, most: int) -> None:
             payload = dump_record(found[1])
             await database.write(
                 "end",
-                lambda c, p=payload, t=task: reviews.save(c, task_id=t.id, payload=p),  # type: ignore[misc]
+                lambda c, p=payload, t=task: tasks.save(c, task_id=t.id, payload=p),  # type: ignore[misc]
             )
         await database.write("tested", lambda c: c.execute("UPDATE skills SET state = 'active'"))
         await database.write(
