@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.agent.accepted_calls import AcceptedCall, AcceptedCalls
     from agent_core.agent.active_turn import (
@@ -26,25 +27,3 @@ if TYPE_CHECKING:
     from agent_core.agent.toolset import private_tools, room_tools
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "UNKNOWN_OUTCOME",
-    "AcceptedCall",
-    "AcceptedCalls",
-    "ActiveTurn",
-    "Agent",
-    "AgentConfig",
-    "IdAllocator",
-    "PreparedTurn",
-    "SessionCache",
-    "SessionState",
-    "TitleGenerator",
-    "Toolboxes",
-    "enqueue_title",
-    "insert_turn",
-    "load_agent",
-    "note_reaction",
-    "private_tools",
-    "room_tools",
-    "word_task",
-]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.digest.chart_tool import CHARTS_MISSING, ChartTool
     from agent_core.digest.formatting import SOURCES, list_files, own_folder
@@ -13,20 +14,3 @@ if TYPE_CHECKING:
     from agent_core.digest.web_sources import FeedItem, list_days_off, list_items
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "CHARTS_MISSING",
-    "SOURCES",
-    "ChartTool",
-    "DigestOptions",
-    "FeedItem",
-    "GateOutcome",
-    "GatherTool",
-    "check_source",
-    "digest_tools",
-    "list_days_off",
-    "list_files",
-    "list_items",
-    "open_web",
-    "own_folder",
-]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.execution.contract import (
         Backend,
@@ -42,41 +43,3 @@ if TYPE_CHECKING:
     from agent_core.execution.subprocesses.spawning import finish
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "WORKSPACES",
-    "Backend",
-    "Command",
-    "Completed",
-    "ContainerSettings",
-    "DaytonaSettings",
-    "DockerBackend",
-    "Exit",
-    "FileContent",
-    "HostedBackend",
-    "LandlockBackend",
-    "LocalBackend",
-    "ModalSettings",
-    "NetworkSession",
-    "Process",
-    "RemoteSettings",
-    "SandboxLimits",
-    "SandboxNetwork",
-    "SelectedBackends",
-    "ServerProcess",
-    "ServerProgram",
-    "SshBackend",
-    "UnsandboxedBackend",
-    "find_bubblewrap",
-    "find_landlock_fault",
-    "find_own",
-    "finish",
-    "make_daytona",
-    "make_modal",
-    "name_scratch",
-    "remove_workspace",
-    "run_command",
-    "start_sandboxed",
-    "start_unsandboxed",
-    "walk_files",
-]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.models.catalog import (
         SOURCE,
@@ -45,37 +46,3 @@ if TYPE_CHECKING:
     from agent_core.models.router import ModelPolicy, ModelRouter, split_name
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "SOURCE",
-    "Batches",
-    "Cost",
-    "CountsTokens",
-    "Fingerprints",
-    "Model",
-    "ModelAnswer",
-    "ModelFacts",
-    "ModelPolicy",
-    "ModelRequest",
-    "ModelRouter",
-    "ModelTable",
-    "Prepares",
-    "Price",
-    "Prices",
-    "StopReason",
-    "TextDelta",
-    "Usage",
-    "bill",
-    "choose",
-    "estimate_input",
-    "estimate_messages",
-    "find_window",
-    "list_shown",
-    "load_table",
-    "make_question",
-    "parse_price",
-    "parse_retry_after",
-    "reads_pdf",
-    "reduce_table",
-    "split_name",
-]

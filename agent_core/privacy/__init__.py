@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.privacy.erasure.matcher import WordMatcher, parse_words
     from agent_core.privacy.erasure.person import PersonErasure
@@ -12,16 +13,3 @@ if TYPE_CHECKING:
     from agent_core.privacy.export.export import ExportArchive, write_export
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "ExportArchive",
-    "PersonErasure",
-    "Preview",
-    "WordMatcher",
-    "WordRemoval",
-    "delete_loose_files",
-    "merge_indexes",
-    "parse_words",
-    "scrub_database",
-    "write_export",
-]

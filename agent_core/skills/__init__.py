@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.skills.agreements import agree
     from agent_core.skills.catalog import (
@@ -43,45 +44,3 @@ if TYPE_CHECKING:
     from agent_core.skills.usage import SkillRecord, UsageFile, list_records
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "CURATOR",
-    "FOUND",
-    "SKILL_FILE",
-    "CatalogEntry",
-    "Collision",
-    "CuratorReport",
-    "CuratorRules",
-    "CuratorView",
-    "Decline",
-    "Drafts",
-    "Skill",
-    "SkillCatalog",
-    "SkillRecord",
-    "Step",
-    "StepKind",
-    "UsageFile",
-    "agree",
-    "archive_skill",
-    "check_uses",
-    "count_idle",
-    "find_payer",
-    "has_written_all",
-    "hash_fault",
-    "inspect_skills",
-    "is_name",
-    "is_whole",
-    "judge_uses",
-    "list_records",
-    "list_skill_folders",
-    "note_found",
-    "note_loaded",
-    "plan_steps",
-    "read_skill_folder",
-    "read_states",
-    "restore_skill",
-    "roll_back",
-    "show_name",
-    "undo_skill_change",
-    "write_planned",
-]

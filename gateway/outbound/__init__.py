@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from gateway.outbound.buttons import caption_of, make_undo_buttons, read_command, stand_for
     from gateway.outbound.channel import CommandFormatter, Composer, ReservedSlot
@@ -24,32 +25,3 @@ if TYPE_CHECKING:
     from gateway.outbound.quiet_hours import make_rescheduler, reschedule
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "FOR_OWNER",
-    "REASON",
-    "Answerer",
-    "CommandFormatter",
-    "Composer",
-    "Cursor",
-    "DeliveryTimings",
-    "Event",
-    "EventFeed",
-    "LiveMessage",
-    "OutboxDispatcher",
-    "Outcome",
-    "Questions",
-    "Reaction",
-    "ReservedSlot",
-    "caption_of",
-    "choice_of",
-    "drop",
-    "find_now",
-    "make_rescheduler",
-    "make_secret",
-    "make_undo_buttons",
-    "read_command",
-    "read_cursor",
-    "reschedule",
-    "stand_for",
-]

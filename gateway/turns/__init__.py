@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from gateway.turns.attachment_stage import AttachmentStage
     from gateway.turns.call_approvals import make_call_answerers
@@ -33,38 +34,3 @@ if TYPE_CHECKING:
     from gateway.turns.user_prompts import ANSWER_PATIENCE, UserPrompts
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "ANSWER_PATIENCE",
-    "CHOICES",
-    "CRASH_WAIT",
-    "MOST_ASKED",
-    "PROPOSAL_TASK",
-    "READ_ONLY",
-    "SPEECH_TASK",
-    "START_DELAY",
-    "AcceptedProposals",
-    "AttachmentStage",
-    "Client",
-    "ClientCalls",
-    "ClientDeps",
-    "ClientRate",
-    "LaneDeps",
-    "Lanes",
-    "PresenterTimings",
-    "ServerForms",
-    "SpokenAnswers",
-    "TurnDeps",
-    "TurnHandles",
-    "TurnRunner",
-    "UserPrompts",
-    "ask_about_claim",
-    "bring_back",
-    "list_held",
-    "list_refused",
-    "make_call_answerers",
-    "make_learned_buttons",
-    "make_proposal_answerers",
-    "name_change",
-    "take_held",
-]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.agent.compaction.compactor import Compactor
     from agent_core.agent.compaction.idle import IdleCompactor
@@ -12,12 +13,3 @@ if TYPE_CHECKING:
     from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "CompactionTarget",
-    "Compactor",
-    "ContextRules",
-    "IdleCompactor",
-    "Summarizer",
-    "TokenMeter",
-]

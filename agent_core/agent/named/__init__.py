@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.agent.named.chain import DEFAULT, MOST_HOPS, find_objection
     from agent_core.agent.named.definition import KnownNames, NamedAgent
@@ -12,17 +13,3 @@ if TYPE_CHECKING:
     from agent_core.agent.named.tool import MessageAgentTool
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "AGENTS",
-    "DEFAULT",
-    "FOREIGN_SKILL",
-    "MOST_HOPS",
-    "AgentEntry",
-    "AgentFolder",
-    "AgentMail",
-    "KnownNames",
-    "MessageAgentTool",
-    "NamedAgent",
-    "find_objection",
-]

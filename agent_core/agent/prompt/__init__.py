@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.agent.prompt.context import PromptContext
     from agent_core.agent.prompt.context_files import ContextFolder
@@ -24,22 +25,3 @@ if TYPE_CHECKING:
     )
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "RECALLED",
-    "SOUL_LIMIT",
-    "SPOKEN",
-    "VOICES",
-    "ContextFolder",
-    "FactInputs",
-    "FrozenPrompt",
-    "PromptCache",
-    "PromptConfig",
-    "PromptContext",
-    "QuotedMessage",
-    "SkillSource",
-    "compose_facts",
-    "count_recalled",
-    "ensure_soul",
-    "make_soul",
-]

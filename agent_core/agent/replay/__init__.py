@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.agent.replay.context_report import ContextReport, Source, report_context
     from agent_core.agent.replay.diff import compare, differ_in_words
@@ -31,28 +32,3 @@ if TYPE_CHECKING:
     )
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "ANSWERS",
-    "SESSION_LOG_TASK",
-    "ContextReport",
-    "LogFiles",
-    "RebuiltCall",
-    "Redaction",
-    "SessionLog",
-    "Source",
-    "Trajectory",
-    "TrajectoryFormat",
-    "TurnRecord",
-    "compare",
-    "differ_in_words",
-    "enqueue_log",
-    "read_prompt_context",
-    "read_record",
-    "read_trajectories",
-    "rebuild_calls",
-    "remove_lines",
-    "render_trajectory",
-    "replay",
-    "report_context",
-]

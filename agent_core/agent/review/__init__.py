@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.agent.review.feed import LearnedEntry, list_learned, list_records
     from agent_core.agent.review.gate import LONGEST, Claim, Doubt, Fault, Section, Verdict, judge
@@ -22,30 +23,3 @@ if TYPE_CHECKING:
     from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due, is_correction
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "LONGEST",
-    "PURPOSE",
-    "Claim",
-    "Doubt",
-    "EndedTurn",
-    "Fault",
-    "HeldClaim",
-    "LearnedEntry",
-    "Lesson",
-    "ProfileLine",
-    "ReviewRecord",
-    "ReviewRules",
-    "Reviewer",
-    "Section",
-    "Verdict",
-    "dump_record",
-    "enqueue_due",
-    "is_correction",
-    "judge",
-    "list_learned",
-    "list_profile",
-    "list_records",
-    "load_record",
-    "name_section",
-]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.execution.hosted.accounts import (
         DaytonaSettings,
@@ -14,5 +15,3 @@ if TYPE_CHECKING:
     from agent_core.execution.hosted.backend import HostedBackend
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = ["DaytonaSettings", "HostedBackend", "ModalSettings", "make_daytona", "make_modal"]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.execution.reaped.backend import (
         LandlockBackend,
@@ -12,5 +13,3 @@ if TYPE_CHECKING:
     )
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = ["LandlockBackend", "UnsandboxedBackend", "find_landlock_fault"]

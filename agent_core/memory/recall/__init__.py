@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.memory.recall.formatting import View, excerpt, find_match, format_hits
     from agent_core.memory.recall.query import Query, read_moment, read_query
@@ -17,20 +18,3 @@ if TYPE_CHECKING:
     )
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "CHARACTERS_A_TOKEN",
-    "Clock",
-    "Query",
-    "Ranking",
-    "RecallTool",
-    "RecalledMessages",
-    "TurnRecall",
-    "View",
-    "excerpt",
-    "find_match",
-    "format_hits",
-    "read_moment",
-    "read_query",
-    "search_messages",
-]

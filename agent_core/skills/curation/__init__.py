@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.skills.curation.looks import (
         enqueue_looks,
@@ -45,34 +46,3 @@ if TYPE_CHECKING:
     )
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "LEAST_ENTRIES",
-    "CurationRecord",
-    "Merge",
-    "Proposal",
-    "ProposalState",
-    "RestoredSnapshot",
-    "StoredRecord",
-    "Tidying",
-    "apply_merge",
-    "choose_texts",
-    "dump_record",
-    "enqueue_looks",
-    "enqueue_memory_look",
-    "hash_texts",
-    "list_known_groups",
-    "list_memory",
-    "list_open",
-    "list_records",
-    "list_snapshots",
-    "list_visible",
-    "load_record",
-    "make_edits",
-    "make_merge_request",
-    "make_tidy_request",
-    "read_merges",
-    "read_tidyings",
-    "restore_snapshot",
-    "take_snapshot",
-]

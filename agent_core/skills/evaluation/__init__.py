@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.skills.evaluation.cases import (
         LEAST_CASES,
@@ -17,21 +18,3 @@ if TYPE_CHECKING:
     from agent_core.skills.evaluation.verdict import Verdict, judge_runs
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "LEAST_CASES",
-    "EvalCase",
-    "EvalRecord",
-    "Recorded",
-    "Replayer",
-    "Run",
-    "Sandbox",
-    "Verdict",
-    "add_cases",
-    "draw_cases",
-    "dump_record",
-    "judge_runs",
-    "load_record",
-    "load_recorded",
-    "read_cases",
-]

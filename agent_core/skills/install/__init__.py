@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.skills.install.contract import Finding, ScanReport, SkillSource, StagedSkill
     from agent_core.skills.install.installs import (
@@ -26,24 +27,3 @@ if TYPE_CHECKING:
     )
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "INCOMING",
-    "Finding",
-    "ScanReport",
-    "SkillSource",
-    "SkillVersion",
-    "StagedSkill",
-    "clear_incoming",
-    "find_staged",
-    "is_installed",
-    "list_versions",
-    "open_source",
-    "plan_install",
-    "plan_rollback",
-    "record_version",
-    "scan_skill",
-    "stage_skill",
-    "walk",
-    "write_copy",
-]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.skills.tools.directory import SkillDirectory
     from agent_core.skills.tools.manage import SkillManageTool
@@ -14,15 +15,3 @@ if TYPE_CHECKING:
     from agent_core.skills.tools.workspace_copy import copy_files
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "TOOLS",
-    "SkillDirectory",
-    "SkillManageTool",
-    "SkillScripts",
-    "SkillViewTool",
-    "SkillsSearchTool",
-    "copy_files",
-    "make_skill_tools",
-    "offers_scripts",
-]

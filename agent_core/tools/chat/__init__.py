@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.tools.chat.send_message import (
         HOME,
@@ -15,5 +16,3 @@ if TYPE_CHECKING:
     from agent_core.tools.chat.todo import TodoTool
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = ["HOME", "ROOM_SIGN", "Destination", "Messenger", "SendMessageTool", "TodoTool"]

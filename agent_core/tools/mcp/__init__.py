@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.tools.mcp.calls import CallHooks, RunningCall
     from agent_core.tools.mcp.contract import (
@@ -39,41 +40,3 @@ if TYPE_CHECKING:
     from agent_core.tools.mcp.tool import FormAsker
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "EVERYONE",
-    "CallHooks",
-    "CallOutcome",
-    "Field",
-    "ForeignTool",
-    "Form",
-    "FormAnswer",
-    "FormAsker",
-    "Judged",
-    "Listing",
-    "McpConnection",
-    "McpServer",
-    "McpServers",
-    "McpSession",
-    "McpUnavailable",
-    "Notify",
-    "OpenSession",
-    "PageLink",
-    "Pins",
-    "RunningCall",
-    "ServerReport",
-    "SignInFault",
-    "SignInUnavailable",
-    "Surroundings",
-    "Timings",
-    "Value",
-    "accept_tools",
-    "combine",
-    "forget_server",
-    "judge",
-    "list_digests",
-    "load_sessions",
-    "name_command",
-    "name_tool",
-    "read_pins",
-]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.tools.network.addresses import (
         ForbiddenAddress,
@@ -15,15 +16,3 @@ if TYPE_CHECKING:
     from agent_core.tools.network.proxy import AllowedHosts, SandboxProxy
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "AllowedHosts",
-    "ForbiddenAddress",
-    "HostLookup",
-    "Resolve",
-    "SandboxProxy",
-    "check_address",
-    "check_url",
-    "resolve",
-    "show_link",
-]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.tools.policy.commands import list_command_actions, list_input_actions
     from agent_core.tools.policy.contract import Action, ActionKind, DeclaresActions
@@ -25,31 +26,3 @@ if TYPE_CHECKING:
     from agent_core.tools.policy.shapes import describe_shape
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "ANYWHERE",
-    "LONGEST_SHOWN",
-    "OUTSIDE",
-    "SYSTEM",
-    "USE_WITHIN",
-    "WORKSPACE",
-    "Action",
-    "ActionKind",
-    "ApprovalRequest",
-    "Approver",
-    "Decision",
-    "DeclaresActions",
-    "Policy",
-    "Protected",
-    "Refusal",
-    "Rule",
-    "Verdict",
-    "canonicalize",
-    "describe_shape",
-    "judge",
-    "list_command_actions",
-    "list_input_actions",
-    "list_reach",
-    "make_facts",
-    "show_call",
-]

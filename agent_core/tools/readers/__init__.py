@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.tools.readers.decoding import decode
     from agent_core.tools.readers.documents import Extract, read_pdf, run_reader
@@ -11,16 +12,3 @@ if TYPE_CHECKING:
     from agent_core.tools.readers.pool import PAGE_READER, ReaderCommand, ReaderPool
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "PAGE_READER",
-    "Extract",
-    "FetchFailed",
-    "ReaderCommand",
-    "ReaderFailed",
-    "ReaderPool",
-    "SourceFailed",
-    "decode",
-    "read_pdf",
-    "run_reader",
-]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.tools.selection.call_rules import Caller, CallRule, TurnRules
     from agent_core.tools.selection.catalog import (
@@ -22,21 +23,3 @@ if TYPE_CHECKING:
     from agent_core.tools.selection.ranking import WordIndex
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "MOST_IN_PROMPT",
-    "PROMPT_TOOLS",
-    "RARE_TOOLS",
-    "SEARCH_TOOL",
-    "SKILL_TOOL",
-    "USE_TOOL",
-    "CallRule",
-    "Caller",
-    "Catalog",
-    "TurnRules",
-    "WordIndex",
-    "make_search_tools",
-    "rank",
-    "show_found_tools",
-    "unwrap",
-]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.tools.workspace.background import (
         LOGS,
@@ -23,20 +24,3 @@ if TYPE_CHECKING:
     from agent_core.tools.workspace.workspaces import Workspaces, find_slug
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "LOGS",
-    "PROCESS_EVENTS",
-    "WORKSPACE_TOOLS",
-    "BackgroundCommands",
-    "BackgroundLimits",
-    "NamedSecret",
-    "NamedSecrets",
-    "Workspaces",
-    "describe_process",
-    "find_slug",
-    "make_terminal",
-    "make_workspace_tools",
-    "name_log",
-    "read_output",
-]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from gateway.config.files.config_file import change_config
     from gateway.config.files.env_file import add_saved, change_env, read_env
@@ -12,13 +13,3 @@ if TYPE_CHECKING:
     from gateway.config.files.toml_file import parse_file
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "add_saved",
-    "change_config",
-    "change_env",
-    "parse_file",
-    "read_env",
-    "read_zone",
-    "replace_file",
-]

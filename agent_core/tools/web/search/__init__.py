@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
+# mypy: implicit-reexport
 if TYPE_CHECKING:
     from agent_core.tools.web.search.brave import BRAVE_URL, BraveSearch
     from agent_core.tools.web.search.contract import SearchEngine, SearchFailed, SearchResult
@@ -12,15 +13,3 @@ if TYPE_CHECKING:
     from agent_core.tools.web.search.tavily import TAVILY_URL, TavilySearch
 else:
     __getattr__ = export_lazily(__name__, __file__)
-
-__all__ = [
-    "BRAVE_URL",
-    "TAVILY_URL",
-    "BraveSearch",
-    "DdgsSearch",
-    "SearchEngine",
-    "SearchFailed",
-    "SearchResult",
-    "SearxngSearch",
-    "TavilySearch",
-]
