@@ -5,14 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from agent_core.errors import ToolArgumentError
-from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.mcp.contract import CallOutcome, McpUnavailable
+from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.tools.mcp.listing import name_tool
 from agent_core.tools.mcp.supervisor import McpConnection
-from agent_core.tools.mcp.tool import PATIENCE, FormAsker, make_hooks, make_result
+from agent_core.tools.mcp.tool import FormAsker, ServerTool
 from agent_core.tools.policy import Action
 from agent_core.tools.readers import ReaderPool
-from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.schemas import make_object
 from agent_core.transcript import ToolSpec
 
 Kind = Literal["resource", "prompt"]
@@ -28,11 +27,10 @@ _SCHEMAS: Mapping[Kind, Mapping[str, object]] = {
     "resource": {"uri": _TEXT},
     "prompt": {"name": _TEXT, "arguments": {"type": "object", "additionalProperties": _TEXT}},
 }
-_MOST_SHOWN = 2000
 
 
-class OfferTool:
-    """Reads the resources of a server, or gets its prompts. Their words are the server's."""
+class OfferTool(ServerTool):
+    """Reads the resources of a server, or gets its prompts."""
 
     effect: Effect = "read"
 
@@ -43,52 +41,29 @@ class OfferTool:
         readers: ReaderPool,
         asker: FormAsker | None = None,
     ) -> None:
-        """Make the tool as `McpTool` is made."""
-        server = connection.server
-        self._readers = readers
-        self._connection = connection
+        super().__init__(connection, readers, asker)
         self._kind = kind
-        self._asker = asker
-        self._mask = SecretMask(server.secrets)
-        self.declaration = Declaration(time_limit=server.seconds + PATIENCE, is_untrusted=True)
         self.spec = ToolSpec(
-            name=name_tool(server.name, _NAMES[kind]),
-            description=_DESCRIPTIONS[kind].format(name=server.name),
-            schema=json.dumps(
-                {
-                    "type": "object",
-                    "properties": _SCHEMAS[kind],
-                    "additionalProperties": False,
-                }
-            ),
+            name=name_tool(self._server.name, _NAMES[kind]),
+            description=_DESCRIPTIONS[kind].format(name=self._server.name),
+            schema=json.dumps(make_object(**_SCHEMAS[kind])),
         )
 
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
         """List the sending of a name, which may carry words to the server; () for a list."""
-        if not arguments:
-            return ()
-        server = self._connection.server
-        shown = json.dumps(dict(arguments), ensure_ascii=False)[:_MOST_SHOWN]
-        target, place = f"{_NAMES[self._kind]} {shown}", f"mcp:{server.name}"
-        return (Action(kind="run", target=target, place=place, is_outward=not server.is_local),)
+        return (self._make_action("run", _NAMES[self._kind], arguments),) if arguments else ()
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Ask the server. Raises `ToolArgumentError`."""
-        server = self._connection.server
         wanted = str(arguments.get("uri") or arguments.get("name") or "")
         if arguments and not wanted:
             raise ToolArgumentError("`name` is missing")
         given = arguments.get("arguments")
         values = {str(k): str(v) for k, v in given.items()} if isinstance(given, Mapping) else {}
-        try:
-            outcome = await self._connection.get(
-                self._kind, wanted, values, make_hooks(server, context, self._asker)
-            )
-        except McpUnavailable as error:
-            outcome = CallOutcome(text=f"The server {server.name} {error}.", is_error=True)
-        return await make_result(outcome, server, self._mask, self._readers)
+        asked = self._connection.get(self._kind, wanted, values, self._make_hooks(context))
+        return await self._finish(asked)
 
 
 def name_command(server: str, prompt: str) -> str:

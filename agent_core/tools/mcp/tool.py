@@ -1,7 +1,7 @@
 """A tool of an MCP server, as the model and the policy see it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from agent_core.tools.mcp.contract import CallOutcome, ForeignTool, McpServer, M
 from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
 from agent_core.tools.mcp.listing import name_tool
 from agent_core.tools.mcp.supervisor import McpConnection
-from agent_core.tools.policy import Action
+from agent_core.tools.policy import Action, ActionKind
 from agent_core.tools.readers import Extract, ReaderPool, SourceFailed, read_pdf
 from agent_core.tools.results import add_image, add_pdf, bound, describe_pdf, hide_secrets
 from agent_core.tools.secret_scan import SecretMask
@@ -30,20 +30,54 @@ class FormAsker(Protocol):
         """Ask the person of a call; `number` counts its questions. Raises `StoreError`."""
 
 
-def make_hooks(server: McpServer, context: ToolContext, asker: FormAsker | None) -> CallHooks:
-    """Return what a server may do during a call."""
+class ServerTool:
+    """The part that the tools of all servers share."""
 
-    async def ask(question: Form | PageLink, number: int) -> FormAnswer:
-        if asker is None:
-            return FormAnswer(action="decline")
-        with context.pause():
-            return await asker.ask(question, context, number)
+    def __init__(
+        self, connection: McpConnection, readers: ReaderPool, asker: FormAsker | None
+    ) -> None:
+        """`readers` read the PDF files in results; `asker` asks people what the server wants."""
+        self._connection = connection
+        self._server = connection.server
+        self._readers = readers
+        self._asker = asker
+        self._mask = SecretMask(self._server.secrets)
+        seconds = self._server.seconds + PATIENCE
+        self.declaration = Declaration(time_limit=seconds, is_untrusted=True)
 
-    return CallHooks(note=lambda note: context.show_progress(f"{server.name}: {note}"), ask=ask)
+    def _make_action(self, kind: ActionKind, name: str, arguments: Mapping[str, object]) -> Action:
+        shown = json.dumps(dict(arguments), ensure_ascii=False)[:_MOST_SHOWN]
+        place, is_outward = f"mcp:{self._server.name}", not self._server.is_local
+        return Action(kind=kind, target=f"{name} {shown}", place=place, is_outward=is_outward)
+
+    def _make_hooks(self, context: ToolContext) -> CallHooks:
+        """Return what the server may do during a call."""
+
+        async def ask(question: Form | PageLink, number: int) -> FormAnswer:
+            if self._asker is None:
+                return FormAnswer(action="decline")
+            with context.pause():
+                return await self._asker.ask(question, context, number)
+
+        def note(text: str) -> None:
+            context.show_progress(f"{self._server.name}: {text}")
+
+        return CallHooks(note=note, ask=ask)
+
+    async def _finish(self, asked: Awaitable[CallOutcome], doubt: str = "") -> ToolResult:
+        try:
+            outcome = await asked
+        except McpUnavailable as error:
+            text = f"The server {self._server.name} {error}.{doubt}"
+            outcome = CallOutcome(text=text, is_error=True)
+        return await make_result(outcome, self._server, self._mask, self._readers)
 
 
-class McpTool:
+class McpTool(ServerTool):
     """A tool of a server. Not even its description is trusted."""
+
+    effect: Effect = "unsafe"
+    """A server may claim that a repeat does no harm; nobody has to believe it."""
 
     def __init__(
         self,
@@ -52,51 +86,25 @@ class McpTool:
         readers: ReaderPool,
         asker: FormAsker | None = None,
     ) -> None:
-        """`readers` read the PDF files in results; `asker` asks people what the server wants."""
-        server = connection.server
-        self._readers = readers
-        self._connection = connection
+        super().__init__(connection, readers, asker)
         self._tool = tool
-        self._asker = asker
-        self._mask = SecretMask(server.secrets)
-        self.declaration = Declaration(time_limit=server.seconds + PATIENCE, is_untrusted=True)
         self.spec = ToolSpec(
-            name=name_tool(server.name, tool.name),
-            description=tool.description or f"A tool of the server {server.name}.",
+            name=name_tool(self._server.name, tool.name),
+            description=tool.description or f"A tool of the server {self._server.name}.",
             schema=tool.schema,
         )
-
-    @property
-    def effect(self) -> Effect:
-        """A server may claim that a repeat does no harm; nobody has to believe it."""
-        return "unsafe"
 
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
         """A run on the server; a deletion, too, if the server itself calls the tool destructive."""
-        server = self._connection.server
-        shown = json.dumps(dict(arguments), ensure_ascii=False)[:_MOST_SHOWN]
-        target, place = f"{self._tool.name} {shown}", f"mcp:{server.name}"
-        run = Action(kind="run", target=target, place=place, is_outward=not server.is_local)
-        if not self._tool.is_destructive:
-            return (run,)
-        return (
-            run,
-            Action(kind="delete", target=target, place=place, is_outward=not server.is_local),
-        )
+        kinds: tuple[ActionKind, ...] = ("run", "delete") if self._tool.is_destructive else ("run",)
+        return [self._make_action(kind, self._tool.name, arguments) for kind in kinds]
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Call the tool on its server; the words of the result are the server's."""
-        server = self._connection.server
-        try:
-            outcome = await self._connection.call(
-                self._tool.name, arguments, make_hooks(server, context, self._asker)
-            )
-        except McpUnavailable as error:
-            doubt = "It is not known whether the call took effect."
-            outcome = CallOutcome(text=f"The server {server.name} {error}. {doubt}", is_error=True)
-        return await make_result(outcome, server, self._mask, self._readers)
+        """Call the tool on its server."""
+        asked = self._connection.call(self._tool.name, arguments, self._make_hooks(context))
+        return await self._finish(asked, " It is not known whether the call took effect.")
 
 
 async def make_result(
