@@ -18,7 +18,7 @@ from agent_core.state.engine.database import now as wall_clock
 from agent_core.state.memory import archive, blocks, ledger, skill_changes, skill_uses, skills
 from agent_core.state.memory.ledger import Change, Origin
 from agent_core.state.people import api_tokens, reading_consents
-from agent_core.state.queues import skill_tests
+from agent_core.state.queues import skill_tests, tasks
 from agent_core.state.tokenizer import PLACES, index_text
 from bench.retrieval.town import Talkers
 from gateway.bootstrap.lifecycle import Gateway
@@ -155,7 +155,7 @@ async def add_skill(gateway: Gateway, session: aiohttp.ClientSession) -> None:
         )
         record = EvalRecord(name=SKILL, text_row=text_row, cases=cases, runs=runs, result="better")
         task = connection.execute("SELECT MAX(id) FROM tasks WHERE kind = 'skill_test'").fetchone()
-        skill_tests.save(connection, task_id=task[0], payload=dump_record(record))
+        tasks.save(connection, task_id=task[0], payload=dump_record(record))
 
     await gateway.database.write("bench", fill)
 

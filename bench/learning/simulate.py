@@ -219,7 +219,7 @@ class _Simulation:
         record = found[1] if found else ReviewRecord(after=TurnId(0), until=TurnId(0))
 
         def end(connection: Connection) -> None:
-            reviews.save(connection, task_id=task.id, payload=dump_record(record))
+            tasks.save(connection, task_id=task.id, payload=dump_record(record))
             tasks.finish(connection, task_id=task.id)
 
         await self._database.write("end", end)

@@ -1,6 +1,7 @@
 """Keep the requests of one turn within the context window of its model."""
 
 from dataclasses import replace
+from typing import Protocol
 
 from agent_core.agent.compaction.compactor import Compactor, IdleConversation
 from agent_core.agent.compaction.requests import (
@@ -9,11 +10,11 @@ from agent_core.agent.compaction.requests import (
     CompactionTarget,
 )
 from agent_core.agent.compaction.token_meter import ContextBounds
-from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.guards import Budget
 from agent_core.errors import ModelOverflow
 from agent_core.models import ModelRequest, Usage, estimate_input, list_shown
 from agent_core.state.conversations.compactions import Compaction
+from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.people.people import Person
 from agent_core.transcript import Message
 
@@ -23,13 +24,24 @@ _REGROWTH = 1.1
 """Growth of a conversation after which a failed compaction is tried again."""
 
 
+class RecordedTurn(Protocol):
+    """The part of a turn's journal that a compaction needs."""
+
+    @property
+    def shelf(self) -> TranscriptPlace:
+        """The place of the turn's messages."""
+
+    async def begin(self) -> None:
+        """Write the turn to disk, so that a compaction can refer to it. Raises `StoreError`."""
+
+
 class TurnContextWindow:
     """The loop's `ContextWindow` for one turn."""
 
     def __init__(
         self,
         compactor: Compactor,
-        turn: TurnJournal,
+        turn: RecordedTurn,
         payer: Person,
         compaction: Compaction | None = None,
     ) -> None:

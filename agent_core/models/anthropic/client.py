@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 
 import aiohttp
 import anthropic
@@ -264,31 +264,19 @@ class AnthropicModel:
 
     async def check(self, model: str) -> None:
         """Request the model's description, which is free; see the contract."""
-        try:
-            async with asyncio.timeout(_CHECK_SECONDS):
-                await self._client.models.retrieve(model)
-        except TimeoutError as error:
-            raise ModelUnreachable(
-                f"Anthropic gave no answer within {_CHECK_SECONDS:g} s."
-            ) from error
-        except WIRE_ERRORS as error:
-            raise translate_error(error, False, time.time()) from error
+        async with _within(_CHECK_SECONDS, "gave no answer", late=ModelUnreachable):
+            await self._client.models.retrieve(model)
 
     async def count(self, request: ModelRequest) -> int:
         """The input tokens of a request, as the API counts them; see the contract."""
         body = render_count(self._image_support.spare(request))
-        try:
-            async with asyncio.timeout(_COUNT_SECONDS):
-                answer = await self._client.post(
-                    "/v1/messages/count_tokens",
-                    cast_to=object,
-                    content=chunk_large(body),
-                    options={"headers": {"Content-Length": str(len(body))}},
-                )
-        except TimeoutError as error:
-            raise ModelBusy(f"Anthropic gave no count within {_COUNT_SECONDS:g} s.") from error
-        except WIRE_ERRORS as error:
-            raise translate_error(error, False, time.time()) from error
+        async with _within(_COUNT_SECONDS, "gave no count"):
+            answer = await self._client.post(
+                "/v1/messages/count_tokens",
+                cast_to=object,
+                content=chunk_large(body),
+                options={"headers": {"Content-Length": str(len(body))}},
+            )
         tokens = answer.get("input_tokens") if isinstance(answer, dict) else None
         if not isinstance(tokens, int):
             raise ModelBusy("Anthropic's answer holds no count of tokens.")
@@ -297,42 +285,41 @@ class AnthropicModel:
     async def submit(self, request: ModelRequest, mark: str) -> str:
         """Submit a request as a batch of one; see the contract."""
         body = render_request(request, cache_ttl=self._cache_ttl, effort=self._effort)
-        with _translating("took no batch"):
-            async with asyncio.timeout(_BATCH_SECONDS):
-                return await batches.submit(self._client, body, mark)
+        async with _within(_BATCH_SECONDS, "took no batch"):
+            return await batches.submit(self._client, body, mark)
 
     async def find_batch(self, model: str, mark: str, since: int) -> str | None:
         """Find the batch of a request; see the contract."""
         del model  # the batches of a key are of all models
-        with _translating("listed no batches"):
-            async with asyncio.timeout(_BATCH_SECONDS):
-                return await batches.find(self._client, mark, since)
+        async with _within(_BATCH_SECONDS, "listed no batches"):
+            return await batches.find(self._client, mark, since)
 
     async def collect(self, model: str, batch_id: str, mark: str) -> ModelAnswer | None:
         """Return the answer of a batch; see the contract."""
-        with _translating("gave no result of a batch"):
-            async with asyncio.timeout(_BATCH_SECONDS):
-                return await batches.collect(self._client, model, batch_id, mark)
+        async with _within(_BATCH_SECONDS, "gave no result of a batch"):
+            return await batches.collect(self._client, model, batch_id, mark)
 
     async def cancel(self, model: str, batch_id: str) -> None:
         """Cancel a batch; see the contract."""
         del model
-        with _translating("cancelled no batch"):
-            async with asyncio.timeout(_BATCH_SECONDS):
-                await self._client.messages.batches.cancel(batch_id)
+        async with _within(_BATCH_SECONDS, "cancelled no batch"):
+            await self._client.messages.batches.cancel(batch_id)
 
     async def close(self) -> None:
         """Close connections."""
         await self._client.close()
 
 
-@contextmanager
-def _translating(what: str) -> Iterator[None]:
-    """Raise what a call about batches raises as the core's errors."""
+@asynccontextmanager
+async def _within(
+    seconds: float, what: str, late: type[ModelError] = ModelBusy
+) -> AsyncIterator[None]:
+    """Limit the time of a call, and raise what it raises as the core's errors."""
     try:
-        yield
+        async with asyncio.timeout(seconds):
+            yield
     except TimeoutError as error:
-        raise ModelBusy(f"Anthropic {what} within {_BATCH_SECONDS:g} s.") from error
+        raise late(f"Anthropic {what} within {seconds:g} s.") from error
     except WIRE_ERRORS as error:
         raise translate_error(error, False, time.time()) from error
 

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from agent_core.ids import ApprovalId, PersonId, SessionId
+from agent_core.state.engine.connection import read_all
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all
 
 Scope = Literal["once", "session", "always"]
 

@@ -9,9 +9,8 @@ from typing import Any, Literal
 
 from agent_core.errors import StoreDamaged
 from agent_core.ids import MessageId, PersonId, SessionId, TurnId
-from agent_core.state.engine.connection import checksum
+from agent_core.state.engine.connection import checksum, read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all, read_one
 
 CompactionReason = Literal["near", "overflow", "asked", "idle"]
 """The threshold was passed, the provider found the input too long, somebody asked for it, or the

@@ -6,8 +6,8 @@ from agent_core.ids import ConversationId, PersonId, SessionId
 from agent_core.state.conversations import compactions
 from agent_core.state.conversations.sessions import Conversation, Session, end
 from agent_core.state.conversations.transcripts import ForkPoint
+from agent_core.state.engine.connection import read_all
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from agent_core.ids import CallId, PersonId, QuestionId, TurnId
+from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all, read_one
 
 Kind = Literal[
     "choice",

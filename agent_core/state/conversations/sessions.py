@@ -20,9 +20,8 @@ from agent_core.ids import (
     TurnId,
 )
 from agent_core.state.conversations.plans import Plan, read_plan
-from agent_core.state.engine.connection import checksum
+from agent_core.state.engine.connection import checksum, read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all, read_one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +223,7 @@ def find_open(connection: Connection, *, conversation_id: ConversationId) -> Ses
         " WHERE conversation_id = :conversation_id AND ended_at IS NULL ORDER BY id DESC LIMIT 1",
         {"conversation_id": conversation_id},
     )
-    return read_one(Session, found, plan=read_plan)
+    return read_one(Session, found, plan=_read_plan)
 
 
 def insert(
@@ -300,7 +299,11 @@ def use(connection: Connection, *, session_id: SessionId, now: int) -> Session |
         f"UPDATE sessions SET last_at = :now WHERE id = :session_id RETURNING {_SESSION}, ended_at",
         {"session_id": session_id, "now": now},
     )
-    return read_one(_read_open, found, plan=read_plan)
+    return read_one(_read_open, found, plan=_read_plan)
+
+
+def _read_plan(stored: str) -> Plan:
+    return read_plan(stored) if stored else ()
 
 
 def _read_open(ended_at: int | None, **fields: Any) -> Session | None:

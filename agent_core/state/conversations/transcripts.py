@@ -7,8 +7,8 @@ from typing import Literal
 
 from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
 from agent_core.state.conversations.sessions import HELPERS, TASKS, is_direct
+from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all, read_one
 
 _NEWEST = 2**62
 

@@ -15,8 +15,8 @@ from agent_core.ids import (
     TurnId,
 )
 from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all, read_one
 from agent_core.transcript import ImagePart, UntrustedSource, dump_parts, read_images
 
 TurnState = Literal["running", "answered", "stopped", "refused", "exhausted", "failed"]

@@ -5,8 +5,8 @@ from typing import Any
 
 from agent_core.ids import JobId, PersonId, TurnId
 from agent_core.state.conversations.sessions import HELPERS
+from agent_core.state.engine.connection import read_all
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

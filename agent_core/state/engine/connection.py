@@ -1,4 +1,8 @@
-"""An SQLite connection on its own thread, commits of groups of writes, checksums of rows."""
+"""An SQLite connection on its own thread, commits of groups of writes, checksums of rows.
+
+Also rows as records: a statement names its columns like the fields of the record, with `AS` where
+they differ.
+"""
 
 import asyncio
 import os
@@ -7,7 +11,7 @@ import sqlite3
 import traceback
 import zlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -230,3 +234,24 @@ def _encode(value: str | int | None) -> str:
     if isinstance(value, str):
         return f"s{len(value)}:{value}"
     return f"i{int(value)};"
+
+
+Decode = Callable[[Any], object]
+"""Makes the value of a field of that of its column."""
+Decoders = Mapping[str, Decode]
+
+
+def read_all(kind: Callable[..., T], rows: sqlite3.Cursor, /, **decode: Decode) -> list[T]:
+    """Return a record of each row; `decode` has what some of its fields need."""
+    names = [column[0] for column in rows.description]
+    records = []
+    for row in rows:
+        fields = dict(zip(names, row, strict=True))
+        fields.update((name, make(fields[name])) for name, make in decode.items())
+        records.append(kind(**fields))
+    return records
+
+
+def read_one(kind: Callable[..., T], rows: sqlite3.Cursor, /, **decode: Decode) -> T | None:
+    """Return the record of the only row, or of the first; None if there is none."""
+    return next(iter(read_all(kind, rows, **decode)), None)

@@ -6,16 +6,8 @@ from agent_core.ids import AccountId, JobId, PersonId
 from agent_core.state.engine.database import Connection
 
 
-def move_all(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move all jobs of `absorbed` and their deferred messages to `kept`.
-
-    A home chat that only `absorbed` has chosen moves, too.
-    """
-    for table in ("jobs", "deferred_messages"):
-        connection.execute(
-            f"UPDATE {table} SET person_id = :kept WHERE person_id = :absorbed",
-            {"kept": kept, "absorbed": absorbed},
-        )
+def move_home(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
+    """Move a home chat that only `absorbed` has chosen to `kept`."""
     connection.execute(
         "UPDATE people SET (home_platform, home_chat) = (SELECT home_platform, home_chat"
         " FROM people WHERE id = :absorbed) WHERE id = :kept AND home_platform IS NULL",

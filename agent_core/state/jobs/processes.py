@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from agent_core.ids import ConversationId, PersonId, ProcessId, TurnId
+from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all, read_one
 
 ProcessState = Literal["running", "ended", "lost"]
 

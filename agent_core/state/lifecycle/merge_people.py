@@ -14,9 +14,8 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners
 from agent_core.state.memory import archive
-from agent_core.state.people import api_tokens, browser_logins, learning, reading_consents
+from agent_core.state.people import browser_logins, learning, reading_consents
 from agent_core.state.search import search
-from agent_core.state.webhooks import webhooks
 
 Rename = Callable[[str], str]
 """Map the key of a conversation to the key that it has for the other person."""
@@ -53,18 +52,17 @@ def merge(
     known = archive.list_known(connection, person_id=absorbed)
     archive.move(connection, out_of=absorbed, into=kept, archive_ids=known)
     move_queued(connection, kept=kept, absorbed=absorbed)
-    move_turns(connection, kept=kept, absorbed=absorbed)
-    move_usage(connection, kept=kept, absorbed=absorbed)
+    move_rows(connection, kept=kept, absorbed=absorbed)
+    for person_id in (kept, absorbed):
+        usage_sums.renew(connection, person_id=person_id)
     move_tasks(connection, kept=kept, absorbed=absorbed)
     move_questions(connection, kept=kept, absorbed=absorbed)
     approvals.move(connection, kept=kept, absorbed=absorbed)
-    api_tokens.move(connection, kept=kept, absorbed=absorbed)
-    webhooks.move(connection, kept=kept, absorbed=absorbed)
     browser_logins.delete_of(connection, person_id=absorbed)
     for person_id in (kept, absorbed):  # nobody agreed to show what both have now
         reading_consents.delete_of(connection, person_id=person_id)
     learning.keep_stricter(connection, kept=kept, absorbed=absorbed)
-    job_owners.move_all(connection, kept=kept, absorbed=absorbed)
+    job_owners.move_home(connection, kept=kept, absorbed=absorbed)
     move_accounts(connection, kept=kept, absorbed=absorbed)
     mark_absorbed(connection, kept=kept, absorbed=absorbed)
     close_duplicate_sessions(connection, person_id=kept, now=now)
@@ -165,7 +163,7 @@ def empty_conversation(
 def move_queued(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
     """Move messages of a person's turns, and those queued or undeliverable.
 
-    Each condition is that of an index. Must run before `move_turns`.
+    Each condition is that of an index. Must run before `move_rows`.
     """
     for condition in (
         "turn_id IN (SELECT id FROM turns WHERE person_id = :absorbed)",
@@ -178,22 +176,16 @@ def move_queued(connection: Connection, *, kept: PersonId, absorbed: PersonId) -
         )
 
 
-def move_turns(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move the turns of a person."""
-    connection.execute(
-        "UPDATE turns SET person_id = :kept WHERE person_id = :absorbed",
-        {"kept": kept, "absorbed": absorbed},
-    )
+def move_rows(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
+    """Move what only names its person: turns with their cost, jobs, tokens and webhooks.
 
-
-def move_usage(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move the cost of a person's calls: two quotas become one."""
-    connection.execute(
-        "UPDATE usage SET person_id = :kept WHERE person_id = :absorbed",
-        {"kept": kept, "absorbed": absorbed},
-    )
-    for person_id in (kept, absorbed):
-        usage_sums.renew(connection, person_id=person_id)
+    Two quotas become one.
+    """
+    for table in ("turns", "usage", "jobs", "deferred_messages", "api_tokens", "webhooks"):
+        connection.execute(
+            f"UPDATE {table} SET person_id = :kept WHERE person_id = :absorbed",
+            {"kept": kept, "absorbed": absorbed},
+        )
 
 
 def move_tasks(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:

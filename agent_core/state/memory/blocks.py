@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 
 from agent_core.ids import BlockId, PersonId
+from agent_core.state.engine.connection import Decoders, read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import Decoders, read_all, read_one
 from agent_core.state.people import people
 
 TEAM = "team"

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.ids import PersonId, SessionId, TurnId
+from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all, read_one
 
 Kind = Literal["turn", "memory", "erase"]
 

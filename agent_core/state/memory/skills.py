@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
+from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all, read_one
 
 SkillState = Literal["draft", "trial", "active", "stale", "archived", "gone"]
 """A skill that the agent wrote is a draft until its cases pass, then on trial until its use proves

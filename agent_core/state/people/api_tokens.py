@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.ids import PersonId
+from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all, read_one
 
 TokenScope = Literal["mcp", "api", "manage"]
 """What a token opens: the tools of `/mcp`, the API to ask and read, or all of the API."""
@@ -90,11 +90,3 @@ def delete(connection: Connection, *, person_id: PersonId, token_id: int) -> str
         {"id": token_id, "person_id": person_id},
     ).fetchone()
     return str(row[0]) if row else ""
-
-
-def move(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move a person's tokens to the person they were merged into."""
-    connection.execute(
-        "UPDATE api_tokens SET person_id = :kept WHERE person_id = :absorbed",
-        {"kept": kept, "absorbed": absorbed},
-    )

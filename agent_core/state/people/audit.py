@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 
 from agent_core.ids import PersonId
+from agent_core.state.engine.connection import read_all
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from agent_core.state.engine.connection import read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_one
 
 Purpose = Literal["claim", "pairing"]
 

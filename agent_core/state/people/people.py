@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from agent_core.ids import AccountId, PersonId
+from agent_core.state.engine.connection import Decoders, read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import Decoders, read_all, read_one
 
 Role = Literal["owner", "member"]
 Kind = Literal["human", "room", "team", "block"]

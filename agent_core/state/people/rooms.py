@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.ids import PersonId, RoomId
+from agent_core.state.engine.connection import Decoders, read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import Decoders, read_all, read_one
 from agent_core.state.people import people
 
 Mode = Literal["person", "full", "room", "off"]

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import InboxId, PersonId, TurnId
+from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all, read_one
 
 _DONE = "state = 'done', payload = CASE WHEN platform = 'console' THEN payload ELSE '' END"
 """A done event of a turn is in the transcript; the console page shows its own events again."""

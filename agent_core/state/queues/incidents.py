@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agent_core.state.engine.connection import read_all
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all
 
 Details = Mapping[str, str | int]
 """Values for the sentence about an incident."""

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId
+from agent_core.state.engine.connection import read_all
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all
 
 RUNNING = "running"
 

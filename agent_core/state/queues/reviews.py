@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import MessageId, PersonId, TurnId
+from agent_core.state.engine.connection import read_all
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all
 from agent_core.state.memory import ledger
 from agent_core.state.queues import tasks
 from agent_core.transcript import ToolCallPart, load_parts

@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId, TaskId
+from agent_core.state.engine.connection import read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_one
 
 _IS_OPEN = "state IN ('owed', 'running')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""

@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all, read_one
 from agent_core.state.webhooks.webhooks import Webhook
 
 DeliveryState = Literal["waiting", "sent", "failed"]

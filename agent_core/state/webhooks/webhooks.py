@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal, get_args
 
 from agent_core.ids import PersonId
+from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.records import read_all, read_one
 
 EventKind = Literal["turn.started", "turn.ended", "memory.changed", "question.asked"]
 """The kinds of events that happen to a person."""
@@ -241,14 +241,6 @@ def restore(connection: Connection, *, webhook: Webhook, place: str) -> None:
         "UPDATE webhooks SET removed_at = NULL, place = :place, failures = 0, due_at = 0"
         " WHERE id = :id AND person_id = :person_id",
         {"id": webhook.id, "person_id": webhook.person_id, "place": place},
-    )
-
-
-def move(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move a person's webhooks to the person they were merged into."""
-    connection.execute(
-        "UPDATE webhooks SET person_id = :kept WHERE person_id = :absorbed",
-        {"kept": kept, "absorbed": absorbed},
     )
 
 

@@ -780,7 +780,6 @@ def test_every_query_module_is_covered() -> None:
         "images",
         "foreign_sessions",
         "late",
-        "records",
         "version",
     }
     no_queries |= {file.stem for file in (folder / "backups").glob("*.py")}
