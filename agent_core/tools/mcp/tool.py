@@ -99,7 +99,7 @@ class McpTool(ServerTool):
     ) -> Sequence[Action]:
         """A run on the server; a deletion, too, if the server itself calls the tool destructive."""
         kinds: tuple[ActionKind, ...] = ("run", "delete") if self._tool.is_destructive else ("run",)
-        return [self._make_action(kind, self._tool.name, arguments) for kind in kinds]
+        return tuple(self._make_action(kind, self._tool.name, arguments) for kind in kinds)
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Call the tool on its server."""
