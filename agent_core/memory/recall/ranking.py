@@ -221,9 +221,11 @@ class Ranking:
 
         People are addressed by name more often than they are spoken about.
         """
-        names = find_named(askers, self._by_word.keys())
+        names = find_named(askers, {term.word for term in self._query.terms})
+        # Where two people write, hardly anyone writes a name: such a name weighs as a usual word.
         self._named = {
-            name: max(self._by_word[word] for word in words) for name, words in names.items()
+            name: max(self._by_word.get(word, self._usual) for word in words)
+            for name, words in names.items()
         }
         of_names = set[str]().union(*names.values())
         self._worths = [

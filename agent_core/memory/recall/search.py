@@ -103,11 +103,14 @@ def _choose(
     likely = heapq.nlargest(LIKELY, zip(scores.values(), scores, strict=True))
     message_ids = sorted({search.message_of(one) for _, one in likely})
     authors = passages.list_authors(connection, field=field, message_ids=message_ids)
-    terms = {term.word: term for term in weights}
-    named = find_named({asker for _, asker in authors.values()}, terms.keys())
-    worths = {name: max(weights[terms[word]] for word in words) for name, words in named.items()}
-    of_names = {terms[word] for words in named.values() for word in words}
     usual = sum(weights.values()) / max(len(weights), 1)
+    terms = {term.word: term for term in query.terms}
+    named = find_named({asker for _, asker in authors.values()}, terms.keys())
+    worths = {
+        name: max(weights.get(terms[word], usual) for word in words)
+        for name, words in named.items()
+    }
+    of_names = {terms[word] for words in named.values() for word in words} & weights.keys()
 
     def rate(score: float, one: PassageId) -> float:
         role, asker = authors.get(search.message_of(one), ("", ""))

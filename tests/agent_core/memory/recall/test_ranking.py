@@ -7,6 +7,7 @@ from agent_core.memory.recall.query import read_query
 from agent_core.memory.recall.ranking import Ranking
 from agent_core.state.search.passages import FoundMessage, Passage
 from agent_core.state.search.search import Speaker
+from agent_core.state.tokenizer import cut
 
 Window = list[Passage]
 
@@ -105,6 +106,14 @@ def test_what_the_named_person_said_comes_before_what_was_said_to_them() -> None
     by_them = say(1, "pottery is calm", by="Caroline")
     assert order("What does Caroline think of pottery?", [to_them], [by_them]) == [1, 2]
     assert order("What does Melanie think of pottery?", [to_them], [by_them]) == [2, 1]
+
+
+def test_people_are_known_by_name_where_nobody_writes_their_names() -> None:
+    query = read_query("What food does Caroline like?")
+    weights = {term: 3.0 for term in query.terms if term.word not in cut("Caroline")}
+    ranking = Ranking(query, weights, lambda moment: datetime.fromtimestamp(moment / 1000, UTC))
+    windows = [[say(2, "I like rice", by="Melanie")], [say(1, "I like rice", by="Caroline")]]
+    assert [one.message.id for one in ranking.rank(windows)] == [1, 2]
 
 
 def test_what_authors_tell_of_themselves_comes_before_what_they_tell_of_the_reader() -> None:

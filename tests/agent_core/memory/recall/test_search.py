@@ -147,3 +147,13 @@ def test_the_words_of_a_named_person_are_found_among_many_that_only_name_them(
     assert POOL + 2 < LIKELY
     found = search(connection, "What did Ann say of the pottery?", limit=POOL)
     assert found.hits[0].message.id == told
+
+
+def test_the_words_of_a_named_person_are_found_where_nobody_writes_names(
+    connection: sqlite3.Connection, dialogue: Dialogue
+) -> None:
+    ben = add_person(connection, "ben")
+    (told,) = say(connection, dialogue, "the pottery is closed")
+    say(connection, dialogue, *["the pottery is open"] * (POOL + 1), by=ben)
+    found = search(connection, "What did Ann say of the pottery?", limit=POOL)
+    assert found.hits[0].message.id == told
