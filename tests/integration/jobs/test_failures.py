@@ -4,9 +4,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from agent_core.errors import ModelRejected
 from agent_core.ids import PersonId
@@ -327,8 +325,7 @@ async def test_a_retry_survives_a_clock_set_back_a_year(tmp_path: Path) -> None:
 
 
 async def test_a_spent_budget_pauses_no_job(tmp_path: Path) -> None:
-    today = datetime.now(ZoneInfo("Europe/Berlin"))  # ceilings go by the clock on the wall
-    clock = Clock(today.year, today.month, today.day, 12)
+    clock = noon()
     limit = {
         "TALARIA_COST__PERSON_DAY_TOKENS": "50000",
         "TALARIA_MODEL__NAME": "fake-1",  # without a price, so that tokens are counted

@@ -35,7 +35,10 @@ async def events(database: Database) -> list[tuple[str, list[int]]]:
 async def test_a_long_command_is_started_read_and_waited_for(desk: Desk) -> None:
     process = await start(desk, "echo one; read -r line; echo $line; exit 3")
     assert process == "p1"
-    assert (await desk.say("process", action="read", id="p1")).startswith("one\n[p1 has run")
+    async with asyncio.timeout(10):
+        while (said := await desk.say("process", action="read", id="p1")).startswith("[No new"):
+            await asyncio.sleep(0.02)
+    assert said.startswith("one\n[p1 has run")
     assert await desk.say("process", action="write", id="p1", text="two\n") == "Sent to p1."
     said = await desk.say("process", action="wait", id="p1")
     assert said == "two\n[p1 ended with exit status 3, after 0 s.]"
