@@ -7,8 +7,10 @@ import platform
 import shutil
 import signal
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -155,6 +157,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.examples)
+    _share_out_platforms(items)
+
+
+def _share_out_platforms(items: list[pytest.Item]) -> None:
+    """Leave each journey one platform for `make test`; its name decides which.
+
+    `make test-thorough` plays it on the others.
+    """
+    rows: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        row = getattr(item, "callspec", None)
+        if row and "platform" in row.params and "journeys" in item.path.parts:
+            rows[item.nodeid.replace(str(row.params["platform"]), "")].append(item)
+    for name, same in rows.items():
+        for number, item in enumerate(same):
+            if number != crc32(name.encode()) % len(same):
+                item.add_marker(pytest.mark.thorough)
 
 
 def pytest_collection_finish() -> None:
