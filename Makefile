@@ -6,13 +6,15 @@ BIN := $(VENV)/bin
 # `make run` installs what the gateway runs with; every other target adds the development tools.
 RUNTIME := $(VENV)/ready-run
 READY := $(VENV)/ready
-# Most tests wait more than they compute: two workers per core keep it busy.
-WORKERS ?= 4
-# A test that hangs for four minutes prints its stack and fails; a new worker continues.
-TESTS = $(BIN)/pytest -n $(WORKERS) --dist worksteal \
-	-o faulthandler_timeout=240 -o faulthandler_exit_on_timeout=true
-# Folders without tests of a whole gateway; the marker leaves out those that start a process. They
-# run in three parts: adapters mostly wait, and a worker of pytest-xdist would collect all of them.
+# A test that hangs for four minutes prints its stack and ends its part, or its worker.
+PYTEST := $(BIN)/pytest -q -o faulthandler_timeout=240 -o faulthandler_exit_on_timeout=true
+# `make test` runs in parts. Each collects its own folders only; workers of pytest-xdist collect all.
+# Tests wait as much as they compute, so two parts per core keep it busy.
+TEST_1 := tests/integration/interfaces tests/architecture
+TEST_2 := tests/integration --ignore=tests/integration/interfaces
+TEST_3 := tests/agent_core
+TEST_4 := tests --ignore=tests/agent_core --ignore=tests/architecture --ignore=tests/integration
+# Folders without tests of a whole gateway; the marker leaves out those that start a process.
 FAST_1 := tests/adapters tests/gateway
 FAST_2 := tests/agent_core/[a-r]* tests/architecture tests/tools
 FAST_3 := tests/agent_core/[s-z]*
@@ -23,7 +25,7 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test test-thorough test-fast fast-1 fast-2 fast-3 check run demo bench first-hour faults docs hooks lock release-check clean
+.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-thorough test-fast fast-1 fast-2 fast-3 check run demo bench first-hour faults docs hooks lock release-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -67,18 +69,20 @@ lint: $(READY) ## Run the linters, the type checker and the import rules
 	$(BIN)/lint-imports
 
 test: $(READY) ## Run the tests but the thorough ones; nothing leaves this machine
-	$(TESTS) -m "not long and not thorough"
+	@$(MAKE) -j4 -k --no-print-directory test-1 test-2 test-3 test-4
+
+test-1 test-2 test-3 test-4: test-%:
+	@$(PYTEST) -p no:cacheprovider -m "not long and not thorough" --hypothesis-profile=few $(TEST_$*)
 
 # These compute more than they wait.
-test-thorough: WORKERS = 2
-test-thorough: $(READY) ## Run the tests with kills, containers, a browser or npm (CI does)
-	$(TESTS) -m "thorough and not long"
+test-thorough: $(READY) ## Run the thorough tests: kills, containers, browsers, repetitions (CI does)
+	$(PYTEST) -n 2 --dist worksteal -m "(thorough or examples) and not long"
 
 test-fast: $(READY) ## Run the quick tests: no process, no gateway, no long search
 	@$(MAKE) -j3 -k $(SYNC) --no-print-directory fast-1 fast-2 fast-3
 
 fast-1 fast-2 fast-3: fast-%:
-	@$(BIN)/pytest -q -p no:cacheprovider -m "not long and not process and not slow" $(FAST_$*)
+	@$(BIN)/pytest -q -p no:cacheprovider -m "not long and not thorough and not process and not slow" $(FAST_$*)
 
 check: lint test ## Run what must pass before a commit
 

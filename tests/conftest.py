@@ -30,6 +30,8 @@ FOREIGN_PREFIXES = (
 )
 GATEWAY_FOLDERS = {"contracts", "faults", "integration", "journeys"}
 """Folders whose tests start whole gateways, and many of them processes."""
+COSTLY = ("process", "slow")
+"""Marks of tests of which `make test` runs one row."""
 PROCESS_FIXTURES = {"run_script", "start_script"}
 PROXIES = {"http_proxy", "https_proxy", "all_proxy", "ws_proxy", "wss_proxy"}
 
@@ -141,6 +143,7 @@ _ = platform.uname().processor  # OpenAI's SDK asks for it, and Python starts `u
 sys.addaudithook(_watch)
 # A shared machine stalls for longer than any deadline: timings belong to the benchmarks.
 settings.register_profile("talaria", deadline=None, max_examples=30)
+settings.register_profile("few", deadline=None, max_examples=10)  # for `make test`
 settings.register_profile("long", deadline=None, max_examples=500)  # for `make faults`
 settings.load_profile("talaria")
 
@@ -157,23 +160,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.examples)
-    _share_out_platforms(items)
+    _leave_out_repetitions(items)
 
 
-def _share_out_platforms(items: list[pytest.Item]) -> None:
-    """Leave each journey one platform for `make test`; its name decides which.
+def _leave_out_repetitions(items: list[pytest.Item]) -> None:
+    """Mark as thorough all rows but one of costly tests, and all journeys of a file but the first.
 
-    `make test-thorough` plays it on the others.
+    The name of a test decides which row `make test` runs, so that each platform has its turn.
     """
     rows: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        row = getattr(item, "callspec", None)
-        if row and "platform" in row.params and "journeys" in item.path.parts:
-            rows[item.nodeid.replace(str(row.params["platform"]), "")].append(item)
+        if item.get_closest_marker("thorough") is None:
+            rows[item.nodeid.partition("[")[0]].append(item)
+    begun: set[Path] = set()
     for name, same in rows.items():
+        path = same[0].path
+        is_repetition = "journeys" in path.parts and path in begun
+        is_costly = "contracts" not in path.parts and any(map(same[0].get_closest_marker, COSTLY))
+        kept = crc32(name.encode()) % len(same)
         for number, item in enumerate(same):
-            if number != crc32(name.encode()) % len(same):
+            if is_repetition or (is_costly and number != kept):
                 item.add_marker(pytest.mark.thorough)
+        begun.add(path)
 
 
 def pytest_collection_finish() -> None:

@@ -70,7 +70,7 @@ def read(adapter: ChatAdapter, event: RawEvent) -> tuple[str, bool]:
     return (found.text if isinstance(found, InboundMessage) else ""), True
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 async def test_malformed_events_of_discord_harm_no_others(discord_api: DiscordEmulator) -> None:
     api, random = discord_api, Random(SEED)
     channel = api.channel(api.guild("House", [1, 2]))
@@ -96,7 +96,7 @@ async def test_malformed_events_of_discord_harm_no_others(discord_api: DiscordEm
 discord_events = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 async def test_malformed_events_of_slack_harm_no_others(slack_api: SlackEmulator) -> None:
     api, random = slack_api, Random(SEED)
     api.redelivers_unacked = False
@@ -121,7 +121,7 @@ async def test_malformed_events_of_slack_harm_no_others(slack_api: SlackEmulator
     assert parked > 100
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 async def test_malformed_updates_of_telegram_harm_no_others(telegram_api: TelegramEmulator) -> None:
     api, random = telegram_api, Random(SEED)
     api.user(telegram.ANNA)

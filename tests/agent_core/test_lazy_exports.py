@@ -55,6 +55,7 @@ def test_a_module_is_imported_for_its_own_names_only() -> None:
     assert done.stdout == "False True False True\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.process
 def test_every_name_can_be_found() -> None:
     """A name must not be that of a module beside it, which would hide it once imported."""

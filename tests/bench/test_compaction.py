@@ -20,6 +20,7 @@ async def hold(turns: int) -> Outcome:
     return await play(script(1, turns), rules, is_blank=False)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("turns", [80, pytest.param(301, marks=pytest.mark.long)])
 async def test_a_long_conversation_stays_below_its_share_of_the_goal(turns: int) -> None:
     outcome = await hold(turns)

@@ -171,6 +171,7 @@ def test_the_same_seed_invents_the_same_conversations() -> None:
         assert one() == other()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shape", list(invent()))
 def test_a_search_beats_plain_full_text_search_on_conversations_of_every_shape(shape: str) -> None:
     """The weights are set on odd samples; this is an even one."""

@@ -136,7 +136,7 @@ def test_wide_letters_are_never_halved() -> None:
     assert all(unicodedata.category(letter) == "So" for part in parts for letter in part)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text",
     [

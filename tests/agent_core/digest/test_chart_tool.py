@@ -48,6 +48,7 @@ def draw(**more: object) -> bytes:
     return chart_drawer.draw(chart_drawer.read_order(json.dumps({"unit": "", **bars(**more)})))
 
 
+@pytest.mark.thorough
 async def test_a_chart_goes_out_with_the_answer_once(desk: Desk) -> None:
     result = await desk.call("chart", bars(unit="commits"))
     assert result.text == "commits-this-week.png goes out with your answer."
@@ -68,6 +69,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "order",
     [
@@ -83,6 +85,7 @@ def test_labels_of_any_kind_are_drawn_without_complaint(order: dict[str, object]
     assert size(draw(**order)) == (1000, 560)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kind", "labels", "values"),
     [

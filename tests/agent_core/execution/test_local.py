@@ -187,6 +187,7 @@ asyncio.run(main())
 
 
 @needs_landlock
+@pytest.mark.thorough
 @pytest.mark.process
 async def test_the_program_of_the_reapers_ends_with_a_gateway_that_is_killed(
     tmp_path: Path,

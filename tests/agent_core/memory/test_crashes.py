@@ -26,6 +26,7 @@ AFTERWARDS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("work", WORKS)
 async def test_what_the_ledger_had_is_in_the_files_after_the_next_start(

@@ -106,7 +106,7 @@ def test_a_walk_gives_each_next_slot_also_across_changes_of_the_clock() -> None:
     assert wrong == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", HARD)
 def test_slots_are_what_cron_does_around_every_jump_of_hard_zones(name: str) -> None:
     zone = find_zone(name)

@@ -44,6 +44,7 @@ async def say_with(
     await harness.chat.says(text, attachments=list(attachments), **fields)
 
 
+@pytest.mark.thorough
 async def test_a_picture_is_shown_to_the_model_in_every_turn_of_the_conversation(
     tmp_path: Path,
 ) -> None:

@@ -171,6 +171,7 @@ def _lie(data: bytes, real: int, claimed: int) -> bytes:
 BOMB = bytes(100_000_000)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "make",
     [

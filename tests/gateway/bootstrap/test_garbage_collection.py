@@ -33,7 +33,7 @@ def _make_old_knot() -> weakref.ref[Knot]:
     return weakref.ref(knot)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_old_objects_are_left_alone_in_a_rush() -> None:
     garbage_collection.freeze_all()
     knot = _make_old_knot()
@@ -42,7 +42,7 @@ def test_old_objects_are_left_alone_in_a_rush() -> None:
     assert len(population) == 200_000
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 async def test_old_garbage_goes_in_a_quiet_moment() -> None:
     garbage_collection.freeze_all()
     knot = _make_old_knot()
@@ -58,7 +58,7 @@ async def test_old_garbage_goes_in_a_quiet_moment() -> None:
     collecting.cancel()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 async def test_a_rush_that_never_ends_is_no_excuse() -> None:
     garbage_collection.freeze_all()
     knot = _make_old_knot()

@@ -79,6 +79,7 @@ def test_no_sdk_is_imported_before_its_plug_is_on() -> None:
     assert loaded_sdks(code) == ""
 
 
+@pytest.mark.thorough
 def test_no_module_of_the_gateway_imports_an_sdk_but_those_loaded_late() -> None:
     late = {f"gateway.interfaces.mcp_server.{name}" for name in ("http", "server", "stdio")}
     names = [

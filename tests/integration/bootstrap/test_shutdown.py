@@ -80,6 +80,7 @@ async def counts(harness: Harness) -> tuple[int, int, int]:
     return one, two, three
 
 
+@pytest.mark.thorough
 async def test_a_live_message_continues_in_the_next_process(tmp_path: Path) -> None:
     chat, gate = FakeChat(), Gate()
     words, answer = ask(RECALL, text="Looking for tea")

@@ -85,6 +85,7 @@ async def check(setup: Setup, shape: str) -> dict[str, str]:
     return {one["id"].removeprefix("chat-"): one["status"] for one in results}
 
 
+@pytest.mark.thorough
 async def test_the_api_complies_with_open_responses(setup: Setup) -> None:
     """Its tools would run in the client, and Talaria's run in the gateway."""
     setup.model.plays = [say("A bluebird ", "sings.") for _ in range(20)]
@@ -96,6 +97,7 @@ async def test_the_api_complies_with_open_responses(setup: Setup) -> None:
     }
 
 
+@pytest.mark.thorough
 async def test_the_api_complies_with_openais_chat(setup: Setup) -> None:
     setup.model.plays = [say("A bluebird ", "sings.") for _ in range(20)]
     found = await check(setup, "openai-chat")

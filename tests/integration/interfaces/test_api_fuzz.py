@@ -46,7 +46,7 @@ async def tell(running: Served, side: Side) -> None:
                 assert answer.status in (200, 201), await answer.text()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.process
 async def test_fuzzed_requests_get_no_500_and_nothing_of_another_person(home: Path) -> None:
     done = await fuzz(home, tokens=20, examples=6, is_fixed=True)

@@ -127,6 +127,7 @@ def test_a_backup_brings_back_everything_but_the_tokens(home: Path, tmp_path: Pa
     assert "the key is with Ada" in answer.out
 
 
+@pytest.mark.thorough
 def test_a_new_machine_is_set_up_from_an_encrypted_backup(home: Path, tmp_path: Path) -> None:
     target, new = tmp_path / "b.tar.gz.age", tmp_path / "new"
     assert talaria(home, "backup", str(target), BACKUP_PASSPHRASE="open sesame").code == 0
@@ -209,7 +210,7 @@ def test_a_broken_backup_gets_one_sentence(
     assert data(home) == before
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_killed_backup_leaves_no_file_that_looks_complete(home: Path, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -224,7 +225,7 @@ def test_a_killed_backup_leaves_no_file_that_looks_complete(home: Path, tmp_path
     assert talaria(home, "backup", str(folder / "last.tar.gz")).code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_killed_restore_leaves_the_old_home_or_the_new(home: Path, tmp_path: Path) -> None:
     backup = tmp_path / "b.tar.gz"
     assert talaria(home, "backup", str(backup)).code == 0

@@ -138,6 +138,7 @@ def test_settings_that_exclude_each_other_or_lack_keys_are_refused(
     assert (done.code, "must be an absolute path" in done.err) == (2, True)
 
 
+@pytest.mark.thorough
 async def test_nightly_backups_go_to_another_disk_encrypted_and_old_ones_go(
     tmp_path: Path,
 ) -> None:

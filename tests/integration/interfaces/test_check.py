@@ -182,6 +182,7 @@ def test_it_reports_a_kernel_without_landlock(home: Path) -> None:
     assert found["text"] == ("this kernel lacks Landlock (Linux 5.13), so readers can open files")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
 async def test_the_environment_of_a_running_gateway_holds_no_token(home: Path) -> None:
     tokens = {"GITHUB_TOKEN": "ghp_" + "a" * 36, "HONCHO_API_KEY": "hch-only-a-test"}
@@ -236,6 +237,7 @@ def test_it_says_whether_commands_can_run(home: Path) -> None:
     assert 'tools.backend = "local" allows them' in findings(home, 0)["tools"]["text"]
 
 
+@pytest.mark.thorough
 def test_it_says_why_commands_can_not_run_elsewhere(home: Path) -> None:
     nobody = {"TALARIA_TOOLS__DOCKER_IMAGE": "x", "DOCKER_HOST": "unix:///nobody.sock"}
     found = findings(home, 0, TALARIA_TOOLS__BACKEND="docker", **nobody)["tools"]
@@ -318,6 +320,7 @@ sys.exit(main(["run"]))
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not find_protection().seccomp, reason="this kernel has no seccomp")
 def test_a_home_that_stays_open_is_refused(home: Path) -> None:
     done = subprocess.run(

@@ -299,6 +299,7 @@ def run_without_root(home: Path, *words: str) -> subprocess.CompletedProcess[str
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's capabilities")
 @pytest.mark.parametrize("is_above", [False, True], ids=["home", "folder-above"])
 def test_a_home_of_somebody_else_is_one_sentence(tmp_path: Path, is_above: bool) -> None:
@@ -433,6 +434,7 @@ def test_the_log_and_the_page_are_set_by_variables_too(home: Path) -> None:
     assert "TALARIA_LOG__LEVEL must be one of" in reported(done)
 
 
+@pytest.mark.thorough
 def test_a_provider_whose_sdk_is_missing_names_the_extra_to_install(tmp_path: Path) -> None:
     """A failing module shadows the installed SDK on the path."""
     tmp_path.joinpath("openai.py").write_text(

@@ -360,7 +360,7 @@ def dump_all(connection: Connection, others: list[Person]) -> list[str]:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 async def test_no_address_shows_or_changes_what_belongs_to_somebody_else(crowd: Crowd) -> None:
     database = crowd.served.gateway.database
 

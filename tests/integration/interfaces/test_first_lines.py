@@ -102,6 +102,7 @@ async def test_a_job_is_shown_without_what_runs_it(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "first"),
     [

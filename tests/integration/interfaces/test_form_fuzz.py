@@ -13,6 +13,7 @@ from itertools import cycle, product
 from pathlib import Path
 
 import aiohttp
+import pytest
 import yarl
 from starlette.requests import Request
 from starlette.routing import Route
@@ -173,6 +174,7 @@ async def give_things(running: Served, home: Path, person: Person) -> None:
     await database.write("test", partial(hold, person=person))
 
 
+@pytest.mark.thorough
 async def test_no_form_fails_or_tells_or_changes_anything_of_another_person(home: Path) -> None:
     chat = FakeChat(limit=100_000)
     async with served(home, adapters={"fake": chat}, model=Planter()) as running:

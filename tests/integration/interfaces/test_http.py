@@ -332,6 +332,7 @@ async def test_a_port_in_use_is_one_plain_sentence(tmp_path: Path) -> None:
     assert (ran.code, ran.err.strip().splitlines()[-1]) == (2, sentence)
 
 
+@pytest.mark.thorough
 @pytest.mark.process
 def test_a_start_loads_a_server_for_a_port_and_no_api_before_it_is_asked() -> None:
     program = (

@@ -176,6 +176,7 @@ async def test_a_token_ends_with_the_access_of_its_person(setup: Setup, tmp_path
             )
 
 
+@pytest.mark.thorough
 async def test_a_program_on_this_computer_needs_no_token(setup: Setup) -> None:
     environ = {"PATH": os.environ["PATH"], "TALARIA_HOME": str(setup.home), "PYTHONPATH": str(ROOT)}
     server = StdioServerParameters(

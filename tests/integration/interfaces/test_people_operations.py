@@ -7,6 +7,8 @@ import zipfile
 from itertools import count
 from pathlib import Path
 
+import pytest
+
 from agent_core.memory.store import MemoryStore
 from agent_core.privacy.erasure.scrub import delete_loose_files, scrub_database
 from agent_core.state.engine.database import Database
@@ -55,6 +57,7 @@ async def test_export_and_erase_work_without_a_gateway(tmp_path: Path) -> None:
     assert "zebrana" not in talaria(home, "people", "list").out
 
 
+@pytest.mark.thorough
 async def test_a_killed_erasure_is_finished_by_the_next(tmp_path: Path) -> None:
     """Kill it at each of its commits, and restart it until done."""
     home = tmp_path / "home"

@@ -237,6 +237,7 @@ async def test_a_receiver_that_fails_harms_no_turn(tmp_path: Path, receiver: Rec
     assert receiver.traces
 
 
+@pytest.mark.thorough
 @pytest.mark.process
 def test_nothing_of_it_is_imported_while_it_is_off() -> None:
     program = (

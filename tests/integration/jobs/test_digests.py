@@ -99,6 +99,7 @@ async def test_a_digest_without_the_extra_for_charts_says_so_once(
         assert "charts are not installed here" in str(model.requests[-1].messages[-1])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_open", [True, False])
 async def test_a_digest_of_a_calendar_a_feed_a_page_and_github_comes_with_its_picture(
     tmp_path: Path, *, is_open: bool
@@ -202,6 +203,7 @@ async def test_a_skills_text_is_not_searchable(tmp_path: Path) -> None:
         assert "Nothing found" in str(model.requests[-1].messages[-1])
 
 
+@pytest.mark.thorough
 def test_the_gateway_loads_digest_libraries_only_for_digests() -> None:
     heavy = ("matplotlib", "numpy", "feedparser", "icalendar", "recurring_ical_events")
     code = (

@@ -311,6 +311,7 @@ class Feed:
         return web.Response(text=FEED.format(items=items), content_type="application/rss+xml")
 
 
+@pytest.mark.thorough
 async def test_each_new_item_of_a_feed_starts_a_job_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

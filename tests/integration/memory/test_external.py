@@ -355,6 +355,7 @@ async def test_an_erased_person_is_erased_there_too(tmp_path: Path, server: Honc
         assert server.said == ["hello", "A."]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", ["hang", "late hang"])
 async def test_a_kill_before_the_response_reports_once(
     tmp_path: Path, server: HonchoEmulator, fault: str

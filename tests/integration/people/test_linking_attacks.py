@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from itertools import count as counting
 from pathlib import Path
 
+import pytest
+
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from gateway.people.admission import new_claim_code
@@ -269,6 +271,7 @@ async def attack_on(home: Path, chat: FakeChat, users: "counting[int]") -> Async
         yield attack
 
 
+@pytest.mark.thorough
 async def test_a_hundred_attempts_all_fail(tmp_path: Path) -> None:
     chat, users = FakeChat(), counting(KNOWN.start)
     async with attack_on(tmp_path, chat, users) as attack:

@@ -112,6 +112,7 @@ async def test_a_shared_entry_changes_requests(
         assert "Owes" not in str(request)
 
 
+@pytest.mark.thorough
 async def test_rooms_find_nothing_of_direct_conversations(tmp_path: Path) -> None:
     model = Searcher()
     async with shared_harness(tmp_path, model) as here:

@@ -146,6 +146,7 @@ async def be_killed_at_an_alert(home: Path) -> None:
         await asyncio.sleep(45)  # the kill comes before
 
 
+@pytest.mark.thorough
 @pytest.mark.process
 async def test_an_alert_survives_the_kill_of_its_sender_and_is_told_once(tmp_path: Path) -> None:
     await be_killed(be_killed_at_an_alert, tmp_path)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from agent_core.errors import ModelRejected
 from agent_core.schedule import job_editor
 from agent_core.state.engine.database import Connection
@@ -135,6 +137,7 @@ async def test_a_failing_command_is_tried_three_times_and_reported_once(
         assert (await find(harness, job)).failures == 0
 
 
+@pytest.mark.thorough
 async def test_a_command_that_keeps_failing_is_paused_with_two_notices(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:

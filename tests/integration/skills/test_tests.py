@@ -141,6 +141,7 @@ async def be_killed_at_call(home: Path, number: int) -> None:
         await asyncio.sleep(45)  # the kill comes before
 
 
+@pytest.mark.thorough
 @pytest.mark.process
 @pytest.mark.parametrize("number", [0, 1, 4, 5])
 async def test_a_test_goes_on_after_a_kill_and_repeats_one_replay_at_most(

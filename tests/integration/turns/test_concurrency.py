@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 
+import pytest
+
 from adapters.ids import EventId
 from adapters.messages import RawEvent
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
@@ -48,6 +50,7 @@ def answers(harness: Harness) -> Counter[tuple[str, str]]:
     return Counter((shown.chat_id, shown.text) for shown in harness.chat.shown)
 
 
+@pytest.mark.thorough
 async def test_hundreds_of_people_are_answered_once_in_their_own_chat(tmp_path: Path) -> None:
     everybody = asyncio.Event()
 

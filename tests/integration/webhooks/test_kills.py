@@ -47,6 +47,7 @@ async def send(gateway: Running, token: str, number: int) -> None:
                 assert answer.status < 300, await answer.text()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kills", [2, pytest.param(100, marks=pytest.mark.long)])
 async def test_every_event_arrives_under_one_id_however_often_the_gateway_is_killed(
     tmp_path: Path, kills: int

@@ -67,6 +67,7 @@ async def test_a_batch_that_takes_longer_than_a_day_is_cancelled(
     assert [one.kind for one in api.batches.all.values()] == ["canceled"]
 
 
+@pytest.mark.thorough
 @pytest.mark.process
 @pytest.mark.parametrize("moment", ["arriving", "created"])
 async def test_a_process_that_dies_while_it_submits_never_submits_twice(

@@ -105,6 +105,7 @@ def _look_at_skills(connection: Connection) -> tuple[list[tuple[str, str]], int]
     return [(row[0], row[1]) for row in rows], int(pending.fetchone()[0])
 
 
+@pytest.mark.thorough
 async def test_a_review_that_is_killed_loses_and_repeats_nothing(tmp_path: Path) -> None:
     await kill_and_check(tmp_path, 6)
 

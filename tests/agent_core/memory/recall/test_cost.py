@@ -52,7 +52,7 @@ def _count_calls(folder: Path, *, has_long_answers: bool) -> int:
 
 
 @pytest.mark.skipif(sys.gettrace() is not None, reason="a tracer counts its own calls")
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_long_answers_cost_at_most_twice_as_many_steps(tmp_path: Path) -> None:
     short = _count_calls(tmp_path, has_long_answers=False)
     assert _count_calls(tmp_path, has_long_answers=True) <= 2 * short

@@ -55,7 +55,7 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.process
 async def test_the_first_calls_load_the_sdk_and_a_check_needs_none() -> None:
     async with AnthropicEmulator(key="good-key") as api:
@@ -88,7 +88,7 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.process
 async def test_the_sdk_can_be_loaded_before_the_first_call() -> None:
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", _PREPARATION)

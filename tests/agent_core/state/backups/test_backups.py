@@ -241,7 +241,7 @@ def test_a_wrong_key_is_named(home: Path, tmp_path: Path) -> None:
     refuse(home, tmp_path / "b", WRONG_KEYS)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_passphrase_is_wrong_or_for_a_faster_machine_whose_key_can_be_given(
     home: Path, tmp_path: Path
 ) -> None:

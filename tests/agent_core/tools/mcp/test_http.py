@@ -77,6 +77,7 @@ async def test_a_web_page_is_reported_as_no_mcp_server(open_server: Open) -> Non
                 pass
 
 
+@pytest.mark.thorough
 async def test_a_server_that_floods_is_cut_off(open_server: Open) -> None:
     async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

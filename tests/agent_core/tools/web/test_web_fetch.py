@@ -111,6 +111,7 @@ async def test_a_long_page_is_read_on_with_an_offset(web: Sources) -> None:
     assert beyond.text == f"Not read: it ends at character {len(lines):,}."
 
 
+@pytest.mark.thorough
 async def test_a_long_web_page_is_read_on_too(web: Sources) -> None:
     words = "".join(f"<p>Paragraph {n} tells of boilers and pumps.</p>" for n in range(1000))
     url = web.serve("/", f"<html><body><article>{words}</article></body></html>")
