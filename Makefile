@@ -75,7 +75,7 @@ test-1 test-2 test-3 test-4: test-%:
 	@$(PYTEST) -p no:cacheprovider -m "not long and not thorough" --hypothesis-profile=few $(TEST_$*)
 
 # These compute more than they wait.
-test-thorough: $(READY) ## Run the thorough tests: kills, containers, browsers, repetitions (CI does)
+test-thorough: $(READY) ## Run the others: kills, containers, a browser, further rows (CI does)
 	$(PYTEST) -n 2 --dist worksteal -m "(thorough or examples) and not long"
 
 test-fast: $(READY) ## Run the quick tests: no process, no gateway, no long search
