@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.ids import PersonId
 from agent_core.memory.changes import Edit, Refusal, replay
 from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.files import parse
-from agent_core.memory.store import MemoryStore, Write
+from agent_core.memory.store import MemoryStore, Snapshot, Write
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
@@ -92,23 +93,42 @@ class Notebook:
         for text in texts:
             assert not isinstance(await self.change(add(text)), Refusal)
 
+    @property
+    def path(self) -> Path:
+        return self.desk.path(self.person)
+
+    def read(self) -> str:
+        return self.desk.read(self.person)
+
+    def save(self, text: str) -> None:
+        self.desk.save(self.person, text)
+
+    def lose(self) -> None:
+        self.desk.lose(self.person)
+
+    async def snapshot(self, now: int = 9) -> Snapshot:
+        return await self.store.snapshot(self.person.id, self.person.slug, now)
+
     async def lists(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        snapshot = await self.store.snapshot(self.person.id, self.person.slug, 9)
+        snapshot = await self.snapshot()
         return snapshot.memory, snapshot.user
 
     async def look(self) -> tuple[str, ...]:
         return (await self.lists())[0]
 
     async def rows(self, target: Target = "memory") -> list[LedgerEntry]:
+        return await self.read_rows(self.person.id, target)
+
+    async def read_rows(self, owner: PersonId, target: Target = "memory") -> list[LedgerEntry]:
         return await self.database.read(
-            lambda c: ledger.find_entries(c, person_id=self.person.id, target=target)
+            lambda c: ledger.find_entries(c, person_id=owner, target=target)
         )
 
     async def agree(self) -> tuple[str, ...]:
         """The list, once snapshot, ledger and file were seen to say the same."""
         entries = await self.look()
         replayed = replay(row.change for row in await self.rows())
-        assert entries == replayed == parse(self.desk.read(self.person))
+        assert entries == replayed == parse(self.read())
         return entries
 
 
@@ -120,6 +140,11 @@ def store(database: Database, folder: Path) -> MemoryStore:
 @pytest.fixture
 def notebook(database: Database, store: MemoryStore, ann: Person, desk: Desk) -> Notebook:
     return Notebook(database, store, ann, desk)
+
+
+@pytest.fixture
+def other(database: Database, store: MemoryStore, bob: Person, desk: Desk) -> Notebook:
+    return Notebook(database, store, bob, desk)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from agent_core.state.memory import shares
 from agent_core.state.memory.ledger import Origin, Target
 from agent_core.state.people.people import Person
 from agent_core.transcript import Message, TextPart
-from tests.agent_core.memory.conftest import Desk, Notebook, add
+from tests.agent_core.memory.conftest import Notebook, add
 from tests.agent_core.state.rows import add_dialogue, add_turn
 
 TURN = Origin(actor="turn:1", now=5, evidence="remember this", call_key="1:call")
@@ -43,23 +43,19 @@ async def test_several_edits_change_both_lists_and_both_files(
     assert home.joinpath("USER.md").read_text() == "- likes tea\n"
 
 
-async def test_of_several_edits_none_is_made_if_one_is_refused(
-    notebook: Notebook, desk: Desk
-) -> None:
+async def test_of_several_edits_none_is_made_if_one_is_refused(notebook: Notebook) -> None:
     await notebook.change(add("one"))
     refused = await notebook.change(add("two"), add("x" * 50, "user"), remove("three"))
     assert isinstance(refused, Refusal)
     assert (refused.fault, refused.index) == ("none", 2)
     assert await notebook.lists() == (("one",), ())
     assert len(await notebook.rows()) == 1
-    assert desk.read(notebook.person) == "- one\n"
+    assert notebook.read() == "- one\n"
 
 
-async def test_a_refused_batch_still_hears_what_was_done_by_hand(
-    notebook: Notebook, desk: Desk
-) -> None:
+async def test_a_refused_batch_still_hears_what_was_done_by_hand(notebook: Notebook) -> None:
     await notebook.change(add("one"))
-    desk.save(notebook.person, "- one\n- by hand\n")
+    notebook.save("- one\n- by hand\n")
     refused = await notebook.change(add("two"), remove("three"))
     assert isinstance(refused, Refusal)
     assert await notebook.lists() == (("one", "by hand"), ())
@@ -110,7 +106,7 @@ async def test_a_rewrite_lets_nobody_else_see_anything(notebook: Notebook) -> No
 
 
 async def test_a_crash_between_the_files_of_a_batch_loses_nothing(
-    database: Database, folder: Path, ann: Person, store: MemoryStore, desk: Desk
+    notebook: Notebook, database: Database, folder: Path, ann: Person, store: MemoryStore
 ) -> None:
     class Crash(Exception):
         pass
@@ -122,10 +118,12 @@ async def test_a_crash_between_the_files_of_a_batch_loses_nothing(
 
     crashing = MemoryStore(database, folder, write=crash_at_the_second)
     with pytest.raises(Crash):
-        await crashing.change_all(ann.id, ann.slug, (add("one"), add("two", "user")), TURN)
-    assert desk.read(ann) == "- one\n"
+        await crashing.change_all(
+            notebook.person.id, notebook.person.slug, (add("one"), add("two", "user")), TURN
+        )
+    assert notebook.read() == "- one\n"
     assert not folder.joinpath("people/ann/USER.md").exists()
-    snapshot = await store.snapshot(ann.id, ann.slug, 9)
+    snapshot = await notebook.snapshot(9)
     assert (snapshot.memory, snapshot.user) == (("one",), ("two",))
     assert parse(folder.joinpath("people/ann/USER.md").read_text()) == ("two",)
 
@@ -149,7 +147,7 @@ async def test_a_change_rests_on_what_people_said_in_its_turn(notebook: Notebook
 
 
 async def test_a_row_from_before_grounds_were_kept_is_still_good(
-    database: Database, notebook: Notebook, ann: Person
+    database: Database, notebook: Notebook
 ) -> None:
     """Its checksum was made by the version before."""
 
@@ -158,7 +156,7 @@ async def test_a_row_from_before_grounds_were_kept_is_still_good(
             "INSERT INTO ledger (person_id, target, operation, position, before, after, actor,"
             " evidence, call_key, created_at, checksum) VALUES (:person_id, 'memory', 'add', 0,"
             " NULL, 'likes tea', 'turn:7', 'I like tea', '7:call_1', 1000, :checksum)",
-            {"person_id": ann.id, "checksum": 3_129_241_320},
+            {"person_id": notebook.person.id, "checksum": 3_129_241_320},
         )
 
     await database.write("old", insert)
