@@ -1,10 +1,13 @@
-"""The emulated Bot API with its people and chats, and the real SDK connected to it."""
+"""The emulated Bot API and Slack, with the real SDKs connected to them."""
 
 from collections.abc import AsyncIterator
 
 import pytest
+from slack_sdk.web.async_client import AsyncWebClient
 from telegram import Bot
 
+from tests.emulators.slack import SlackEmulator
+from tests.emulators.slack_cast import client
 from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_cast import ANNA, BEN, FORUM, GROUP, SUPERGROUP
 
@@ -25,3 +28,14 @@ async def bot(api: TelegramEmulator) -> AsyncIterator[Bot]:
     files = f"{api.base_url}/file/bot"
     async with Bot(api.token, base_url=f"{api.base_url}/bot", base_file_url=files) as real:
         yield real
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[SlackEmulator]:
+    async with SlackEmulator() as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def web(slack: SlackEmulator) -> AsyncWebClient:
+    return client(slack)

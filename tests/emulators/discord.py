@@ -1,17 +1,15 @@
 """A small, faithful Discord on loopback: REST, gateway, and controls for tests.
 
-In a test: `async with DiscordEmulator() as api:`. As its own process:
-`python -m tests.emulators.discord --port 8082`, controlled over `/_test/...` (`discord_control`).
+In a test: `async with DiscordEmulator() as api:`.
 """
 
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from aiohttp import web
 
-from tests.emulators.discord_control import Control, main
 from tests.emulators.discord_faults import Fault, Kind
 from tests.emulators.discord_gateway import RECONNECT, Gateway
 from tests.emulators.discord_interactions import Interactions
@@ -19,6 +17,7 @@ from tests.emulators.discord_messages import Messages
 from tests.emulators.discord_rest import VERSION, Hook, Rest
 from tests.emulators.discord_shapes import IS_VOICE, Interaction, Json, Message, Sent
 from tests.emulators.discord_world import PRIVILEGED, Channel, Intents, Place, World
+from tests.emulators.server import LoopbackServer
 
 TOKEN = "MTAwMDAwMDAwMDAwMDAwMDAx.Gemul8.ated-token-of-a-bot-for-tests-only-xxx"
 """The first part is the bot's id, as in real tokens."""
@@ -28,49 +27,36 @@ _BODY_LIMIT = 120_000_000
 _TICK = 0.005
 
 
-class DiscordEmulator:
+class DiscordEmulator(LoopbackServer):
     """One bot account and one server; REST and gateway share a port."""
 
     def __init__(self, *, token: str = TOKEN, port: int = 0) -> None:
+        super().__init__(port=port)
         self.token = token
         self.world = World(token=token)
         self.wire = Messages(self.world)
         self.gateway = Gateway(self.world, token, self._stir)
         self.rest = Rest(Interactions(self.wire), token, self._stir)
         self.world.notify = self.gateway.notify
-        self._changed = asyncio.Event()
-        self._port = port
-        self._runner: web.AppRunner | None = None
 
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
-
-    async def start(self) -> None:
-        """Listen on loopback; with port 0 on a free port."""
+    def application(self) -> web.Application:
         application = web.Application(client_max_size=_BODY_LIMIT)
         application.router.add_get("/gateway", self.gateway.serve)
         application.router.add_get("/gateway/", self.gateway.serve)
         application.router.add_get("/attachments/{path:.+}", self.rest.serve_file)
-        application.router.add_post("/_test/{call}", Control(self).serve)
         application.router.add_route("*", VERSION + "/{path:.*}", self.rest.serve)
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self._port, backlog=1024)
-        await site.start()
-        self._port = self._runner.addresses[0][1]
-        self.wire.host = f"http://127.0.0.1:{self._port}"
+        return application
+
+    async def start(self) -> None:
+        await super().start()
+        self.wire.host = self.url
         self.gateway.url = self.rest.gateway_url = self.gateway_url
 
     async def stop(self) -> None:
         """Break every connection and close the port. `start` opens the same port again."""
         for line in list(self.gateway.lines):
             line.close(1006)
-        if self._runner is not None:
-            await self._runner.cleanup()
+        await super().stop()
 
     # Identity and addresses
 
@@ -85,19 +71,14 @@ class DiscordEmulator:
         return self.world.application_id
 
     @property
-    def port(self) -> int:
-        """The port in use."""
-        return self._port
-
-    @property
     def api_base_url(self) -> str:
         """For `discord.http.Route.BASE`."""
-        return f"http://127.0.0.1:{self._port}{VERSION}"
+        return self.url + VERSION
 
     @property
     def gateway_url(self) -> str:
         """For `DiscordWebSocket.DEFAULT_GATEWAY`."""
-        return f"ws://127.0.0.1:{self._port}/gateway"
+        return f"ws://127.0.0.1:{self.port}/gateway"
 
     def user(self, number: int) -> int:
         """Return a person's snowflake, created on first use; the same in every run."""
@@ -468,12 +449,3 @@ class DiscordEmulator:
         )
         self.wire.ping(message, None)
         return self.wire.add(message, files=list(files))
-
-    def _stir(self) -> None:
-        """Wake everyone who waits for a change."""
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-
-if __name__ == "__main__":
-    main(DiscordEmulator)

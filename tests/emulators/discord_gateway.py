@@ -15,10 +15,8 @@ from tests.emulators.discord_messages import hide
 from tests.emulators.discord_shapes import Json
 from tests.emulators.discord_world import PRIVILEGED, Event, Intents, World
 
-DISPATCH, HEARTBEAT, IDENTIFY, PRESENCE, VOICE = 0, 1, 2, 3, 4
-RESUME, RECONNECT, REQUEST_MEMBERS, INVALID_SESSION, HELLO, ACK = 6, 7, 8, 9, 10, 11
+DISPATCH, HEARTBEAT, RECONNECT, INVALID_SESSION, HELLO, ACK = 0, 1, 7, 9, 10, 11
 _ALL_INTENTS = (1 << 26) - 1
-_MOST_CHUNK = 1000
 _ENDED = (1000, 1001)
 """Codes of a client's close that end its session."""
 _MOST_ASLEEP = 8
@@ -186,8 +184,6 @@ class Gateway:
                 self.presences.append(data)
             case 4:
                 pass
-            case 8:
-                self._notify_members(line.session, data)
             case _:
                 line.close(4001)
         return None
@@ -265,28 +261,3 @@ class Gateway:
         for payload in session.sent[heard:]:
             line.send(payload)
         session.notify("RESUMED", {"_trace": []})
-
-    def _notify_members(self, session: Session, data: Json) -> None:
-        guild = self.world.guilds[int(data["guild_id"])]
-        everyone = [self.world.bot_id, *guild.members]
-        asked = data.get("user_ids")
-        if asked is not None:
-            named = asked if isinstance(asked, list) else [asked]
-            everyone = [one for one in everyone if str(one) in map(str, named)]
-        elif data.get("query"):
-            start = str(data["query"])
-            names = self.world.users
-            everyone = [one for one in everyone if names[one]["username"].startswith(start)]
-        limit = data.get("limit") or len(everyone)
-        members = [self.world.show_member(guild, one) for one in everyone[:limit]]
-        pieces = [members[n : n + _MOST_CHUNK] for n in range(0, len(members), _MOST_CHUNK)]
-        for number, piece in enumerate(pieces or [[]]):
-            chunk: Json = {
-                "guild_id": str(guild.id),
-                "members": piece,
-                "chunk_index": number,
-                "chunk_count": max(1, len(pieces)),
-            }
-            if "nonce" in data:
-                chunk["nonce"] = data["nonce"]
-            session.notify("GUILD_MEMBERS_CHUNK", chunk)

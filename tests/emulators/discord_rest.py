@@ -17,7 +17,7 @@ from tests.emulators.discord_limits import Limits
 from tests.emulators.discord_messages import Messages
 from tests.emulators.discord_rules import Refusal, unknown
 from tests.emulators.discord_shapes import Json, Sent
-from tests.emulators.discord_world import Guild, Intents, Place
+from tests.emulators.discord_world import Guild, Place
 
 Hook = Callable[[str, str], Awaitable[None]]
 VERSION = "/api/v10"
@@ -73,16 +73,12 @@ class Rest:
             ("GET", "/gateway"): lambda _: {"url": self.gateway_url},
             ("GET", "/gateway/bot"): lambda _: self._notify_gateway(),
             ("GET", "/users/@me"): lambda _: world.users[world.bot_id],
-            ("GET", "/users/*"): self._user,
             ("POST", "/users/@me/channels"): self._open_dm,
             ("GET", "/oauth2/applications/@me"): lambda _: world.show_application(),
             ("GET", "/applications/@me"): lambda _: world.show_application(),
             ("GET", "/applications/*/commands"): lambda _: answers.commands,
             ("PUT", "/applications/*/commands"): self._sync,
             ("GET", "/guilds/*"): self._guild,
-            ("GET", "/guilds/*/members"): self._members,
-            ("GET", "/guilds/*/members/*"): self._member,
-            ("GET", "/guilds/*/threads/active"): self._threads,
             ("GET", "/channels/*"): lambda c: world.show_channel(world.reach(c.number(0))),
             ("GET", "/channels/*/messages"): lambda c: [
                 messages.show_to_app(one) for one in messages.read(c.number(0), c.query)
@@ -102,9 +98,7 @@ class Rest:
             ("PUT", f"{message}/reactions/*/@me"): lambda c: self._react(c, is_on=True),
             ("DELETE", f"{message}/reactions/*/@me"): lambda c: self._react(c, is_on=False),
             ("POST", "/channels/*/typing"): lambda c: messages.type_in(c.number(0)),
-            ("POST", "/channels/*/threads"): self._open_thread,
             ("POST", f"{message}/threads"): self._open_thread,
-            ("PUT", "/channels/*/thread-members/@me"): lambda c: self._join(c.number(0)),
             ("POST", "/interactions/*/*/callback"): self._call_back,
             ("POST", hook): lambda c: answers.follow_up(c.ids[1], c.body, c.files),
             ("GET", f"{hook}/messages/*"): lambda c: answers.look_up(c.ids[1], c.ids[2]),
@@ -187,12 +181,6 @@ class Rest:
         }
         return {"url": self.gateway_url, "shards": 1, "session_start_limit": limit}
 
-    def _user(self, call: Call) -> Json:
-        user = self.world.users.get(call.number(0))
-        if user is None:
-            raise unknown("User", 10013)
-        return user
-
     def _open_dm(self, call: Call) -> Json:
         user_id = int(call.body["recipient_id"])
         if user_id not in self.world.users:
@@ -214,31 +202,6 @@ class Rest:
         has_counts = "with_counts" in call.query and not self.world.hides_counts
         hidden = inside if has_counts else (*inside, *_COUNTS)
         return {key: value for key, value in shown.items() if key not in hidden}
-
-    def _members(self, call: Call) -> list[Json]:
-        """Allowed only if the members intent is enabled in the portal."""
-        guild = self._reach_guild(call)
-        if not self.world.portal & Intents.MEMBERS:
-            raise Refusal(403, 50001, "Missing Access")
-        behind = int(call.query.get("after", 0))
-        everyone = sorted(one for one in (*guild.members, self.world.bot_id) if one > behind)
-        limit = min(int(call.query.get("limit", 1)), 1000)
-        return [self.world.show_member(guild, one) for one in everyone[:limit]]
-
-    def _member(self, call: Call) -> Json:
-        guild = self._reach_guild(call)
-        user_id = call.number(1)
-        if user_id not in (*guild.members, self.world.bot_id):
-            raise unknown("Member", 10007)
-        return self.world.show_member(guild, user_id)
-
-    def _threads(self, call: Call) -> Json:
-        shown = [
-            self.world.show_channel(one)
-            for one in self.world.channels.values()
-            if one.guild_id == call.number(0) and one.kind == Place.THREAD and not one.is_archived
-        ]
-        return {"threads": shown, "members": []}
 
     def _sync(self, call: Call) -> list[Json]:
         names = [one["name"] for one in call.body]
@@ -271,18 +234,16 @@ class Rest:
         self.messages.react(message, emoji, self.world.bot_id, is_on=is_on)
 
     def _open_thread(self, call: Call) -> Json:
-        """A thread from a message has the message's id; other threads and posts get a new one."""
+        """A thread from a message has the message's id."""
         parent = self.world.reach(call.number(0))
         if parent.guild_id is None or parent.kind == Place.THREAD:
             raise Refusal(400, 50024, "Cannot execute action on this channel type")
         name = str(call.body.get("name") or "")
         if not 1 <= len(name) <= 100:
             raise Refusal(400, 50035, "Invalid Form Body")
-        thread_id = None
-        if len(call.ids) > 1:
-            thread_id = self.messages.get(parent.id, call.number(1)).id
-            if thread_id in self.world.channels:
-                raise Refusal(400, 160004, "A thread has already been created for this message")
+        thread_id = self.messages.get(parent.id, call.number(1)).id
+        if thread_id in self.world.channels:
+            raise Refusal(400, 160004, "A thread has already been created for this message")
         thread = self.world.channel(
             parent.guild_id,
             name,
@@ -291,16 +252,7 @@ class Rest:
             owner_id=self.world.bot_id,
             channel_id=thread_id,
         )
-        shown = self.world.show_channel(thread)
-        if parent.kind == Place.FORUM:
-            first = self.messages.send(
-                thread.id, call.body["message"], call.files, message_id=thread.id
-            )
-            shown["message"] = self.messages.show(first)
-        return shown
-
-    def _join(self, thread_id: int) -> None:
-        self.world.reach(thread_id)
+        return self.world.show_channel(thread)
 
     def _call_back(self, call: Call) -> Json | None:
         shown = self.interactions.call_back(call.number(0), call.ids[1], call.body, call.files)

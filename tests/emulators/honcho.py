@@ -6,9 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from aiohttp import web
+
+from tests.emulators.server import LoopbackServer
 
 Json = dict[str, Any]
 Fault = Literal["hang", "cut", "late hang", "late cut", "garbage", "html"] | int
@@ -29,7 +31,7 @@ class Session:
     messages: list[Json] = field(default_factory=list)
 
 
-class HonchoEmulator:
+class HonchoEmulator(LoopbackServer):
     """The server.
 
     `faults` is called with each request's method and route name, and returns what goes wrong.
@@ -38,6 +40,7 @@ class HonchoEmulator:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.workspaces: set[str] = set()
         self.peers: dict[str, Json] = {}
         self.cards: dict[str, list[str]] = {}
@@ -51,14 +54,7 @@ class HonchoEmulator:
         self.hanging = 0
         self.retry_after = ""
         self._numbers = itertools.count(1)
-        self._changed = asyncio.Condition()
         self._ended = asyncio.Event()
-        self._runner: web.AppRunner | None = None
-        self.port = 0
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
 
     @property
     def said(self) -> list[str]:
@@ -70,19 +66,7 @@ class HonchoEmulator:
         """The words of all conclusions."""
         return [one["content"] for one in self.conclusions.values()]
 
-    async def until(self, is_so: Callable[[], bool]) -> None:
-        """Return once the condition holds; checked after each request."""
-        async with asyncio.timeout(45), self._changed:
-            await self._changed.wait_for(is_so)
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
-
-    async def start(self, port: int = 0) -> None:
+    def application(self) -> web.Application:
         self._ended.clear()
         app = web.Application()
         base = "/v3/workspaces"
@@ -105,25 +89,19 @@ class HonchoEmulator:
             ("DELETE", inside + "/conclusions/{name}", "conclusion", self._delete_conclusion),
         ):
             app.router.add_route(method, path, self._serve(name, work))
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", port).start()
-        self.port = self._runner.addresses[0][1]
+        return app
 
     async def stop(self) -> None:
         """Cancel hanging requests and close the port."""
         self._ended.set()
-        if self._runner:
-            await self._runner.cleanup()
-            self._runner = None
+        await super().stop()
 
     def _serve(self, name: str, work: Callable[[web.Request, Json], web.Response]) -> Any:
         async def handle(request: web.Request) -> web.StreamResponse:
             try:
                 return await self._answer(request, name, work)
             finally:
-                async with self._changed:
-                    self._changed.notify_all()
+                self._stir()
 
         return handle
 
@@ -156,8 +134,7 @@ class HonchoEmulator:
 
     async def _hang(self) -> None:
         self.hanging += 1
-        async with self._changed:
-            self._changed.notify_all()
+        self._stir()
         await self._ended.wait()
 
     @staticmethod

@@ -3,14 +3,15 @@
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any
 
 from aiohttp import web
 from standardwebhooks import Webhook
+
+from tests.emulators.server import LoopbackServer
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,11 @@ class Plan:
     body: bytes = b""
 
 
-class Receiver:
+class Receiver(LoopbackServer):
     """Answers by its plans, then by the last one; `received` has every request."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.received: list[Received] = []
         self.plans: deque[Plan] = deque([Plan()])
         self.refused: set[str] = set()
@@ -53,7 +55,6 @@ class Receiver:
         self.secret = ""
         """If set, each request is checked at once, since its time may be five minutes old at most;
         one with a wrong signature is not received."""
-        self._came = asyncio.Event()
 
     def answer(self, *plans: Plan) -> None:
         """Answer the next requests so; the last one answers all that follow."""
@@ -61,41 +62,21 @@ class Receiver:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/hook"
+        return f"{super().url}/hook"
 
     @property
     def kinds(self) -> list[str]:
         return [one.kind for one in self.received]
 
-    async def until(self, is_so: Callable[[], bool]) -> None:
-        """Wait for requests until something is so."""
-        async with asyncio.timeout(45):
-            while not is_so():
-                self._came.clear()
-                await self._came.wait()
-
     async def gets(self, count: int) -> list[Received]:
         """Wait for so many requests, and return all."""
-        await self.until(lambda: len(self.received) >= count)
+        await self.wait_for(lambda: len(self.received) >= count)
         return self.received
 
-    async def __aenter__(self) -> "Receiver":
+    def application(self) -> web.Application:
         application = web.Application()
         application.router.add_route("*", "/{path:.*}", self._receive)
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.port: int = self._runner.addresses[0][1]
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._runner.cleanup()
+        return application
 
     async def _receive(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()
@@ -108,7 +89,7 @@ class Receiver:
         if self.secret:
             one.verify(self.secret)
         self.received.append(one)
-        self._came.set()
+        self._stir()
         if plan.hangs:
             with suppress(asyncio.CancelledError):
                 await asyncio.Event().wait()

@@ -3,16 +3,17 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 
 from aiohttp import web
+
+from tests.emulators.server import LoopbackServer
 
 BRAVE_KEY = "BSAright"
 TAVILY_KEY = "tvly-right"
 
 
 @dataclass
-class SearchEngines:
+class SearchEngines(LoopbackServer):
     """Three engines that find the same pages: titles, addresses and snippets.
 
     `status` and `body` replace every answer. `queries` are the searches that came.
@@ -24,27 +25,16 @@ class SearchEngines:
     status: int = 0
     body: bytes = b""
     queries: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
-    url: str = ""
 
-    async def __aenter__(self) -> "SearchEngines":
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def application(self) -> web.Application:
         application = web.Application()
         application.router.add_get("/search", self._searxng)
         application.router.add_get("/res/v1/web/search", self._brave)
         application.router.add_post("/search", self._tavily)
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._runner.cleanup()
+        return application
 
     def _note(self, engine: str, query: Mapping[str, object]) -> web.Response | None:
         self.queries.append((engine, dict(query)))

@@ -1,21 +1,19 @@
 """A small, faithful Slack on loopback: Web API, Socket Mode, files, and controls for tests.
 
-In a test: `async with SlackEmulator() as slack:`. As its own process:
-`python -m tests.emulators.slack --port 8083`, controlled over `/_test/...` (see `slack_control`).
+In a test: `async with SlackEmulator() as slack:`.
 """
 
-import asyncio
 import contextlib
 import functools
 import time
-from collections.abc import Callable, Iterable
-from typing import Any, Self, TypeVar
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 from aiohttp import web
 
 from tests.emulators import slack_payloads as payloads
+from tests.emulators.server import LoopbackServer
 from tests.emulators.slack_chat import SECONDS_PER_URL, ResponseUrl, answer
-from tests.emulators.slack_control import serve_control, stand_alone
 from tests.emulators.slack_delivery import Ack, NobodyListens, OutboxDispatcher
 from tests.emulators.slack_faults import Fault, FaultKind
 from tests.emulators.slack_files import SlackFile, attach
@@ -33,45 +31,33 @@ _SHORTCUT = "ask_about_message"
 __all__ = ["Ack", "NobodyListens", "SlackEmulator", "SlackFile", "SlackMessage"]
 
 
-class SlackEmulator:
+class SlackEmulator(LoopbackServer):
     """One workspace with one app. Users have small numbers and are created on first use.
 
     `world` has Slack's data and more settings: `world.stream_seconds`, `world.tells_own`.
     """
 
     def __init__(self, *, port: int = 0) -> None:
+        super().__init__(port=port)
         app = App()
         self.bot_token, self.app_token = app.bot_token, app.app_token
         self.signing_secret, self.team_id, self.app_id = app.signing_secret, app.team_id, app.app_id
         self.bot_user_id, self.bot_id = app.bot_user_id, app.bot_id
         self.world = World(app, self._emit)
-        self._port = port
-        self._changed = asyncio.Event()
         self._sockets = Sockets(app.app_id, self._stir)
         self.delivery = OutboxDispatcher(self._sockets, self._stir)
         self._sockets.delivery = self.delivery
         self._endpoints = Endpoints(self.world, self._sockets, self._stir)
         self._post: Post | None = None
-        self._runner: web.AppRunner | None = None
         self.is_agent = self.is_assistant = self.can_stream = True
 
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
+    def application(self) -> web.Application:
+        return self._endpoints.application()
 
     async def start(self) -> None:
-        """Listen on loopback; with port 0 on a free port."""
         self._endpoints.closing.clear()
-        application = self._endpoints.application()
-        application.router.add_post("/_test/{call}", self._control)
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self._port, backlog=1024).start()
-        self._port = self._runner.addresses[0][1]
-        self.world.address = f"http://127.0.0.1:{self._port}"
+        await super().start()
+        self.world.address = self.url
 
     async def stop(self) -> None:
         """Close the port and every connection. `start` opens the same port again."""
@@ -80,31 +66,24 @@ class SlackEmulator:
         if self._post is not None:
             await self._post.close()
         self._sockets.close()
-        if self._runner is not None:
-            await self._runner.cleanup()
+        await super().stop()
         self.delivery.pause()
 
     # Settings and records
 
     @property
-    def port(self) -> int:
-        """The port in use."""
-        return self._port
-
-    @property
     def base_url(self) -> str:
         """For `AsyncWebClient(base_url=...)`."""
-        return f"http://127.0.0.1:{self._port}/api/"
+        return f"{self.url}/api/"
 
     @property
     def is_agent(self) -> bool:
-        """Whether the app is declared as an agent: agents.sessions.* works."""
+        """Whether the app is declared as an agent: agents.sessions.setStatus works."""
         return "agents.sessions.setStatus" not in self._endpoints.closed
 
     @is_agent.setter
     def is_agent(self, is_so: bool) -> None:
-        methods = ("agents.sessions.setStatus", "agents.sessions.rename")
-        self._allow(methods, is_so, "not_an_agent")
+        self._allow(("agents.sessions.setStatus",), is_so, "not_an_agent")
 
     @property
     def is_assistant(self) -> bool:
@@ -184,13 +163,6 @@ class SlackEmulator:
     def unacked(self) -> list[str]:
         """The newest envelope of each unacknowledged event; "" if none was sent yet."""
         return [(p.envelope_ids or [""])[-1] for p in self.delivery.unacked()]
-
-    async def wait_for(self, predicate: Callable[[], T], timeout: float = 45.0) -> T:
-        """Return the predicate's value once it is true. Raises `TimeoutError`."""
-        async with asyncio.timeout(timeout):
-            while not (value := predicate()):
-                await self._changed.wait()
-        return value
 
     # People and places
 
@@ -475,9 +447,6 @@ class SlackEmulator:
         event_id = self.world.next_id("Ev")
         self.delivery.push("events_api", payloads.event_callback(self.world.app, event, event_id))
 
-    async def _control(self, request: web.Request) -> web.Response:
-        return await serve_control(self, request)
-
     def _hear(self, where: ResponseUrl, given: Json) -> None:
         """Handle an app's ack; if it can't be shown, only the person sees an error."""
         with contextlib.suppress(Refusal):
@@ -507,11 +476,6 @@ class SlackEmulator:
             if not is_so:
                 self._endpoints.closed[method] = code
 
-    def _stir(self) -> None:
-        """Wake everyone who waits for a change."""
-        self._changed.set()
-        self._changed = asyncio.Event()
-
 
 def _soon() -> float:
     return time.monotonic() + SECONDS_PER_URL
@@ -529,7 +493,3 @@ def _element(blocks: list[Json], action_id: str) -> Json:
         if element["action_id"] == action_id:
             return element
     raise LookupError(f"there is no {action_id!r} to press")
-
-
-if __name__ == "__main__":
-    stand_alone(SlackEmulator)

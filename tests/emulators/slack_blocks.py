@@ -11,17 +11,8 @@ MARKDOWN_LIMIT = 12_000
 BLOCK_TEXT_LIMIT = 13_200
 """Characters of all block text of one message (measured by others; no page names it)."""
 _ID_LIMIT = 255
-_TYPES = frozenset(
-    {"actions", "context", "context_actions", "divider", "file", "header", "image", "input"}
-    | {"markdown", "plan", "rich_text", "section", "table", "task_card", "video"}
-)
-_CHOICES = frozenset(
-    {"static_select", "multi_static_select", "overflow", "radio_buttons", "checkboxes"}
-)
-_OTHER_ELEMENTS = frozenset(
-    {"channels_select", "conversations_select", "datepicker", "datetimepicker", "image"}
-    | {"plain_text_input", "timepicker", "users_select"}
-)
+_TYPES = frozenset({"actions", "divider", "header", "markdown", "section"})
+"""Those that Talaria sends; Slack has more."""
 _LINK = re.compile(r"<(?:https?://|mailto:)[^<>|]+\|([^<>]*)>|<((?:https?://|mailto:)[^<>|]+)>")
 
 
@@ -61,60 +52,20 @@ def size(blocks: list[Json]) -> int:
 def _checked(block: Json, where: str) -> Json:
     match block["type"]:
         case "section":
-            _check_section(block, where)
+            _text(block.get("text"), 3000, f"{where}/text")
         case "header":
             _text(block.get("text"), 150, f"{where}/text", kinds=("plain_text",))
-        case "context":
-            _check_context(block, where)
         case "actions":
-            block["elements"] = _elements(block.get("elements"), 25, where)
+            block["elements"] = _buttons(block.get("elements"), 25, where)
         case "markdown":
             if not isinstance(block.get("text"), str) or not block["text"]:
                 raise BadBlocks(f"missing required field: text [json-pointer:{where}]")
-        case "image":
-            _image(block, where)
-        case "task_card":
-            if not block.get("task_id") or not block.get("title"):
-                raise BadBlocks(f"missing required field: task_id, title [json-pointer:{where}]")
-        case "plan":
-            if not block.get("title"):
-                raise BadBlocks(f"missing required field: title [json-pointer:{where}]")
-        case "rich_text":
-            if not isinstance(block.get("elements"), list):
-                raise BadBlocks(f"missing required field: elements [json-pointer:{where}]")
         case _:
             pass
     return block
 
 
-def _check_section(block: Json, where: str) -> None:
-    fields = block.get("fields")
-    if "text" not in block and not fields:
-        raise BadBlocks(f"missing required field: text [json-pointer:{where}]")
-    if "text" in block:
-        _text(block["text"], 3000, f"{where}/text")
-    if fields is not None:
-        if not isinstance(fields, list) or not 1 <= len(fields) <= 10:
-            raise BadBlocks(f"no more than 10 items allowed [json-pointer:{where}/fields]")
-        for number, value in enumerate(fields):
-            _text(value, 2000, f"{where}/fields/{number}")
-    if "accessory" in block:
-        (block["accessory"],) = _elements([block["accessory"]], 1, where)
-
-
-def _check_context(block: Json, where: str) -> None:
-    elements = block.get("elements")
-    if not isinstance(elements, list) or not 1 <= len(elements) <= 10:
-        raise BadBlocks(f"no more than 10 items allowed [json-pointer:{where}/elements]")
-    for number, element in enumerate(elements):
-        place = f"{where}/elements/{number}"
-        if isinstance(element, dict) and element.get("type") == "image":
-            _image(element, place)
-        else:
-            _text(element, 3000, place)
-
-
-def _elements(elements: Any, limit: int, where: str) -> list[Json]:
+def _buttons(elements: Any, limit: int, where: str) -> list[Json]:
     if not isinstance(elements, list) or not 1 <= len(elements) <= limit:
         raise BadBlocks(f"no more than {limit} items allowed [json-pointer:{where}/elements]")
     kept = []
@@ -127,7 +78,7 @@ def _elements(elements: Any, limit: int, where: str) -> list[Json]:
             raise BadBlocks(
                 f"must be less than {_ID_LIMIT + 1} characters [json-pointer:{place}/action_id]"
             )
-        _element(element, place)
+        _check_button(element, place)
         kept.append(element)
     ids = [element["action_id"] for element in kept]
     if len(set(ids)) != len(ids):
@@ -135,32 +86,14 @@ def _elements(elements: Any, limit: int, where: str) -> list[Json]:
     return kept
 
 
-def _element(element: Json, where: str) -> None:
-    kind = element.get("type")
-    if kind == "button":
-        _text(element.get("text"), 75, f"{where}/text", kinds=("plain_text",))
-        if len(str(element.get("value", ""))) > 2000 or len(str(element.get("url", ""))) > 3000:
-            raise BadBlocks(f"must be less than 2001 characters [json-pointer:{where}/value]")
-        if element.get("style", "primary") not in ("primary", "danger"):
-            raise BadBlocks(f"unsupported style [json-pointer:{where}/style]")
-    elif kind in _CHOICES:
-        limit = {"overflow": 5, "radio_buttons": 10, "checkboxes": 10}.get(kind, 100)
-        groups = element.get("option_groups") or [{"options": element.get("options")}]
-        for group in groups:
-            options = group.get("options")
-            if not isinstance(options, list) or not 1 <= len(options) <= limit:
-                raise BadBlocks(f"no more than {limit} items [json-pointer:{where}/options]")
-            for number, option in enumerate(options):
-                _text(option.get("text"), 75, f"{where}/options/{number}/text")
-                if not 1 <= len(str(option.get("value", ""))) <= 150:
-                    raise BadBlocks(f"bad value [json-pointer:{where}/options/{number}/value]")
-    elif kind not in _OTHER_ELEMENTS:
-        raise BadBlocks(f"unsupported type: {kind} [json-pointer:{where}/type]")
-
-
-def _image(image: Json, where: str) -> None:
-    if not image.get("alt_text") or not (image.get("image_url") or image.get("slack_file")):
-        raise BadBlocks(f"missing required field: alt_text, image_url [json-pointer:{where}]")
+def _check_button(button: Json, where: str) -> None:
+    if button.get("type") != "button":
+        raise BadBlocks(f"unsupported type: {button.get('type')} [json-pointer:{where}/type]")
+    _text(button.get("text"), 75, f"{where}/text", kinds=("plain_text",))
+    if len(str(button.get("value", ""))) > 2000 or len(str(button.get("url", ""))) > 3000:
+        raise BadBlocks(f"must be less than 2001 characters [json-pointer:{where}/value]")
+    if button.get("style", "primary") not in ("primary", "danger"):
+        raise BadBlocks(f"unsupported style [json-pointer:{where}/style]")
 
 
 def _text(
@@ -188,32 +121,13 @@ def flatten(blocks: list[Json]) -> str:
 
 def _lines(block: Json) -> list[str]:
     match block["type"]:
-        case "section":
-            texts = [block["text"]] if "text" in block else []
-            return [_words(text) for text in [*texts, *block.get("fields", [])]]
-        case "header":
+        case "section" | "header":
             return [_words(block["text"])]
-        case "context":
-            return [_words(e) for e in block["elements"] if e["type"] != "image"]
         case "markdown":
             return [block["text"]]
-        case "rich_text":
-            return ["".join(_rich(element) for element in block["elements"])]
-        case "task_card" | "plan":
-            return [str(block["title"])]
-        case "image":
-            return [block["alt_text"]]
         case _:
             return []
 
 
 def _words(text: Json) -> str:
     return plain(text["text"]) if text["type"] == "mrkdwn" else text["text"]
-
-
-def _rich(element: Json) -> str:
-    if "elements" in element:
-        return "".join(_rich(piece) for piece in element["elements"])
-    if element.get("type") == "user":
-        return f"<@{element['user_id']}>"
-    return str(element.get("text") or element.get("url") or "")

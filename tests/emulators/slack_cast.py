@@ -2,12 +2,14 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.emulators.slack import SlackEmulator
@@ -18,6 +20,13 @@ ANNA, BEN = 1, 2
 def client(slack: SlackEmulator) -> AsyncWebClient:
     """A client without retries."""
     return AsyncWebClient(token=slack.bot_token, base_url=slack.base_url, retry_handlers=[])
+
+
+async def refusal(call: Awaitable[Any]) -> str:
+    """Return the error code of a call that Slack refuses."""
+    with pytest.raises(SlackApiError) as caught:
+        await call
+    return str(caught.value.response["error"])
 
 
 class Listener:

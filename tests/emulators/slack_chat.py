@@ -1,10 +1,10 @@
-"""Messages of the bot: chat.postMessage, update, delete, postEphemeral, response_url."""
+"""Messages of the bot: chat.postMessage, update, delete, response_url."""
 
 import time
 from dataclasses import dataclass
 
 from tests.emulators.slack_blocks import BLOCK_TEXT_LIMIT, MARKDOWN_LIMIT, BadBlocks, check, size
-from tests.emulators.slack_shapes import Json, Refusal, SlackMessage, required
+from tests.emulators.slack_shapes import Json, Refusal, SlackMessage
 from tests.emulators.slack_world import Channel, World
 
 TEXT_LIMIT = 40_000
@@ -105,14 +105,6 @@ def update(world: World, parameters: Json) -> Json:
     message = world.own(channel, parameters.get("ts"), "cant_update_message")
     if message.is_streaming:
         raise Refusal("streaming_state_conflict")
-    rewrite(world, message, parameters)
-    return {"channel": channel.id, "ts": message.ts, "text": message.text} | {
-        "message": world.shown(message, with_metadata=True)
-    }
-
-
-def rewrite(world: World, message: SlackMessage, parameters: Json) -> None:
-    """Change a message of the bot. Raises `Refusal`."""
     markdown = markdown_of(parameters, "text", "blocks")
     text = str(parameters.get("text") or "")
     if len(text.encode()) > UPDATE_TEXT_LIMIT:
@@ -131,6 +123,9 @@ def rewrite(world: World, message: SlackMessage, parameters: Json) -> None:
         message.metadata = metadata or None
     message.edited = {"user": world.app.bot_user_id, "ts": world.next_ts()}
     world.change(message, before)
+    return {"channel": channel.id, "ts": message.ts, "text": message.text} | {
+        "message": world.shown(message, with_metadata=True)
+    }
 
 
 def delete(world: World, parameters: Json) -> Json:
@@ -141,17 +136,6 @@ def delete(world: World, parameters: Json) -> Json:
         raise Refusal("cant_delete_message")
     world.remove(message)
     return {"channel": channel.id, "ts": message.ts}
-
-
-def post_ephemeral(world: World, parameters: Json) -> Json:
-    """chat.postEphemeral. Raises `Refusal`."""
-    channel = world.place(parameters)
-    user = required(parameters, "user")
-    if user not in channel.members:
-        raise Refusal("user_not_in_channel")
-    message = compose(world, channel, parameters)
-    whisper(world, user, message)
-    return {"message_ts": message.ts}
 
 
 def whisper(world: World, user: str, message: SlackMessage) -> None:
@@ -167,28 +151,4 @@ def answer(world: World, url: ResponseUrl, parameters: Json) -> None:
     if url.left <= 0:
         raise Refusal("used_url")
     url.left -= 1
-    channel = world.channels[url.channel]
-    if parameters.get("delete_original") and url.source is not None:
-        _take_away(world, channel, url.source)
-    elif parameters.get("replace_original") and url.source is not None:
-        _replace(world, url.source, parameters)
-    elif parameters.get("response_type") == "in_channel":
-        world.put(compose(world, channel, parameters))
-    else:
-        whisper(world, url.user, compose(world, channel, parameters))
-
-
-def _take_away(world: World, channel: Channel, source: SlackMessage) -> None:
-    if source.ts in channel.messages:
-        world.remove(source)
-    channel.ephemerals = [(u, m) for u, m in channel.ephemerals if m is not source]
-
-
-def _replace(world: World, source: SlackMessage, parameters: Json) -> None:
-    given = {"blocks": []} | parameters if "markdown_text" not in parameters else parameters
-    if source.ts in world.channels[source.channel].messages:
-        rewrite(world, source, given)
-    else:
-        source.text = str(given.get("text") or "")
-        source.blocks = blocks_of(given) or []
-        source.note()
+    whisper(world, url.user, compose(world, world.channels[url.channel], parameters))

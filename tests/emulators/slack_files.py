@@ -20,12 +20,7 @@ class SlackFile:
     content: bytes = b"some notes"
     mimetype: str = "text/plain"
     subtype: str | None = None
-    """"slack_audio" for a voice clip, "slack_video" for a video clip."""
-
-
-def voice(content: bytes = b"a voice", name: str = "audio_message.m4a") -> SlackFile:
-    """A voice clip as Slack's own recorder makes it."""
-    return SlackFile(name=name, content=content, mimetype="audio/mp4", subtype="slack_audio")
+    """"slack_audio" for a voice clip."""
 
 
 def attach(world: World, file: SlackFile, user: str) -> Json:

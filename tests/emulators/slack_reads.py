@@ -51,32 +51,22 @@ def members(world: World, parameters: Json) -> Json:
     return {"members": ids, "response_metadata": {"next_cursor": more}}
 
 
-def channels(world: World, parameters: Json) -> Json:
-    """conversations.list. Raises `Refusal`."""
-    return _channels(world, parameters, only_own=False)
-
-
 def own_channels(world: World, parameters: Json) -> Json:
     """users.conversations: where the bot is. Raises `Refusal`."""
-    return _channels(world, parameters, only_own=True)
-
-
-def open_dialogue(world: World, parameters: Json) -> Json:
-    """conversations.open, with one person or several. Raises `Refusal`."""
-    users = str(parameters.get("users") or "")
-    if not users and parameters.get("channel"):
-        return {"channel": {"id": world.place(parameters).id}}
-    ids = [user.strip() for user in users.split(",") if user.strip()]
-    if not ids or any(user not in world.users for user in ids):
-        raise Refusal("user_not_found")
-    if len(ids) == 1:
-        channel_id = world.dm(ids[0])
-    else:
-        channel_id = world.room(f"mpdm-{'--'.join(sorted(ids))}", ids, "mpim")
-    shown = {"id": channel_id}
-    if truth(parameters, "return_im"):
-        shown = describe(world, world.channels[channel_id])
-    return {"channel": shown}
+    kinds = [
+        _KINDS.get(k.strip()) for k in str(parameters.get("types") or "public_channel").split(",")
+    ]
+    if None in kinds:
+        raise Refusal("invalid_types")
+    found = [
+        describe(world, channel)
+        for channel in world.channels.values()
+        if channel.kind in kinds
+        and world.app.bot_user_id in channel.members
+        and not (truth(parameters, "exclude_archived") and channel.is_archived)
+    ]
+    page, more = _cut(parameters, found, most=1000, default=100)
+    return {"channels": page, "response_metadata": {"next_cursor": more}}
 
 
 def user(world: World, parameters: Json) -> Json:
@@ -112,11 +102,6 @@ def bot(world: World, parameters: Json) -> Json:
     return {"bot": about | {"name": app.bot_name, "deleted": False}}
 
 
-def team(world: World, _: Json) -> Json:
-    """team.info."""
-    return {"team": {"id": world.app.team_id, "name": world.app.team_name, "domain": "workspace"}}
-
-
 def describe(world: World, channel: Channel) -> Json:
     """A channel as the Web API shows it."""
     is_member = world.app.bot_user_id in channel.members
@@ -136,23 +121,6 @@ def describe(world: World, channel: Channel) -> Json:
     about |= {"name": channel.name, "is_member": is_member, "topic": {"value": ""}}
     founder = next((one for one in channel.members if one != world.app.bot_user_id), None)
     return about | ({"creator": founder} if founder else {})
-
-
-def _channels(world: World, parameters: Json, *, only_own: bool) -> Json:
-    kinds = [
-        _KINDS.get(k.strip()) for k in str(parameters.get("types") or "public_channel").split(",")
-    ]
-    if None in kinds:
-        raise Refusal("invalid_types")
-    found = [
-        describe(world, channel)
-        for channel in world.channels.values()
-        if channel.kind in kinds
-        and (not only_own or world.app.bot_user_id in channel.members)
-        and not (truth(parameters, "exclude_archived") and channel.is_archived)
-    ]
-    page, more = _cut(parameters, found, most=1000, default=100)
-    return {"channels": page, "response_metadata": {"next_cursor": more}}
 
 
 def _between(found: list[SlackMessage], parameters: Json) -> list[SlackMessage]:

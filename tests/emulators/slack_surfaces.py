@@ -29,15 +29,6 @@ def set_session(world: World, parameters: Json) -> Json:
     return {"status": status, "agent_status": status, "title": session["title"]}
 
 
-def rename_session(world: World, parameters: Json) -> Json:
-    """agents.sessions.rename. Raises `Refusal`."""
-    session = world.sessions.get(_thread_of(world, parameters))
-    if session is None:
-        raise Refusal("not_authorized")
-    session["title"] = required(parameters, "title")[:_TITLE_LIMIT]
-    return {"title": session["title"]}
-
-
 def set_assistant(world: World, parameters: Json) -> Json:
     """assistant.threads.setStatus; cleared once the bot writes there. Raises `Refusal`."""
     key = _thread_of(world, parameters)

@@ -4,9 +4,10 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
 
 from aiohttp import web
+
+from tests.emulators.server import LoopbackServer
 
 
 @dataclass
@@ -20,7 +21,7 @@ class Served:
 
 
 @dataclass
-class Sources:
+class Sources(LoopbackServer):
     """A small web. `asked` has the requested paths with their headers."""
 
     host: str = "127.0.0.1"
@@ -28,7 +29,6 @@ class Sources:
     asked: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
     token: str = "ghp_right"
     notifications: list[dict[str, object]] = field(default_factory=list)
-    url: str = ""
 
     def serve(self, path: str, body: str | bytes, media_type: str = "text/html") -> str:
         """Add a response; return its address."""
@@ -62,26 +62,14 @@ class Sources:
             }
         )
 
-    async def __aenter__(self) -> "Sources":
+    def __post_init__(self) -> None:
+        super().__init__(host=self.host)
+
+    def application(self) -> web.Application:
         application = web.Application()
         application.router.add_get("/notifications", self._list)
         application.router.add_get("/{path:.*}", self._give)
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, self.host, 0)
-        await site.start()
-        self.port: int = self._runner.addresses[0][1]
-        shown = f"[{self.host}]" if ":" in self.host else self.host
-        self.url = f"http://{shown}:{self.port}"
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._runner.cleanup()
+        return application
 
     async def _give(self, request: web.Request) -> web.Response:
         self.asked.append((request.path_qs, request.headers))

@@ -1,20 +1,17 @@
 """A small, faithful Bot API server on loopback, with controls for tests.
 
-In a test: `async with TelegramEmulator() as api:`. As its own process:
-`python -m tests.emulators.telegram --port 8081`, controlled over `/_test/...` (see `_control`).
+In a test: `async with TelegramEmulator() as api:`.
 """
 
-import argparse
 import asyncio
 import contextlib
-import signal
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
-import uvloop
 from aiohttp import web
 
+from tests.emulators.server import LoopbackServer
 from tests.emulators.telegram_deeds import Deeds
 from tests.emulators.telegram_faults import ChatLimit, Fault
 from tests.emulators.telegram_parameters import read_parameters
@@ -38,10 +35,11 @@ _WEBHOOK_SET = (
 )
 
 
-class TelegramEmulator:
+class TelegramEmulator(LoopbackServer):
     """One bot account and its HTTP server. Only `says` and similar calls are not immediate."""
 
     def __init__(self, *, token: str = TOKEN, username: str = USERNAME, port: int = 0) -> None:
+        super().__init__(port=port)
         self.token = token
         self.world = World(bot_id=int(token.partition(":")[0]), username=username)
         self.deeds = Deeds(self.world)
@@ -62,13 +60,10 @@ class TelegramEmulator:
         """Called after it is applied and before the response."""
         self.chat_limit: ChatLimit | None = None
         """Rate limit of new messages per chat; None for no limit."""
-        self._port = port
         self._faults: dict[str, list[tuple[Fault, int | None]]] = {}
         self._allowed: list[str] | None = None
-        self._changed = asyncio.Event()
         self._poller = 0
         self._is_closing = False
-        self._runner: web.AppRunner | None = None
         self._methods: dict[str, Callable[[Json], Any]] = {
             "getme": lambda _: self.world.bot | {"can_read_all_group_messages": True},
             "sendmessage": self.world.send,
@@ -91,42 +86,23 @@ class TelegramEmulator:
             "answercallbackquery": self.deeds.answer_press,
         }
 
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
-
-    async def start(self) -> None:
-        """Listen on loopback; with port 0 on a free port."""
+    def application(self) -> web.Application:
         application = web.Application(client_max_size=_BODY_LIMIT)
         application.router.add_route("*", "/bot{token}/{method}", self._serve)
         application.router.add_get("/file/bot{token}/files/{file_id}", self._give_file)
-        application.router.add_post("/_test/{call}", self._control)
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self._port, backlog=1024)
-        await site.start()
-        self._port = self._runner.addresses[0][1]
+        return application
 
     async def stop(self) -> None:
         """Close the port and every connection. `start` opens the same port again."""
         self._is_closing = True
         self._stir()
-        if self._runner is not None:
-            await self._runner.cleanup()
+        await super().stop()
         self._is_closing = False
-
-    @property
-    def port(self) -> int:
-        """The port in use."""
-        return self._port
 
     @property
     def base_url(self) -> str:
         """The part of the address before /bot<token>."""
-        return f"http://127.0.0.1:{self._port}"
+        return self.url
 
     # The test's side
 
@@ -218,18 +194,6 @@ class TelegramEmulator:
     def pending(self) -> list[Json]:
         """Unconfirmed updates."""
         return self.world.updates
-
-    async def wait_for(self, predicate: Callable[[], T], timeout: float = 45.0) -> T:
-        """Return the predicate's value once it is true. Raises `TimeoutError`."""
-        async with asyncio.timeout(timeout):
-            while not (value := predicate()):
-                await self._changed.wait()
-        return value
-
-    def _stir(self) -> None:
-        """Wake everyone who waits for a change."""
-        self._changed.set()
-        self._changed = asyncio.Event()
 
     # The bot's side
 
@@ -378,65 +342,3 @@ class TelegramEmulator:
         if str(parameters.get("drop_pending_updates", "")).lower() == "true":
             self.world.updates.clear()
         return True
-
-    async def _control(self, request: web.Request) -> web.Response:
-        """The test's side for other processes: POST JSON to /_test/<call>.
-
-        `user {user_id, name}`, `group {chat_id, title}`, `says {user_id, text, ...}` -> id,
-        `edits {user_id, message_id, text}`, `presses {user_id, label, chat}`, `redeliver {}`,
-        `push {update}` -> number, `messages {chat_id}` -> [{message_id, text, history, labels,
-        file}], `calls {}` -> counts by method. What these would raise in a test is answered as
-        500.
-        """
-        arguments = await request.json() if request.can_read_body else {}
-        match request.match_info["call"]:
-            case "user":
-                answer: Any = self.user(**arguments)
-            case "group":
-                answer = self.group(**arguments)
-            case "says":
-                answer = await self.says(**arguments)
-            case "edits":
-                await self.edits(**arguments)
-                answer = True
-            case "presses":
-                await self.presses(**arguments)
-                answer = True
-            case "redeliver":
-                self.redeliver()
-                answer = True
-            case "push":
-                answer = self.push(arguments["update"])
-            case "messages":
-                answer = [
-                    {"message_id": m.message_id, "text": m.text, "history": m.history}
-                    | {"labels": m.labels, "file": m.file.name if m.file else None}
-                    for m in self.messages(**arguments)
-                ]
-            case "calls":
-                answer = dict(self.calls)
-            case _:
-                raise web.HTTPNotFound
-        return web.json_response(answer)
-
-
-async def _stand(token: str, port: int) -> None:
-    ended = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    async with TelegramEmulator(token=token, port=port) as api:
-        print(f"ready {api.port}", flush=True)
-        await ended.wait()
-
-
-def main() -> None:
-    """Run as a process until SIGTERM; the first line of output is `ready PORT`."""
-    parser = argparse.ArgumentParser(prog="tests.emulators.telegram")
-    parser.add_argument("--port", type=int, default=0, help="0 takes a free one and prints it")
-    parser.add_argument("--token", default=TOKEN)
-    given = parser.parse_args()
-    uvloop.run(_stand(given.token, given.port))
-
-
-if __name__ == "__main__":
-    main()

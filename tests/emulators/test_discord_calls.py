@@ -76,21 +76,6 @@ async def test_only_the_create_event_has_a_nonce(
     assert api.messages(anna.id)[0].nonce == "row-1"
 
 
-async def test_a_nonce_recovers_a_lost_response(
-    api: DiscordEmulator, anna: discord.DMChannel
-) -> None:
-    api.fail(faults.SEND, kind=faults.LOSE)
-    with pytest.raises((aiohttp.ClientError, OSError)):
-        await anna.send("once", nonce="row-1")
-    assert api.texts(anna.id) == ["once"]
-    sent = await anna.send("once", nonce="row-1")
-    assert [one.id for one in api.messages(anna.id)] == [sent.id]
-    api.fail(f"POST /channels/{anna.id}/messages", kind=faults.DROP)
-    with pytest.raises((aiohttp.ClientError, OSError)):
-        await anna.send("never")
-    assert api.texts(anna.id) == ["once"]
-
-
 async def test_history_is_paged_both_ways(api: DiscordEmulator, anna: discord.DMChannel) -> None:
     ids = [await api.says(ANNA, f"{number}") for number in range(250)]
     middle = discord.Object(ids[50])
@@ -255,13 +240,12 @@ async def test_reactions_and_typing_are_seen(api: DiscordEmulator, anna: discord
         assert api.typings(anna.id) == 1
 
 
-async def test_threads_are_opened_from_a_message_and_without(api: DiscordEmulator) -> None:
+async def test_a_thread_is_opened_from_a_message(api: DiscordEmulator) -> None:
     guild_id = api.guild(members=[ANNA])
     room, forum = api.channel(guild_id), api.forum(guild_id)
     async with connected(api) as client:
-        place, posts = client.get_channel(room), client.get_channel(forum)
+        place = client.get_channel(room)
         assert isinstance(place, discord.TextChannel)
-        assert isinstance(posts, discord.ForumChannel)
         asked = place.get_partial_message(await api.says(ANNA, "well?", channel=room))
         thread = await asked.create_thread(name="Answers")
         assert (thread.id, thread.parent_id) == (asked.id, room)
@@ -269,16 +253,13 @@ async def test_threads_are_opened_from_a_message_and_without(api: DiscordEmulato
         with pytest.raises(discord.HTTPException) as caught:
             await asked.create_thread(name="Again")
         assert caught.value.code == 160004
-        free = await place.create_thread(name="Free", type=discord.ChannelType.public_thread)
-        post = await posts.create_thread(name="Post", content="first")
-        assert post.message.id == post.thread.id
         with pytest.raises(discord.HTTPException):
             await client.get_partial_messageable(forum).send("no place")
-        api.lock(free.id)
+        api.lock(thread.id)
         with pytest.raises(discord.HTTPException) as caught:
-            await free.send("too late")
+            await thread.send("too late")
         assert caught.value.code == 160005
-    assert (api.texts(asked.id), api.texts(post.thread.id)) == (["here"], ["first"])
+    assert api.texts(asked.id) == ["here"]
 
 
 async def test_closed_places_refuse_the_bot(
@@ -300,28 +281,17 @@ async def test_closed_places_refuse_the_bot(
     api.kick(guild_id)
     assert await refused(client.get_partial_messageable(room).send("x")) == (403, 50001)
     assert await refused(client.fetch_guild(guild_id)) == (404, 10004)
-    assert await refused(client.fetch_user(1234)) == (404, 10013)
     api.block(ANNA, is_blocked=False)
     await anna.send("again")
     assert api.texts(anna.id) == ["again"]
 
 
-async def test_members_are_counted_and_listed(api: DiscordEmulator, client: Listener) -> None:
+async def test_members_are_counted(api: DiscordEmulator, client: Listener) -> None:
     guild = await client.fetch_guild(api.guild(members=[ANNA, BEN]), with_counts=True)
     assert guild.approximate_member_count == 3
     await api.joins(ANNA, guild.id, is_there=False)
     assert (await client.fetch_guild(guild.id)).approximate_member_count == 2
     await api.joins(ANNA, guild.id)
-    listed = await client.http.get_members(guild.id, limit=1000, after=None)
-    everyone = [api.user_id, api.user(ANNA), api.user(BEN)]
-    assert [int(one["user"]["id"]) for one in listed] == everyone
-    api.without_intents("members")
-    with pytest.raises(discord.Forbidden):
-        await client.http.get_members(guild.id, limit=1000, after=None)
-    assert (await client.fetch_user(api.user(BEN))).name == "person2"
-    assert (await guild.fetch_member(api.user(ANNA))).id == api.user(ANNA)
-    with pytest.raises(discord.NotFound):
-        await guild.fetch_member(api.user(9))
 
 
 async def test_a_wrong_token_is_refused(api: DiscordEmulator) -> None:

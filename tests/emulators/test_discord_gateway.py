@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import aiohttp
 import discord
 import pytest
-from discord.errors import ConnectionClosed, PrivilegedIntentsRequired
+from discord.errors import PrivilegedIntentsRequired
 
 from tests.emulators.discord import DiscordEmulator
 from tests.emulators.discord_client import ANNA, BEN, Listener, connected, pointed_at
@@ -102,89 +102,11 @@ async def test_heartbeats_are_answered(api: DiscordEmulator) -> None:
         assert not client.running or not client.running.done()
 
 
-async def test_missed_events_are_replayed_on_resume(api: DiscordEmulator) -> None:
-    async with connected(api) as client:
-        await api.says(ANNA, "before")
-        await api.wait_for(client.said)
-        await api.drop_gateway()
-        for number in range(20):
-            await api.says(ANNA, f"missed {number}")
-        await api.wait_for(lambda: client.all("resumed"))
-        await api.says(ANNA, "after")
-        await api.wait_for(lambda: "after" in client.said())
-        missed = [f"missed {number}" for number in range(20)]
-        assert client.said() == ["before", *missed, "after"]
-        assert (api.identifies, api.resumes) == (1, 1)
-
-
-async def test_repeated_disconnects_lose_and_repeat_nothing(
-    api: DiscordEmulator,
-) -> None:
-    async with connected(api) as client:
-        for number in range(500):
-            await api.says(ANNA, f"{number}")
-            if number % 50 == 25:
-                await api.drop_gateway()
-            elif number % 50 == 45:
-                await api.reconnect_gateway()
-        await api.wait_for(lambda: len(client.said()) >= 500)
-        assert client.said() == [f"{number}" for number in range(500)]
-        assert api.identifies == 1
-        assert api.resumes >= 10
-
-
 @pytest.mark.parametrize("code", [1000, 4000, 4009])
 async def test_a_nonfatal_close_is_resumed(api: DiscordEmulator, code: int) -> None:
     async with connected(api) as client:
         await api.drop_gateway(code)
         await api.wait_for(lambda: client.all("resumed"))
-
-
-async def test_a_request_to_reconnect_is_followed(api: DiscordEmulator) -> None:
-    async with connected(api) as client:
-        await api.reconnect_gateway()
-        await api.wait_for(lambda: client.all("resumed"))
-        assert api.live_sessions == 1
-
-
-async def test_a_lost_session_restarts_and_only_history_has_the_gap(
-    api: DiscordEmulator,
-) -> None:
-    async with connected(api) as client:
-        seen = await api.says(ANNA, "seen")
-        await api.wait_for(client.said)
-        api.lose_session()
-        await api.drop_gateway()
-        await api.says(ANNA, "missed")
-        await api.wait_for(lambda: api.identifies == 2 and len(client.all("ready")) == 2)
-        await api.says(ANNA, "after")
-        await api.wait_for(lambda: "after" in client.said())
-        assert client.said() == ["seen", "after"]
-        channel = client.get_partial_messageable(api.dm(ANNA))
-        later = channel.history(after=discord.Object(seen), oldest_first=True)
-        assert [one.content async for one in later] == ["missed", "after"]
-
-
-async def test_a_muted_connection_is_half_open(api: DiscordEmulator) -> None:
-    async with connected(api, heartbeat_timeout=0.2) as client:
-        api.mute_gateway()
-        await api.says(ANNA, "into the void")
-        assert api.live_sessions == 1
-        assert client.said() == []
-        await api.wait_for(lambda: client.all("resumed"))
-        assert client.said() == ["into the void"]
-
-
-@pytest.mark.parametrize("code", [4004, 4010, 4013])
-async def test_a_fatal_code_ends_the_client(api: DiscordEmulator, code: int) -> None:
-    with pointed_at(api):
-        async with Listener() as client:
-            await client.login(api.token)
-            api.close_next_with(code)
-            with pytest.raises(ConnectionClosed) as caught:
-                await client.connect()
-            assert caught.value.code == code
-            assert api.live_sessions == 0
 
 
 async def test_a_disabled_intent_is_reported(api: DiscordEmulator) -> None:
@@ -292,15 +214,6 @@ async def test_messages_of_bots_and_the_system_are_recognisable(api: DiscordEmul
         assert person.type == discord.MessageType.default
         assert line.type == discord.MessageType.new_member
         assert (line.is_system(), person.author.bot, bot.author.bot) == (True, False, True)
-
-
-async def test_members_can_be_requested(api: DiscordEmulator) -> None:
-    guild_id = api.guild(members=[ANNA, BEN])
-    async with connected(api) as client:
-        guild = client.get_guild(guild_id)
-        assert guild is not None
-        found = await guild.query_members(user_ids=[api.user(BEN)])
-        assert [one.id for one in found] == [api.user(BEN)]
 
 
 async def test_a_restart_keeps_port_sessions_and_history(

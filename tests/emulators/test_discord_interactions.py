@@ -1,8 +1,6 @@
 """Slash commands and buttons of the emulated Discord, answered by discord.py."""
 
-import asyncio
 import re
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Self
@@ -230,41 +228,3 @@ async def test_invalid_command_names_are_refused(
             )
             assert answer.status == 400
     assert api.synced_commands() == []
-
-
-@pytest.mark.process
-async def test_it_runs_as_a_process_controlled_over_http() -> None:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.emulators.discord",
-        cwd=ROOT, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    assert process.stdout is not None
-    try:
-        line = await asyncio.wait_for(process.stdout.readline(), 45)
-        port = int(line.decode().removeprefix("ready "))
-        twin = DiscordEmulator(port=port)  # never started: only for its addresses
-        async with connected(twin) as client, aiohttp.ClientSession() as session:
-
-            async def control(call: str, **arguments: object) -> Any:
-                answer = await session.post(f"http://127.0.0.1:{port}/_test/{call}", json=arguments)
-                return await answer.json()
-
-            assert await control("dm", args=[ANNA]) == twin.dm(ANNA)
-            given = {"name": "a.txt", "data": "YQ==", "content_type": "text/plain"}
-            await control("says", number=ANNA, text="hello", files=[given])
-            await twin.wait_for(client.said)
-            assert await client.all("message")[0].attachments[0].read() == b"a"
-            await control("fail", route=faults.SEND, kind="error", status=403, code=50013)
-            anna = await client.person(twin, ANNA)
-            with pytest.raises(discord.Forbidden):
-                await anna.send("no")
-            await anna.send("yes")
-            assert await control("texts", channel=anna.id) == ["yes"]
-            assert [one["content"] for one in await control("messages", channel=anna.id)] == ["yes"]
-            assert await control("live_sessions") == 1
-        process.terminate()
-        assert await asyncio.wait_for(process.wait(), 45) == 0
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()

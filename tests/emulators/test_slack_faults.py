@@ -1,10 +1,8 @@
 """Planned faults of the emulated Slack, over sockets and HTTP, in and out of process."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import aiohttp
 import pytest
@@ -15,20 +13,9 @@ from slack_sdk.signature import SignatureVerifier
 from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_cast import ANNA, Listener, client, listening
+from tests.emulators.slack_cast import ANNA, Listener, listening
 from tests.emulators.slack_faults import DROP, ERROR, LIMIT, LOSE, SLOW, UNWELL
 from tests.emulators.slack_post import Unverified
-
-
-@pytest.fixture
-async def slack() -> AsyncIterator[SlackEmulator]:
-    async with SlackEmulator() as emulator:
-        yield emulator
-
-
-@pytest.fixture
-def web(slack: SlackEmulator) -> AsyncWebClient:
-    return client(slack)
 
 
 async def test_a_lost_answer_was_applied_and_a_dropped_call_was_not(
@@ -173,31 +160,3 @@ async def test_an_address_without_a_challenge_response_is_not_used(slack: SlackE
     ((body, headers),) = seen
     assert SignatureVerifier(slack.signing_secret).is_valid_request(body, headers)
     assert not SignatureVerifier("another").is_valid_request(body, headers)
-
-
-@pytest.mark.process
-async def test_a_process_is_controlled_over_http() -> None:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.emulators.slack", stdout=asyncio.subprocess.PIPE
-    )
-    assert process.stdout is not None
-    try:
-        async with asyncio.timeout(45), aiohttp.ClientSession() as session:
-            port = int((await process.stdout.readline()).split()[1])
-            base = f"http://127.0.0.1:{port}"
-
-            async def ask(call: str, **arguments: Any) -> Any:
-                async with session.post(f"{base}/_test/{call}", json=arguments) as answer:
-                    return await answer.json()
-
-            ts = await ask("says", number=ANNA, text="hello")
-            here = await ask("dm", number=ANNA)
-            web = AsyncWebClient(token=await ask("get", name="bot_token"), base_url=f"{base}/api/")
-            await web.chat_postMessage(channel=here, thread_ts=ts, text="hi")
-            assert await ask("texts", channel=here) == ["hi"]
-            assert [m["shown"] for m in await ask("messages", channel=here)] == ["hello", "hi"]
-            missing = await ask("presses", number=ANNA, channel=here, ts=ts, action_id="x")
-            assert missing["error"] == "LookupError"
-    finally:
-        process.terminate()
-        await process.wait()

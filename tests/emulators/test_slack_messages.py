@@ -1,33 +1,14 @@
 """Messages of the real Slack SDK that the emulated Slack accepts or refuses."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_cast import ANNA, BEN, client
+from tests.emulators.slack_cast import ANNA, BEN, refusal
 
 NOTE = {"event_type": "talaria", "event_payload": {"outbox": "17"}}
-
-
-@pytest.fixture
-async def slack() -> AsyncIterator[SlackEmulator]:
-    async with SlackEmulator() as emulator:
-        yield emulator
-
-
-@pytest.fixture
-def web(slack: SlackEmulator) -> AsyncWebClient:
-    return client(slack)
-
-
-async def refusal(call: Any) -> str:
-    with pytest.raises(SlackApiError) as caught:
-        await call
-    return str(caught.value.response["error"])
 
 
 def section(text: str) -> dict[str, Any]:
@@ -76,7 +57,6 @@ async def test_a_user_id_stands_for_the_direct_conversation(
 ) -> None:
     posted = await web.chat_postMessage(channel=slack.user(ANNA), text="hi")
     assert posted["channel"] == slack.dm(ANNA)
-    assert (await web.conversations_open(users=[slack.user(BEN)]))["channel"]["id"] == slack.dm(BEN)
 
 
 async def test_markdown_excludes_other_text_and_has_a_limit(
@@ -213,9 +193,8 @@ async def test_rooms_and_people_are_described(slack: SlackEmulator, web: AsyncWe
     members = await web.conversations_members(channel=room, limit=2)
     assert members["response_metadata"]["next_cursor"]
     assert set(members["members"]) < {slack.bot_user_id, slack.user(ANNA), slack.user(BEN)}
-    for listing in (web.conversations_list, web.users_conversations):
-        (im,) = (await listing(types="im"))["channels"]
-        assert (im["id"], im["user"], im["is_im"]) == (dialogue, slack.user(ANNA), True)
+    (im,) = (await web.users_conversations(types="im"))["channels"]
+    assert (im["id"], im["user"], im["is_im"]) == (dialogue, slack.user(ANNA), True)
     user = (await web.users_info(user=slack.user(ANNA), include_locale=True))["user"]
     assert (user["real_name"], user["tz"], user["locale"]) == ("Anna K", "Asia/Tokyo", "ja-JP")
     assert await refusal(web.users_info(user="U404")) == "user_not_found"
@@ -229,17 +208,6 @@ async def test_a_reaction_is_added_once(slack: SlackEmulator, web: AsyncWebClien
     assert slack.messages(slack.dm(ANNA))[0].reactions == [("eyes", slack.bot_user_id)]
     await web.reactions_remove(**seen)
     assert await refusal(web.reactions_remove(**seen)) == "no_reaction"
-
-
-async def test_an_ephemeral_message_is_for_one_person(
-    slack: SlackEmulator, web: AsyncWebClient
-) -> None:
-    room = slack.channel("general", [ANNA])
-    await web.chat_postEphemeral(channel=room, user=slack.user(ANNA), text="only you")
-    assert [message.shown for message in slack.ephemerals(ANNA)] == ["only you"]
-    assert (slack.texts(room), slack.ephemerals(BEN)) == ([], [])
-    stranger = web.chat_postEphemeral(channel=room, user=slack.user(BEN), text="x")
-    assert await refusal(stranger) == "user_not_in_channel"
 
 
 async def test_a_home_is_published_for_a_person(slack: SlackEmulator, web: AsyncWebClient) -> None:

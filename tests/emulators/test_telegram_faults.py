@@ -1,12 +1,10 @@
 """Faults, hooks and outages of the emulated Telegram, also in its own process."""
 
 import asyncio
-import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import pytest
 from telegram import Bot
 from telegram.error import (
@@ -19,7 +17,7 @@ from telegram.error import (
 
 from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
-from tests.emulators.telegram_cast import ANNA, BEN, only_message, read
+from tests.emulators.telegram_cast import ANNA, BEN, only_message
 
 ROOT = Path(__file__).parents[2]
 
@@ -117,36 +115,3 @@ async def test_updates_and_messages_survive_an_outage(api: TelegramEmulator, bot
     await api.start()
     assert (await only_message(bot)).text == "hello?"
     assert api.texts(ANNA) == ["before"]
-
-
-@pytest.mark.process
-async def test_it_runs_as_a_process_controlled_over_http() -> None:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.emulators.telegram", "--token", "5:abc",
-        cwd=ROOT, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    assert process.stdout is not None
-    try:
-        line = await asyncio.wait_for(process.stdout.readline(), 45)
-        address = f"http://127.0.0.1:{int(line.decode().removeprefix('ready '))}"
-        async with aiohttp.ClientSession() as session, Bot("5:abc", f"{address}/bot") as bot:
-
-            async def control(call: str, **arguments: object) -> Any:
-                answer = await session.post(f"{address}/_test/{call}", json=arguments)
-                return await answer.json()
-
-            message_id = await control("says", user_id=ANNA, text="helo")
-            await control("edits", user_id=ANNA, message_id=message_id, text="hello")
-            assert len(await read(bot)) == 2
-            sent = await bot.send_message(ANNA, "hi")
-            assert await control("messages", chat_id=ANNA) == [
-                {"message_id": sent.message_id, "text": "hi", "history": ["hi"]}
-                | {"labels": [], "file": None}
-            ]
-            assert (await control("calls"))["sendMessage"] == 1
-        process.terminate()
-        assert await asyncio.wait_for(process.wait(), 45) == 0
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()

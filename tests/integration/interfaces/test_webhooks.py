@@ -189,5 +189,5 @@ async def test_nobody_sees_or_changes_those_of_others(setup: Setup, receiver: Re
     await setup.post("chat/completions", setup.zebrana, chat_of("hello"))
     setup.model.plays = [say("yours")]
     await setup.post("chat/completions", setup.olga, chat_of("hello"))
-    await receiver.until(lambda: "turn.ended" in receiver.kinds)
+    await receiver.wait_for(lambda: "turn.ended" in receiver.kinds)
     assert receiver.kinds.count("turn.started") == 1

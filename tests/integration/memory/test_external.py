@@ -79,8 +79,8 @@ async def test_a_finished_turn_is_reported_and_returns_in_the_next_facts_once(
 ) -> None:
     async with open_harness(tmp_path, server, "Noted.", "Hello.", "Yes.") as harness:
         await says(harness, "I live in Lisbon")
-        await server.until(lambda: server.said == ["I live in Lisbon", "Noted."])
-        await server.until(lambda: server.calls["representation"] > 0)
+        await server.wait_for(lambda: server.said == ["I live in Lisbon", "Noted."])
+        await server.wait_for(lambda: server.calls["representation"] > 0)
         await all_reported(harness)
         await says(harness, "hi")
         assert last_request(harness).count(HEARD) == 1
@@ -99,7 +99,7 @@ async def test_private_messages_are_not_shown_in_a_room(
     async with open_harness(tmp_path, server, "Noted.", "Hello all.", "Hello.") as harness:
         await says(harness, CANARY)
         await all_reported(harness)
-        await server.until(lambda: server.calls["representation"] > 0)
+        await server.wait_for(lambda: server.calls["representation"] > 0)
         await says(harness, "hi", direct=False, chat="den")
         request = harness.model.requests[-1]
         assert HEARD not in last_request(harness)
@@ -124,7 +124,7 @@ async def test_a_direct_conversation_continued_in_a_room_has_it(
         await says(harness, "/room full", direct=False, chat="den")
         await chat.press(FULL_YES(), user="1", direct=False)
         await chat.sees_text(FULL_OPENED())
-        await server.until(lambda: server.calls["representation"] > 0)
+        await server.wait_for(lambda: server.calls["representation"] > 0)
         await says(harness, "hi", direct=False, chat="den")
         assert HEARD in last_request(harness)
         assert "ask_memory" in list_offered(harness.model.requests[-1])
@@ -173,11 +173,11 @@ async def test_current_memory_is_reported_whoever_changed_it(
     model = FakeModel(ask(call("memory", add)), say("Noted."), say("Hello."))
     async with open_harness(tmp_path, server, model=model) as harness:
         await says(harness, "I like tea")
-        await server.until(lambda: server.concluded() == ["Likes tea"])
+        await server.wait_for(lambda: server.concluded() == ["Likes tea"])
         edit_by_hand(tmp_path, "- Likes coffee\n")
         await says(harness, "/new")
         await says(harness, "hello")
-        await server.until(lambda: server.concluded() == ["Likes coffee"])
+        await server.wait_for(lambda: server.concluded() == ["Likes coffee"])
 
 
 async def test_a_provider_that_never_answers_costs_no_turn_anything(
@@ -257,7 +257,7 @@ async def test_an_outage_is_reported_and_harms_nothing(
     server.faults = lambda route, body: 503
     async with open_harness(tmp_path, server, "A.") as harness:
         await says(harness, "one")
-        await server.until(lambda: server.calls["workspaces"] > 0)
+        await server.wait_for(lambda: server.calls["workspaces"] > 0)
         await harness.until(lambda: harness.gateway.external_memory.describe(()).state == "away")  # type: ignore[union-attr]
         is_available, report = await examine(harness.gateway)
         assert is_available
@@ -323,7 +323,7 @@ async def test_forgotten_messages_are_deleted_there_too(
         await harness.chat.says("/forget falcon")
         await harness.chat.sees_text("What should I delete?")
         await forget_all(harness)
-        await server.until(lambda: not server.sessions)
+        await server.wait_for(lambda: not server.sessions)
         await says(harness, "two")
         await all_reported(harness)
         (new,) = server.sessions
@@ -364,14 +364,14 @@ async def test_a_kill_before_the_response_reports_once(
     server.faults = lambda route, body: fault if route == "messages" else None  # type: ignore[return-value]
     async with processes.running(home, **environ(server)) as harness:
         await processes.talaria_beside(home, "chat", given="hello there\n", **environ(server))
-        await server.until(lambda: server.hanging > 0)
+        await server.wait_for(lambda: server.hanging > 0)
         os.kill(harness.process.pid, signal.SIGKILL)
         await harness.process.wait()
     assert server.said.count("hello there") == (1 if fault == "late hang" else 0)
     server.faults = lambda route, body: None
     async with processes.running(home, **environ(server)) as harness:
-        await server.until(lambda: "hello there" in server.said)
-        await server.until(lambda: server.calls["representation"] > 0)
+        await server.wait_for(lambda: "hello there" in server.said)
+        await server.wait_for(lambda: server.calls["representation"] > 0)
         await harness.stop()
     assert server.said.count("hello there") == 1
     assert len(server.said) == 2
@@ -396,7 +396,7 @@ async def test_job_runs_are_not_reported(tmp_path: Path, server: HonchoEmulator)
     model = greeted(say("News."))
     async with running(tmp_path, model, now=clock, **zone, **environ(server)) as harness:
         await greet(harness)
-        await server.until(lambda: len(server.said) == 2)
+        await server.wait_for(lambda: len(server.said) == 2)
         job = await give_job(harness, "Tell me.", "2026-11-20T13:00", kind="prompt")
         clock.move(harness, hours=1)
         await over(harness, job, 1)

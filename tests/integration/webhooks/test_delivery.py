@@ -58,7 +58,7 @@ async def test_every_kind_of_event_arrives_signed(tmp_path: Path, receiver: Rece
         note = json.dumps({"action": "add", "target": "memory", "text": "Likes tea"})
         model.plays += [ask(call("memory", note)), say("Noted.")]
         await talk(harness, "remember that I like tea")
-        await receiver.until(lambda: "turn.ended" in receiver.kinds)
+        await receiver.wait_for(lambda: "turn.ended" in receiver.kinds)
         await until_sent(harness, 3)
         for one in receiver.received:
             one.verify(made["secret"])

@@ -66,7 +66,7 @@ async def test_every_event_arrives_under_one_id_however_often_the_gateway_is_kil
         async with running(home) as gateway:
             await send(gateway, token, kills)
             due = 2 * PER_RUN * (kills + 1)
-            await receiver.until(lambda: len({one.id for one in receiver.received}) >= due)
+            await receiver.wait_for(lambda: len({one.id for one in receiver.received}) >= due)
             assert await gateway.stop() == 0
         ids, bodies = defaultdict(set), defaultdict(set)
         for one in receiver.received:

@@ -133,9 +133,9 @@ async def test_what_fails_holds_up_its_person_only_and_is_given_up_at_last(desk:
     desk.server.faults = fail_over("words 1", 500)
     await desk.enqueue((1, ANN), (2, BOB), (3, ANN), (4, BOB))
     await desk.until(lambda rows: ("turn:1", "owed", 1) in rows)
-    await desk.server.until(lambda: desk.server.said == ["words 2", "words 4"])
+    await desk.server.wait_for(lambda: desk.server.said == ["words 2", "words 4"])
     await desk.until(lambda rows: desk.clock.go_on() or ("turn:1", "dead", 8) in rows)
-    await desk.server.until(lambda: desk.server.said == ["words 2", "words 4", "words 3"])
+    await desk.server.wait_for(lambda: desk.server.said == ["words 2", "words 4", "words 3"])
     report = await desk.outside.report()
     assert (report.state, report.dead) == ("ok", 1)
 
@@ -143,10 +143,10 @@ async def test_what_fails_holds_up_its_person_only_and_is_given_up_at_last(desk:
 async def test_a_row_is_not_given_up_for_an_outage_however_long(desk: Desk) -> None:
     desk.server.faults = lambda route, body: 500
     await desk.enqueue((1, ANN))
-    await desk.server.until(lambda: desk.server.calls["workspaces"] > 3)
+    await desk.server.wait_for(lambda: desk.server.calls["workspaces"] > 3)
     desk.clock.now += 1_000_000_000
     desk.server.faults = lambda route, body: None
-    await desk.server.until(lambda: desk.server.said == ["words 1"])
+    await desk.server.wait_for(lambda: desk.server.said == ["words 1"])
 
 
 async def test_one_row_of_a_person_stays_by_which_an_erasure_finds_them(desk: Desk) -> None:
@@ -160,7 +160,7 @@ async def test_what_is_queued_twice_is_told_once(desk: Desk) -> None:
     await desk.enqueue((1, ANN))
     await desk.enqueue((1, ANN))
     desk.server.faults = lambda route, body: None
-    await desk.server.until(lambda: desk.server.said == ["words 1"])
+    await desk.server.wait_for(lambda: desk.server.said == ["words 1"])
     await desk.until(lambda rows: rows == [("person:1", "done", 1)])
 
 
@@ -189,10 +189,9 @@ async def test_who_is_gone_while_they_are_told_of_leaves_nothing_but_the_erasure
         )
 
     await desk.database.write("erase", erase)
-    port = desk.server.port
     await desk.server.stop()
     desk.server.faults = lambda route, body: None
-    await desk.server.start(port)
+    await desk.server.start()
     await desk.until(lambda rows: rows == [("person:1", "done", 1)])
     assert desk.server.said == []
 
@@ -203,7 +202,7 @@ async def test_after_a_restart_it_goes_on_with_what_was_queued(
     server.faults = fail_over("words", 503)
     async with at_work(tmp_path, server) as desk:
         await desk.enqueue((1, ANN))
-        await server.until(lambda: server.calls["messages"] > 0)
+        await server.wait_for(lambda: server.calls["messages"] > 0)
     server.faults = lambda route, body: None
     database = await open_database(tmp_path / "state.db")
     rows = await database.read(lambda c: external_sync.list_queued(c, provider="honcho", limit=9))
