@@ -237,10 +237,15 @@ class PlainChat:
         self._shown_ids += 1
         self.shown.append(Shown(id=str(self._shown_ids), chat_id="1", texts=[text], key=""))
 
+    @property
+    def texts(self) -> list[str]:
+        """The visible texts."""
+        return [shown.text for shown in self.shown]
+
     async def sees(self, count: int) -> list[str]:
         """Return the visible texts once there are at least `count`."""
         await self.until(lambda: len(self.shown) >= count)
-        return [shown.text for shown in self.shown]
+        return self.texts
 
     async def sees_text(self, part: str) -> Shown:
         """Return the message with this text once there is one."""

@@ -5,18 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from adapters.ids import Address
 from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxKind, OutboxRow
-from gateway.conversion import name_chat
 from gateway.outbound.live_message import LiveMessage
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.databases import open_database
-
-CHAT = name_chat(Address(chat_id="1", is_direct=True))
+from tests.fakes.chat import FakeChat
+from tests.gateway.outbound.rig import CHAT, Delivery, delivering
 
 
 @pytest.fixture
@@ -25,6 +23,12 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     await opened.write("person", add_person)
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+async def delivery(database: Database) -> AsyncIterator[Delivery]:
+    async with delivering(database, FakeChat()) as delivery:
+        yield delivery
 
 
 async def begin_turn(database: Database) -> TurnId:

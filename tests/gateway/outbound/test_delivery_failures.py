@@ -15,20 +15,8 @@ from agent_core.state.engine.database import Database
 from agent_core.state.queues import outbox
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
-from tests.gateway.outbound.conftest import (
-    CHAT,
-    begin_turn,
-    finalize,
-    live_of,
-    queued_message_of,
-)
-from tests.gateway.outbound.test_dispatcher import (
-    MuteChat,
-    delivering,
-    enqueue,
-    until_sent,
-    until_state,
-)
+from tests.gateway.outbound.conftest import begin_turn, finalize, live_of, queued_message_of
+from tests.gateway.outbound.rig import CHAT, Delivery, MuteChat, delivering, until
 
 NO_PACE = Pace(chat_interval=0, edit_interval=0, per_second=0)
 
@@ -47,146 +35,94 @@ async def refuse(database: Database, condition: str) -> Callable[[], Awaitable[N
     return relent
 
 
-async def until_logged(caplog: pytest.LogCaptureFixture, words: str) -> None:
-    async with asyncio.timeout(45):
-        while words not in caplog.text:
-            await asyncio.sleep(0.002)
-
-
 async def test_a_sent_message_that_could_not_be_recorded_is_not_sent_again(
-    database: Database, caplog: pytest.LogCaptureFixture
+    delivery: Delivery, caplog: pytest.LogCaptureFixture
 ) -> None:
-    chat = FakeChat()
-    relent = await refuse(database, "NEW.state = 'sent'")
-    async with delivering(database, chat) as dispatcher:
-        row = await enqueue(database, "hello")
-        dispatcher.enqueue([row])
-        await until_logged(caplog, "the record of outbox")
-        await relent()
-        await until_sent(database, row)
-    assert [shown.text for shown in chat.shown] == ["hello"]
+    relent = await refuse(delivery.database, "NEW.state = 'sent'")
+    row = await delivery.queue("hello")
+    await until(lambda: "the record of outbox" in caplog.text)
+    await relent()
+    await delivery.until_sent(row)
+    assert delivery.chat.texts == ["hello"]
 
 
+@pytest.mark.parametrize("outages", [0, 2])
 async def test_an_unrecorded_unknown_delivery_is_reconciled(
-    database: Database, caplog: pytest.LogCaptureFixture
+    delivery: Delivery, caplog: pytest.LogCaptureFixture, outages: int
 ) -> None:
-    chat = FakeChat()
-    chat.plan(Unsure("no answer"), lost=True)
-    relent = await refuse(database, "NEW.state = 'unsure'")
-    async with delivering(database, chat) as dispatcher:
-        row = await enqueue(database, "hello")
-        dispatcher.enqueue([row])
-        await until_logged(caplog, "delivery waits for the store")
-        await relent()
-        await until_sent(database, row)
-    assert [shown.text for shown in chat.shown] == ["hello"]
-    assert chat.looked == ["hello"]
+    delivery.chat.plan(Unsure("no answer"), lost=True)
+    for _ in range(outages):
+        delivery.chat.plan(Unreachable("down"))
+    relent = await refuse(delivery.database, "NEW.state = 'unsure'")
+    row = await delivery.queue("hello")
+    await until(lambda: "delivery waits for the store" in caplog.text)
+    await relent()
+    await delivery.until_sent(row)
+    assert delivery.chat.texts == ["hello"]
+    assert delivery.chat.looked == ["hello"] * (1 + outages)
 
 
-async def test_an_unrecorded_unknown_delivery_survives_an_outage(
-    database: Database, caplog: pytest.LogCaptureFixture
-) -> None:
-    chat = FakeChat()
-    chat.plan(Unsure("no answer"), lost=True)
-    chat.plan(Unreachable("down"))
-    chat.plan(Unreachable("still down"))
-    relent = await refuse(database, "NEW.state = 'unsure'")
-    async with delivering(database, chat) as dispatcher:
-        row = await enqueue(database, "hello")
-        dispatcher.enqueue([row])
-        await until_logged(caplog, "delivery waits for the store")
-        await relent()
-        await until_sent(database, row)
-    assert [shown.text for shown in chat.shown] == ["hello"]
-
-
-async def test_a_found_message_is_not_sent_again_without_edits(
-    database: Database,
-) -> None:
+async def test_a_found_message_is_not_sent_again_without_edits(database: Database) -> None:
     chat = MuteChat()
     chat.plan(Unsure("no answer"), lost=True)
-    async with delivering(database, chat) as dispatcher:
-        row = await enqueue(database, "hello")
-        dispatcher.enqueue([row])
-        await until_sent(database, row)
-    assert [shown.text for shown in chat.shown] == ["hello"]
+    async with delivering(database, chat) as delivery:
+        await delivery.send("hello")
+    assert chat.texts == ["hello"]
 
 
-async def test_a_live_message_of_an_ended_turn_is_not_sent(
-    database: Database,
-) -> None:
+async def test_a_live_message_of_an_ended_turn_is_not_sent(database: Database) -> None:
     chat = FakeChat(pace=replace(NO_PACE, chat_interval=0.1))
     turn_id = await begin_turn(database)
-    async with delivering(database, chat) as dispatcher:
-        first = await enqueue(database, "something before")
-        dispatcher.enqueue([first])
-        await until_sent(database, first)
-        dispatcher.show_live(live_of(turn_id, "The answer"))
-        row = await finalize(database, turn_id, "The answer is 42.")
-        dispatcher.enqueue([row])
-        await until_sent(database, row)
+    async with delivering(database, chat) as delivery:
+        await delivery.send("something before")
+        delivery.dispatcher.show_live(live_of(turn_id, "The answer"))
+        await delivery.finish(await finalize(database, turn_id, "The answer is 42."))
     assert [shown.texts for shown in chat.shown] == [["something before"], ["The answer is 42."]]
 
 
-async def test_a_turn_has_one_live_message(database: Database) -> None:
-    chat = FakeChat()
-    turn_id = await begin_turn(database)
-    async with delivering(database, chat) as dispatcher:
-        dispatcher.show_live(live_of(turn_id, "The answer"))
-        await chat.sees_text("The answer")
-        second = live_of(turn_id, "The same answer, by the turn taken up anew")
-        dispatcher.show_live(second)
-        async with asyncio.timeout(45):
-            while not second.is_over:
-                await asyncio.sleep(0.002)
-    assert [shown.text for shown in chat.shown] == ["The answer"]
+async def test_a_turn_has_one_live_message(delivery: Delivery) -> None:
+    turn_id = await begin_turn(delivery.database)
+    delivery.dispatcher.show_live(live_of(turn_id, "The answer"))
+    await delivery.chat.sees_text("The answer")
+    second = live_of(turn_id, "The same answer, by the turn taken up anew")
+    delivery.dispatcher.show_live(second)
+    await until(lambda: second.is_over)
+    assert delivery.chat.texts == ["The answer"]
 
 
 @pytest.mark.parametrize("error", [Unreachable("down"), RateLimited("slow", retry_after=0.01)])
 async def test_a_live_message_refused_after_its_turn_is_sent_without_reconciling(
-    database: Database, error: Unreachable | RateLimited
+    delivery: Delivery, error: Unreachable | RateLimited
 ) -> None:
-    chat = FakeChat()
-    chat.gate = asyncio.Event()
-    chat.plan(error)
-    turn_id = await begin_turn(database)
+    delivery.chat.gate = asyncio.Event()
+    delivery.chat.plan(error)
+    turn_id = await begin_turn(delivery.database)
     live = live_of(turn_id, "Thinking")
-    async with delivering(database, chat) as dispatcher:
-        dispatcher.show_live(live)
-        async with asyncio.timeout(45):
-            while live.row is None:
-                await asyncio.sleep(0.002)
-        row = await finalize(database, turn_id, "Done.")
-        live.is_over = True
-        dispatcher.enqueue([row])
-        chat.gate.set()
-        await until_sent(database, row)
-    assert [shown.texts for shown in chat.shown] == [["Done."]]
-    assert chat.looked == []
+    delivery.dispatcher.show_live(live)
+    await until(lambda: live.row)
+    row = await finalize(delivery.database, turn_id, "Done.")
+    live.is_over = True
+    delivery.dispatcher.enqueue([row])
+    delivery.chat.gate.set()
+    await delivery.until_sent(row)
+    assert [shown.texts for shown in delivery.chat.shown] == [["Done."]]
+    assert delivery.chat.looked == []
 
 
-async def test_edits_do_not_pile_up_behind_a_slow_live_message(database: Database) -> None:
-    chat = FakeChat()
-    chat.gate = asyncio.Event()
-    turn_id = await begin_turn(database)
+async def test_edits_do_not_pile_up_behind_a_slow_live_message(delivery: Delivery) -> None:
+    delivery.chat.gate = asyncio.Event()
+    turn_id = await begin_turn(delivery.database)
     live = live_of(turn_id, "word")
-    async with delivering(database, chat) as dispatcher:
-        dispatcher.show_live(live)
-        async with asyncio.timeout(45):
-            while live.row is None:
-                await asyncio.sleep(0.002)
-        for _ in range(100):
-            live.text += " word"
-            dispatcher.show_live(live)
-        assert len(dispatcher._workers.waiting(("fake", CHAT))) == 2
-        chat.gate.set()
-        async with asyncio.timeout(45):
-            while live.shown[0] != live.text:
-                await asyncio.sleep(0.002)
-        row = await finalize(database, turn_id, "Done.")
-        dispatcher.enqueue([row])
-        await until_sent(database, row)
-    assert len(chat.shown[0].texts) == 3, "the opening, all that came meanwhile, the end"
+    delivery.dispatcher.show_live(live)
+    await until(lambda: live.row)
+    for _ in range(100):
+        live.text += " word"
+        delivery.dispatcher.show_live(live)
+    assert len(delivery.dispatcher._workers.waiting(("fake", CHAT))) == 2
+    delivery.chat.gate.set()
+    await until(lambda: live.shown[0] == live.text)
+    await delivery.finish(await finalize(delivery.database, turn_id, "Done."))
+    assert len(delivery.chat.shown[0].texts) == 3, "the opening, all that came meanwhile, the end"
 
 
 @dataclass
@@ -203,35 +139,28 @@ async def test_a_message_that_breaks_its_adapter_is_set_aside_and_reported(
     database: Database,
 ) -> None:
     chat = BrokenChat()
-    async with delivering(database, chat) as dispatcher:
-        row = await enqueue(database, "hello")
-        dispatcher.enqueue([row])
+    async with delivering(database, chat) as delivery:
+        row = await delivery.queue("hello")
         await chat.sees_text(general.describe_dead())
-        await until_state(database, row, "dead")
+        await delivery.until_state(row, "dead")
 
 
-async def test_messages_for_a_disabled_platform_stay_queued(database: Database) -> None:
-    chat = FakeChat()
+async def test_messages_for_a_disabled_platform_stay_queued(delivery: Delivery) -> None:
     elsewhere = replace(queued_message_of(TurnId(1), "hello"), platform="elsewhere", turn_id=None)
-    row = await database.write("owe", lambda c: outbox.enqueue(c, elsewhere, now=0))
-    async with delivering(database, chat) as dispatcher:
-        await dispatcher.start()
-        dispatcher.enqueue([row])
-        assert dispatcher.is_idle()
-    assert (await until_state(database, row, "owed")).attempts == 0
+    row = await delivery.database.write("owe", lambda c: outbox.enqueue(c, elsewhere, now=0))
+    await delivery.dispatcher.start()
+    delivery.dispatcher.enqueue([row])
+    assert delivery.dispatcher.is_idle()
+    assert (await delivery.until_state(row, "owed")).attempts == 0
 
 
-async def test_a_closing_gateway_sends_only_outbox_messages(database: Database) -> None:
-    chat = FakeChat()
-    turn_id = await begin_turn(database)
-    async with delivering(database, chat) as dispatcher:
-        row = await enqueue(database, "owed")
-        dispatcher.enqueue([row])
-        dispatcher.close()
-        dispatcher.show_live(live_of(turn_id, "Thinking"))
-        dispatcher.indicators.type("fake", CHAT)
-        late = await enqueue(database, "for the next start")
-        dispatcher.enqueue([late])
-        await until_sent(database, row)
-    assert [shown.text for shown in chat.shown] == ["owed"]
-    assert chat.typed == []
+async def test_a_closing_gateway_sends_only_outbox_messages(delivery: Delivery) -> None:
+    turn_id = await begin_turn(delivery.database)
+    row = await delivery.queue("owed")
+    delivery.dispatcher.close()
+    delivery.dispatcher.show_live(live_of(turn_id, "Thinking"))
+    delivery.dispatcher.indicators.type("fake", CHAT)
+    await delivery.queue("for the next start")
+    await delivery.until_sent(row)
+    assert delivery.chat.texts == ["owed"]
+    assert delivery.chat.typed == []

@@ -17,7 +17,8 @@ from agent_core.state.queues.outbox import OutboxKind, OutboxRow
 from gateway.outbound.channel import Channel
 from gateway.outbound.live_message import LiveMessage, LiveMessageEditor
 from tests.fakes.chat import FakeChat
-from tests.gateway.outbound.conftest import CHAT, begin_turn, finalize, live_of
+from tests.gateway.outbound.conftest import begin_turn, finalize, live_of
+from tests.gateway.outbound.rig import CHAT
 
 FINISH = 0.2
 BUTTONS = (Choice(key="q1:o1:00000000", label="Yes"),)

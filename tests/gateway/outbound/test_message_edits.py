@@ -1,8 +1,6 @@
 """Messages that are to read otherwise: whatever was under way, the last words win, and once."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 
@@ -13,18 +11,10 @@ from agent_core.state.conversations.questions import Choice, NewQuestion
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import dead_letters, outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.outbound.dispatcher import OutboxDispatcher
 from tests.fakes.chat import FakeChat
-from tests.gateway.outbound.conftest import CHAT, begin_turn, live_of
-from tests.gateway.outbound.test_dispatcher import (
-    OTHER,
-    MuteChat,
-    delivering,
-    enqueue,
-    state,
-    until_idle,
-    until_sent,
-)
+from tests.gateway.outbound.conftest import begin_turn, live_of
+from tests.gateway.outbound.rig import CHAT, Delivery, MuteChat, delivering, until
+from tests.gateway.outbound.test_dispatcher import OTHER
 
 pytestmark = pytest.mark.process
 
@@ -57,30 +47,16 @@ async def pose(database: Database) -> OutboxRow:
     return await database.write("pose", work)
 
 
-async def revise(
-    database: Database, dispatcher: OutboxDispatcher, row: OutboxRow, body: str
-) -> None:
-    dispatcher.enqueue(
-        [await database.write("revise", lambda c: outbox.revise(c, outbox_id=row.id, body=body))]
+async def revise(delivery: Delivery, row: OutboxRow, body: str) -> None:
+    revised = await delivery.database.write(
+        "revise", lambda c: outbox.revise(c, outbox_id=row.id, body=body)
     )
+    delivery.dispatcher.enqueue([revised])
 
 
-async def until_sending(database: Database, row: OutboxRow) -> None:
-    async with asyncio.timeout(45):
-        while (await state(database, row)).state != "sending":
-            await asyncio.sleep(0.002)
-
-
-@asynccontextmanager
-async def asked(
-    database: Database, chat: FakeChat
-) -> AsyncIterator[tuple[OutboxDispatcher, OutboxRow]]:
+async def ask(delivery: Delivery) -> OutboxRow:
     """Deliver a question with a button."""
-    async with delivering(database, chat) as dispatcher:
-        row = await pose(database)
-        dispatcher.enqueue([row])
-        await until_sent(database, row)
-        yield dispatcher, row
+    return await delivery.finish(await pose(delivery.database))
 
 
 def shown_in(chat: FakeChat) -> list[tuple[str, list[str]]]:
@@ -98,21 +74,19 @@ def shown_in(chat: FakeChat) -> list[tuple[str, list[str]]]:
     ],
 )
 async def test_words_that_changed_while_a_message_stood_in_the_queue_are_sent_once(
-    database: Database, error: AdapterError | None, lost: bool
+    delivery: Delivery, error: AdapterError | None, lost: bool
 ) -> None:
-    chat = FakeChat()
-    chat.gate = asyncio.Event()
-    chat.mishaps.extend((None, (error, lost) if error else None))
-    async with delivering(database, chat) as dispatcher:
-        before, row = await enqueue(database, "before"), await pose(database)
-        dispatcher.enqueue([before, row])
-        await until_sending(database, before)
-        await revise(database, dispatcher, row, "Which? One.")
-        chat.gate.set()
-        await until_sent(database, row)
-        await until_idle(dispatcher)
-    assert shown_in(chat) == [("before", []), ("Which? One.", [])]
-    assert chat.shown[1].texts == ["Which? One."]
+    delivery.chat.gate = asyncio.Event()
+    delivery.chat.mishaps.extend((None, (error, lost) if error else None))
+    before, row = await delivery.owe("before"), await pose(delivery.database)
+    delivery.dispatcher.enqueue([before, row])
+    await delivery.until_state(before, "sending")
+    await revise(delivery, row, "Which? One.")
+    delivery.chat.gate.set()
+    await delivery.until_sent(row)
+    await delivery.until_idle()
+    assert shown_in(delivery.chat) == [("before", []), ("Which? One.", [])]
+    assert delivery.chat.shown[1].texts == ["Which? One."]
 
 
 @pytest.mark.parametrize(
@@ -125,64 +99,58 @@ async def test_words_that_changed_while_a_message_stood_in_the_queue_are_sent_on
     ],
 )
 async def test_words_that_change_during_the_send_are_shown_in_the_end_and_once(
-    database: Database, error: AdapterError | None, lost: bool
+    delivery: Delivery, error: AdapterError | None, lost: bool
 ) -> None:
-    chat = FakeChat()
-    chat.gate = asyncio.Event()
+    delivery.chat.gate = asyncio.Event()
     if error:
-        chat.plan(error, lost=lost)
-    async with delivering(database, chat) as dispatcher:
-        row = await pose(database)
-        dispatcher.enqueue([row])
-        await until_sending(database, row)
-        await revise(database, dispatcher, row, "Which? One.")
-        await revise(database, dispatcher, row, "Which? One, surely.")
-        chat.gate.set()
-        await until_sent(database, row)
-        await until_idle(dispatcher)
-    assert shown_in(chat) == [("Which? One, surely.", [])]
+        delivery.chat.plan(error, lost=lost)
+    row = await pose(delivery.database)
+    delivery.dispatcher.enqueue([row])
+    await delivery.until_state(row, "sending")
+    await revise(delivery, row, "Which? One.")
+    await revise(delivery, row, "Which? One, surely.")
+    delivery.chat.gate.set()
+    await delivery.until_sent(row)
+    await delivery.until_idle()
+    assert shown_in(delivery.chat) == [("Which? One, surely.", [])]
 
 
 @pytest.mark.parametrize("error", [None, Unsure("no answer"), RateLimited("", retry_after=0.01)])
 async def test_a_message_that_was_sent_is_edited(
-    database: Database, error: AdapterError | None
+    delivery: Delivery, error: AdapterError | None
 ) -> None:
-    chat = FakeChat()
-    async with asked(database, chat) as (dispatcher, row):
-        if error:
-            chat.plan(error, lost=True)
-        await revise(database, dispatcher, row, "Which? One.")
-        await revise(database, dispatcher, row, "Which? One, surely.")
-        await until_idle(dispatcher)
-        await until_sent(database, row)
-    assert shown_in(chat) == [("Which? One, surely.", [])]
-    assert chat.looked == []
+    row = await ask(delivery)
+    if error:
+        delivery.chat.plan(error, lost=True)
+    await revise(delivery, row, "Which? One.")
+    await revise(delivery, row, "Which? One, surely.")
+    await delivery.until_idle()
+    await delivery.until_sent(row)
+    assert shown_in(delivery.chat) == [("Which? One, surely.", [])]
+    assert delivery.chat.looked == []
 
 
-async def test_words_that_change_during_an_edit_are_shown_in_the_end(database: Database) -> None:
-    chat = FakeChat()
-    async with asked(database, chat) as (dispatcher, row):
-        chat.gate = asyncio.Event()
-        await revise(database, dispatcher, row, "Two.")
-        await revise(database, dispatcher, row, "One.")
-        chat.gate.set()
-        await until_idle(dispatcher)
-        assert (await state(database, row)).state == "sent"
-    assert shown_in(chat) == [("One.", [])]
+async def test_words_that_change_during_an_edit_are_shown_in_the_end(delivery: Delivery) -> None:
+    row = await ask(delivery)
+    delivery.chat.gate = asyncio.Event()
+    await revise(delivery, row, "Two.")
+    await revise(delivery, row, "One.")
+    delivery.chat.gate.set()
+    await delivery.until_idle()
+    assert (await delivery.state(row)).state == "sent"
+    assert shown_in(delivery.chat) == [("One.", [])]
 
 
 async def test_a_failed_edit_stays_failed_with_its_last_text(database: Database) -> None:
     chat = FakeChat(gone={"1"})
-    async with delivering(database, chat) as dispatcher:
+    async with delivering(database, chat) as delivery:
         row = await pose(database)
-        dispatcher.enqueue([row])
-        async with asyncio.timeout(45):
-            while (await state(database, row)).state != "dead":
-                await asyncio.sleep(0.002)
+        delivery.dispatcher.enqueue([row])
+        await delivery.until_state(row, "dead")
         chat.gone.clear()
-        await revise(database, dispatcher, row, "Over.")
-        await until_idle(dispatcher)
-        found = await state(database, row)
+        await revise(delivery, row, "Over.")
+        await delivery.until_idle()
+        found = await delivery.state(row)
     assert (found.state, found.body) == ("dead", "Over.")
     assert chat.shown == []
 
@@ -191,77 +159,66 @@ async def test_where_nothing_can_be_edited_an_outcome_is_not_a_second_message(
     database: Database,
 ) -> None:
     chat = MuteChat()
-    async with asked(database, chat) as (dispatcher, row):
-        await revise(database, dispatcher, row, "Which? One.")
-        await until_idle(dispatcher)
-        assert (await state(database, row)).state == "sent"
-    assert [shown.text for shown in chat.shown] == ["Which?"]
+    async with delivering(database, chat) as delivery:
+        row = await ask(delivery)
+        await revise(delivery, row, "Which? One.")
+        await delivery.until_idle()
+        assert (await delivery.state(row)).state == "sent"
+    assert chat.texts == ["Which?"]
 
 
 async def test_a_question_that_somebody_deleted_is_not_asked_anew_to_show_its_outcome(
-    database: Database,
+    delivery: Delivery,
 ) -> None:
-    chat = FakeChat()
-    async with asked(database, chat) as (dispatcher, row):
-        chat.shown.clear()
-        await revise(database, dispatcher, row, "Which? One.")
-        await until_idle(dispatcher)
-        assert (await state(database, row)).state == "sent"
-    assert chat.shown == []
+    row = await ask(delivery)
+    delivery.chat.shown.clear()
+    await revise(delivery, row, "Which? One.")
+    await delivery.until_idle()
+    assert (await delivery.state(row)).state == "sent"
+    assert delivery.chat.shown == []
 
 
-async def test_changed_text_of_a_deleted_message_is_sent_again(database: Database) -> None:
-    chat = FakeChat()
-    async with delivering(database, chat) as dispatcher:
-        row = await enqueue(database, "The settings")
-        dispatcher.enqueue([row])
-        await until_sent(database, row)
-        chat.shown.clear()
-        await revise(database, dispatcher, row, "The new settings")
-        await until_idle(dispatcher)
-    assert [shown.text for shown in chat.shown] == ["The new settings"]
+async def test_changed_text_of_a_deleted_message_is_sent_again(delivery: Delivery) -> None:
+    row = await delivery.send("The settings")
+    delivery.chat.shown.clear()
+    await revise(delivery, row, "The new settings")
+    await delivery.until_idle()
+    assert delivery.chat.texts == ["The new settings"]
 
 
-async def test_a_restart_shows_the_last_text_of_an_edit_in_flight(database: Database) -> None:
-    chat = FakeChat()
-    row = await pose(database)
-    await database.write("begun", lambda c: outbox.mark_sending(c, outbox_id=row.id))
-    await chat.send_quietly("Which?")
-    await database.write("over", lambda c: outbox.revise(c, outbox_id=row.id, body="One."))
-    async with delivering(database, chat) as dispatcher:
-        await dispatcher.start()
-        await until_sent(database, row)
-    assert [shown.texts for shown in chat.shown] == [["Which?", "One."]]
+async def test_a_restart_shows_the_last_text_of_an_edit_in_flight(delivery: Delivery) -> None:
+    row = await pose(delivery.database)
+    await delivery.database.write("begun", lambda c: outbox.mark_sending(c, outbox_id=row.id))
+    await delivery.chat.send_quietly("Which?")
+    await delivery.database.write("over", lambda c: outbox.revise(c, outbox_id=row.id, body="One."))
+    await delivery.dispatcher.start()
+    await delivery.until_sent(row)
+    assert [shown.texts for shown in delivery.chat.shown] == [["Which?", "One."]]
 
 
 async def test_an_unreachable_chat_is_tried_once_and_later_messages_fail(
-    database: Database,
+    delivery: Delivery,
 ) -> None:
-    chat = FakeChat()
-    chat.plan(ChatGone("Nobody is there any more."))
-    async with delivering(database, chat) as dispatcher:
-        rows = [await enqueue(database, f"part {number}") for number in range(3)]
-        dispatcher.enqueue(rows)
-        await until_idle(dispatcher)
-        states = [(await state(database, row)).state for row in rows]
-        assert states == ["dead", "dead", "dead"]
-        assert chat.shown == [], "the platform would have taken the second"
-        assert await database.read(unreachable_chats.list_all) == {
-            ("fake", CHAT): "Nobody is there any more."
-        }
-        await dispatcher.revive("fake", CHAT)
-        after = await enqueue(database, "after")
-        dispatcher.enqueue([after])
-        await until_sent(database, after)
-        assert await database.read(unreachable_chats.list_all) == {}
-    assert [shown.text for shown in chat.shown] == ["after"]
+    delivery.chat.plan(ChatGone("Nobody is there any more."))
+    rows = [await delivery.owe(f"part {number}") for number in range(3)]
+    delivery.dispatcher.enqueue(rows)
+    await delivery.until_idle()
+    states = [(await delivery.state(row)).state for row in rows]
+    assert states == ["dead", "dead", "dead"]
+    assert delivery.chat.shown == [], "the platform would have taken the second"
+    assert await delivery.database.read(unreachable_chats.list_all) == {
+        ("fake", CHAT): "Nobody is there any more."
+    }
+    await delivery.dispatcher.revive("fake", CHAT)
+    await delivery.send("after")
+    assert await delivery.database.read(unreachable_chats.list_all) == {}
+    assert delivery.chat.texts == ["after"]
 
 
 async def test_a_status_line_in_an_unreachable_chat_leaves_nothing_to_retry(
-    database: Database,
+    delivery: Delivery,
 ) -> None:
-    chat = FakeChat()
-    chat.plan(ChatGone("Nobody is there any more."))
+    delivery.chat.plan(ChatGone("Nobody is there any more."))
     outgoing = NewOutboxMessage(
         platform="fake", chat=CHAT, body="Searching", person_id=PersonId(1), kind="status"
     )
@@ -271,41 +228,33 @@ async def test_a_status_line_in_an_unreachable_chat_leaves_nothing_to_retry(
         outbox.mark_found(connection, outbox_id=row.id, message_id="7")
         return outbox.finalize_live(connection, outbox_id=row.id, body="")
 
-    async with delivering(database, chat) as dispatcher:
-        row = await database.write("end", end)
-        dispatcher.enqueue([row])
-        await until_idle(dispatcher)
-        assert await database.read(lambda c: outbox.find(c, outbox_id=row.id)) is None
-        assert (
-            await database.read(lambda c: dead_letters.count_dead_of(c, person_id=PersonId(1))) == 0
-        )
+    row = await delivery.database.write("end", end)
+    delivery.dispatcher.enqueue([row])
+    await delivery.until_idle()
+    assert await delivery.database.read(lambda c: outbox.find(c, outbox_id=row.id)) is None
+    assert (
+        await delivery.database.read(lambda c: dead_letters.count_dead_of(c, person_id=PersonId(1)))
+        == 0
+    )
 
 
-async def test_a_mishap_of_an_edit_does_not_make_an_answer_two(database: Database) -> None:
-    chat = FakeChat()
-    chat.mishaps.extend((None, (MessageGone("gone"), False), (Unsure("no answer"), True)))
-    async with delivering(database, chat) as dispatcher:
-        row = await enqueue(database, "The settings")
-        dispatcher.enqueue([row])
-        await until_sent(database, row)
-        await revise(database, dispatcher, row, "The new settings")
-        await until_idle(dispatcher)
-        await until_sent(database, row)
-    assert [shown.text for shown in chat.shown] == ["The settings", "The new settings"]
+async def test_a_mishap_of_an_edit_does_not_make_an_answer_two(delivery: Delivery) -> None:
+    delivery.chat.mishaps.extend((None, (MessageGone("gone"), False), (Unsure("no answer"), True)))
+    row = await delivery.send("The settings")
+    await revise(delivery, row, "The new settings")
+    await delivery.until_idle()
+    await delivery.until_sent(row)
+    assert delivery.chat.texts == ["The settings", "The new settings"]
 
 
 async def test_a_live_message_does_not_open_where_its_turn_is_not_answered_any_more(
-    database: Database,
+    delivery: Delivery,
 ) -> None:
-    chat = FakeChat()
-    turn_id = await begin_turn(database)
+    turn_id = await begin_turn(delivery.database)
     live = live_of(turn_id, "The answer")
     place = ("fake", OTHER, None)
-    await database.write("move", lambda c: turns.move(c, turn_id=turn_id, place=place))
-    async with delivering(database, chat) as dispatcher:
-        dispatcher.show_live(live)
-        async with asyncio.timeout(45):
-            while not live.is_over:
-                await asyncio.sleep(0.002)
-        assert await database.read(lambda c: outbox.find_live(c, turn_id=turn_id)) is None
-    assert chat.shown == []
+    await delivery.database.write("move", lambda c: turns.move(c, turn_id=turn_id, place=place))
+    delivery.dispatcher.show_live(live)
+    await until(lambda: live.is_over)
+    assert await delivery.database.read(lambda c: outbox.find_live(c, turn_id=turn_id)) is None
+    assert delivery.chat.shown == []

@@ -20,7 +20,7 @@ from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.turns.presenter import Presenter, PresenterTimings
 from tests.databases import open_database
 from tests.fakes.chat import FakeChat
-from tests.gateway.outbound.test_dispatcher import CHAT, delivering
+from tests.gateway.outbound.rig import CHAT, delivering, until
 
 
 @dataclass
@@ -60,8 +60,8 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 async def presenting(
     database: Database, chat: FakeChat, *, first_length: int = 0, **timings: float
 ) -> AsyncIterator[Presenter]:
-    async with delivering(database, chat) as dispatcher:
-        presenter = present(dispatcher, chat, first_length=first_length, **timings)
+    async with delivering(database, chat) as delivery:
+        presenter = present(delivery.dispatcher, chat, first_length=first_length, **timings)
         try:
             yield presenter
         finally:
@@ -93,10 +93,10 @@ async def test_an_instant_answer_shows_neither_sign_nor_words(
     database: Database,
 ) -> None:
     chat = FakeChat()
-    async with delivering(database, chat) as dispatcher:
+    async with delivering(database, chat) as delivery:
         closed, later = (
-            present(dispatcher, chat, first_indicator=0.02, first_words=0.02),
-            present(dispatcher, chat, first_indicator=0.02, first_words=0.02),
+            present(delivery.dispatcher, chat, first_indicator=0.02, first_words=0.02),
+            present(delivery.dispatcher, chat, first_indicator=0.02, first_words=0.02),
         )
         closed.show(TextGrew(delta="never shown"))
         closed.close()
@@ -104,7 +104,7 @@ async def test_an_instant_answer_shows_neither_sign_nor_words(
         await chat.sees_text("shown")
         await chat.types()
         later.close()
-        assert [shown.text for shown in chat.shown] == ["shown"]
+        assert chat.texts == ["shown"]
         assert len(chat.typed) == 1
 
 
@@ -115,9 +115,7 @@ async def test_the_sign_is_shown_again_before_it_fades(
     async with presenting(database, chat, first_indicator=0.01):
         loop = asyncio.get_running_loop()
         started = loop.time()
-        async with asyncio.timeout(45):
-            while len(chat.typed) < 2:
-                await asyncio.sleep(0.01)
+        await until(lambda: len(chat.typed) >= 2)
         assert loop.time() - started < 2.0
 
 
@@ -172,10 +170,10 @@ async def test_a_platform_that_can_not_edit_or_type_is_shown_nothing_in_between(
     database: Database,
 ) -> None:
     plain, other = PlainChat(), FakeChat()
-    async with delivering(database, plain) as dispatcher, delivering(database, other) as beside:
+    async with delivering(database, plain) as delivery, delivering(database, other) as beside:
         quiet, loud = (
-            present(dispatcher, plain, first_indicator=0.0, first_words=0.0),
-            present(beside, other, first_indicator=0.0, first_words=0.0),
+            present(delivery.dispatcher, plain, first_indicator=0.0, first_words=0.0),
+            present(beside.dispatcher, other, first_indicator=0.0, first_words=0.0),
         )
         for one in (quiet, loud):
             one.show(TextGrew(delta="word"))
@@ -184,4 +182,4 @@ async def test_a_platform_that_can_not_edit_or_type_is_shown_nothing_in_between(
         quiet.close()
         loud.close()
         assert plain.shown == []
-        assert dispatcher.is_idle()
+        assert delivery.dispatcher.is_idle()

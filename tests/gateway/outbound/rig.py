@@ -1,0 +1,104 @@
+"""A running dispatcher, and what becomes of its messages."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from adapters.ids import Address
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Database
+from agent_core.state.queues import outbox
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.tools import SecretMask
+from gateway.conversion import name_chat
+from gateway.outbound.channel import CommandFormatter, Composer
+from gateway.outbound.dispatcher import DeliveryTimings, OutboxDispatcher
+from tests.fakes.chat import FakeChat
+
+CHAT = name_chat(Address(chat_id="1", is_direct=True))
+QUICK = DeliveryTimings(first_pause=0.01, finish=0.01)
+
+
+@dataclass
+class MuteChat(FakeChat):
+    """A platform without edits."""
+
+    edit = None  # type: ignore[assignment]
+
+
+class _Over(Exception):
+    pass
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A dispatcher, the database that it reads, and the chat that it sends to."""
+
+    database: Database
+    chat: FakeChat
+    dispatcher: OutboxDispatcher
+
+    async def owe(self, body: str, chat: str = CHAT) -> OutboxRow:
+        """Write a new message that nobody has handed over."""
+        outgoing = NewOutboxMessage(platform="fake", chat=chat, body=body, person_id=PersonId(1))
+        return await self.database.write("owe", lambda c: outbox.enqueue(c, outgoing, now=0))
+
+    async def queue(self, body: str, chat: str = CHAT) -> OutboxRow:
+        """Hand over a new message."""
+        row = await self.owe(body, chat)
+        self.dispatcher.enqueue([row])
+        return row
+
+    async def send(self, body: str, chat: str = CHAT) -> OutboxRow:
+        """Hand over a new message, and wait until it is sent."""
+        return await self.until_sent(await self.queue(body, chat))
+
+    async def finish(self, row: OutboxRow) -> OutboxRow:
+        """Hand over a row, and wait until it is sent."""
+        self.dispatcher.enqueue([row])
+        return await self.until_sent(row)
+
+    async def state(self, row: OutboxRow) -> OutboxRow:
+        found = await self.database.read(lambda c: outbox.find(c, outbox_id=row.id))
+        assert found
+        return found
+
+    async def until_state(self, row: OutboxRow, wanted: str) -> OutboxRow:
+        async with asyncio.timeout(45):
+            while (found := await self.state(row)).state != wanted:
+                await asyncio.sleep(0.005)
+        return found
+
+    async def until_sent(self, row: OutboxRow) -> OutboxRow:
+        return await self.until_state(row, "sent")
+
+    async def until_idle(self) -> None:
+        await until(self.dispatcher.is_idle)
+
+
+@asynccontextmanager
+async def delivering(
+    database: Database, chat: FakeChat, timings: DeliveryTimings = QUICK
+) -> AsyncIterator[Delivery]:
+    try:
+        async with asyncio.TaskGroup() as group:
+            dispatcher = OutboxDispatcher(
+                group=group,
+                database=database,
+                composer=Composer(database, {"fake": chat}, CommandFormatter([]), SecretMask()),
+                reroute=lambda *_: None,
+                now=lambda: 1,
+                timings=timings,
+            )
+            yield Delivery(database, chat, dispatcher)
+            raise _Over
+    except* _Over:
+        pass
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Return once the condition holds. Raises `TimeoutError`."""
+    async with asyncio.timeout(45):
+        while not condition():
+            await asyncio.sleep(0.002)
