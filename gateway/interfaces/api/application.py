@@ -11,11 +11,11 @@ from starlette.responses import JSONResponse, Response
 from agent_core.errors import StoreError
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
-from gateway.interfaces.api.clients import ERRORS, make_finder
+from gateway.interfaces.api.clients import ERRORS
 from gateway.interfaces.api.errors import answer_http, answer_invalid
 from gateway.interfaces.api.events import add_events
 from gateway.interfaces.api.requests import Requests
-from gateway.interfaces.api.resources import add_resources
+from gateway.interfaces.api.resources import TaggedRoute, add_resources
 from gateway.interfaces.api.responses import answer_store_error
 from gateway.interfaces.api.routes import add_api
 
@@ -23,8 +23,8 @@ from gateway.interfaces.api.routes import add_api
 def make_api(gateway: Gateway, access: Access) -> FastAPI:
     """Make what answers below `/api/` and `/v1/`."""
     requests = Requests(gateway)
-    api = APIRouter(prefix="/api", responses=ERRORS)
-    add_resources(api, gateway, access, requests)
+    api = APIRouter(prefix="/api", responses=ERRORS, route_class=TaggedRoute)
+    add_resources(api, gateway, requests)
     add_events(api, gateway, access)
     application = FastAPI(
         title="Talaria",
@@ -38,7 +38,8 @@ def make_api(gateway: Gateway, access: Access) -> FastAPI:
             RequestValidationError: _answer_invalid,
         },
     )
-    add_api(application, gateway, make_finder(access), requests)
+    application.state.access = access
+    add_api(application, gateway, requests)
     application.add_route("/api/openapi.json", lambda _: JSONResponse(application.openapi()))
     return application
 

@@ -1,6 +1,5 @@
 """Finds the client of a request, which every route of the API needs first."""
 
-from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -15,8 +14,6 @@ from gateway.interfaces.api.models import ErrorBody
 from gateway.interfaces.api.responses import LOCKED
 from gateway.turns import Client
 
-FindClient = Callable[..., Coroutine[Any, Any, Client]]
-"""What FastAPI calls to find the client of a request."""
 _UNOWNED = (
     "Nobody owns this Talaria yet. Send it a message with `talaria chat` or on the console page."
 )
@@ -41,12 +38,17 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def make_finder(access: Access, scope: TokenScope = "api") -> FindClient:
-    """Return what finds the client of a request, and raises `ApiError` if there is none."""
+class ClientFinder:
+    """Finds the client of a request by its token, which must have a scope."""
 
-    async def find_client(request: Request, _: Annotated[object, Depends(_BEARER)]) -> Client:
-        client = await access.find(request.headers, scope)
-        if client is None and scope == "manage" and await access.find(request.headers, "api"):
+    def __init__(self, scope: TokenScope) -> None:
+        self._scope = scope
+
+    async def __call__(self, request: Request, _: Annotated[object, Depends(_BEARER)]) -> Client:
+        """Return the client. Raises `ApiError` if there is none."""
+        access: Access = request.app.state.access
+        client = await access.find(request.headers, self._scope)
+        if client is None and self._scope == "manage" and await access.find(request.headers, "api"):
             raise ApiError(HTTPStatus.FORBIDDEN, _READS_ONLY, code="insufficient_scope")
         if client is None and access.is_unowned(request.headers):
             raise ApiError(HTTPStatus.FORBIDDEN, _UNOWNED, code="no_owner")
@@ -62,4 +64,8 @@ def make_finder(access: Access, scope: TokenScope = "api") -> FindClient:
             )
         return client
 
-    return find_client
+
+Reader = Annotated[Client, Depends(ClientFinder("api"))]
+"""The client of a route that asks or reads."""
+Manager = Annotated[Client, Depends(ClientFinder("manage"))]
+"""The client of a route that changes something."""

@@ -5,18 +5,17 @@ from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header
+from fastapi import APIRouter, Header
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from agent_core.ids import PersonId
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
-from gateway.interfaces.api.clients import STREAM, make_finder
+from gateway.interfaces.api.clients import STREAM, Reader
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.streams import end_with_error, follow_feed
 from gateway.outbound import EventFeed, read_cursor
-from gateway.turns import Client
 
 _MOST_OF_PERSON, _MOST = 4, 32
 """Streams at one time; the port has 100 places."""
@@ -28,7 +27,6 @@ _CROWDED = "Too many event streams are open. Close some of them."
 def add_events(router: APIRouter, gateway: Gateway, access: Access) -> None:
     """Add the route of events."""
     open_streams: Counter[PersonId] = Counter()
-    Asker = Annotated[Client, Depends(make_finder(access))]  # noqa: N806 - FastAPI reads a type
 
     async def stream(request: Request, feed: EventFeed, person_id: PersonId) -> AsyncIterator[str]:
         async def is_open() -> bool:
@@ -49,7 +47,7 @@ def add_events(router: APIRouter, gateway: Gateway, access: Access) -> None:
     )
     async def follow(
         request: Request,
-        client: Asker,
+        client: Reader,
         last: Annotated[str, Header(alias="Last-Event-ID", max_length=_LONGEST_PLACE)] = "",
     ) -> StreamingResponse:
         person_id = client.person_id

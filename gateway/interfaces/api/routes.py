@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import Depends, FastAPI, Header
+from fastapi import FastAPI, Header
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api import chat_completions, model_responses
-from gateway.interfaces.api.clients import ERRORS, STREAM, FindClient
+from gateway.interfaces.api.clients import ERRORS, STREAM, Reader
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.models import (
     LONGEST_TEXT,
@@ -34,20 +34,17 @@ _MOST_KEY = 200
 _EVENTS = "text/event-stream"
 
 
-def add_api(
-    application: FastAPI, gateway: Gateway, find_client: FindClient, requests: Requests
-) -> None:
+def add_api(application: FastAPI, gateway: Gateway, requests: Requests) -> None:
     """Add the routes below `/v1/`."""
-    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
     Key = Annotated[str, Header(alias="Idempotency-Key", max_length=_MOST_KEY)]  # noqa: N806
     Name = Annotated[str, Header(alias="Talaria-Conversation")]  # noqa: N806
 
     @application.get("/v1/models", summary="List the models", responses=ERRORS)
-    async def list_models(_: Asker) -> Response:
+    async def list_models(_: Reader) -> Response:
         return JSONResponse({"object": "list", "data": [_describe_model()]})
 
     @application.get("/v1/models/{model}", summary="Describe a model", responses=ERRORS)
-    async def describe_model(model: str, _: Asker) -> Response:
+    async def describe_model(model: str, _: Reader) -> Response:
         _check_model(model)
         return JSONResponse(_describe_model())
 
@@ -57,7 +54,7 @@ def add_api(
         responses=ERRORS | STREAM,
     )
     async def complete(
-        asked: ChatRequest, client: Asker, key: Key = "", conversation: Name = ""
+        asked: ChatRequest, client: Reader, key: Key = "", conversation: Name = ""
     ) -> Response:
         _check(asked.model, has_tools=bool(asked.tools))
         question = _make_question(client, asked.messages, key, conversation)
@@ -71,7 +68,7 @@ def add_api(
 
     @application.post("/v1/responses", summary="Ask for a response", responses=ERRORS | STREAM)
     async def respond(
-        asked: ResponseRequest, client: Asker, key: Key = "", conversation: Name = ""
+        asked: ResponseRequest, client: Reader, key: Key = "", conversation: Name = ""
     ) -> Response:
         _check(asked.model, has_tools=bool(asked.tools))
         given = asked.input

@@ -3,9 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import APIRouter, Query
 
 from agent_core.ids import ArchiveId
 from agent_core.memory import search_archive
@@ -15,27 +13,24 @@ from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.tools import local_time
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.api.clients import FindClient
+from gateway.interfaces.api.clients import Reader
 from gateway.interfaces.api.resources import models
-from gateway.interfaces.api.resources.replies import Id, Limit, Words, make_missing, pick, reply
-from gateway.turns import Client
+from gateway.interfaces.api.resources.replies import Id, Limit, Words, make_missing, show
 
 _MOST_SKIPPED = 100_000
 
 
-def add_archive(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+def add_archive(router: APIRouter, gateway: Gateway) -> None:
     """Add the routes of the archive."""
     database = gateway.database
-    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
-    @router.get("/archive", summary="List or search notes", response_model=models.ArchivePage)
+    @router.get("/archive", summary="List or search notes")
     async def list_archive(
-        request: Request,
-        client: Asker,
+        client: Reader,
         query: Words = "",
         limit: Limit = 20,
         offset: Annotated[int, Query(ge=0, le=_MOST_SKIPPED)] = 0,
-    ) -> Response:
+    ) -> models.ArchivePage:
         within = ArchiveFilter(person_id=client.person_id)
         asked = read_query(query.replace("\0", " "))
 
@@ -48,25 +43,19 @@ def add_archive(router: APIRouter, gateway: Gateway, find_client: FindClient) ->
 
         found = await database.read(work)
         is_full = len(found) == limit
-        page = models.ArchivePage(
-            entries=[_describe(one) for one in found], next=offset + limit if is_full else None
+        return models.ArchivePage(
+            entries=[show(models.ArchiveModel, one) for one in found],
+            next=offset + limit if is_full else None,
         )
-        return reply(request, page)
 
-    @router.get("/archive/{entry}", summary="Show a note", response_model=models.ArchiveModel)
-    async def show_entry(request: Request, entry: Id, client: Asker) -> Response:
+    @router.get("/archive/{entry}", summary="Show a note")
+    async def show_entry(entry: Id, client: Reader) -> models.ArchiveModel:
         found = await database.read(
             lambda c: archive.find(c, person_id=client.person_id, archive_id=ArchiveId(entry))
         )
         if found is None:
             raise make_missing()
-        return reply(request, _describe(found))
-
-
-def _describe(entry: ArchiveEntry) -> models.ArchiveModel:
-    return models.ArchiveModel(
-        **pick(entry, "id", "text", "created_at", "updated_at"), tags=list(entry.tags)
-    )
+        return show(models.ArchiveModel, found)
 
 
 def _clock(moment: int) -> datetime:

@@ -3,10 +3,8 @@
 from secrets import token_urlsafe
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.requests import Request
-from starlette.responses import Response
 
 from agent_core.ids import ConversationId, MessageId, PersonId
 from agent_core.state.conversations import transcripts
@@ -14,7 +12,7 @@ from agent_core.state.conversations.transcripts import ListedConversation
 from agent_core.state.engine.database import Connection
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api import forks
-from gateway.interfaces.api.clients import FindClient
+from gateway.interfaces.api.clients import Manager, Reader
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.changes import Key, hash_key, perform
 from gateway.interfaces.api.resources.replies import (
@@ -25,55 +23,38 @@ from gateway.interfaces.api.resources.replies import (
     find_next,
     find_person,
     make_missing,
-    pick,
-    reply,
+    show,
 )
 from gateway.turns import Client
 
 
-def add_conversations(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+def add_conversations(router: APIRouter, gateway: Gateway) -> None:
     """Add the routes of conversations."""
     database = gateway.database
-    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
-    @router.get(
-        "/conversations",
-        summary="List your conversations",
-        response_model=models.ConversationPage,
-    )
+    @router.get("/conversations", summary="List your conversations")
     async def list_conversations(
-        request: Request,
-        client: Asker,
+        client: Reader,
         limit: Limit = 20,
         before: Before = LARGEST,
         removed: bool = False,
-    ) -> Response:
+    ) -> models.ConversationPage:
         found = await database.read(
             lambda c: transcripts.list_conversations(
                 c, person_id=client.person_id, before=before, limit=limit, is_removed=removed
             )
         )
-        page = models.ConversationPage(
+        return models.ConversationPage(
             conversations=[_show(one) for one in found],
             next=find_next([one.id for one in found], limit),
         )
-        return reply(request, page)
 
-    @router.get(
-        "/conversations/{conversation}/messages",
-        summary="List messages, newest first",
-        response_model=models.MessagePage,
-    )
+    @router.get("/conversations/{conversation}/messages", summary="List messages, newest first")
     async def list_messages(
-        request: Request,
-        conversation: Id,
-        client: Asker,
-        limit: Limit = 20,
-        before: Before = LARGEST,
-    ) -> Response:
+        conversation: Id, client: Reader, limit: Limit = 20, before: Before = LARGEST
+    ) -> models.MessagePage:
         place = (ConversationId(conversation), client.person_id)
-        page = await database.read(lambda c: _read_messages(c, place, before, limit))
-        return reply(request, page)
+        return await database.read(lambda c: _read_messages(c, place, before, limit))
 
 
 class NewFork(BaseModel):
@@ -84,10 +65,9 @@ class NewFork(BaseModel):
     message: Annotated[int, Field(ge=1, le=LARGEST)]
 
 
-def add_forks(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+def add_forks(router: APIRouter, gateway: Gateway) -> None:
     """Add the routes that fork a conversation, remove a forked one and bring it back."""
     database = gateway.database
-    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
     async def set_removed(conversation: int, client: Client, *, is_removed: bool) -> None:
         number = ConversationId(conversation)
@@ -110,7 +90,7 @@ def add_forks(router: APIRouter, gateway: Gateway, find_client: FindClient) -> N
         "/conversations/{conversation}/fork", summary="Fork a conversation", status_code=201
     )
     async def fork(
-        conversation: Id, asked: NewFork, client: Asker, key: Key = ""
+        conversation: Id, asked: NewFork, client: Manager, key: Key = ""
     ) -> models.ConversationModel:
         number, message = ConversationId(conversation), MessageId(asked.message)
         person = await database.read(lambda c: find_person(c, client.person_id))
@@ -123,20 +103,19 @@ def add_forks(router: APIRouter, gateway: Gateway, find_client: FindClient) -> N
     @router.delete(
         "/conversations/{conversation}", summary="Remove a forked conversation", status_code=204
     )
-    async def remove(conversation: Id, client: Asker) -> None:
+    async def remove(conversation: Id, client: Manager) -> None:
         await set_removed(conversation, client, is_removed=True)
 
     @router.post(
         "/conversations/{conversation}/restore", summary="Bring a removed conversation back"
     )
-    async def restore(conversation: Id, client: Asker) -> models.ConversationModel:
+    async def restore(conversation: Id, client: Manager) -> models.ConversationModel:
         await set_removed(conversation, client, is_removed=False)
         return await find(conversation, client)
 
 
 def _show(one: ListedConversation) -> models.ConversationModel:
-    names = ("id", "title", "is_direct", "created_at", "last_at", "removed_at")
-    return models.ConversationModel(**pick(one, *names), is_fork=forks.is_fork(one.key))
+    return show(models.ConversationModel, one, is_fork=forks.is_fork(one.key))
 
 
 def _read_messages(
@@ -155,8 +134,7 @@ def _read_messages(
         before=before,
         limit=limit,
     )
-    names = ("id", "turn_id", "role", "text", "platform", "created_at")
     return models.MessagePage(
-        messages=[models.MessageModel(**pick(one, *names)) for one in found],
+        messages=[show(models.MessageModel, one) for one in found],
         next=find_next([one.id for one in found], limit),
     )

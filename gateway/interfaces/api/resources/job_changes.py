@@ -3,12 +3,12 @@
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent_core.ids import JobId
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.api.clients import FindClient
+from gateway.interfaces.api.clients import Manager
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.changes import Key, hash_key, open_own, perform
@@ -55,16 +55,15 @@ class NewJob(JobChange):
     text: _Text
 
 
-def add_job_changes(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
     """Add the routes that change jobs."""
     database = gateway.database
-    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
     async def read(client: Client, number: int) -> models.JobDetail:
         return await database.read(lambda c: show_detail(find_job(c, number, client.person_id)))
 
     @router.post("/jobs", summary="Create a job", status_code=201)
-    async def create(asked: NewJob, client: Asker, key: Key = "") -> models.JobDetail:
+    async def create(asked: NewJob, client: Manager, key: Key = "") -> models.JobDetail:
         person = await database.read(lambda c: find_person(c, client.person_id))
         wish = _list_given(asked) | {"person": person.slug, "key": hash_key(client, key)}
         made = await perform(operations.add(open_own(gateway), wish))
@@ -74,7 +73,7 @@ def add_job_changes(router: APIRouter, gateway: Gateway, find_client: FindClient
         return show_detail(stored)
 
     @router.patch("/jobs/{job}", summary="Change a job")
-    async def change(job: Id, asked: JobChange, client: Asker) -> models.JobDetail:
+    async def change(job: Id, asked: JobChange, client: Manager) -> models.JobDetail:
         found = await database.read(lambda c: find_job(c, job, client.person_id))
         wish = _list_given(asked) | {"id": found.id}
         if asked.text is not None:
@@ -85,13 +84,13 @@ def add_job_changes(router: APIRouter, gateway: Gateway, find_client: FindClient
     @router.post(
         "/jobs/{job}/{verb}", summary="Run, pause, resume or restore a job, or undo its last change"
     )
-    async def act(job: Id, verb: _Verb, client: Asker, key: Key = "") -> models.JobDetail:
+    async def act(job: Id, verb: _Verb, client: Manager, key: Key = "") -> models.JobDetail:
         await database.read(lambda c: find_job(c, job, client.person_id))
         await perform(_ACTS[verb](open_own(gateway), {"id": job, "key": hash_key(client, key)}))
         return await read(client, job)
 
     @router.delete("/jobs/{job}", summary="Delete a job", status_code=204)
-    async def delete(job: Id, client: Asker) -> None:
+    async def delete(job: Id, client: Manager) -> None:
         await database.read(lambda c: find_job(c, job, client.person_id))
         await perform(operations.drop(open_own(gateway), {"id": JobId(job)}))
 

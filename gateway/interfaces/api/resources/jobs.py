@@ -1,46 +1,40 @@
 """The jobs of a person, and their runs."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import APIRouter
 
 from agent_core.ids import JobId, PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.api.clients import FindClient
+from gateway.interfaces.api.clients import Reader
 from gateway.interfaces.api.resources import models
-from gateway.interfaces.api.resources.replies import Id, Limit, make_missing, pick, reply
-from gateway.turns import Client
+from gateway.interfaces.api.resources.replies import Id, Limit, make_missing, show
 
 
-def add_jobs(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+def add_jobs(router: APIRouter, gateway: Gateway) -> None:
     """Add the routes of jobs."""
     database = gateway.database
-    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
-    @router.get("/jobs", summary="List your jobs", response_model=models.JobList)
-    async def list_jobs(request: Request, client: Asker) -> Response:
+    @router.get("/jobs", summary="List your jobs")
+    async def list_jobs(client: Reader) -> models.JobList:
         found = await database.read(lambda c: jobs.list_of_person(c, person_id=client.person_id))
-        return reply(request, models.JobList(jobs=[_describe(job) for job in found]))
+        return models.JobList(
+            jobs=[show(models.JobModel, job, next_at=_find_next(job)) for job in found]
+        )
 
-    @router.get("/jobs/{job}", summary="Show a job", response_model=models.JobDetail)
-    async def show_job(request: Request, job: Id, client: Asker) -> Response:
-        found = await database.read(lambda c: find_job(c, job, client.person_id))
-        return reply(request, show_detail(found))
+    @router.get("/jobs/{job}", summary="Show a job")
+    async def show_job(job: Id, client: Reader) -> models.JobDetail:
+        return show_detail(await database.read(lambda c: find_job(c, job, client.person_id)))
 
-    @router.get("/jobs/{job}/runs", summary="List runs", response_model=models.RunList)
-    async def list_runs(request: Request, job: Id, client: Asker, limit: Limit = 20) -> Response:
+    @router.get("/jobs/{job}/runs", summary="List runs")
+    async def list_runs(job: Id, client: Reader, limit: Limit = 20) -> models.RunList:
         def work(connection: Connection) -> models.RunList:
             own = find_job(connection, job, client.person_id)
             found = job_runs.list_of_job(connection, job_id=own.id, limit=limit)
-            names = ("id", "slot", "state", "reason", "due_at", "started_at", "ended_at")
-            return models.RunList(runs=[models.RunModel(**pick(run, *names)) for run in found])
+            return models.RunList(runs=[show(models.RunModel, run) for run in found])
 
-        return reply(request, await database.read(work))
+        return await database.read(work)
 
 
 def find_job(connection: Connection, job: int, person_id: PersonId) -> Job:
@@ -53,11 +47,8 @@ def find_job(connection: Connection, job: int, person_id: PersonId) -> Job:
 
 def show_detail(job: Job) -> models.JobDetail:
     """Show a job with its words or its command."""
-    return models.JobDetail(**_describe(job).model_dump(), **pick(job, "body", "reason"))
+    return show(models.JobDetail, job, next_at=_find_next(job))
 
 
-def _describe(job: Job) -> models.JobModel:
-    return models.JobModel(
-        **pick(job, "id", "kind", "title", "timing", "zone", "state"),
-        next_at=job.next_slot[1] if job.next_slot else None,
-    )
+def _find_next(job: Job) -> int | None:
+    return job.next_slot[1] if job.next_slot else None

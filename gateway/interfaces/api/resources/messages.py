@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
@@ -12,7 +12,7 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import history, inbox
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.api.clients import STREAM, FindClient
+from gateway.interfaces.api.clients import STREAM, Reader
 from gateway.interfaces.api.models import LONGEST_TEXT
 from gateway.interfaces.api.requests import Question, Requests, make_name
 from gateway.interfaces.api.resources import models
@@ -35,11 +35,8 @@ class NewMessage(BaseModel):
     reply: Literal["wait", "stream", "later"] = "wait"
 
 
-def add_messages(
-    router: APIRouter, gateway: Gateway, find_client: FindClient, requests: Requests
-) -> None:
+def add_messages(router: APIRouter, gateway: Gateway, requests: Requests) -> None:
     """Add the routes of messages."""
-    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
     async def read(client: Client, name: str) -> models.SentMessage:
         return await gateway.database.read(lambda c: _read(c, client, name))
@@ -50,7 +47,7 @@ def add_messages(
         response_model=models.SentMessage,
         responses={**STREAM, "202": {"model": models.SentMessage}},
     )
-    async def send(asked: NewMessage, client: Asker, key: Key = "") -> Response:
+    async def send(asked: NewMessage, client: Reader, key: Key = "") -> Response:
         question = Question(
             client=client,
             text=asked.text,
@@ -69,7 +66,7 @@ def add_messages(
 
     @router.get("/messages/{message}", summary="Show a message and its answer")
     async def show(
-        message: Annotated[str, Path(pattern="^[0-9a-f]{64}$")], client: Asker
+        message: Annotated[str, Path(pattern="^[0-9a-f]{64}$")], client: Reader
     ) -> models.SentMessage:
         return await read(client, message)
 

@@ -1,78 +1,49 @@
 """Addresses of the questions that wait for a person, and of what they allowed in advance."""
 
-from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.requests import Request
-from starlette.responses import Response
 
 from agent_core.ids import ApprovalId, QuestionId
 from agent_core.state.conversations import approvals, questions
-from agent_core.state.conversations.questions import Choice, Question
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit
 from agent_core.state.people.audit import AuditEntry
 from agent_core.tools import describe_shape
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.api.clients import FindClient
+from gateway.interfaces.api.clients import Manager, Reader
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
-from gateway.interfaces.api.resources.replies import Id, find_person, make_missing, pick, reply
-from gateway.turns import Client, bring_back, list_refused
+from gateway.interfaces.api.resources.replies import Id, find_person, make_missing, show
+from gateway.turns import bring_back, list_refused
 
 _CLOSED = "This question is closed, or has no such choice."
 
 
-def add_questions(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+def add_questions(router: APIRouter, gateway: Gateway) -> None:
     """Add the routes of questions and approvals."""
     database = gateway.database
-    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
-    @router.get("/questions", summary="List open questions", response_model=models.QuestionList)
-    async def list_questions(request: Request, client: Asker) -> Response:
+    @router.get("/questions", summary="List open questions")
+    async def list_questions(client: Reader) -> models.QuestionList:
         found = await database.read(lambda c: questions.find_open(c, person_id=client.person_id))
-        return reply(request, _describe_all(found))
+        return models.QuestionList(questions=[show(models.QuestionModel, one) for one in found])
 
-    @router.get(
-        "/questions/dismissed",
-        summary="List changes that were not accepted",
-        response_model=models.QuestionList,
-    )
-    async def list_dismissed(request: Request, client: Asker) -> Response:
+    @router.get("/questions/dismissed", summary="List changes that were not accepted")
+    async def list_dismissed(client: Reader) -> models.QuestionList:
         found = await database.read(lambda c: list_refused(c, client.person_id))
-        return reply(request, _describe_all(found))
+        return models.QuestionList(questions=[show(models.QuestionModel, one) for one in found])
 
-    @router.get("/approvals", summary="List approvals", response_model=models.ApprovalList)
-    async def list_approvals(request: Request, client: Asker) -> Response:
+    @router.get("/approvals", summary="List approvals")
+    async def list_approvals(client: Reader) -> models.ApprovalList:
         found = await database.read(lambda c: approvals.list_of(c, person_id=client.person_id))
-        return reply(
-            request,
-            models.ApprovalList(
-                approvals=[
-                    models.ApprovalModel(
-                        **pick(one, "id", "scope", "created_at"), allows=describe_shape(one.shape)
-                    )
-                    for one in found
-                ]
-            ),
+        return models.ApprovalList(
+            approvals=[
+                show(models.ApprovalModel, one, allows=describe_shape(one.shape)) for one in found
+            ]
         )
-
-
-def _describe_all(found: Sequence[Question]) -> models.QuestionList:
-    names = ("id", "turn_id", "kind", "text", "platform", "expires_at")
-    return models.QuestionList(
-        questions=[
-            models.QuestionModel(**pick(one, *names), choices=[*map(_describe, one.choices)])
-            for one in found
-        ]
-    )
-
-
-def _describe(choice: Choice) -> models.ChoiceModel:
-    return models.ChoiceModel(**pick(choice, "key", "label"))
 
 
 class Decision(BaseModel):
@@ -83,13 +54,12 @@ class Decision(BaseModel):
     choice: Annotated[str, Field(min_length=1, max_length=4000)]
 
 
-def add_decisions(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+def add_decisions(router: APIRouter, gateway: Gateway) -> None:
     """Add the routes that answer a question and revoke an approval."""
     database = gateway.database
-    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
     @router.post("/questions/{question}/answer", summary="Answer a question", status_code=204)
-    async def answer(question: Id, asked: Decision, client: Asker) -> None:
+    async def answer(question: Id, asked: Decision, client: Manager) -> None:
         person = await database.read(lambda c: find_person(c, client.person_id))
         known = await database.read(lambda c: questions.find(c, question_id=QuestionId(question)))
         if known is None or known.person_id != person.id:
@@ -103,7 +73,7 @@ def add_decisions(router: APIRouter, gateway: Gateway, find_client: FindClient) 
         summary="Let a dismissed change wait for an answer again",
         status_code=204,
     )
-    async def restore(question: Id, client: Asker) -> None:
+    async def restore(question: Id, client: Manager) -> None:
         now, asking = gateway.now(), gateway.questions
 
         def work(connection: Connection) -> None:
@@ -113,7 +83,7 @@ def add_decisions(router: APIRouter, gateway: Gateway, find_client: FindClient) 
         await database.write("questions.restore", work)
 
     @router.delete("/approvals/{approval}", summary="Revoke an approval", status_code=204)
-    async def revoke(approval: Id, client: Asker) -> None:
+    async def revoke(approval: Id, client: Manager) -> None:
         now = gateway.now()
 
         def work(connection: Connection) -> None:

@@ -4,9 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import APIRouter, Query
 
 from agent_core.ids import TurnId
 from agent_core.memory.recall import excerpt, find_match, read_query, search_messages
@@ -14,27 +12,22 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.search.search import SearchFilter
 from agent_core.tools import local_time
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.api.clients import FindClient
+from gateway.interfaces.api.clients import Reader
 from gateway.interfaces.api.resources import models
-from gateway.interfaces.api.resources.replies import Words, find_person, pick, reply
+from gateway.interfaces.api.resources.replies import Words, find_person, show
 from gateway.interfaces.operations.contexts import find_zone_of
-from gateway.turns import Client
 
 _NO_TURN = TurnId(0)
 
 
-def add_recall(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+def add_recall(router: APIRouter, gateway: Gateway) -> None:
     """Add the route of recall."""
     database, zone = gateway.database, find_zone_of(gateway.settings)
-    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
-    @router.get("/recall", summary="Search what was said", response_model=models.RecallModel)
+    @router.get("/recall", summary="Search what was said")
     async def recall(
-        request: Request,
-        client: Asker,
-        query: Words,
-        limit: Annotated[int, Query(ge=1, le=20)] = 10,
-    ) -> Response:
+        client: Reader, query: Words, limit: Annotated[int, Query(ge=1, le=20)] = 10
+    ) -> models.RecallModel:
         asked = read_query(query.replace("\0", " "))
 
         def work(connection: Connection) -> models.RecallModel:
@@ -45,8 +38,9 @@ def add_recall(router: APIRouter, gateway: Gateway, find_client: FindClient) -> 
                 return models.RecallModel(hits=[], count=0)
             found = search_messages(connection, field, asked, limit=limit, clock=clock)
             hits = [
-                models.HitModel(
-                    **pick(hit.message, "id", "role", "platform", "said_at"),
+                show(
+                    models.HitModel,
+                    hit.message,
                     text=excerpt(hit.text, find_match(asked, hit.text)),
                     score=round(hit.score, 4),
                 )
@@ -54,7 +48,7 @@ def add_recall(router: APIRouter, gateway: Gateway, find_client: FindClient) -> 
             ]
             return models.RecallModel(hits=hits, count=found.count)
 
-        return reply(request, await database.read(work))
+        return await database.read(work)
 
 
 def _make_clock(zone: str) -> Callable[[int], datetime]:

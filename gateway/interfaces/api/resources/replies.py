@@ -1,11 +1,12 @@
 """The parts that all resources share: limits of a list, tags, and the answer for a missing id."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Path, Query
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,6 +17,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from gateway.interfaces.api.errors import ApiError
 
+_Model = TypeVar("_Model", bound=BaseModel)
 LARGEST = 2**62
 _MOST = 100
 Limit = Annotated[int, Query(ge=1, le=_MOST)]
@@ -42,9 +44,12 @@ def find_person(connection: Connection, person_id: PersonId) -> Person:
     return person
 
 
-def pick(value: object, *names: str) -> dict[str, Any]:
-    """Return these attributes of a value by their names."""
-    return {name: getattr(value, name) for name in names}
+def show(model: type[_Model], value: object, **more: object) -> _Model:
+    """Show a stored value: a field that is not in `more` is its attribute of the same name."""
+    fields = {
+        name: more[name] if name in more else getattr(value, name) for name in model.model_fields
+    }
+    return model.model_validate(fields, from_attributes=True)
 
 
 def find_next(ids: Sequence[int], limit: int) -> int | None:
@@ -52,12 +57,22 @@ def find_next(ids: Sequence[int], limit: int) -> int | None:
     return ids[-1] if len(ids) == limit else None
 
 
-def reply(request: Request, found: BaseModel) -> Response:
-    """Answer with an ETag, or with 304 if the client has this content already."""
-    body = found.model_dump_json().encode()
-    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    given = request.headers.get("if-none-match", "").split(",")
-    known = [one.strip().removeprefix("W/") for one in given]
-    if tag in known:
-        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": tag})
-    return Response(body, media_type="application/json", headers={"ETag": tag})
+class TaggedRoute(APIRoute):
+    """A route that gives each answer to GET an ETag; 304 if the client has this content already."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return what answers a request."""
+        handle = super().get_route_handler()
+
+        async def answer(request: Request) -> Response:
+            response = await handle(request)
+            if request.method != "GET" or response.media_type != "application/json":
+                return response
+            tag = f'"{hashlib.sha256(response.body).hexdigest()[:32]}"'
+            given = request.headers.get("if-none-match", "").split(",")
+            if tag in [one.strip().removeprefix("W/") for one in given]:
+                return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": tag})
+            response.headers["ETag"] = tag
+            return response
+
+        return answer

@@ -3,8 +3,6 @@
 from fastapi import APIRouter
 
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.api.access import Access
-from gateway.interfaces.api.clients import make_finder
 from gateway.interfaces.api.requests import Requests
 from gateway.interfaces.api.resources.archive import add_archive
 from gateway.interfaces.api.resources.conversations import add_conversations, add_forks
@@ -20,9 +18,8 @@ from gateway.interfaces.api.resources.turns import add_turns
 from gateway.interfaces.api.resources.webhooks import add_webhook_changes, add_webhooks
 
 
-def add_resources(router: APIRouter, gateway: Gateway, access: Access, requests: Requests) -> None:
+def add_resources(router: APIRouter, gateway: Gateway, requests: Requests) -> None:
     """Add the routes of all resources."""
-    find_reader, find_manager = make_finder(access), make_finder(access, "manage")
     for add in (
         add_people,
         add_conversations,
@@ -35,8 +32,8 @@ def add_resources(router: APIRouter, gateway: Gateway, access: Access, requests:
         add_skills,
         add_webhooks,
     ):
-        add(router, gateway, find_reader)
-    add_messages(router, gateway, find_reader, requests)
+        add(router, gateway)
+    add_messages(router, gateway, requests)
     for add in (
         add_forks,
         add_memory_changes,
@@ -44,4 +41,4 @@ def add_resources(router: APIRouter, gateway: Gateway, access: Access, requests:
         add_job_changes,
         add_webhook_changes,
     ):
-        add(router, gateway, find_manager)
+        add(router, gateway)

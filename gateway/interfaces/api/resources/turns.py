@@ -1,10 +1,8 @@
 """Turns with their steps, their files and the requests to the model."""
 
 from http import HTTPStatus
-from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
-from starlette.requests import Request
+from fastapi import APIRouter
 from starlette.responses import Response
 
 from agent_core.ids import PersonId, TurnId
@@ -13,7 +11,7 @@ from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.errors import Declined
-from gateway.interfaces.api.clients import FindClient
+from gateway.interfaces.api.clients import Reader
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import (
@@ -23,52 +21,44 @@ from gateway.interfaces.api.resources.replies import (
     Limit,
     find_next,
     make_missing,
-    pick,
-    reply,
+    show,
 )
 from gateway.interfaces.operations.contexts import open_context
 from gateway.interfaces.operations.turns import show_requests
-from gateway.turns import Client
 
 _OF_ROOM = "The requests of this turn hold words of others in its group, so they are not shown."
 
 
-def add_turns(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+def add_turns(router: APIRouter, gateway: Gateway) -> None:
     """Add the routes of turns."""
     database = gateway.database
-    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
-    @router.get("/turns", summary="List your turns", response_model=models.TurnPage)
+    @router.get("/turns", summary="List your turns")
     async def list_turns(
-        request: Request, client: Asker, limit: Limit = 20, before: Before = LARGEST
-    ) -> Response:
+        client: Reader, limit: Limit = 20, before: Before = LARGEST
+    ) -> models.TurnPage:
         found = await database.read(
             lambda c: turns.list_of_person(
                 c, person_id=client.person_id, before=before, limit=limit
             )
         )
-        page = models.TurnPage(
-            turns=[models.TurnModel(**_outline(turn)) for turn in found],
+        return models.TurnPage(
+            turns=[show(models.TurnModel, turn) for turn in found],
             next=find_next([turn.id for turn in found], limit),
         )
-        return reply(request, page)
 
-    @router.get("/turns/{turn}", summary="Show a turn", response_model=models.TurnDetail)
-    async def show_turn(request: Request, turn: Id, client: Asker) -> Response:
-        return reply(request, await database.read(lambda c: _read(c, turn, client.person_id)))
+    @router.get("/turns/{turn}", summary="Show a turn")
+    async def show_turn(turn: Id, client: Reader) -> models.TurnDetail:
+        return await database.read(lambda c: _read(c, turn, client.person_id))
 
-    @router.get(
-        "/turns/{turn}/requests",
-        summary="Show what the model read",
-        response_model=models.RequestsModel,
-    )
-    async def list_requests(request: Request, turn: Id, client: Asker) -> Response:
+    @router.get("/turns/{turn}/requests", summary="Show what the model read")
+    async def list_requests(turn: Id, client: Reader) -> models.RequestsModel:
         await database.read(lambda c: _check_own(c, turn, client.person_id))
         try:
             found = await show_requests(open_context(gateway), {"id": turn})
         except Declined as error:
             raise ApiError(HTTPStatus.CONFLICT, str(error), code="no_requests") from error
-        return reply(request, models.RequestsModel(**found))
+        return models.RequestsModel(**found)
 
     @router.get(
         "/turns/{turn}/files/{number}",
@@ -76,7 +66,7 @@ def add_turns(router: APIRouter, gateway: Gateway, find_client: FindClient) -> N
         response_class=Response,
         responses={"200": {"content": {"*/*": {}}}},
     )
-    async def get_file(turn: Id, number: Id, client: Asker) -> Response:
+    async def get_file(turn: Id, number: Id, client: Reader) -> Response:
         return await database.read(lambda c: _read_file(c, turn, number, client.person_id))
 
 
@@ -114,23 +104,21 @@ def _read_file(connection: Connection, turn: int, number: int, person_id: Person
 def _read(connection: Connection, number: int, person_id: PersonId) -> models.TurnDetail:
     turn = _find(connection, number, person_id)
     total = usage.total_of_turn(connection, turn_id=turn.id)
-    return models.TurnDetail(
-        **_outline(turn),
+    return show(
+        models.TurnDetail,
+        turn,
         request=messages.request_of_turn(connection, turn_id=turn.id, person_id=person_id),
         answer=messages.answer_of_turn(connection, turn_id=turn.id, person_id=person_id),
         steps=[
-            models.StepModel(tool=one.name, **pick(one, "outcome", "is_error"))
+            show(models.StepModel, one, tool=one.name)
             for one in turns.list_steps(connection, turn_id=turn.id)
         ],
         files=[
             models.FileModel(number=number, name=one.name)
             for number, one in enumerate(files.list_of_turn(connection, turn_id=turn.id), start=1)
         ],
-        **pick(total, "calls", "input_tokens", "output_tokens", "micro_dollars"),
-    )
-
-
-def _outline(turn: Turn) -> dict[str, Any]:
-    return pick(
-        turn, "id", "conversation_id", "platform", "state", "reason", "started_at", "ended_at"
+        calls=total.calls,
+        input_tokens=total.input_tokens,
+        output_tokens=total.output_tokens,
+        micro_dollars=total.micro_dollars,
     )

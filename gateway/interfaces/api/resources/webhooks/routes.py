@@ -1,20 +1,17 @@
 """The outgoing webhooks of a person, and their deliveries."""
 
-from collections.abc import Mapping
 from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from fastapi import APIRouter, Depends
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import APIRouter
 
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.deliveries import Delivery
 from agent_core.state.webhooks.webhooks import Webhook
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.api.clients import FindClient
+from gateway.interfaces.api.clients import Manager, Reader
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources.changes import Key, hash_key, open_own, perform
 from gateway.interfaces.api.resources.replies import (
@@ -25,8 +22,7 @@ from gateway.interfaces.api.resources.replies import (
     find_next,
     find_person,
     make_missing,
-    pick,
-    reply,
+    show,
 )
 from gateway.interfaces.api.resources.webhooks.models import (
     AddedWebhook,
@@ -49,70 +45,61 @@ _ACTS = {
 }
 
 
-def add_webhooks(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+def add_webhooks(router: APIRouter, gateway: Gateway) -> None:
     """Add the routes that read webhooks."""
     database = gateway.database
-    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
-    @router.get("/webhooks", summary="List your webhooks", response_model=WebhookList)
-    async def list_webhooks(request: Request, client: Asker) -> Response:
+    @router.get("/webhooks", summary="List your webhooks")
+    async def list_webhooks(client: Reader) -> WebhookList:
         found = await database.read(lambda c: webhooks.list_of(c, person_id=client.person_id))
-        return reply(request, WebhookList(webhooks=[_show(one) for one in found]))
+        return WebhookList(webhooks=[show(WebhookModel, one) for one in found])
 
-    @router.get("/webhooks/{webhook}", summary="Show a webhook", response_model=WebhookModel)
-    async def show_webhook(request: Request, webhook: Id, client: Asker) -> Response:
-        return reply(request, _show(await database.read(lambda c: _find(c, webhook, client))))
+    @router.get("/webhooks/{webhook}", summary="Show a webhook")
+    async def show_webhook(webhook: Id, client: Reader) -> WebhookModel:
+        return await _show(database, webhook, client)
 
-    @router.get(
-        "/webhooks/{webhook}/deliveries",
-        summary="List deliveries",
-        response_model=DeliveryList,
-    )
+    @router.get("/webhooks/{webhook}/deliveries", summary="List deliveries")
     async def list_deliveries(
-        request: Request, webhook: Id, client: Asker, limit: Limit = 20, before: Before = LARGEST
-    ) -> Response:
+        webhook: Id, client: Reader, limit: Limit = 20, before: Before = LARGEST
+    ) -> DeliveryList:
         def work(connection: Connection) -> list[Delivery]:
             own = _find(connection, webhook, client)
             return deliveries.list_of(connection, webhook=own, before=before, limit=limit)
 
         found = await database.read(work)
-        return reply(
-            request,
-            DeliveryList(
-                deliveries=[_show_delivery(one) for one in found],
-                next=find_next([one.id for one in found], limit),
-            ),
+        return DeliveryList(
+            deliveries=[show(DeliveryModel, one) for one in found],
+            next=find_next([one.id for one in found], limit),
         )
 
 
-def add_webhook_changes(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+def add_webhook_changes(router: APIRouter, gateway: Gateway) -> None:
     """Add the routes that change webhooks."""
     database = gateway.database
-    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
 
     name = partial(_name, database)
 
     @router.post("/webhooks", summary="Add a webhook", status_code=201)
-    async def add(asked: NewWebhook, client: Asker, key: Key = "") -> AddedWebhook:
+    async def add(asked: NewWebhook, client: Manager, key: Key = "") -> AddedWebhook:
         wish = {**asked.model_dump(), **await name(client), "key": hash_key(client, key)}
         made = await perform(operations.add(open_own(gateway), wish))
         stored = await database.read(lambda c: _find(c, made["number"], client))
         wanted = set(asked.kinds or webhooks.EVENT_KINDS)
         if (stored.name, stored.url, {*stored.kinds}) != (asked.name, asked.url.strip(), wanted):
             raise ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, _USED, code="idempotency_key_reused")
-        return AddedWebhook(**_show(stored).model_dump(), secret=made["secret"])
+        return show(AddedWebhook, stored, secret=made["secret"])
 
     @router.post("/webhooks/{webhook}/test", summary="Send a test event", status_code=202)
-    async def test(webhook: Id, client: Asker, key: Key = "") -> WebhookModel:
+    async def test(webhook: Id, client: Manager, key: Key = "") -> WebhookModel:
         wish = {**await name(client, webhook), "key": hash_key(client, key)}
         await perform(operations.test(open_own(gateway), wish))
-        return _show(await database.read(lambda c: _find(c, webhook, client)))
+        return await _show(database, webhook, client)
 
-    _add_edits(router, gateway, find_client)
+    _add_edits(router, gateway)
 
     @router.post("/webhooks/{webhook}/{verb}", summary="Pause, resume or restore a webhook")
     async def act(
-        webhook: Id, verb: Literal["pause", "resume", "restore"], client: Asker
+        webhook: Id, verb: Literal["pause", "resume", "restore"], client: Manager
     ) -> WebhookModel:
         if verb == "restore":
             wish = await name(client) | {"number": webhook}
@@ -120,41 +107,40 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway, find_client: FindCl
         else:
             wish = await name(client, webhook)
         await perform(_ACTS[verb](open_own(gateway), wish))
-        return _show(await database.read(lambda c: _find(c, webhook, client)))
+        return await _show(database, webhook, client)
 
     @router.post(
         "/webhooks/{webhook}/deliveries/{delivery}/redeliver",
         summary="Send an event again",
         status_code=202,
     )
-    async def redeliver(webhook: Id, delivery: Id, client: Asker) -> DeliveryModel:
+    async def redeliver(webhook: Id, delivery: Id, client: Manager) -> DeliveryModel:
         wish = {**await name(client, webhook), "delivery": delivery}
         await database.read(lambda c: _find_delivery(c, webhook, delivery, client))
         await perform(operations.redeliver(open_own(gateway), wish))
         return await database.read(lambda c: _find_delivery(c, webhook, delivery, client))
 
     @router.delete("/webhooks/{webhook}", summary="Remove a webhook", status_code=204)
-    async def remove(webhook: Id, client: Asker) -> None:
+    async def remove(webhook: Id, client: Manager) -> None:
         await perform(operations.remove(open_own(gateway), await name(client, webhook)))
 
 
-def _add_edits(router: APIRouter, gateway: Gateway, find_client: FindClient) -> None:
+def _add_edits(router: APIRouter, gateway: Gateway) -> None:
     """Add the routes that change a webhook, and replace its secret."""
     database = gateway.database
-    Asker = Annotated[Client, Depends(find_client)]  # noqa: N806 - FastAPI reads it as a type
     name = partial(_name, database)
 
     @router.patch("/webhooks/{webhook}", summary="Change a webhook")
-    async def change(webhook: Id, asked: WebhookChange, client: Asker) -> WebhookModel:
+    async def change(webhook: Id, asked: WebhookChange, client: Manager) -> WebhookModel:
         wish = {**asked.model_dump(exclude_none=True), **await name(client, webhook)}
         await perform(operations.change(open_own(gateway), wish))
-        return _show(await database.read(lambda c: _find(c, webhook, client)))
+        return await _show(database, webhook, client)
 
     @router.post("/webhooks/{webhook}/rotate", summary="Replace the secret of a webhook")
-    async def rotate(webhook: Id, client: Asker) -> RotatedWebhook:
+    async def rotate(webhook: Id, client: Manager) -> RotatedWebhook:
         made = await perform(operations.rotate(open_own(gateway), await name(client, webhook)))
-        shown = _show(await database.read(lambda c: _find(c, webhook, client)))
-        return RotatedWebhook(**shown.model_dump(), **_pick_secret(made))
+        stored = await database.read(lambda c: _find(c, webhook, client))
+        return show(RotatedWebhook, stored, secret=made["secret"], old_until=made["old_until"])
 
 
 async def _name(database: Database, client: Client, webhook: int | None = None) -> dict[str, Any]:
@@ -191,16 +177,8 @@ def _find_delivery(
     found = deliveries.find(connection, webhook=own, delivery_id=delivery)
     if found is None:
         raise make_missing()
-    return _show_delivery(found)
+    return show(DeliveryModel, found)
 
 
-def _pick_secret(made: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: made[name] for name in ("secret", "old_until")}
-
-
-def _show(webhook: Webhook) -> WebhookModel:
-    return WebhookModel(**pick(webhook, *WebhookModel.model_fields))
-
-
-def _show_delivery(delivery: Delivery) -> DeliveryModel:
-    return DeliveryModel(**pick(delivery, *DeliveryModel.model_fields))
+async def _show(database: Database, webhook: int, client: Client) -> WebhookModel:
+    return show(WebhookModel, await database.read(lambda c: _find(c, webhook, client)))
