@@ -8,8 +8,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks
 from agent_core.state.memory.blocks import TEAM, Block, NewBlock
 from agent_core.state.memory.ledger import Origin
-from agent_core.state.people import audit, people, rooms
-from agent_core.state.people.audit import AuditEntry
+from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
@@ -33,7 +32,7 @@ from gateway.commands.block_requests import (
     read_limit,
 )
 from gateway.commands.memory_scope import PERSON, MemoryAccess, own_scope, refuse_unreadable
-from gateway.commands.registry import Call, Effect, Handler, Reply
+from gateway.commands.registry import Call, Effect, Handler, Outcome, Reply
 from gateway.outbound import stand_for
 from gateway.people import find_direct_chat, slug_of
 from gateway.texts import blocks as block_texts
@@ -59,10 +58,9 @@ def _choose(seen: tuple[SharedList, ...], label: str, *, is_owner: bool) -> Shar
 
 _UNDO = "undo"
 _IN_ROOM = ("new", "share", "unshare")
-Result = tuple[str, list[OutboxRow]]
 
 
-Act = Callable[[Connection, BlockRequest], Result]
+Act = Callable[[Connection, BlockRequest], Outcome]
 
 
 class BlockCommands:
@@ -168,7 +166,7 @@ class BlockCommands:
 
 
 def _effect(act: Act, request: BlockRequest) -> Effect:
-    def effect(connection: Connection) -> Result:
+    def effect(connection: Connection) -> Outcome:
         try:
             return act(connection, request)
         except BlockRefused as refusal:
@@ -177,7 +175,7 @@ def _effect(act: Act, request: BlockRequest) -> Effect:
     return effect
 
 
-def _make(connection: Connection, request: BlockRequest) -> Result:
+def _make(connection: Connection, request: BlockRequest) -> Outcome:
     number, _, description = request.rest.partition(" ")
     description = " ".join(description.split())
     if not is_label(request.label, (*_VERBS, _UNDO, TEAM)):
@@ -206,7 +204,7 @@ def _make(connection: Connection, request: BlockRequest) -> Result:
     return block_texts.describe_new(made.label, limit, is_in_room=call.room is not None), []
 
 
-def _share(connection: Connection, request: BlockRequest) -> Result:
+def _share(connection: Connection, request: BlockRequest) -> Outcome:
     block = find_own(connection, request)
     if parse_target(request.rest) == EVERYONE and not request.call.person.is_owner:
         return block_texts.ONLY_OWNERS_WITH_ALL(), []
@@ -219,7 +217,7 @@ def _share(connection: Connection, request: BlockRequest) -> Result:
     return block_texts.describe_shared(block.label, name, is_new=is_new), rows
 
 
-def _unshare(connection: Connection, request: BlockRequest) -> Result:
+def _unshare(connection: Connection, request: BlockRequest) -> Outcome:
     """Unshare a block: its author and owners from anyone, a reader from themselves."""
     is_leaving = parse_target(request.rest) == ME
     block = (find_block if is_leaving else find_own)(connection, request)
@@ -230,7 +228,7 @@ def _unshare(connection: Connection, request: BlockRequest) -> Result:
     return block_texts.describe_unshared(block.label, name, was_shared=is_gone), []
 
 
-def _set_read_only(connection: Connection, request: BlockRequest) -> Result:
+def _set_read_only(connection: Connection, request: BlockRequest) -> Outcome:
     block = find_own(connection, request)
     word = request.rest.casefold()
     if word not in ("on", "off"):
@@ -240,7 +238,7 @@ def _set_read_only(connection: Connection, request: BlockRequest) -> Result:
     return block_texts.describe_read_only(block.label, is_read_only=word == "on"), []
 
 
-def _set_limit(connection: Connection, request: BlockRequest) -> Result:
+def _set_limit(connection: Connection, request: BlockRequest) -> Outcome:
     block = find_own(connection, request)
     if (limit := read_limit(request.rest)) is None:
         return block_texts.BAD_LIMIT(), []
@@ -249,7 +247,7 @@ def _set_limit(connection: Connection, request: BlockRequest) -> Result:
     return block_texts.NEW_LIMIT(label=block.label, limit=limit), []
 
 
-def _describe(connection: Connection, request: BlockRequest) -> Result:
+def _describe(connection: Connection, request: BlockRequest) -> Outcome:
     block = find_own(connection, request)
     description = " ".join(request.rest.split())
     if why := find_fault(description):
@@ -259,7 +257,7 @@ def _describe(connection: Connection, request: BlockRequest) -> Result:
     return block_texts.NEW_DESCRIPTION(label=block.label, description=description), []
 
 
-def _drop(connection: Connection, request: BlockRequest) -> Result:
+def _drop(connection: Connection, request: BlockRequest) -> Outcome:
     block = find_own(connection, request)
     blocks.drop(connection, block_id=block.id)
     _note(connection, request, block, "block.drop", block.label)
@@ -304,14 +302,8 @@ def _name_reader(connection: Connection, reader: Person) -> str:
 def _note(
     connection: Connection, request: BlockRequest, block: Block, action: str, detail: str
 ) -> None:
-    deed = AuditEntry(
-        person_id=block.person_id,
-        actor=request.call.actor,
-        action=action,
-        detail=flatten(detail, LONGEST_DESCRIPTION),
-        created_at=request.call.now,
-    )
-    audit.record(connection, deed)
+    words = flatten(detail, LONGEST_DESCRIPTION)
+    request.call.record(connection, action, words, block.person_id)
 
 
 _VERBS: dict[str, Act] = {

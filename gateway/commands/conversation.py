@@ -20,9 +20,8 @@ from agent_core.state.conversations.sessions import Conversation, Session
 from agent_core.state.conversations.usage import QuotaUsage, Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import dead_letters
-from agent_core.state.queues.outbox import OutboxRow
 from gateway import conversion
-from gateway.commands.registry import Call, Handler, Reply
+from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.conversion import Place
 from gateway.outbound import stand_for
 from gateway.people import LOCAL_PLATFORM, is_out_of_reach
@@ -144,7 +143,7 @@ class ConversationCommands:
             return Reply(text=general.STOP_NOT_YOURS())
         self._lanes.stop(call.conversation.id)
 
-        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             sessions.end(connection, conversation_id=call.conversation.id, now=call.now)
             return general.CONVERSATION_STARTED(), []
 
@@ -153,18 +152,17 @@ class ConversationCommands:
     async def _stop(self, call: Call) -> Reply:
         if not self._lanes.may_stop(call.conversation.id, call.person):
             return Reply(text=general.STOP_NOT_YOURS())
-        chat = conversion.name_chat(call.message.address)
+        place = call.place
         answered = self._lanes.place_of(call.conversation.id)
         is_stopped = self._lanes.stop(call.conversation.id)
-        if is_stopped and answered and (answered.platform, answered.chat) != (call.platform, chat):
+        if is_stopped and answered and (answered.platform, answered.chat) != place:
             return Reply(text=general.describe_stop_elsewhere(answered.platform))
         if call.person.is_owner and not call.message.address.is_direct:
-            is_stopped = self._lanes.stop_at(call.platform, chat) or is_stopped
-        is_stopped = self._lanes.stop_asides(call.person, call.platform, chat) or is_stopped
+            is_stopped = self._lanes.stop_at(*place) or is_stopped
+        is_stopped = self._lanes.stop_asides(call.person, *place) or is_stopped
         if is_stopped:
             return Reply()
         # Nothing runs, but the message may still wait for its attachments to be read.
-        place = (call.platform, chat)
         is_stopped = self._attachments.stop(call.conversation.id, place, call.person)
         return Reply(text=general.describe_stop("", ()) if is_stopped else general.STOP_NOTHING())
 
@@ -221,16 +219,16 @@ class ConversationCommands:
         return Reply(pending=replace(pending, conversation=aside, note=_ASIDE_NOTE))
 
     async def _retry(self, call: Call) -> Reply:
-        chat = conversion.name_chat(call.message.address)
+        platform, chat = call.place
 
-        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             return "", dead_letters.revive_dead(
-                connection, person_id=call.person.id, platform=call.platform, chat=chat
+                connection, person_id=call.person.id, platform=platform, chat=chat
             )
 
         def look(connection: Connection) -> tuple[bool, str]:
             has_dead = dead_letters.has_dead(
-                connection, person_id=call.person.id, platform=call.platform, chat=chat
+                connection, person_id=call.person.id, platform=platform, chat=chat
             )
             latest = turns.find_latest(
                 connection, conversation_id=call.conversation.id, person_id=call.person.id
@@ -252,11 +250,8 @@ class ConversationCommands:
     async def _here(self, call: Call) -> Reply:
         if not self._lanes.may_stop(call.conversation.id, call.person):
             return Reply(text=general.MOVE_NOT_YOURS())
-        place = Place(
-            platform=call.platform,
-            chat=conversion.name_chat(call.message.address),
-            answers=call.message.message_id,
-        )
+        platform, chat = call.place
+        place = Place(platform=platform, chat=chat, answers=call.message.message_id)
         is_moved = await self._lanes.move(call.conversation.id, place)
         return Reply(text="" if is_moved else general.MOVE_NOTHING())
 
@@ -315,7 +310,7 @@ class SessionCommands:
             return Reply(text=usage_texts.RESUME_OPEN())
         self._lanes.stop(call.conversation.id)
 
-        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             past_sessions.reopen(
                 connection,
                 conversation_id=call.conversation.id,
@@ -327,7 +322,7 @@ class SessionCommands:
         return Reply(effect=effect)
 
     async def _title(self, call: Call) -> Reply:
-        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             session = sessions.find_open(connection, conversation_id=call.conversation.id)
             if session is None:
                 return usage_texts.TITLE_EMPTY(), []
@@ -344,7 +339,7 @@ class SessionCommands:
             return Reply(text=general.STOP_NOT_YOURS())
         self._lanes.stop(call.conversation.id)
 
-        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             here = call.conversation
             listed = past_sessions.list_numbered(connection, here)
             open_one = next((one for one in listed if one.is_open), None)

@@ -26,9 +26,8 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobState, Target
 from agent_core.state.people import delivery_targets
 from agent_core.state.queues import deferred_messages
-from agent_core.state.queues.outbox import OutboxRow
 from gateway import conversion
-from gateway.commands.registry import Call, Handler, Reply
+from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.jobs import make_job_buttons, name_places, undo_change
 from gateway.outbound import stand_for
 from gateway.texts import jobs as job_texts
@@ -91,9 +90,7 @@ class JobCommands:
             return Reply(effect=lambda connection: self._restore(connection, call, order.job_id))
         return await self._change(call, order)
 
-    def _restore(
-        self, connection: Connection, call: Call, job_id: JobId
-    ) -> tuple[str, Sequence[OutboxRow]]:
+    def _restore(self, connection: Connection, call: Call, job_id: JobId) -> Outcome:
         """Bring a deleted job back."""
         job = jobs.find(connection, job_id=job_id)
         if job is None or job.state != "dropped" or not _may_see(call, job):
@@ -109,7 +106,7 @@ class JobCommands:
     def _move(self, call: Call, named: str) -> Reply:
         """Move the caller's jobs from a zone, by its name or digest, to their present one."""
 
-        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             found = jobs.list_of_person(connection, person_id=call.person.id)
             zones = {name: job.zone for job in found for name in _name_zone(job.zone)}
             if named not in zones:
@@ -161,7 +158,7 @@ class JobCommands:
                 text=job_texts.ask_to_drop(job), buttons=(sure, stand_for("jobs", job_texts.KEEP()))
             )
 
-        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             current = _find(connection, call, order.job_id)
             done = _refuse(call, current, order.job_id)
             if current and not done and order.verb == "webhook":
@@ -218,7 +215,7 @@ class JobCommands:
         if place and not address.is_direct and not call.person.is_owner:
             return Reply(text=job_texts.HOME_NOT_IN_GROUP())
 
-        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             delivery_targets.set_place(connection, person_id=call.person.id, place=place)
             if place is None:
                 return job_texts.HOME_OFF(), ()
@@ -322,6 +319,5 @@ def _make_buttons(found: Sequence[Job]) -> tuple[Choice, ...]:
 
 
 def _here(call: Call) -> Target:
-    return Target(
-        kind="place", platform=call.platform, chat=conversion.name_chat(call.message.address)
-    )
+    platform, chat = call.place
+    return Target(kind="place", platform=platform, chat=chat)

@@ -16,9 +16,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, shares
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.memory.shares import EVERYONE, Share
-from agent_core.state.people import audit, rooms
-from agent_core.state.people.audit import AuditEntry
-from agent_core.state.queues.outbox import OutboxRow
+from agent_core.state.people import rooms
 from gateway.commands.archive import ArchiveNotes
 from gateway.commands.memory_scope import (
     MemoryAccess,
@@ -28,7 +26,7 @@ from gateway.commands.memory_scope import (
     refuse_unreadable,
     scope_of,
 )
-from gateway.commands.registry import Call, Handler, Reply
+from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.outbound import stand_for
 from gateway.texts import memory
 from gateway.texts import rooms as room_texts
@@ -131,7 +129,7 @@ class MemoryCommands:
             return Reply(text=room_texts.AUDIENCE_UNKNOWN(number=number))
         await self._access.open(call, own_scope(call.person))
 
-        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             chosen = _choose(list_entries(connection, person_id=call.person.id), int(number))
             if chosen is None:
                 return room_texts.NUMBER_UNKNOWN(number=number), ()
@@ -163,7 +161,7 @@ def _show(connection: Connection, call: Call, chosen: NumberedEntry) -> str:
         actor=call.actor,
         now=call.now,
     )
-    _note(connection, call, "memory.share", f"entry {chosen.number}: {audience}")
+    call.record(connection, "memory.share", f"entry {chosen.number}: {audience}")
     if call.room:
         return room_texts.SHARED_HERE(number=chosen.number)
     return room_texts.describe_share(chosen.number, chosen.entry)
@@ -171,21 +169,10 @@ def _show(connection: Connection, call: Call, chosen: NumberedEntry) -> str:
 
 def _hide(connection: Connection, call: Call, chosen: NumberedEntry) -> str:
     shares.delete(connection, person_id=call.person.id, target=chosen.target, entry=chosen.entry)
-    _note(connection, call, "memory.hide", f"entry {chosen.number}")
+    call.record(connection, "memory.hide", f"entry {chosen.number}")
     if call.room:
         return room_texts.UNSHARED_HERE(number=chosen.number)
     return room_texts.describe_private(chosen.number, chosen.entry)
-
-
-def _note(connection: Connection, call: Call, action: str, detail: str) -> None:
-    deed = AuditEntry(
-        person_id=call.person.id,
-        actor=call.actor,
-        action=action,
-        detail=detail,
-        created_at=call.now,
-    )
-    audit.record(connection, deed)
 
 
 def _choose(listed: Sequence[NumberedEntry], number: int) -> NumberedEntry | None:

@@ -6,9 +6,8 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Account, Person
 from agent_core.state.queues import outbox
-from agent_core.state.queues.outbox import OutboxRow
 from gateway.commands.catalog import show_help
-from gateway.commands.registry import Call, Handler, Reply
+from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.commands.settings import offer_move
 from gateway.people import (
     LINK_MINUTES,
@@ -80,7 +79,7 @@ class PeopleCommands:
         zones = (call.zone, shown.time_zone or call.zone)
         move, buttons = await self._database.read(lambda c: offer_move(c, call, *zones))
 
-        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             return f"{self._onboarding.start(connection, request, call.now).text}{move}", []
 
         return Reply(effect=effect, buttons=(*buttons, *shown.buttons))
@@ -88,7 +87,7 @@ class PeopleCommands:
     async def _link(self, call: Call) -> Reply:
         sent = read_link(call.platform, call.message, call.argument)
 
-        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             words, rows = self._linking.take(
                 connection, sent, _find_person(connection, call), call.now
             )
@@ -101,7 +100,7 @@ class PeopleCommands:
             return Reply(text=people_texts.ACCOUNTS_IN_GROUP())
         merging = self._linking.merging
 
-        def keep(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        def keep(connection: Connection) -> Outcome:
             person = _find_person(connection, call) or call.person
             words, _ = merging.keep(connection, person, f"accounts:{call.inbox_id}", call.now)
             return words, []
@@ -120,7 +119,7 @@ class PeopleCommands:
         if not call.message.address.is_direct:
             return Reply(text=people_texts.ACCOUNTS_IN_GROUP())
 
-        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             person = _find_person(connection, call) or call.person
             accounts = _list_accounts(connection, person)
             found = _choose(accounts, call.argument)
@@ -166,7 +165,7 @@ class PeopleCommands:
         if not call.argument:
             return Reply(text=general.CODE_MISSING(command="approve"))
 
-        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             approved = approve(connection, call.argument, call.zone, call.now)
             if approved is None:
                 return general.CODE_INVALID(), []
@@ -180,7 +179,7 @@ class PeopleCommands:
             return Reply(text=ONLY_IN_DIRECT())
         if call.argument.casefold() == _PRIVATE:
 
-            def end(connection: Connection) -> tuple[str, list[OutboxRow]]:
+            def end(connection: Connection) -> Outcome:
                 person = _find_person(connection, call) or call.person
                 end_reading(connection, person=person, actor=call.actor, now=call.now)
                 return access.PRIVATE(), []
@@ -189,7 +188,7 @@ class PeopleCommands:
         if fault := check_pages(self._pages, is_owner=call.person.is_owner):
             return Reply(text=fault)
 
-        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             link = make_link(
                 connection,
                 person_id=(_find_person(connection, call) or call.person).id,

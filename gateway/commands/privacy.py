@@ -11,7 +11,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.commands.registry import Call, Handler, Reply
+from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.outbound import Questions
 from gateway.people import DataExport, DataForget, ask_to_erase, ask_to_forget, may_erase
 from gateway.texts import privacy
@@ -54,7 +54,7 @@ class PrivacyCommands:
         if len(parts) > _MOST_PARTS or any(len(data) > most for _, data in parts):
             return Reply(text=privacy.EXPORT_TOO_LARGE(slug=call.person.slug))
 
-        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             return "", [
                 _enqueue_file(connection, call, number, parts) for number in range(len(parts))
             ]
@@ -70,10 +70,10 @@ class PrivacyCommands:
         preview = await self._forgetting.preview(call.person, wanted)
         if not (preview.entries or preview.messages or preview.jobs or preview.blocks):
             return Reply(text=privacy.FORGET_NOTHING())
-        place = (call.platform, conversion.name_chat(call.message.address))
+        place = call.place
         question = ask_to_forget(call.person, call.argument, preview, place=place, now=call.now)
 
-        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             return "", self._questions.pose(connection, question, call.now)
 
         return Reply(effect=effect)
@@ -86,9 +86,9 @@ class PrivacyCommands:
             return Reply(text=privacy.ERASE_USAGE())
         if name not in (_ME, call.person.slug) and not call.person.is_owner:
             return Reply(text=privacy.ERASE_OTHERS())
-        place = (call.platform, conversion.name_chat(call.message.address))
+        place = call.place
 
-        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             target = call.person if name == _ME else _find(connection, name)
             if target is None:
                 return privacy.ERASE_UNKNOWN(), ()

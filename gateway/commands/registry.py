@@ -5,14 +5,16 @@ from dataclasses import dataclass, replace
 
 from adapters.abilities import MenuEntry
 from adapters.messages import InboundMessage
-from agent_core.ids import InboxId
+from agent_core.ids import InboxId, PersonId
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
+from agent_core.state.people import audit
+from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.conversion import QueuedMessage
+from gateway.conversion import QueuedMessage, name_chat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +41,42 @@ class Call:
         return f"account:{self.platform}:{self.message.sender.user_id}"
 
     @property
+    def place(self) -> tuple[str, str]:
+        """The platform and the chat of the call."""
+        return self.platform, name_chat(self.message.address)
+
+    @property
+    def owner_id(self) -> PersonId:
+        """Whose tools and agent a call is about: the person's, or those of a group or channel."""
+        return self.room.person_id if self.room and self.is_of_room else self.person.id
+
+    @property
+    def is_of_room(self) -> bool:
+        """True in a conversation that a group or channel shares."""
+        return self.room is not None and not self.conversation.is_private
+
+    @property
+    def may_choose(self) -> bool:
+        """True if the caller may choose tools and agent here; for others, only owners may."""
+        return self.person.is_owner or not self.is_of_room
+
+    @property
     def call_key(self) -> str:
         """The ledger's key for this call: a change with a known key is not made twice."""
         return f"inbox:{self.inbox_id}"
+
+    def record(
+        self, connection: Connection, action: str, detail: str, person_id: PersonId | None = None
+    ) -> None:
+        """Record in the audit trail what the caller does, about themselves or another person."""
+        entry = AuditEntry(
+            person_id=person_id or self.person.id,
+            actor=self.actor,
+            action=action,
+            detail=detail,
+            created_at=self.now,
+        )
+        audit.record(connection, entry)
 
     def as_message(self, text: str) -> QueuedMessage:
         """Return a text as a message of the caller that waits for the running turn to end."""
@@ -57,8 +92,10 @@ class Call:
         )
 
 
-Effect = Callable[[Connection], tuple[str, Sequence[OutboxRow]]]
-"""The writes of a command: its reply and further outbox rows, in one transaction."""
+Outcome = tuple[str, Sequence[OutboxRow]]
+"""What a command has written: its reply, and further outbox rows."""
+Effect = Callable[[Connection], Outcome]
+"""The writes of a command, in one transaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

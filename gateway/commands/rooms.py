@@ -1,16 +1,15 @@
 """The command for a room's answer mode, and private answers to commands in rooms."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import get_args
 
 from adapters.contract import ChatAdapter
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import audit, rooms
-from agent_core.state.people.audit import AuditEntry
+from agent_core.state.people import rooms
 from agent_core.state.people.rooms import Mode, Room
 from agent_core.state.queues import outbox
-from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.commands.registry import Call, Handler, Reply
+from agent_core.state.queues.outbox import NewOutboxMessage
+from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.people import RoomConsent, Rooms, close_questions, find_direct_chat
 from gateway.texts import general
 from gateway.texts import rooms as room_texts
@@ -38,9 +37,7 @@ class PrivateAnswers:
 
         return run
 
-    def _answer(
-        self, connection: Connection, call: Call, text: str
-    ) -> tuple[str, Sequence[OutboxRow]]:
+    def _answer(self, connection: Connection, call: Call, text: str) -> Outcome:
         person = call.person
         place = find_direct_chat(connection, person, (call.platform,))
         place = place or find_direct_chat(connection, person, self._adapters)
@@ -87,16 +84,9 @@ class RoomCommands:
         if mode is None:
             return Reply(text=room_texts.MODE_UNKNOWN())
 
-        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             rooms.set_mode(connection, room_id=room.id, mode=mode, by=call.person.id, now=call.now)
-            deed = AuditEntry(
-                person_id=room.person_id,
-                actor=call.actor,
-                action="room.mode",
-                detail=f"{room.mode} -> {mode}",
-                created_at=call.now,
-            )
-            audit.record(connection, deed)
+            call.record(connection, "room.mode", f"{room.mode} -> {mode}", room.person_id)
             rows = close_questions(connection, room, general.QUESTION_OVER, call.now)
             return room_texts.MODES[mode](), rows
 
@@ -108,7 +98,7 @@ class RoomCommands:
         if objection:
             return Reply(text=objection)
 
-        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             return "", self._consent.ask(connection, room, call.message, call.person, call.now)
 
         return Reply(effect=effect)

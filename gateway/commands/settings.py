@@ -22,7 +22,6 @@ from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person
-from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools import (
     DAYS_OFF,
     NAMES,
@@ -35,7 +34,7 @@ from agent_core.tools import (
 )
 from gateway.commands.conversation import StatusReport
 from gateway.commands.jobs import digest_zone
-from gateway.commands.registry import Call, Handler, Reply
+from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.outbound import reschedule, stand_for
 from gateway.texts import general
 from gateway.texts import jobs as job_texts
@@ -145,7 +144,7 @@ class SettingsCommands:
             zones = (self._zone_of(call.person), self._zone_of(expected.person))
             move, buttons = await self._database.read(lambda c: offer_move(c, call, *zones))
 
-        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             found = find_settings(connection, call.person, can_speak=self._can_speak)
             wanted = change_setting(found, name, value or "")
             person = wanted.person
@@ -314,7 +313,7 @@ class ModelCommands:
             return Reply(text=str(reason))
         shown = self._show(_Choice(job=job, model=wanted))
 
-        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             if current.job is None:
                 people.set_model(connection, person_id=call.person.id, model=wanted)
             else:

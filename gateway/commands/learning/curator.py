@@ -35,9 +35,8 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.queues import curations, tasks
-from agent_core.state.queues.outbox import OutboxRow
 from gateway.commands.memory_scope import MemoryAccess, own_scope
-from gateway.commands.registry import Call, Handler, Reply
+from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.outbound import stand_for
 from gateway.texts.general import OWNER_ONLY
 from gateway.texts.learning import curator as texts
@@ -266,7 +265,7 @@ class CuratorCommands:
         return Reply(text=text)
 
 
-def _run(connection: Connection, call: Call) -> tuple[str, list[OutboxRow]]:
+def _run(connection: Connection, call: Call) -> Outcome:
     """Start the curator for an owner, else a look at the caller's own memory."""
     if not call.person.is_owner:
         if call.person.learning == "off":

@@ -18,8 +18,7 @@ from agent_core.state.queues import reviews
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools import local_time
 from gateway.commands.memory_scope import MemoryAccess, own_scope
-from gateway.commands.registry import Call, Handler, Reply
-from gateway.conversion import name_chat
+from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.outbound import Questions, stand_for
 from gateway.texts.learning import notices
 from gateway.texts.rooms import ONLY_IN_DIRECT
@@ -87,10 +86,10 @@ class LearningCommands:
             return Reply(text=ONLY_IN_DIRECT())
         return Reply(effect=lambda connection: self._ask(connection, call))
 
-    def _ask(self, connection: Connection, call: Call) -> tuple[str, list[OutboxRow]]:
+    def _ask(self, connection: Connection, call: Call) -> Outcome:
         """Ask about the oldest claims that wait; each is asked about once."""
         rows: list[OutboxRow] = []
-        place = (call.platform, name_chat(call.message.address))
+        place = call.place
         chosen = list_held(connection, call.person.id)[:MOST_ASKED]
         for task_id, held in chosen:
             number = (task_id, held.number)
@@ -98,11 +97,9 @@ class LearningCommands:
             rows += self._questions.pose(connection, question, call.now) if question else []
         return (notices.ASKED_BELOW() if chosen else notices.NOTHING_HELD()), rows
 
-    def _restore(
-        self, connection: Connection, call: Call, number: str
-    ) -> tuple[str, list[OutboxRow]]:
+    def _restore(self, connection: Connection, call: Call, number: str) -> Outcome:
         """Ask about a dismissed note again."""
-        place = (call.platform, name_chat(call.message.address))
+        place = call.place
         dismissed = int(number[:_LONGEST_NUMBER])
         rows = bring_back(connection, self._questions, call.person.id, dismissed, place, call.now)
         if rows is None:

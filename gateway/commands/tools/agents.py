@@ -6,16 +6,13 @@ from dataclasses import replace
 
 from agent_core.agent.named import DEFAULT, AgentEntry, AgentFolder
 from agent_core.errors import AgentBroken
-from agent_core.ids import PersonId
 from agent_core.schedule import InvalidJob, JobRequest, JobRules, redraft_job
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job
-from agent_core.state.people import agent_bindings, audit, people
-from agent_core.state.people.audit import AuditEntry
-from agent_core.state.queues.outbox import OutboxRow
-from gateway.commands.registry import Call, Handler, Reply
+from agent_core.state.people import agent_bindings, people
+from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.outbound import stand_for
 from gateway.texts import jobs as job_texts
 from gateway.texts.tools import agents as texts
@@ -70,32 +67,25 @@ class AgentCommands:
         if not call.person.is_owner:  # a fault concerns whoever can mend it
             entries = [entry for entry in entries if entry.agent]
         used = await self._database.read(lambda c: _read_bound(c, call))
-        buttons = _make_buttons(entries, used) if _may_bind(call) else ()
+        buttons = _make_buttons(entries, used) if call.may_choose else ()
         return Reply(text=texts.list_agents(entries, used), buttons=buttons)
 
     async def _use(self, call: Call, name: str) -> Reply:
-        if not _may_bind(call):
+        if not call.may_choose:
             return Reply(text=texts.ONLY_OWNER())
         if self._lanes.is_running(call.conversation.id):
             return Reply(text=texts.BUSY())
 
-        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
-            agent_bindings.bind(connection, person_id=_find_owner_id(call), agent=name)
-            if _is_of_room(call):
-                deed = AuditEntry(
-                    person_id=_find_owner_id(call),
-                    actor=call.actor,
-                    action="room.agent",
-                    detail=name or DEFAULT,
-                    created_at=call.now,
-                )
-                audit.record(connection, deed)
+        def effect(connection: Connection) -> Outcome:
+            agent_bindings.bind(connection, person_id=call.owner_id, agent=name)
+            if call.is_of_room:
+                call.record(connection, "room.agent", name or DEFAULT, call.owner_id)
             return texts.USED(name=name) if name else texts.DEFAULT_USED(), ()
 
         return Reply(effect=effect)
 
     async def _give_job(self, call: Call, number: str, name: str) -> Reply:
-        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             found = jobs.list_of_person(connection, person_id=call.person.id)
             job = next((one for one in found if f"{one.id}" == number.removeprefix("#")), None)
             if job is None:
@@ -119,21 +109,8 @@ class AgentCommands:
         return redraft_job(job, request, rules=self._rules, now=now)
 
 
-def _is_of_room(call: Call) -> bool:
-    return call.room is not None and not call.conversation.is_private
-
-
-def _find_owner_id(call: Call) -> PersonId:
-    """Return whose binding a command is about: the person's, or that of a group or channel."""
-    return call.room.person_id if call.room and _is_of_room(call) else call.person.id
-
-
-def _may_bind(call: Call) -> bool:
-    return call.person.is_owner or not _is_of_room(call)
-
-
 def _read_bound(connection: Connection, call: Call) -> str:
-    found = people.find(connection, person_id=_find_owner_id(call))
+    found = people.find(connection, person_id=call.owner_id)
     return found.agent if found else ""
 
 

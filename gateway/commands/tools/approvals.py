@@ -1,14 +1,11 @@
 """The command approvals: what a person has allowed in advance, and how to take it back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from agent_core.ids import ApprovalId
 from agent_core.state.conversations import approvals
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.people import audit
-from agent_core.state.people.audit import AuditEntry
-from agent_core.state.queues.outbox import OutboxRow
-from gateway.commands.registry import Call, Handler, Reply
+from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.outbound import stand_for
 from gateway.texts import approvals as texts
 
@@ -47,20 +44,13 @@ def _revoke(call: Call, number: str) -> Reply:
     if not number.isdecimal() or len(number) > _LONGEST_NUMBER:
         return Reply(text=texts.REVOKE_UNKNOWN())
 
-    def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+    def effect(connection: Connection) -> Outcome:
         shape = approvals.revoke(
             connection, person_id=call.person.id, approval_id=ApprovalId(int(number))
         )
         if not shape:
             return texts.REVOKE_UNKNOWN(), ()
-        deed = AuditEntry(
-            person_id=call.person.id,
-            actor=call.actor,
-            action="approval.revoke",
-            detail=shape,
-            created_at=call.now,
-        )
-        audit.record(connection, deed)
+        call.record(connection, "approval.revoke", shape)
         return texts.describe_revoked(shape), ()
 
     return Reply(effect=effect)

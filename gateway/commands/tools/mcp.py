@@ -1,14 +1,11 @@
 """The command of owners about MCP servers: show them, accept their tools, connect again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import audit
-from agent_core.state.people.audit import AuditEntry
-from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.mcp import McpServers, ServerReport, SignInUnavailable
-from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCommand
+from gateway.commands.registry import Call, CommandSpec, Handler, Outcome, Reply, SlashCommand
 from gateway.outbound import stand_for
 from gateway.texts import general
 from gateway.texts.tools import mcp as texts
@@ -81,17 +78,10 @@ class McpCommands:
         return Reply(text=texts.describe_sign_in(name, link))
 
     def _accept(self, call: Call, name: str, token: str) -> Reply:
-        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             if not self._servers.accept(connection, name, token):
                 return texts.OUTDATED(name=name), ()
-            deed = AuditEntry(
-                person_id=call.person.id,
-                actor=call.actor,
-                action="mcp.accept",
-                detail=name,
-                created_at=call.now,
-            )
-            audit.record(connection, deed)
+            call.record(connection, "mcp.accept", name)
             return texts.ACCEPTED(name=name), ()
 
         return Reply(effect=effect)

@@ -6,14 +6,11 @@ from collections.abc import Mapping, Sequence
 from agent_core.agent import Toolboxes, load_agent
 from agent_core.agent.named import AgentFolder
 from agent_core.errors import AgentBroken
-from agent_core.ids import PersonId
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.people import audit, people, tool_switches
-from agent_core.state.people.audit import AuditEntry
-from agent_core.state.queues.outbox import OutboxRow
+from agent_core.state.people import people, tool_switches
 from agent_core.tools import Toolbox
-from gateway.commands.registry import Call, Handler, Reply
+from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.errors import find_nearest
 from gateway.outbound import stand_for
 from gateway.texts.tools import agents as agent_texts
@@ -53,7 +50,7 @@ class ToolCommands:
                 return Reply(text=texts.USAGE())
 
     async def _switch(self, call: Call, box: Toolbox, name: str, *, is_on: bool) -> Reply:
-        if not _may_switch(call):
+        if not call.may_choose:
             return Reply(text=texts.ONLY_OWNER())
         off = await self._database.read(lambda c: _read_off(c, call))
         if name not in (*box.names, *off) and not (box.has_sources and _FOREIGN.fullmatch(name)):
@@ -61,42 +58,23 @@ class ToolCommands:
             sentence = texts.NEAREST if nearest else texts.UNKNOWN
             return Reply(text=sentence(name=name[:64], nearest=nearest or ""))
 
-        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+        def effect(connection: Connection) -> Outcome:
             before = set(_read_off(connection, call))
             after = before - {name} if is_on else before | {name}
             if len(after) > _MOST_NAMES:
                 return texts.TOO_MANY(), ()
-            tool_switches.set_off(connection, person_id=_find_owner_id(call), names=after)
+            tool_switches.set_off(connection, person_id=call.owner_id, names=after)
             if call.room:
-                deed = AuditEntry(
-                    person_id=call.room.person_id,
-                    actor=call.actor,
-                    action="room.tools",
-                    detail=f"{name} {'on' if is_on else 'off'}",
-                    created_at=call.now,
-                )
-                audit.record(connection, deed)
+                switched = f"{name} {'on' if is_on else 'off'}"
+                call.record(connection, "room.tools", switched, call.room.person_id)
             return (texts.SWITCHED_ON if is_on else texts.SWITCHED_OFF)(name=name), ()
 
         after = set(off) - {name} if is_on else {*off, name}
         return Reply(effect=effect, buttons=_make_buttons(box, sorted(after), call))
 
 
-def _is_of_room(call: Call) -> bool:
-    return call.room is not None and not call.conversation.is_private
-
-
-def _find_owner_id(call: Call) -> PersonId:
-    """Return whose tools a call is about: the person's, or those of a group or channel."""
-    return call.room.person_id if call.room and _is_of_room(call) else call.person.id
-
-
-def _may_switch(call: Call) -> bool:
-    return call.person.is_owner or not _is_of_room(call)
-
-
 def _read_off(connection: Connection, call: Call) -> tuple[str, ...]:
-    found = people.find(connection, person_id=_find_owner_id(call))
+    found = people.find(connection, person_id=call.owner_id)
     return found.tools_off if found else ()
 
 
@@ -106,7 +84,7 @@ def _describe(box: Toolbox, off: Sequence[str]) -> str:
 
 def _make_buttons(box: Toolbox, off: Sequence[str], call: Call) -> tuple[Choice, ...]:
     """Make a button for each tool that its caller may switch."""
-    if not _may_switch(call):
+    if not call.may_choose:
         return ()
     buttons = []
     for name in box.names:
