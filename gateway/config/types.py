@@ -25,6 +25,11 @@ def _check(is_valid: Callable[[str], bool], expected: str) -> AfterValidator:
     return AfterValidator(validate)
 
 
+def _match(pattern: str, expected: str) -> AfterValidator:
+    """Refuse a text that a pattern does not describe as a whole."""
+    return _check(lambda value: re.fullmatch(pattern, value) is not None, expected)
+
+
 def _shown_as(allowed: str, *, strict: bool | None = None) -> FieldInfo:
     """Name the allowed values for the configuration reference."""
     info: FieldInfo = Field(strict=strict, json_schema_extra={"allowed": allowed})
@@ -94,74 +99,51 @@ ListenAddress = Annotated[
     _check(_is_listen_address, 'an IP address of this machine, for instance "127.0.0.1"'),
     _shown_as("an IP address"),
 ]
-FileNames = Annotated[
-    tuple[
-        Annotated[
-            Text,
-            _check(_is_inside, 'the name of a file inside the folder, for instance "AGENTS.md"'),
-        ],
-        ...,
-    ],
-    _list_shown_as("file names"),
+_FileName = Annotated[
+    Text, _check(_is_inside, 'the name of a file inside the folder, for instance "AGENTS.md"')
 ]
-Hosts = Annotated[
-    tuple[
-        Annotated[
-            Text,
-            _check(
-                lambda value: (
-                    re.fullmatch(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?", value)
-                    is not None
-                ),
-                'a host, with or without a port, such as "cloud.lan" or "192.168.1.5:8080"',
-            ),
-        ],
-        ...,
-    ],
-    _list_shown_as("hosts"),
+FileNames = Annotated[tuple[_FileName, ...], _list_shown_as("file names")]
+_Host = Annotated[
+    Text,
+    _match(
+        r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?",
+        'a host, with or without a port, such as "cloud.lan" or "192.168.1.5:8080"',
+    ),
+]
+Hosts = Annotated[tuple[_Host, ...], _list_shown_as("hosts")]
+_HostPattern = Annotated[
+    Text,
+    _match(
+        r"(\*|(\*\.)?[A-Za-z0-9_-][A-Za-z0-9._-]*)(:\d{1,5})?",
+        'a host such as "example.org", "*.example.org" or "example.org:8443", or "*"',
+    ),
 ]
 HostPatterns = Annotated[
-    tuple[
-        Annotated[
-            Text,
-            _check(
-                lambda value: (
-                    re.fullmatch(r"(\*|(\*\.)?[A-Za-z0-9_-][A-Za-z0-9._-]*)(:\d{1,5})?", value)
-                    is not None
-                ),
-                'a host such as "example.org", "*.example.org" or "example.org:8443", or "*"',
-            ),
-        ],
-        ...,
-    ],
-    _list_shown_as("hosts, `*.` in front for all below"),
+    tuple[_HostPattern, ...], _list_shown_as("hosts, `*.` in front for all below")
+]
+_Mount = Annotated[
+    Text,
+    _check(
+        _is_mount,
+        'a folder of this machine and its place in the container, such as "/srv/data:/data"'
+        ' or "/srv/data:/data:rw", and not below /workspace, /proc, /sys, /dev or /tmp',
+    ),
 ]
 Mounts = Annotated[
-    tuple[
-        Annotated[
-            Text,
-            _check(
-                _is_mount,
-                'a folder of this machine and its place in the container, such as "/srv/data:/data"'
-                ' or "/srv/data:/data:rw", and not below /workspace, /proc, /sys, /dev or /tmp',
-            ),
-        ],
-        ...,
-    ],
-    _list_shown_as("folders, as `/here:/there` or `/here:/there:rw`"),
+    tuple[_Mount, ...], _list_shown_as("folders, as `/here:/there` or `/here:/there:rw`")
 ]
 Language = Annotated[
     Text,
-    _check(
-        lambda value: re.fullmatch(r"(?:[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*)?", value) is not None,
+    _match(
+        r"(?:[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*)?",
         'a language tag such as "en" or "pt-BR", or ""',
     ),
     _shown_as("a language tag"),
 ]
 OwnAddress = Annotated[
     Text,
-    _check(
-        lambda value: re.fullmatch(r"(https?://[^\s/?#]+/?)?", value) is not None,
+    _match(
+        r"(https?://[^\s/?#]+/?)?",
         'an address without a path, such as "https://talaria.example.org", or ""; give Talaria a'
         " host name of its own at the proxy",
     ),
@@ -169,26 +151,24 @@ OwnAddress = Annotated[
 ]
 PublicAddress = Annotated[
     Text,
-    _check(
-        lambda value: re.fullmatch(r"(https?://[^\s/?#]+(/[^\s?#]*)?)?", value) is not None,
+    _match(
+        r"(https?://[^\s/?#]+(/[^\s?#]*)?)?",
         'an address such as "https://talaria.example.org", or ""',
     ),
     _shown_as("a URL"),
 ]
 BucketAddress = Annotated[
     Text,
-    _check(
-        lambda value: re.fullmatch(r"(s3://[a-z0-9][a-z0-9.-]+(/[^\s?#]*)?)?", value) is not None,
+    _match(
+        r"(s3://[a-z0-9][a-z0-9.-]+(/[^\s?#]*)?)?",
         'an address such as "s3://bucket/prefix", or ""',
     ),
     _shown_as("an address of S3"),
 ]
 ServerAddress = Annotated[
     Text,
-    _check(
-        lambda value: (
-            re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?", value) is not None
-        ),
+    _match(
+        r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?",
         'an address such as "https://api.github.com"',
     ),
     _shown_as("an address"),
