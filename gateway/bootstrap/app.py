@@ -1,5 +1,4 @@
-"""The composition root: builds the application from dataclasses import replace
-from its settings, top to bottom.
+"""The composition root: builds the application from its settings, top to bottom.
 
 `run` opens what has to be closed again. `_build` constructs every service with what it needs; no
 service is changed afterwards. `lifecycle` starts and ends them.
@@ -9,21 +8,30 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from functools import partial
 
-from agent_core.agent import AcceptedCalls, Agent, Toolboxes
+from agent_core.agent import Agent, AgentConfig, Toolboxes
+from agent_core.agent.loop import Limits
+from agent_core.agent.replay import enqueue_log
+from agent_core.agent.review import ReviewRules
 from agent_core.memory import scan_all
+from agent_core.models import ModelPolicy
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from gateway.attachments import make_speech_command
 from gateway.bootstrap import factories, maintenance
-from gateway.bootstrap.core import Core, Extensions, add_plugins, make_core, warn_of_unknown_people
+from gateway.bootstrap.core import (
+    Core,
+    DataServices,
+    Extensions,
+    add_plugins,
+    make_core,
+    warn_of_unknown_people,
+)
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.plugins import load_backend
-from gateway.bootstrap.routing import DataServices, make_event_jobs, make_router
-from gateway.bootstrap.scheduling import gather_scheduling_deps, list_deliveries, make_scheduling
+from gateway.bootstrap.routing import make_event_jobs, make_router
+from gateway.bootstrap.scheduling import list_deliveries, make_scheduling
 from gateway.bootstrap.toolboxes import build_toolboxes, make_client_calls, make_mcp_servers
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.concurrency import FairSemaphore
@@ -47,10 +55,8 @@ from gateway.people import (
 )
 from gateway.scheduler import AlertWatch
 from gateway.turns import (
-    AcceptedProposals,
     LaneDeps,
     Lanes,
-    SpokenAnswers,
     TurnDeps,
     TurnHandles,
     TurnRunner,
@@ -133,9 +139,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         user_prompts=data.user_prompts,
         exports=data.exports,
         data_requests=data.data_requests,
-        scheduling=make_scheduling(
-            gather_scheduling_deps(group, core, lanes, notices, notifier, outcomes)
-        ),
+        scheduling=make_scheduling(group, core, lanes, notices, notifier, outcomes),
         event_jobs=event_jobs,
         load_ids=core.sessions.id_allocator,
         client_calls=make_client_calls(core, dispatcher, data.questions, toolboxes),
@@ -158,19 +162,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
 def _list_background(
     core: Core, notices: Notices, data: DataServices, toolboxes: Toolboxes, lanes: Lanes
 ) -> list[Callable[[], Coroutine[object, object, None]]]:
-    calls = AcceptedCalls(toolboxes, core.now)
-    proposals = AcceptedProposals(core.database, notices.dispatcher, calls, core.now)
-    spoken_answers = SpokenAnswers(
-        core.database,
-        notices.dispatcher,
-        make_speech_command(core.settings.media),
-        notices.enqueue_for_owners,
-        core.now,
-    )
-    slow = maintenance.make_slow_work(core, notices, data.questions, lanes, spoken_answers)
-    runners = maintenance.make_task_runners(
-        core, notices, proposals, slow, data.data_requests.erasing.lock
-    )
+    runners = maintenance.make_task_runners(core, notices, data, toolboxes, lanes)
     data.questions.answered.connect(lambda _: core.tasks_due.set())
     return [
         *(runner.run for runner in runners),
@@ -251,7 +243,9 @@ def _make_turn_deps(
         note_fault=alerts.note_fault,
         mail_due=core.agent_mail.due,
         speech_due=core.speech_due if core.settings.media.speech_command else None,
-        review_rules=factories.make_review_rules(core.settings),
+        review_rules=ReviewRules(
+            turns=core.settings.learning.turns, steps=core.settings.learning.steps
+        ),
         start_delay=timings.start_delay,
         outage_pace=timings.outage_pace,
         display=timings.display,
@@ -278,22 +272,46 @@ def _make_dispatcher(group: asyncio.TaskGroup, core: Core) -> tuple[Notifier, Ou
 
 def _make_agent(core: Core, toolboxes: Toolboxes) -> Agent:
     return Agent(
-        config=replace(
-            factories.make_agent_config(
-                core.settings,
-                core.sessions,
-                core.quotas,
-                core.compactor,
-                core.external_memory,
-                (core.agents, core.agent_mail, core.skills),
-            ),
-            user_model=core.user_model,
-        ),
+        config=_configure_agent(core),
         database=core.database,
         model=core.model,
         toolboxes=toolboxes,
         memory=core.memory,
         now=core.now,
+    )
+
+
+def _configure_agent(core: Core) -> AgentConfig:
+    model, limits = core.settings.model, core.settings.turns
+    return AgentConfig(
+        home=core.settings.home,
+        policy=ModelPolicy(
+            model=model.name,
+            fallbacks=model.fallbacks,
+            cheap=model.cheap,
+            patience=model.patience,
+            max_output_tokens=model.max_output_tokens,
+        ),
+        models=model.named,
+        job_patience=model.job_patience,
+        limits=Limits(
+            steps=limits.max_steps,
+            tokens=limits.max_tokens,
+            micro_dollars=factories.count_micro_dollars(limits.max_cost_usd),
+            seconds=limits.max_seconds,
+        ),
+        sessions=core.sessions,
+        quotas=core.quotas,
+        compactor=core.compactor,
+        cache_ttl=model.cache_ttl,
+        recall_tokens=core.settings.memory.recall_tokens,
+        context=factories.find_context(core.settings),
+        external_memory=core.external_memory,
+        user_model=core.user_model,
+        agents=core.agents,
+        agent_mail=core.agent_mail,
+        skills=core.skills,
+        note_end=enqueue_log if core.settings.session_log.enabled else None,
     )
 
 

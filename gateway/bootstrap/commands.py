@@ -1,16 +1,7 @@
 """Builds the slash commands; each gets only the services that it uses."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-from adapters.contract import ChatAdapter
 from agent_core.agent import Toolboxes
-from agent_core.agent.compaction import Compactor
-from agent_core.agent.named import AgentFolder
-from agent_core.agent.quotas import Quotas
-from agent_core.memory import ExternalMemory, SharedMemory
-from agent_core.skills.tools import SkillDirectory
-from agent_core.tools.mcp import McpServers
+from gateway.bootstrap.core import Core, DataServices
 from gateway.commands import (
     AgentCommands,
     ApprovalCommands,
@@ -43,97 +34,80 @@ from gateway.commands import (
 from gateway.config import Settings
 from gateway.inbound import RouterDeps
 from gateway.jobs import make_rules
-from gateway.people import DataExport, DataForget
 from gateway.texts.models import ModelLine
+from gateway.turns import Lanes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandDeps:
-    """The services that only commands use, besides those of the router."""
-
-    settings: Settings
-    memory: SharedMemory
-    external: ExternalMemory | None
-    compactor: Compactor
-    quotas: Quotas
-    exports: DataExport
-    forgetting: DataForget
-    adapters: Mapping[str, ChatAdapter]
-    mcp: McpServers
-    toolboxes: Toolboxes
-    agents: AgentFolder
-    skills: SkillDirectory
-
-
-def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, ...]:
+def make_commands(
+    deps: RouterDeps, core: Core, data: DataServices, toolboxes: Toolboxes
+) -> tuple[SlashCommand, ...]:
     """Return every command of the catalog with its handler."""
-    database, lanes = deps.database, deps.lanes
-    access = MemoryAccess(database, extra.memory.store)
+    database, lanes, settings = core.database, deps.lanes, core.settings
+    adapters, rules = core.platforms.adapters, make_rules(settings)
+    access = MemoryAccess(database, core.memory.store)
     notes = ArchiveNotes(access, lanes)
     learning = LearningCommands(access, deps.questions)
     memory = MemoryCommands(access, notes, learning.review)
-    report = _make_report(deps, extra)
+    report = _make_report(core, lanes)
     groups = (
         ConversationCommands(
             database=database, lanes=lanes, attachments=deps.attachments, report=report
         ),
         SessionCommands(database=database, lanes=lanes),
         ContextCommands(
-            database=database, lanes=lanes, compactor=extra.compactor, quotas=extra.quotas
+            database=database, lanes=lanes, compactor=core.compactor, quotas=core.quotas
         ),
         PeopleCommands(
             database=database,
             identity=deps.identity,
             linking=deps.linking,
             onboarding=deps.onboarding,
-            pages=extra.settings.http.pages,
+            pages=settings.http.pages,
         ),
         memory,
-        ProvenanceCommands(access, notes, SkillUndo(database, extra.skills.catalog.folder)),
+        ProvenanceCommands(access, notes, SkillUndo(database, core.skills.catalog.folder)),
         learning,
-        CuratorCommands(access, extra.skills.catalog),
+        CuratorCommands(access, core.skills.catalog),
         ProfileCommands(access, memory.forget),
-        BlockCommands(access=access, shared=extra.memory, platforms=extra.adapters.keys()),
-        JobCommands(database, make_rules(extra.settings), extra.settings.http.hooks),
-        PrivacyCommands(
-            exports=extra.exports, forgetting=extra.forgetting, questions=deps.questions
-        ),
+        BlockCommands(access=access, shared=core.memory, platforms=adapters.keys()),
+        JobCommands(database, rules, settings.http.hooks),
+        PrivacyCommands(exports=data.exports, forgetting=data.forgetting, questions=deps.questions),
         SettingsCommands(
             database=database,
             report=report,
             zone_of=deps.zone_of,
-            can_speak=bool(extra.settings.media.speech_command),
+            can_speak=bool(settings.media.speech_command),
         ),
         ModelCommands(
             database=database,
-            models=_list_models(extra.settings),
-            rules=make_rules(extra.settings),
-            hears=bool(extra.settings.media.transcription),
+            models=_list_models(settings),
+            rules=rules,
+            hears=bool(settings.media.transcription),
         ),
         RoomCommands(deps.rooms, deps.consent),
-        McpCommands(extra.mcp),
-        SkillCommands(extra.skills, database),
-        ToolCommands(database, extra.toolboxes, extra.agents),
+        McpCommands(data.mcp),
+        SkillCommands(core.skills, database),
+        ToolCommands(database, toolboxes, core.agents),
         ApprovalCommands(database),
         AgentCommands(
             database=database,
-            agents=extra.agents,
+            agents=core.agents,
             lanes=lanes,
-            rules=make_rules(extra.settings),
+            rules=rules,
         ),
     )
     handlers = {name: run for group in groups for name, run in group.handlers().items()}
-    return bind(handlers, PrivateAnswers(extra.adapters).wrap)
+    return bind(handlers, PrivateAnswers(adapters).wrap)
 
 
-def _make_report(deps: RouterDeps, extra: CommandDeps) -> StatusReport:
-    model = extra.settings.model
+def _make_report(core: Core, lanes: Lanes) -> StatusReport:
+    model = core.settings.model
     return StatusReport(
-        database=deps.database,
-        lanes=deps.lanes,
-        external=extra.external,
+        database=core.database,
+        lanes=lanes,
+        external=core.external_memory,
         model=f"{model.provider}: {model.name}",
-        platforms=extra.adapters.keys(),
+        platforms=core.platforms.adapters.keys(),
     )
 
 

@@ -23,6 +23,7 @@ from agent_core.state.engine.database import now as wall_clock
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.tools import SecretMask, Tool
+from agent_core.tools.mcp import McpServers
 from agent_core.tools.workspace import BackgroundCommands, BackgroundLimits
 from gateway.bootstrap import factories
 from gateway.bootstrap.agent_folders import make_agent_folder
@@ -32,7 +33,17 @@ from gateway.bootstrap.timings import Timings
 from gateway.concurrency import Signal
 from gateway.config import Settings
 from gateway.conversion import make_zone_finder
-from gateway.people import Access, Identity, Rooms
+from gateway.outbound import Questions
+from gateway.people import (
+    Access,
+    AccountMerging,
+    DataExport,
+    DataForget,
+    DataRequests,
+    Identity,
+    Rooms,
+)
+from gateway.turns import UserPrompts
 
 _log = logging.getLogger(__name__)
 
@@ -111,6 +122,19 @@ class Core:
     """Emitted after personal data was removed: caches are out of date."""
     stale_messages: Signal[Sequence[InboxId]]
     """Emitted with messages that have to be routed again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataServices:
+    """The services of a person's own data and accounts, what asks people, and the MCP servers."""
+
+    exports: DataExport
+    forgetting: DataForget
+    data_requests: DataRequests
+    merging: AccountMerging
+    questions: Questions
+    user_prompts: UserPrompts
+    mcp: McpServers
 
 
 def make_core(

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from adapters.contract import ChatAdapter
-from agent_core.agent import AgentConfig, SessionCache
 from agent_core.agent.compaction import (
     Compactor,
     ContextRules,
@@ -14,12 +13,8 @@ from agent_core.agent.compaction import (
     Summarizer,
     TokenMeter,
 )
-from agent_core.agent.loop import Limits
-from agent_core.agent.named import AgentFolder, AgentMail
 from agent_core.agent.prompt import ContextFolder, PromptCache, PromptConfig, ensure_soul
 from agent_core.agent.quotas import DailyLimit, QuotaRules, Quotas
-from agent_core.agent.replay import enqueue_log
-from agent_core.agent.review import ReviewRules
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown, name_installation
 from agent_core.memory import (
     ExternalMemory,
@@ -33,7 +28,7 @@ from agent_core.memory import (
     SharedMemory,
     withdraw_fallen,
 )
-from agent_core.models import Model, ModelPolicy, ModelRouter
+from agent_core.models import Model, ModelRouter
 from agent_core.skills import SkillCatalog
 from agent_core.skills.tools import SkillDirectory
 from agent_core.state.engine.database import Database, Observer, now
@@ -45,6 +40,7 @@ from gateway.config import (
     CONSOLE_SOCKET,
     DATABASE,
     Settings,
+    Table,
     describe_unwritable,
     make_home,
 )
@@ -132,8 +128,12 @@ def make_quotas(settings: Settings, database: Database, zone: str) -> Quotas:
     _check_limits(settings)
     return Quotas(
         rules=QuotaRules(
-            person=DailyLimit(money=_micro(cost.person_day_usd), tokens=cost.person_day_tokens),
-            deployment=DailyLimit(money=_micro(cost.house_day_usd), tokens=cost.house_day_tokens),
+            person=DailyLimit(
+                money=count_micro_dollars(cost.person_day_usd), tokens=cost.person_day_tokens
+            ),
+            deployment=DailyLimit(
+                money=count_micro_dollars(cost.house_day_usd), tokens=cost.house_day_tokens
+            ),
             cheap_from=cost.cheap_from_percent,
             zone=zone,
         ),
@@ -158,7 +158,8 @@ def _check_limits(settings: Settings) -> None:
         )
 
 
-def _micro(dollars: float) -> int:
+def count_micro_dollars(dollars: float) -> int:
+    """Return an amount of dollars in micro-dollars."""
     return round(dollars * 1_000_000)
 
 
@@ -235,51 +236,6 @@ def make_user_model(settings: Settings, database: Database) -> LocalUserModel | 
     return LocalUserModel(database) if is_on else None
 
 
-NamedServices = tuple[AgentFolder, AgentMail, SkillDirectory]
-"""The named agents, the messages between them, and the skills."""
-
-
-def make_agent_config(
-    settings: Settings,
-    sessions: SessionCache,
-    quotas: Quotas,
-    compactor: Compactor,
-    external_memory: ExternalMemory | None,
-    named: NamedServices,
-) -> AgentConfig:
-    """Build the agent's configuration."""
-    model, limits = settings.model, settings.turns
-    return AgentConfig(
-        home=settings.home,
-        policy=ModelPolicy(
-            model=model.name,
-            fallbacks=model.fallbacks,
-            cheap=model.cheap,
-            patience=model.patience,
-            max_output_tokens=model.max_output_tokens,
-        ),
-        models=model.named,
-        job_patience=model.job_patience,
-        limits=Limits(
-            steps=limits.max_steps,
-            tokens=limits.max_tokens,
-            micro_dollars=_micro(limits.max_cost_usd),
-            seconds=limits.max_seconds,
-        ),
-        sessions=sessions,
-        quotas=quotas,
-        compactor=compactor,
-        cache_ttl=model.cache_ttl,
-        recall_tokens=settings.memory.recall_tokens,
-        context=_make_context(settings),
-        external_memory=external_memory,
-        agents=named[0],
-        agent_mail=named[1],
-        skills=named[2],
-        note_end=enqueue_log if settings.session_log.enabled else None,
-    )
-
-
 def make_memory(settings: Settings, database: Database) -> SharedMemory:
     """Build the memory of all people. Call it once per process: it keeps changes in order."""
     limits = MemoryLimits(memory=settings.memory.memory_limit, user=settings.memory.user_limit)
@@ -292,7 +248,7 @@ def make_prompt_cache(settings: Settings, database: Database, memory: SharedMemo
     config = PromptConfig(
         home=settings.home,
         cache_ttl=settings.model.cache_ttl,
-        context=_make_context(settings),
+        context=find_context(settings),
         skills=SkillDirectory(
             SkillCatalog(*settings.skill_places), database, settings.skills.prompt_tokens
         ),
@@ -300,7 +256,8 @@ def make_prompt_cache(settings: Settings, database: Database, memory: SharedMemo
     return PromptCache(config, database=database, memory=memory, now=now)
 
 
-def _make_context(settings: Settings) -> ContextFolder | None:
+def find_context(settings: Settings) -> ContextFolder | None:
+    """Return the working folder whose files are in prompts, if there is one."""
     prompt = settings.prompt
     if not prompt.folder:
         return None
@@ -321,11 +278,26 @@ def load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
     secrets = settings.secrets
     options = {LOCAL_PLATFORM: {"socket": str(settings.home / CONSOLE_SOCKET)}}
     if secrets.telegram_bot_token:
-        options["telegram"] = _options_of_telegram(settings)
+        options["telegram"] = _write_options(
+            settings.telegram,
+            token=secrets.telegram_bot_token,
+            base_url=secrets.telegram_api_base_url,
+        )
     if secrets.discord_bot_token:
-        options["discord"] = _options_of_discord(settings)
+        options["discord"] = _write_options(
+            settings.discord,
+            token=secrets.discord_bot_token,
+            api_base_url=secrets.discord_api_base_url,
+            gateway_url=secrets.discord_gateway_url,
+        )
     if secrets.slack_bot_token:
-        options["slack"] = _options_of_slack(settings)
+        options["slack"] = _write_options(
+            settings.slack,
+            bot_token=secrets.slack_bot_token,
+            app_token=secrets.slack_app_token,
+            signing_secret=secrets.slack_signing_secret,
+            base_url=secrets.slack_api_base_url,
+        )
     try:
         found = {name: plugins.load_adapter(name, given) for name, given in options.items()}
     except ValueError as error:
@@ -333,45 +305,13 @@ def load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
     return found | ({API_PLATFORM: ApiPlatform()} if settings.http.port else {})
 
 
-def _options_of_telegram(settings: Settings) -> dict[str, str]:
-    table, secrets = settings.telegram, settings.secrets
-    return _given(
-        token=secrets.telegram_bot_token,
-        base_url=secrets.telegram_api_base_url,
-        messages_per_second=str(table.messages_per_second),
-        edit_interval=str(table.edit_interval),
-        poll_timeout=str(table.poll_timeout),
-    )
-
-
-def _options_of_discord(settings: Settings) -> dict[str, str]:
-    table, secrets = settings.discord, settings.secrets
-    return _given(
-        token=secrets.discord_bot_token,
-        api_base_url=secrets.discord_api_base_url,
-        gateway_url=secrets.discord_gateway_url,
-        messages_per_second=str(table.messages_per_second),
-        edit_interval=str(table.edit_interval),
-        thread_per_mention=str(table.thread_per_mention).lower(),
-        message_content=str(table.message_content).lower(),
-    )
-
-
-def _options_of_slack(settings: Settings) -> dict[str, str]:
-    table, secrets = settings.slack, settings.secrets
-    return _given(
-        bot_token=secrets.slack_bot_token,
-        app_token=secrets.slack_app_token,
-        signing_secret=secrets.slack_signing_secret,
-        base_url=secrets.slack_api_base_url,
-        mode=table.mode,
-        http_bind=table.http_bind,
-        http_port=str(table.http_port),
-        sockets=str(table.sockets),
-        messages_per_second=str(table.messages_per_second),
-        edit_interval=str(table.edit_interval),
-        streaming=str(table.streaming).lower(),
-    )
+def _write_options(table: Table, **secrets: str | None) -> dict[str, str]:
+    """Write the settings of a platform, and its secrets that are set, as its adapter reads them."""
+    values = dict(table).items()
+    return _given(**secrets) | {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in values
+    }
 
 
 def _given(**options: str | None) -> dict[str, str]:
@@ -388,8 +328,3 @@ def make_web_options(settings: Settings) -> WebOptions:
         tavily_key=settings.secrets.tavily_api_key or "",
         proxy=settings.environ.get("DDGS_PROXY", ""),
     )
-
-
-def make_review_rules(settings: Settings) -> ReviewRules:
-    """Return when a person's turns are reviewed."""
-    return ReviewRules(turns=settings.learning.turns, steps=settings.learning.steps)

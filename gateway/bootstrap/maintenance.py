@@ -4,9 +4,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
-from agent_core.agent import TitleGenerator
+from agent_core.agent import AcceptedCalls, TitleGenerator, Toolboxes
 from agent_core.agent.quotas import AnswerPending, BackgroundModel
 from agent_core.agent.replay import SESSION_LOG_TASK, LogFiles, SessionLog
 from agent_core.agent.review import Reviewer
@@ -20,7 +19,8 @@ from agent_core.state.people import people
 from agent_core.state.queues import curations, reviews, skill_tests, tasks
 from agent_core.state.queues.tasks import Task
 from agent_core.tools import Toolbox, make_workspace_tools
-from gateway.bootstrap.core import Core
+from gateway.attachments import make_speech_command
+from gateway.bootstrap.core import Core, DataServices
 from gateway.config import BACKUPS, SESSIONS
 from gateway.outbound import OutboxDispatcher, Questions
 from gateway.outbound.webhooks import WebhookDeps, WebhookDispatcher
@@ -257,43 +257,47 @@ def make_webhooks(group: asyncio.TaskGroup, core: Core, notices: Notices) -> Web
     return WebhookDispatcher(group, deps)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlowWork:
-    """The kinds of tasks that have a runner of their own."""
-
-    spoken_answers: SpokenAnswers
-    learning: Reviews
-    curation: Curation
-    skill_tests: SkillTests
-
-
-def make_slow_work(
-    core: Core,
-    notices: Notices,
-    questions: Questions,
-    lanes: Lanes,
-    spoken_answers: SpokenAnswers,
-) -> SlowWork:
-    """Build what learns, looks through and tests in the background."""
-    return SlowWork(
-        spoken_answers=spoken_answers,
-        learning=make_reviews(core, notices.dispatcher, questions, lanes),
-        skill_tests=make_skill_tests(core, notices, lanes),
-        curation=make_curation(core, notices.dispatcher, lanes),
-    )
-
-
 def make_task_runners(
-    core: Core,
-    notices: Notices,
-    proposals: AcceptedProposals,
-    slow: SlowWork,
-    erasures: asyncio.Lock,
-) -> tuple[TaskRunner, ...]:
-    """Build the runner of most kinds of tasks, those of speech, of reviews and of skill tests.
+    core: Core, notices: Notices, data: DataServices, toolboxes: Toolboxes, lanes: Lanes
+) -> list[TaskRunner]:
+    """Build the runner of most kinds of tasks, those of speech, of reviews and of skill tests."""
+    spoken_answers = SpokenAnswers(
+        core.database,
+        notices.dispatcher,
+        make_speech_command(core.settings.media),
+        notices.enqueue_for_owners,
+        core.now,
+    )
+    learning = make_reviews(core, notices.dispatcher, data.questions, lanes)
+    curation = make_curation(core, notices.dispatcher, lanes)
+    tests = make_skill_tests(core, notices, lanes)
+    calls = AcceptedCalls(toolboxes, core.now)
+    proposals = AcceptedProposals(core.database, notices.dispatcher, calls, core.now)
+    quick = {
+        **_make_handlers(core, notices, data.data_requests.erasing.lock),
+        PROPOSAL_TASK: proposals.apply,
+        SUMMARY_TASK: learning.summarize,
+    }
+    kinds: list[tuple[dict[str, Handler], asyncio.Event]] = [
+        (quick, core.tasks_due),
+        ({SPEECH_TASK: spoken_answers.apply}, core.speech_due),
+        ({reviews.KIND: learning.apply, curations.KIND: curation.apply}, asyncio.Event()),
+        ({skill_tests.KIND: tests.apply, skill_tests.CHECK: tests.check}, asyncio.Event()),
+    ]
+    return [
+        TaskRunner(
+            database=core.database,
+            handlers=handlers,
+            now=core.now,
+            wakeup=wakeup,
+            poll=core.extensions.timings.task_poll,
+        )
+        for handlers, wakeup in kinds
+    ]
 
-    `erasures` is held while data is removed.
-    """
+
+def _make_handlers(core: Core, notices: Notices, erasures: asyncio.Lock) -> dict[str, Handler]:
+    """Make what works on titles, files and logs; `erasures` is held while data is removed."""
     database, memory, now = core.database, core.memory.store, core.now
     titles = TitleGenerator(
         database=database,
@@ -326,20 +330,13 @@ def make_task_runners(
             _log.error("the session log can't be written yet: %s", error)
             raise TaskUnfinished(_PAUSE) from error
 
-    handlers = {
+    return {
         SESSION_LOG_TASK: log_turn,
         "title": generate_title,
         "memory": write_memory,
         SOUL_TASK: report_soul,
         GROWTH_TASK: check_growth,
-        PROPOSAL_TASK: proposals.apply,
-        SUMMARY_TASK: slow.learning.summarize,
     }
-    poll = core.extensions.timings.task_poll
-    return (
-        TaskRunner(database=database, handlers=handlers, now=now, wakeup=core.tasks_due, poll=poll),
-        *_make_slow_runners(core, slow, poll),
-    )
 
 
 def _make_session_log(core: Core, erasures: asyncio.Lock) -> SessionLog:
@@ -350,24 +347,3 @@ def _make_session_log(core: Core, erasures: asyncio.Lock) -> SessionLog:
         kept=settings.kept_files,
     )
     return SessionLog(core.database, files, core.secret_mask, erasures)
-
-
-def _make_slow_runners(core: Core, slow: SlowWork, poll: float) -> list[TaskRunner]:
-    tests: dict[str, Handler] = {
-        skill_tests.KIND: slow.skill_tests.apply,
-        skill_tests.CHECK: slow.skill_tests.check,
-    }
-    kinds: list[tuple[dict[str, Handler], asyncio.Event]] = [
-        ({SPEECH_TASK: slow.spoken_answers.apply}, core.speech_due),
-        (
-            {reviews.KIND: slow.learning.apply, curations.KIND: slow.curation.apply},
-            asyncio.Event(),
-        ),
-        (tests, asyncio.Event()),
-    ]
-    return [
-        TaskRunner(
-            database=core.database, handlers=handlers, now=core.now, wakeup=wakeup, poll=poll
-        )
-        for handlers, wakeup in kinds
-    ]

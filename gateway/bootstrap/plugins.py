@@ -63,7 +63,7 @@ def load_model(name: str, options: Mapping[str, str]) -> Model:
 
     Raises `UnknownPlug`, and `ValueError` with a sentence on an invalid option.
     """
-    module = _load(_MODELS, name, _list(_MODELS, packages=True), "model provider")
+    module = _load(_MODELS, name, _list(_MODELS), "model provider")
     return cast(Model, module.create(options))
 
 
@@ -74,7 +74,7 @@ def load_memory(name: str, options: Mapping[str, str]) -> MemoryProvider:
     on
     an invalid option.
     """
-    module = _load(_MEMORIES, name, _list(_MEMORIES, packages=True), "external memory")
+    module = _load(_MEMORIES, name, _list(_MEMORIES), "external memory")
     return cast(MemoryProvider, module.create(options))
 
 
@@ -83,14 +83,14 @@ def list_built_in(kind: str) -> list[str]:
     if kind == "platforms":
         return list(list_platforms())
     folder = {"models": _MODELS, "memories": _MEMORIES}.get(kind)
-    return _list(folder, packages=True) if folder else []
+    return _list(folder) if folder else []
 
 
-def _list(package: str, *, packages: bool) -> list[str]:
-    """List the names in a package without importing them."""
+def _list(package: str) -> list[str]:
+    """List the packages in a package without importing them."""
     spec = find_spec(package)
     places = spec.submodule_search_locations if spec else None
-    return sorted(found.name for found in pkgutil.iter_modules(places) if found.ispkg is packages)
+    return sorted(found.name for found in pkgutil.iter_modules(places) if found.ispkg)
 
 
 def _load(package: str, name: str, known: Sequence[str], kind: str) -> ModuleType:

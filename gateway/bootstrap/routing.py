@@ -2,42 +2,24 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 
 from agent_core.models import Model, Prepares, reads_pdf, split_name
 from agent_core.tools.mcp import McpServers
 from gateway.attachments import make_reader
-from gateway.bootstrap.commands import CommandDeps, make_commands
-from gateway.bootstrap.core import Core
+from gateway.bootstrap.commands import make_commands
+from gateway.bootstrap.core import Core, DataServices
 from gateway.commands import McpCommands, SkillCommands, SlashCommand
 from gateway.inbound import InboundRouter, RouterDeps
 from gateway.jobs import EventJobs, Outcomes
-from gateway.outbound import OutboxDispatcher, Questions
+from gateway.outbound import OutboxDispatcher
 from gateway.people import (
     UNATTENDED,
-    AccountMerging,
-    DataExport,
-    DataForget,
-    DataRequests,
     Linking,
     Onboarding,
     RoomConsent,
 )
-from gateway.turns import AttachmentStage, Lanes, TurnDeps, UserPrompts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataServices:
-    """The services of a person's own data and accounts, what asks people, and the MCP servers."""
-
-    exports: DataExport
-    forgetting: DataForget
-    data_requests: DataRequests
-    merging: AccountMerging
-    questions: Questions
-    user_prompts: UserPrompts
-    mcp: McpServers
+from gateway.turns import AttachmentStage, Lanes, TurnDeps
 
 
 def make_event_jobs(core: Core, dispatcher: OutboxDispatcher, outcomes: Outcomes) -> EventJobs:
@@ -60,28 +42,13 @@ def make_router(
     event_jobs: EventJobs,
 ) -> InboundRouter:
     """Build the router of incoming events."""
-    adapters = core.platforms.adapters
     deps = _make_deps(group, core, lanes, turn_deps, data, event_jobs)
-    extra = CommandDeps(
-        settings=core.settings,
-        memory=core.memory,
-        external=core.external_memory,
-        compactor=core.compactor,
-        quotas=core.quotas,
-        exports=data.exports,
-        forgetting=data.forgetting,
-        adapters=adapters,
-        mcp=data.mcp,
-        toolboxes=turn_deps.agent.toolboxes,
-        agents=core.agents,
-        skills=core.skills,
-    )
     return InboundRouter(
         group=group,
         deps=deps,
-        commands=make_commands(deps, extra),
+        commands=make_commands(deps, core, data, turn_deps.agent.toolboxes),
         dispatcher=turn_deps.dispatcher,
-        adapters=adapters,
+        adapters=core.platforms.adapters,
         now=core.now,
     )
 

@@ -5,15 +5,11 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 
-from agent_core.agent.named import AgentFolder
 from agent_core.digest import DigestOptions
 from agent_core.execution.subprocesses.confinement import ScriptLimits
-from agent_core.memory import ExternalMemory
 from agent_core.skills import SkillCatalog
 from agent_core.state.engine.database import Database
-from agent_core.tools import SecretMask
 from gateway.bootstrap.core import Core
-from gateway.concurrency import Signal
 from gateway.config import (
     BACKUPS,
     DATABASE,
@@ -24,7 +20,6 @@ from gateway.config import (
     make_place,
 )
 from gateway.jobs import Notifier, Outcomes
-from gateway.outbound import OutboxDispatcher
 from gateway.people import Notices
 from gateway.scheduler import (
     BACKUP,
@@ -70,29 +65,6 @@ class Scheduling:
     """Creates the system jobs, syncs the skills and starts their usage log. Raises `StoreError`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulingDeps:
-    """The services that jobs run on."""
-
-    group: asyncio.TaskGroup
-    settings: Settings
-    database: Database
-    lanes: Lanes
-    dispatcher: OutboxDispatcher
-    external_memory: ExternalMemory | None
-    notices: Notices
-    notifier: Notifier
-    outcomes: Outcomes
-    zone: str
-    """The deployment's IANA time zone."""
-    secret_mask: SecretMask
-    data_removed: Signal[None]
-    now: Callable[[], int]
-    agents: AgentFolder
-    watch: float
-    """Seconds between two looks at the folders and feeds that jobs wait for."""
-
-
 def make_digest_options(settings: Settings, zone: str) -> DigestOptions:
     """Build the options of digests and gates from the settings."""
     return DigestOptions(
@@ -117,83 +89,63 @@ def make_calendars(
     return Calendars(database=database, digest=digest, zone=zone, changed=changed, now=now)
 
 
-def gather_scheduling_deps(
+def make_scheduling(
     group: asyncio.TaskGroup,
     core: Core,
     lanes: Lanes,
     notices: Notices,
     notifier: Notifier,
     outcomes: Outcomes,
-) -> SchedulingDeps:
-    """Gather the services that jobs run on."""
-    return SchedulingDeps(
-        group=group,
-        settings=core.settings,
-        database=core.database,
-        lanes=lanes,
-        dispatcher=notices.dispatcher,
-        external_memory=core.external_memory,
-        notices=notices,
-        notifier=notifier,
-        outcomes=outcomes,
-        zone=core.zone,
-        secret_mask=core.secret_mask,
-        data_removed=core.data_removed,
-        now=core.now,
-        watch=core.extensions.timings.watch,
-        agents=core.agents,
-    )
-
-
-def make_scheduling(deps: SchedulingDeps) -> Scheduling:
+) -> Scheduling:
     """Build the scheduler with everything that it starts."""
-    settings, database, now = deps.settings, deps.database, deps.now
-    enqueue, wake = deps.dispatcher.enqueue, deps.outcomes.wakeup.set
+    settings, database, now = core.settings, core.database, core.now
+    enqueue, wake = notices.dispatcher.enqueue, core.wakeup.set
+    digest = make_digest_options(settings, core.zone)
     backups = Backups(database, plan_backups(settings), now=now)
-    renew = partial(deps.data_removed.emit, None)
+    renew = partial(core.data_removed.emit, None)
     skills = make_skill_services(SkillCatalog(*settings.skill_places), settings.skills, database)
-    curator = Curator(skills, deps.notices, settings.learning, enqueue=enqueue, now=now)
-    calendars = make_calendars(settings, database, deps.zone, changed=wake, now=now)
+    curator = Curator(skills, notices, settings.learning, enqueue=enqueue, now=now)
+    calendars = make_calendars(settings, database, core.zone, changed=wake, now=now)
     runner_deps = RunnerDeps(
-        group=deps.group,
+        group=group,
         database=database,
-        lanes=deps.lanes,
+        lanes=lanes,
         enqueue=enqueue,
         now=now,
         folder=settings.home,
         environ=environment(),
-        secret_mask=deps.secret_mask,
+        secret_mask=core.secret_mask,
         script_limits=_make_script_limits(settings),
-        digest=make_digest_options(settings, deps.zone),
+        digest=digest,
         catalog=skills.catalog,
-        agents=deps.agents,
+        agents=core.agents,
         is_priced=lambda model: settings.prices.find(model) is not None,
         system_tasks={
             BACKUP: backups.make,
             RETENTION: Sweeper(database, settings.retention, now=now, renew=renew).work,
             CURATOR: curator.work,
-            MEMORY_SYNC: partial(sync_memory, deps.external_memory, now),
+            MEMORY_SYNC: partial(sync_memory, core.external_memory, now),
             CALENDARS: calendars.work,
         },
         at_once=settings.jobs.at_once,
     )
-    runs = JobRunner(runner_deps, outcomes=deps.outcomes, notifier=deps.notifier)
+    runs = JobRunner(runner_deps, outcomes=outcomes, notifier=notifier)
     scheduler = Scheduler(
         database=database,
         runner=runs,
-        outcomes=deps.outcomes,
+        outcomes=outcomes,
         enqueue=enqueue,
-        triggers=make_triggers(deps.zone),
+        triggers=make_triggers(core.zone),
         now=now,
     )
-    absent = {CALENDARS, *(() if deps.external_memory else (MEMORY_SYNC,))}
+    absent = {CALENDARS, *(() if core.external_memory else (MEMORY_SYNC,))}
     wanted = set(runner_deps.system_tasks) - absent  # the first calendar creates its own
 
     async def prepare() -> None:
         await sync_at_start(skills, now())
-        deps.group.create_task(skills.usage.keep())
+        group.create_task(skills.usage.keep())
         await database.write(
-            "works.ensure", lambda c: ensure_system_jobs(c, wanted, deps.zone, now())
+            "works.ensure", lambda c: ensure_system_jobs(c, wanted, core.zone, now())
         )
 
     return Scheduling(
@@ -202,7 +154,14 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         skills=skills,
         calendars=calendars,
         wake=wake,
-        event_sources=_make_event_sources(deps, runner_deps.digest),
+        event_sources=EventSources(
+            database,
+            digest,
+            outcomes,
+            enqueue=enqueue,
+            now=now,
+            pause=core.extensions.timings.watch,
+        ),
         prepare=prepare,
     )
 
@@ -247,17 +206,6 @@ def _list_command_ends(
         now=core.now,
     )
     return [CommandEnds(deps).run]
-
-
-def _make_event_sources(deps: SchedulingDeps, digest: DigestOptions) -> EventSources:
-    return EventSources(
-        deps.database,
-        digest,
-        deps.outcomes,
-        enqueue=deps.dispatcher.enqueue,
-        now=deps.now,
-        pause=deps.watch,
-    )
 
 
 def plan_backups(settings: Settings) -> BackupPlan:

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from gateway.config.tables import LogSettings as LogSettings
     from gateway.config.tables import PromptSettings as PromptSettings
     from gateway.config.tables import RetentionSettings as RetentionSettings
+    from gateway.config.tables import Table as Table
     from gateway.config.tool_tables import ToolSettings as ToolSettings
 else:
     __getattr__ = export_lazily(__name__, __file__)
