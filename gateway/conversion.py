@@ -6,8 +6,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 
-from adapters.ids import Address, PlatformMessageId
-from adapters.messages import Button, InboundMessage, OutboundFile, OutboundMessage, Step
+from adapters.ids import Address, PlatformMessageId, PlatformUserId
+from adapters.messages import (
+    Button,
+    InboundMessage,
+    OutboundFile,
+    OutboundMessage,
+    Sender,
+    Step,
+)
 from agent_core.agent import prompt
 from agent_core.events import Steer
 from agent_core.ids import InboxId, RoomId
@@ -15,7 +22,7 @@ from agent_core.schedule import JobTurn
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.images import PDF
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.people.people import Person
+from agent_core.state.people.people import Account, Person
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.transcript import (
     DocumentPart,
@@ -162,6 +169,25 @@ def name_conversation(platform: str, address: Address, person: Person) -> str:
     if address.is_direct:
         return sessions.name_direct(person.id)
     return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:{person.id}"
+
+
+def make_unwritten(
+    person: Person, accounts: Sequence[Account], place: tuple[str, str], text: str, now: int
+) -> InboundMessage:
+    """Make the message of a turn that nobody has written for, as if its person had sent it.
+
+    `accounts` are theirs, `place` is (platform, chat), and `now` is in milliseconds UTC.
+    """
+    platform, chat = place
+    user_id = next((one.user_id for one in accounts if one.platform == platform), "")
+    return InboundMessage(
+        address=read_chat(chat),
+        message_id=PlatformMessageId(""),
+        sender=Sender(user_id=PlatformUserId(user_id), display_name=person.name),
+        text=text,
+        is_addressed=True,
+        sent_at=now,
+    )
 
 
 def name_program(address: Address, person: Person) -> str:

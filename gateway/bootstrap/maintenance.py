@@ -30,11 +30,8 @@ from gateway.scheduler import (
     AlertSources,
     AlertWatch,
     Curation,
-    CurationDeps,
     PersonBusy,
-    ReviewDeps,
     Reviews,
-    SkillTestDeps,
     SkillTests,
     TaskUnfinished,
 )
@@ -156,33 +153,29 @@ def make_reviews(
         skills=Drafts(core.skills.catalog, core.database) if core.settings.learning.steps else None,
     )
     return Reviews(
-        ReviewDeps(
-            database=core.database,
-            dispatcher=dispatcher,
-            questions=questions,
-            reviewer=reviewer,
-            is_running=lanes.is_running,
-            now=core.now,
-            zone_of=core.zone_of,
-            user_model=core.user_model,
-        )
+        database=core.database,
+        dispatcher=dispatcher,
+        questions=questions,
+        reviewer=reviewer,
+        is_running=lanes.is_running,
+        now=core.now,
+        zone_of=core.zone_of,
+        user_model=core.user_model,
     )
 
 
 def make_curation(core: Core, dispatcher: OutboxDispatcher, lanes: Lanes) -> Curation:
     """Build what looks for skills and notes that could be tidier."""
     return Curation(
-        CurationDeps(
-            database=core.database,
-            dispatcher=dispatcher,
-            memory=core.memory.store,
-            catalog=core.skills.catalog,
-            model=core.model,
-            name=core.settings.model.cheap,
-            quotas=core.quotas,
-            is_running=lanes.is_running,
-            now=core.now,
-        )
+        database=core.database,
+        dispatcher=dispatcher,
+        memory=core.memory.store,
+        catalog=core.skills.catalog,
+        model=core.model,
+        name=core.settings.model.cheap,
+        quotas=core.quotas,
+        is_running=lanes.is_running,
+        now=core.now,
     )
 
 
@@ -208,17 +201,15 @@ def make_skill_tests(core: Core, notices: Notices, lanes: Lanes) -> SkillTests:
         now=core.now,
     )
     return SkillTests(
-        SkillTestDeps(
-            database=core.database,
-            dispatcher=notices.dispatcher,
-            notices=notices,
-            usage=UsageFile(core.database, catalog.folder),
-            model=core.model,
-            quotas=core.quotas,
-            sandbox=sandbox,
-            is_running=lanes.is_running,
-            now=core.now,
-        )
+        database=core.database,
+        dispatcher=notices.dispatcher,
+        notices=notices,
+        usage=UsageFile(core.database, catalog.folder),
+        model=core.model,
+        quotas=core.quotas,
+        sandbox=sandbox,
+        is_running=lanes.is_running,
+        now=core.now,
     )
 
 

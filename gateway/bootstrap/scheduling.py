@@ -27,12 +27,10 @@ from gateway.scheduler import (
     CURATOR,
     MEMORY_SYNC,
     RETENTION,
-    AgentMessageDeps,
     AgentMessages,
     BackupPlan,
     Backups,
     Calendars,
-    CommandEndDeps,
     CommandEnds,
     Curator,
     EventSources,
@@ -176,14 +174,13 @@ def list_deliveries(
 
 
 def _make_messages(core: Core, lanes: Lanes, notifier: Notifier) -> AgentMessages:
-    deps = AgentMessageDeps(
+    delivery = AgentMessages(
         database=core.database,
         mail=core.agent_mail,
         lanes=lanes,
         notifier=notifier,
         now=core.now,
     )
-    delivery = AgentMessages(deps)
     core.stale_messages.connect(delivery.give_again)
     return delivery
 
@@ -196,7 +193,7 @@ def _list_command_ends(
     if backend is None or background is None:
         return []
     core.data_removed.connect(lambda _: background.kill_erased())
-    deps = CommandEndDeps(
+    ends = CommandEnds(
         database=core.database,
         backend=backend,
         background=background,
@@ -205,7 +202,7 @@ def _list_command_ends(
         secret_mask=core.secret_mask,
         now=core.now,
     )
-    return [CommandEnds(deps).run]
+    return [ends.run]
 
 
 def plan_backups(settings: Settings) -> BackupPlan:

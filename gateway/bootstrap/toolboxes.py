@@ -57,7 +57,7 @@ from gateway.jobs import ChatMessenger, make_rules, name_places
 from gateway.outbound import OutboxDispatcher, Questions, make_rescheduler
 from gateway.people import Notices
 from gateway.texts.tools.mcp import describe_waiting
-from gateway.turns import ClientCalls, ClientDeps, ServerForms, UserPrompts
+from gateway.turns import ClientCalls, ServerForms, UserPrompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,17 +115,15 @@ def make_client_calls(
 ) -> ClientCalls:
     """Make what runs the calls of people's other programs."""
     return ClientCalls(
-        ClientDeps(
-            database=core.database,
-            memory=core.memory,
-            toolboxes=toolboxes,
-            questions=questions,
-            dispatcher=dispatcher,
-            platforms=core.platforms.adapters.keys(),
-            find_admitted=core.identity.find_admitted,
-            load_ids=core.sessions.id_allocator,
-            now=core.now,
-        )
+        database=core.database,
+        memory=core.memory,
+        toolboxes=toolboxes,
+        questions=questions,
+        dispatcher=dispatcher,
+        platforms=core.platforms.adapters.keys(),
+        find_admitted=core.identity.find_admitted,
+        load_ids=core.sessions.id_allocator,
+        now=core.now,
     )
 
 

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from adapters.ids import PlatformMessageId, PlatformUserId
-from adapters.messages import InboundMessage, Sender
 from agent_core.agent.named import AgentFolder
 from agent_core.agent.quotas import day_of
 from agent_core.errors import AgentBroken, SkillBroken, SkillMissing, StoreDamaged
@@ -153,28 +151,16 @@ def _compose(
     chat_refs = deps.notifier.find_open(connection, person, job.targets, now)
     if not chat_refs:
         raise RunRefused(job_results.NO_TARGET)
-    platform, chat = chat_refs[0]
     _check_agent(job, deps)
     try:
         room_id = find_room(connection, job, chat_refs)
     except UnknownRoom:
         raise RunRefused(job_results.NO_ROOM) from None
     accounts = people.list_accounts(connection, person_id=person.id)
-    account = next((one for one in accounts if one.platform == platform), None)
     return QueuedMessage(
         inbox_ids=(),
-        platform=platform,
-        message=InboundMessage(
-            address=conversion.read_chat(chat),
-            message_id=PlatformMessageId(""),
-            sender=Sender(
-                user_id=PlatformUserId(account.user_id if account else ""),
-                display_name=person.name,
-            ),
-            text=job.body,
-            is_addressed=True,
-            sent_at=now,
-        ),
+        platform=chat_refs[0][0],
+        message=conversion.make_unwritten(person, accounts, chat_refs[0], job.body, now),
         person=person,
         conversation=sessions.ensure_conversation(
             connection,

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from gateway.scheduler.agent_messages import AgentMessageDeps as AgentMessageDeps
     from gateway.scheduler.agent_messages import AgentMessages as AgentMessages
     from gateway.scheduler.alerts import LOOK as LOOK
     from gateway.scheduler.alerts import AlertSources as AlertSources
@@ -13,17 +12,14 @@ if TYPE_CHECKING:
     from gateway.scheduler.alerts import is_backup_old as is_backup_old
     from gateway.scheduler.alerts import measure_space as measure_space
     from gateway.scheduler.calendars import Calendars as Calendars
-    from gateway.scheduler.command_ends import CommandEndDeps as CommandEndDeps
     from gateway.scheduler.command_ends import CommandEnds as CommandEnds
     from gateway.scheduler.curation import Curation as Curation
-    from gateway.scheduler.curation import CurationDeps as CurationDeps
     from gateway.scheduler.curation import describe_plan as describe_plan
     from gateway.scheduler.event_sources import WATCH as WATCH
     from gateway.scheduler.event_sources import EventSources as EventSources
     from gateway.scheduler.retention import Sweeper as Sweeper
     from gateway.scheduler.reviews import SUMMARY_TASK as SUMMARY_TASK
     from gateway.scheduler.reviews import PersonBusy as PersonBusy
-    from gateway.scheduler.reviews import ReviewDeps as ReviewDeps
     from gateway.scheduler.reviews import Reviews as Reviews
     from gateway.scheduler.runner import JobRunner as JobRunner
     from gateway.scheduler.runner import RunnerDeps as RunnerDeps
@@ -32,7 +28,6 @@ if TYPE_CHECKING:
     from gateway.scheduler.skill_curator import make_skill_services as make_skill_services
     from gateway.scheduler.skill_curator import record_manual_changes as record_manual_changes
     from gateway.scheduler.skill_curator import sync_at_start as sync_at_start
-    from gateway.scheduler.skill_tests import SkillTestDeps as SkillTestDeps
     from gateway.scheduler.skill_tests import SkillTests as SkillTests
     from gateway.scheduler.skill_tests import TaskUnfinished as TaskUnfinished
     from gateway.scheduler.system_jobs import BACKUP as BACKUP

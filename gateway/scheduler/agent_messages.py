@@ -4,10 +4,8 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from adapters.ids import PlatformMessageId, PlatformUserId
-from adapters.messages import InboundMessage, Sender
 from agent_core.agent import word_task
 from agent_core.agent.named import DEFAULT, AgentMail
 from agent_core.errors import StoreError, ToolArgumentError
@@ -56,17 +54,6 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentMessageDeps:
-    """The services that the turns of told agents use."""
-
-    database: Database
-    mail: AgentMail
-    lanes: Lanes
-    notifier: Notifier
-    now: Callable[[], int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Told:
     """A message for the recipient's model: a line of facts, and words that count as data."""
 
@@ -74,17 +61,21 @@ class _Told:
     attached: tuple[Words, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentMessages:
     """Turns the messages between agents into messages to the recipients' conversations."""
 
-    def __init__(self, deps: AgentMessageDeps) -> None:
-        self._deps = deps
-        self._given: set[InboxId] = set()
-        """Events that a lane has, or will have claimed."""
+    database: Database
+    mail: AgentMail
+    lanes: Lanes
+    notifier: Notifier
+    now: Callable[[], int]
+    _given: set[InboxId] = field(default_factory=set, init=False)
+    """Events that a lane has, or will have claimed."""
 
     async def run(self) -> None:
         """Deliver the messages of an earlier process, then new ones, until cancelled."""
-        due = self._deps.mail.due
+        due = self.mail.due
         while True:
             due.clear()
             try:
@@ -98,21 +89,21 @@ class AgentMessages:
     def give_again(self, inbox_ids: Sequence[InboxId]) -> None:
         """Deliver messages again whose turn could not begin as it was prepared."""
         if self._given & set(inbox_ids):
-            self._given -= set(inbox_ids)
-            self._deps.mail.due.set()
+            self._given.difference_update(inbox_ids)
+            self.mail.due.set()
 
     async def _pass_on(self) -> None:
         """Give every message to the lane of its recipient. Raises `StoreError`."""
-        for row in await self._deps.database.read(inbox.list_received):
+        for row in await self.database.read(inbox.list_received):
             if row.platform != AGENT_EVENTS or row.id in self._given:
                 continue
-            pending = await self._deps.database.write(
+            pending = await self.database.write(
                 "agents.deliver",
                 lambda c, row=row: self._compose(c, row),  # type: ignore[misc]
             )
             self._given.add(row.id)
             if pending:
-                self._deps.lanes.put(pending)
+                self.lanes.put(pending)
 
     def _compose(self, connection: Connection, row: InboxRow) -> QueuedMessage | None:
         """Make the message for a conversation; None ends an event without a recipient."""
@@ -126,24 +117,15 @@ class AgentMessages:
         if person is None or turn is None or place is None or told is None:
             inbox.finish(connection, inbox_id=row.id, reason="nobody to tell")
             return None
-        platform, chat = place
         if message.kind == "tell" and not _is_bound(connection, message, person):
             with speak_to(connection, person.id):
                 label = FROM(name=message.agent)
             inbox.keep_note(connection, inbox_id=row.id, note=label)
         accounts = people.list_accounts(connection, person_id=person.id)
-        user_id = next((one.user_id for one in accounts if one.platform == platform), "")
         return QueuedMessage(
             inbox_ids=(row.id,),
-            platform=platform,
-            message=InboundMessage(
-                address=conversion.read_chat(chat),
-                message_id=PlatformMessageId(""),
-                sender=Sender(user_id=PlatformUserId(user_id), display_name=person.name),
-                text="",
-                is_addressed=True,
-                sent_at=self._deps.now(),
-            ),
+            platform=place[0],
+            message=conversion.make_unwritten(person, accounts, place, "", self.now()),
             person=person,
             conversation=self._open_conversation(connection, message, person, turn),
             room_id=message.room_id,
@@ -159,7 +141,7 @@ class AgentMessages:
         """Return the platform and the chat of the answer; None if there is none any more."""
         if message.is_private:
             target = Target(kind="place", platform=turn.platform, chat=turn.chat)
-            chats = self._deps.notifier.find_open(connection, person, [target], self._deps.now())
+            chats = self.notifier.find_open(connection, person, [target], self.now())
             return next((one for one in chats if conversion.is_direct_chat(one[1])), None)
         room = rooms.find_by_id(connection, room_id=message.room_id) if message.room_id else None
         # The conversation of a room changes with the mode of the room.
@@ -183,7 +165,7 @@ class AgentMessages:
             person_id=person.id if message.is_private else message.owner_id,
             is_direct=message.is_private and message.kind != "task",
             room_id=message.room_id,
-            now=self._deps.now(),
+            now=self.now(),
         )
 
 

@@ -4,10 +4,8 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from adapters.ids import PlatformMessageId, PlatformUserId
-from adapters.messages import InboundMessage, Sender
 from agent_core.errors import BackendUnavailable, StoreError, WorkspaceError
 from agent_core.execution import Backend
 from agent_core.ids import InboxId, PersonId, ProcessId
@@ -48,8 +46,8 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommandEndDeps:
-    """The services that the turns of ended commands use."""
+class CommandEnds:
+    """Turns the events of background commands into messages to their conversations."""
 
     database: Database
     backend: Backend
@@ -58,43 +56,36 @@ class CommandEndDeps:
     notifier: Notifier
     secret_mask: SecretMask
     now: Callable[[], int]
-
-
-class CommandEnds:
-    """Turns the events of background commands into messages to their conversations."""
-
-    def __init__(self, deps: CommandEndDeps) -> None:
-        self._deps = deps
-        self._given: set[InboxId] = set()
-        """Events that a lane has, or will have claimed."""
+    _given: set[InboxId] = field(default_factory=set, init=False)
+    """Events that a lane has, or will have claimed."""
 
     async def run(self) -> None:
         """Report what an earlier process lost, then wait for ends, until cancelled."""
         is_recovered = False
         while True:
-            self._deps.background.has_news.clear()
+            self.background.has_news.clear()
             try:
                 if not is_recovered:
-                    await self._deps.background.recover()
+                    await self.background.recover()
                     is_recovered = True
                 await self._pass_on()
             except StoreError as error:
                 _log.error("ended commands wait for the store: %s", error)
                 await asyncio.sleep(_RETRY)
                 continue
-            await self._deps.background.has_news.wait()
+            await self.background.has_news.wait()
 
     async def _pass_on(self) -> None:
         """Give every event to the lane of its conversation. Raises `StoreError`."""
-        for row in await self._deps.database.read(inbox.list_received):
+        for row in await self.database.read(inbox.list_received):
             if row.platform != PROCESS_EVENTS or row.id in self._given:
                 continue
             ids = [ProcessId(one) for one in json.loads(row.payload)["processes"]]
-            found = await self._deps.database.read(
+            found = await self.database.read(
                 lambda c, ids=ids: processes.find_any(c, process_ids=ids)  # type: ignore[misc]
             )
             outputs = [await self._read_end(process) for process, _ in found]
-            pending = await self._deps.database.write(
+            pending = await self.database.write(
                 "processes.tell",
                 lambda c, row=row, found=found, outputs=outputs: self._compose(  # type: ignore[misc]
                     c, row, found, outputs
@@ -102,17 +93,17 @@ class CommandEnds:
             )
             self._given.add(row.id)
             if pending:
-                self._deps.lanes.put(pending)
+                self.lanes.put(pending)
 
     async def _read_end(self, process: ProcessRow) -> Words:
         """Return the command and the end of its output, as the workspace has them."""
         path = name_log(process.id)
         try:
-            found = await self._deps.backend.read_file(process.workspace, path, _MOST_READ)
+            found = await self.backend.read_file(process.workspace, path, _MOST_READ)
             text = read_output(found.data)
         except (WorkspaceError, BackendUnavailable) as error:
             text = f"[The output can't be read: {error}.]"
-        shown = "[The output is binary.]" if text is None else self._deps.secret_mask.hide(text)
+        shown = "[The output is binary.]" if text is None else self.secret_mask.hide(text)
         if len(shown) > _SHOWN:
             shown = f"{shown[: _SHOWN // 4]}\n[…]\n{shown[-_SHOWN * 3 // 4 :]}"
         return Words(name=path, text=shown)
@@ -125,7 +116,7 @@ class CommandEnds:
         outputs: Sequence[Words],
     ) -> QueuedMessage | None:
         """Make the message for a conversation; None ends an event without a recipient."""
-        now = self._deps.now()
+        now = self.now()
         for process, person_id in found[:1]:
             person = people.find(connection, person_id=person_id)
             turn = turns.find(connection, turn_id=process.turn_id)
@@ -136,24 +127,15 @@ class CommandEnds:
             if person is None or turn is None or not conversion.is_direct(conversation.key):
                 break
             target = Target(kind="place", platform=turn.platform, chat=turn.chat)
-            chats = self._deps.notifier.find_open(connection, person, [target], now)
+            chats = self.notifier.find_open(connection, person, [target], now)
             direct = [one for one in chats if conversion.is_direct_chat(one[1])]
             if not direct:
                 break
-            platform, chat = direct[0]
             accounts = people.list_accounts(connection, person_id=person.id)
-            user_id = next((one.user_id for one in accounts if one.platform == platform), "")
             return QueuedMessage(
                 inbox_ids=(row.id,),
-                platform=platform,
-                message=InboundMessage(
-                    address=conversion.read_chat(chat),
-                    message_id=PlatformMessageId(""),
-                    sender=Sender(user_id=PlatformUserId(user_id), display_name=person.name),
-                    text="",
-                    is_addressed=True,
-                    sent_at=now,
-                ),
+                platform=direct[0][0],
+                message=conversion.make_unwritten(person, accounts, direct[0], "", now),
                 person=person,
                 conversation=conversation,
                 starts_own_turn=True,

@@ -38,8 +38,9 @@ from agent_core.state.queues.tasks import Task
 from agent_core.transcript import ToolCallPart
 from gateway.outbound import OutboxDispatcher, stand_for
 from gateway.people import find_direct_chat
+from gateway.scheduler.reviews import find_idle
 from gateway.scheduler.skill_curator import SkillServices, plan_round
-from gateway.scheduler.skill_tests import TaskUnfinished, find_idle
+from gateway.scheduler.skill_tests import TaskUnfinished
 from gateway.texts import system_jobs
 from gateway.texts.learning import curator as texts
 from gateway.texts.readers import speak_to
@@ -55,8 +56,20 @@ Read = Callable[[tuple[ToolCallPart, ...], frozenset[frozenset[str]]], tuple[lis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CurationDeps:
-    """The services of looks. `name` is the model to call, normally the cheap one."""
+class _Look:
+    """A request, the name of what it shows, and how its answer is read."""
+
+    request: ModelRequest
+    digest: str
+    read: Read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curation:
+    """Runs the tasks of the kind `curation`. Each makes one call, and changes nothing itself.
+
+    `name` is the model to call, normally the cheap one.
+    """
 
     database: Database
     dispatcher: OutboxDispatcher
@@ -68,42 +81,25 @@ class CurationDeps:
     is_running: Callable[[ConversationId], bool]
     now: Callable[[], int]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Look:
-    """A request, the name of what it shows, and how its answer is read."""
-
-    request: ModelRequest
-    digest: str
-    read: Read
-
-
-class Curation:
-    """Runs the tasks of the kind `curation`. Each makes one call, and changes nothing itself."""
-
-    def __init__(self, deps: CurationDeps) -> None:
-        self._deps = deps
-
     async def apply(self, task: Task) -> None:
         """Run one look; what was looked at before is not paid for again.
 
         Raises `PersonBusy`, `TaskUnfinished` without a quota, `ModelError`, `StoreError`,
         `SkillBroken`, and `OSError` for an unreadable file.
         """
-        deps = self._deps
         record = load_record(task.payload)
-        person = await deps.database.read(partial(find_idle, task=task, is_running=deps.is_running))
+        person = await self.database.read(partial(find_idle, task=task, is_running=self.is_running))
         if record.digest or person is None or person.learning == "off":
             return
         make = self._look_at_skills if record.subject == "skills" else self._look_at_memory
         look = await make(person)
         if look is None:
             return
-        earlier = await deps.database.read(lambda c: list_records(c, person_id=person.id))
+        earlier = await self.database.read(lambda c: list_records(c, person_id=person.id))
         if any(one.record.digest == look.digest for one in earlier):
             return
         try:
-            answer = await call_in_background(deps.model, deps.quotas, person.id, look.request)
+            answer = await call_in_background(self.model, self.quotas, person.id, look.request)
         except QuotaExceeded:
             raise TaskUnfinished(_WAIT) from None
         calls = tuple(answer.message.calls) if answer.stop == "tools" else ()
@@ -113,25 +109,23 @@ class Curation:
 
     async def _look_at_skills(self, person: Person) -> _Look | None:
         del person  # the skills are the home's; the person only pays
-        deps = self._deps
-        texts_by_name = await deps.database.read(lambda c: choose_texts(c, deps.catalog))
+        texts_by_name = await self.database.read(lambda c: choose_texts(c, self.catalog))
         if len(texts_by_name) < _LEAST_SKILLS:
             return None
         return _Look(
-            request=make_merge_request(deps.name, texts_by_name),
+            request=make_merge_request(self.name, texts_by_name),
             digest=hash_texts(texts_by_name.values()),
-            read=lambda calls, known: read_merges(calls, texts_by_name, deps.catalog, known),
+            read=lambda calls, known: read_merges(calls, texts_by_name, self.catalog, known),
         )
 
     async def _look_at_memory(self, person: Person) -> _Look | None:
-        deps = self._deps
-        await deps.memory.snapshot(person.id, person.slug, deps.now())
-        entries = await deps.database.read(lambda c: list_memory(c, person_id=person.id))
+        await self.memory.snapshot(person.id, person.slug, self.now())
+        entries = await self.database.read(lambda c: list_memory(c, person_id=person.id))
         if len(entries) < LEAST_ENTRIES:
             return None
-        limits = {one: deps.memory.limits.of(one) for one in ("user", "memory")}
+        limits = {one: self.memory.limits.of(one) for one in ("user", "memory")}
         return _Look(
-            request=make_tidy_request(deps.name, entries, limits),
+            request=make_tidy_request(self.name, entries, limits),
             digest=hash_texts([one.text for one in entries]),
             read=lambda calls, known: read_tidyings(calls, entries, known),
         )
@@ -140,18 +134,17 @@ class Curation:
         self, task: Task, record: CurationRecord, person: Person, answer: ModelAnswer
     ) -> None:
         """Store what was proposed with its cost, and tell the person."""
-        deps = self._deps
-        spent = bill(answer.model, answer.usage, PURPOSE, deps.quotas.prices.cost)
+        spent = bill(answer.model, answer.usage, PURPOSE, self.quotas.prices.cost)
 
         def work(connection: Connection) -> list[OutboxRow]:
             tasks.save(connection, task_id=task.id, payload=dump_record(record))
-            usage.insert(connection, spent, person_id=person.id, turn_id=None, now=deps.now())
+            usage.insert(connection, spent, person_id=person.id, turn_id=None, now=self.now())
             return self._tell(connection, person, len(record.proposals))
 
-        deps.dispatcher.enqueue(await deps.database.write("curation.end", work))
+        self.dispatcher.enqueue(await self.database.write("curation.end", work))
 
     def _tell(self, connection: Connection, person: Person, count: int) -> list[OutboxRow]:
-        place = find_direct_chat(connection, person, self._deps.dispatcher.adapters)
+        place = find_direct_chat(connection, person, self.dispatcher.adapters)
         if place is None or not count:
             return []
         with speak_to(connection, person.id):
@@ -163,7 +156,7 @@ class Curation:
                 is_silent=person.learning != "tell",
                 buttons=(stand_for("curator proposals", texts.SHOW_PROPOSALS()),),
             )
-        return [outbox.enqueue(connection, message, now=self._deps.now())]
+        return [outbox.enqueue(connection, message, now=self.now())]
 
 
 async def describe_plan(services: SkillServices, now: int) -> list[str]:

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from agent_core.agent.review import Reviewer, ReviewRecord, dump_record, list_learned, list_records
-from agent_core.ids import ConversationId, PersonId
+from agent_core.ids import ConversationId
 from agent_core.memory import LocalUserModel
 from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection, Database
@@ -31,11 +32,31 @@ class PersonBusy(Exception):
     """The person's conversation has a turn under way; the review waits for its end."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewDeps:
-    """The services of reviews. `is_running` tells whether a conversation has a turn under way.
+def find_idle(
+    connection: Connection, *, task: Task, is_running: Callable[[ConversationId], bool]
+) -> Person | None:
+    """Find the person of a task. Raises `PersonBusy` while their conversation has a turn."""
+    key = sessions.name_direct(task.person_id)
+    found = sessions.find_conversation(connection, key=key, person_id=task.person_id)
+    if found and is_running(found.id):
+        raise PersonBusy
+    return people.find(connection, person_id=task.person_id)
 
-    With a `user_model`, reviews draw conclusions.
+
+def find_summary(now: datetime, summary: Summary) -> datetime:
+    """Return the next local moment of a summary: 9:00, weekly on Mondays."""
+    moment = now.replace(hour=_HOUR, minute=0, second=0, microsecond=0)
+    while moment <= now or (summary == "weekly" and moment.weekday()):
+        moment += timedelta(days=1)
+    return moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviews:
+    """Runs the tasks of the kind `review`.
+
+    `is_running` tells whether a conversation has a turn under way. With a `user_model`, reviews
+    draw conclusions.
     """
 
     database: Database
@@ -48,39 +69,23 @@ class ReviewDeps:
     """Returns the IANA time zone of a person."""
     user_model: LocalUserModel | None = None
 
-
-def find_summary(now: datetime, summary: Summary) -> datetime:
-    """Return the next local moment of a summary: 9:00, weekly on Mondays."""
-    moment = now.replace(hour=_HOUR, minute=0, second=0, microsecond=0)
-    while moment <= now or (summary == "weekly" and moment.weekday()):
-        moment += timedelta(days=1)
-    return moment
-
-
-class Reviews:
-    """Runs the tasks of the kind `review`."""
-
-    def __init__(self, deps: ReviewDeps) -> None:
-        self._deps = deps
-
     async def apply(self, task: Task) -> None:
         """Run one review; a repeated task does no finished part again.
 
         Raises `PersonBusy`, `ModelError`, `StoreError`, and `OSError` for an unreadable file.
         """
-        deps = self._deps
-        person = await deps.database.read(lambda c: self._find_idle(c, task.person_id))
+        person = await self.database.read(partial(find_idle, task=task, is_running=self.is_running))
         if person is None or person.learning == "off":
             return
-        found = await deps.reviewer.review(
-            task, asks_first=person.learning == "ask", user_model=deps.user_model
+        found = await self.reviewer.review(
+            task, asks_first=person.learning == "ask", user_model=self.user_model
         )
         if found is None:
             return
         record = found[1]
 
         def work(connection: Connection) -> list[OutboxRow]:
-            place = find_direct_chat(connection, person, deps.dispatcher.adapters)
+            place = find_direct_chat(connection, person, self.dispatcher.adapters)
             asked = record.held[:MOST_ASKED] if place and person.learning == "ask" else ()
             is_reported = not (person.learning_summary and (record.kept or record.held))
             left = replace(record, held=record.held[len(asked) :], is_reported=is_reported)
@@ -92,30 +97,20 @@ class Reviews:
             with speak_to(connection, person.id):
                 rows = self._report(connection, person, [left], place) if is_reported else []
                 for held in asked:
-                    question = ask_about_claim(task.id, person.id, held, place, deps.now())
-                    rows += deps.questions.pose(connection, question, deps.now())
+                    question = ask_about_claim(task.id, person.id, held, place, self.now())
+                    rows += self.questions.pose(connection, question, self.now())
             return rows
 
-        deps.dispatcher.enqueue(await deps.database.write("reviews.end", work))
-
-    def _find_idle(self, connection: Connection, person_id: PersonId) -> Person | None:
-        """Find the person. Raises `PersonBusy`."""
-        person = people.find(connection, person_id=person_id)
-        key = sessions.name_direct(person_id)
-        found = sessions.find_conversation(connection, key=key, person_id=person_id)
-        if found and self._deps.is_running(found.id):
-            raise PersonBusy
-        return person
+        self.dispatcher.enqueue(await self.database.write("reviews.end", work))
 
     async def summarize(self, task: Task) -> None:
         """Report all reviews that no message has reported yet. Raises `StoreError`."""
-        deps = self._deps
 
         def work(connection: Connection) -> list[OutboxRow]:
             person = people.find(connection, person_id=task.person_id)
             if person is None:
                 return []
-            place = find_direct_chat(connection, person, deps.dispatcher.adapters)
+            place = find_direct_chat(connection, person, self.dispatcher.adapters)
             if place is None:
                 return []
             listed = list_records(connection, person_id=person.id)
@@ -127,11 +122,11 @@ class Reviews:
                 records = [record for _, record in reversed(new)]
                 return self._report(connection, person, records, place)
 
-        deps.dispatcher.enqueue(await deps.database.write("reviews.summary", work))
+        self.dispatcher.enqueue(await self.database.write("reviews.summary", work))
 
     def _plan_summary(self, connection: Connection, person: Person) -> None:
         """Queue the next summary, once."""
-        now = local_time(self._deps.now(), self._deps.zone_of(person))
+        now = local_time(self.now(), self.zone_of(person))
         moment = find_summary(now, person.learning_summary)
         tasks.enqueue(
             connection,
@@ -170,4 +165,4 @@ class Reviews:
             is_silent=person.learning == "quiet",
             buttons=buttons,
         )
-        return [outbox.enqueue(connection, message, now=self._deps.now())]
+        return [outbox.enqueue(connection, message, now=self.now())]

@@ -11,7 +11,6 @@ from agent_core.ids import ConversationId, TurnId
 from agent_core.models import Model, ModelAnswer, ModelRequest, bill
 from agent_core.skills import (
     CatalogEntry,
-    SkillCatalog,
     UsageFile,
     check_uses,
     note_loaded,
@@ -34,7 +33,7 @@ from agent_core.skills.evaluation import (
     load_recorded,
     read_cases,
 )
-from agent_core.state.conversations import sessions, usage
+from agent_core.state.conversations import usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import Origin
@@ -45,7 +44,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from gateway.outbound import OutboxDispatcher
 from gateway.people import Notices, find_direct_chat
-from gateway.scheduler.reviews import PersonBusy
+from gateway.scheduler.reviews import find_idle
 from gateway.texts.learning import skill_tests as texts
 from gateway.texts.readers import speak_to
 
@@ -66,8 +65,12 @@ class TaskUnfinished(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkillTestDeps:
-    """The services of tests. `is_running` tells whether a conversation has a turn under way."""
+class SkillTests:
+    """Runs the tasks of the kinds `skill_test` and `skill_check`.
+
+    Each call makes one replay and stores it, so that a crash repeats one replay at most.
+    `is_running` tells whether a conversation has a turn under way.
+    """
 
     database: Database
     dispatcher: OutboxDispatcher
@@ -79,28 +82,6 @@ class SkillTestDeps:
     is_running: Callable[[ConversationId], bool]
     now: Callable[[], int]
 
-
-def find_idle(
-    connection: Connection, *, task: Task, is_running: Callable[[ConversationId], bool]
-) -> Person | None:
-    """Find the person of a task. Raises `PersonBusy` while their conversation has a turn."""
-    key = sessions.name_direct(task.person_id)
-    found = sessions.find_conversation(connection, key=key, person_id=task.person_id)
-    if found and is_running(found.id):
-        raise PersonBusy
-    return people.find(connection, person_id=task.person_id)
-
-
-class SkillTests:
-    """Runs the tasks of the kinds `skill_test` and `skill_check`.
-
-    Each call makes one replay and stores it, so that a crash repeats one replay at most.
-    """
-
-    def __init__(self, deps: SkillTestDeps) -> None:
-        self._deps = deps
-        self._catalog: SkillCatalog = deps.sandbox.catalog
-
     async def apply(self, task: Task) -> None:
         """Do the next part of a test.
 
@@ -110,13 +91,11 @@ class SkillTests:
         record = load_record(task.payload)
         if record.result or await self._is_known(task, record):
             return
-        person = await self._deps.database.read(
-            partial(find_idle, task=task, is_running=self._deps.is_running)
-        )
+        person = await self.database.read(partial(find_idle, task=task, is_running=self.is_running))
         if person is None or (person.learning == "off" and not record.is_asked):
             return
         try:
-            entry = await asyncio.to_thread(self._catalog.find, record.name)
+            entry = await asyncio.to_thread(self.sandbox.catalog.find, record.name)
             if entry.skill is None or entry.place is None:
                 raise SkillBroken(entry.fault)
             if record.cases is None:
@@ -126,7 +105,7 @@ class SkillTests:
                 case = await self._find_case(entry, case_id)
                 recorded = await self._read_turn(case, person)
                 replayer = Replayer(
-                    self._deps.sandbox, partial(self._ask, person), person.id, person.slug
+                    self.sandbox, partial(self._ask, person), person.id, person.slug
                 )
                 run = await replayer.run(case, recorded, arm, entry)
                 await self._save(task, replace(record, runs=(*record.runs, run)))
@@ -155,7 +134,7 @@ class SkillTests:
                 for one in found
             )
 
-        return await self._deps.database.read(look)
+        return await self.database.read(look)
 
     async def _choose(
         self, task: Task, record: EvalRecord, entry: CatalogEntry, person: Person
@@ -173,7 +152,7 @@ class SkillTests:
             return draw_cases(connection, skill_id=row.id, person_id=person.id, about=about)
 
         if len(known) < LEAST_CASES and entry.origin == "home":
-            drawn = await self._deps.database.read(look)
+            drawn = await self.database.read(look)
             if len(known) + len(drawn) >= LEAST_CASES:
                 await asyncio.to_thread(add_cases, entry.place, entry.name, drawn)
                 known = await asyncio.to_thread(read_cases, entry.place)
@@ -196,25 +175,23 @@ class SkillTests:
         turn_id = case.turn_id
         if turn_id is None:
             return None
-        return await self._deps.database.read(
+        return await self.database.read(
             lambda c: load_recorded(c, turn_id=turn_id, person_id=person.id)
         )
 
     async def _ask(self, person: Person, request: ModelRequest) -> tuple[ModelAnswer, int]:
         """Make a call that the person pays for, from the share of background work."""
-        quotas = self._deps.quotas
-        answer = await call_in_background(self._deps.model, quotas, person.id, request)
+        quotas = self.quotas
+        answer = await call_in_background(self.model, quotas, person.id, request)
         spent = bill(answer.model, answer.usage, PURPOSE, quotas.prices.cost)
-        await self._deps.database.write(
+        await self.database.write(
             "skill_tests.answer",
-            lambda c: usage.insert(
-                c, spent, person_id=person.id, turn_id=None, now=self._deps.now()
-            ),
+            lambda c: usage.insert(c, spent, person_id=person.id, turn_id=None, now=self.now()),
         )
         return answer, spent.micro_dollars or 0
 
     async def _save(self, task: Task, record: EvalRecord) -> None:
-        await self._deps.database.write(
+        await self.database.write(
             "skill_tests.save",
             lambda c: tasks.save(c, task_id=task.id, payload=dump_record(record)),
         )
@@ -223,16 +200,16 @@ class SkillTests:
         """Store the verdict, change the skill's state, and tell the person."""
 
         def work(connection: Connection) -> list[OutboxRow]:
-            write_planned(connection, self._catalog.folder)
-            hand = Origin(actor="hand", now=self._deps.now(), evidence="found after its test")
-            note_loaded(connection, self._catalog.folder, record.name, hand)
+            write_planned(connection, self.sandbox.catalog.folder)
+            hand = Origin(actor="hand", now=self.now(), evidence="found after its test")
+            note_loaded(connection, self.sandbox.catalog.folder, record.name, hand)
             over = self._check_text(connection, record)
             tasks.save(connection, task_id=task.id, payload=dump_record(over))
             with speak_to(connection, person.id):
                 words = self._act(connection, over)
                 return self._tell(connection, person, words) if words else []
 
-        self._deps.dispatcher.enqueue(await self._deps.database.write("skill_tests.end", work))
+        self.dispatcher.enqueue(await self.database.write("skill_tests.end", work))
         await self._write_files()
 
     async def check(self, task: Task) -> None:
@@ -240,10 +217,10 @@ class SkillTests:
 
         Raises `StoreError` and `OSError`.
         """
-        name, now = task.payload, self._deps.now()
+        name, now = task.payload, self.now()
 
         def work(connection: Connection) -> list[OutboxRow]:
-            done = check_uses(connection, self._catalog, name, Origin(actor=ACTOR, now=now))
+            done = check_uses(connection, self.sandbox.catalog, name, Origin(actor=ACTOR, now=now))
             person = people.find(connection, person_id=task.person_id)
             if done is None or person is None:
                 return []
@@ -251,18 +228,18 @@ class SkillTests:
                 rows = self._tell(connection, person, texts.describe_decline(done))
             if not person.is_owner:
                 notice = partial(texts.describe_decline, done)
-                rows += self._deps.notices.enqueue_for_owners(connection, notice, now)
+                rows += self.notices.enqueue_for_owners(connection, notice, now)
             return rows
 
-        self._deps.dispatcher.enqueue(await self._deps.database.write("skills.check", work))
+        self.dispatcher.enqueue(await self.database.write("skills.check", work))
         await self._write_files()
 
     async def _write_files(self) -> None:
         """Write what is recorded. Raises `StoreError` and `OSError`."""
-        await self._deps.database.write(
-            "skills.write_planned", lambda c: write_planned(c, self._catalog.folder)
+        await self.database.write(
+            "skills.write_planned", lambda c: write_planned(c, self.sandbox.catalog.folder)
         )
-        await self._deps.usage.write()
+        await self.usage.write()
 
     def _check_text(self, connection: Connection, record: EvalRecord) -> EvalRecord:
         """Return the record, void if the skill has another text by now."""
@@ -280,7 +257,7 @@ class SkillTests:
         if row is None or row.state not in ("draft", "trial"):
             return ""
         name, reason = record.name, record.reason
-        origin = Origin(actor=ACTOR, now=self._deps.now())
+        origin = Origin(actor=ACTOR, now=self.now())
         if record.result == "passed" and row.state == "draft":
             why = f"its test passed: {reason}"
             skill_changes.set_state(connection, name=name, state="trial", why=why, origin=origin)
@@ -289,13 +266,13 @@ class SkillTests:
             return texts.describe_failed(name, record.runs)
         if record.result == "failed":
             why = f"its test failed: {reason}"
-            entry, version = roll_back(connection, self._catalog, name, why, origin)
+            entry, version = roll_back(connection, self.sandbox.catalog, name, why, origin)
             return texts.describe_rolled_back(name, version, record.runs, entry.id)
         return ""
 
     def _tell(self, connection: Connection, person: Person, words: str) -> list[OutboxRow]:
         """Enqueue a notice to a person, who has chosen how to be told of what is learned."""
-        place = find_direct_chat(connection, person, self._deps.dispatcher.adapters)
+        place = find_direct_chat(connection, person, self.dispatcher.adapters)
         if place is None or person.learning == "off":
             return []
         message = NewOutboxMessage(
@@ -305,4 +282,4 @@ class SkillTests:
             person_id=person.id,
             is_silent=person.learning != "tell",
         )
-        return [outbox.enqueue(connection, message, now=self._deps.now())]
+        return [outbox.enqueue(connection, message, now=self.now())]

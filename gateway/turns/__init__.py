@@ -8,7 +8,7 @@ from agent_core.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from gateway.turns.attachment_stage import AttachmentStage
     from gateway.turns.call_approvals import make_call_answerers
-    from gateway.turns.client_calls import READ_ONLY, Client, ClientCalls, ClientDeps, ClientRate
+    from gateway.turns.client_calls import READ_ONLY, Client, ClientCalls, ClientRate
     from gateway.turns.crash_backoff import CRASH_WAIT
     from gateway.turns.finalizer import START_DELAY, TurnDeps
     from gateway.turns.handle import TurnHandles

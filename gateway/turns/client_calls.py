@@ -3,7 +3,7 @@
 import json
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from agent_core.agent import IdAllocator, Toolboxes
 from agent_core.agent.prompt import PromptContext
@@ -81,8 +81,23 @@ class ClientRate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClientDeps:
-    """The services that calls of clients use."""
+class _Turn:
+    """The turn of one call."""
+
+    id: TurnId
+    person: Person
+    conversation: Conversation
+    has_chat: bool
+    """False if the person can't be asked anywhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientCalls:
+    """Runs the calls of clients with the rights, the switches and the gate of their person.
+
+    A client's words count as words of others: what it wants to change or to send to others is
+    proposed to the person.
+    """
 
     database: Database
     memory: SharedMemory
@@ -95,37 +110,14 @@ class ClientDeps:
     """Finds a person who may still talk; see `Identity`."""
     load_ids: Callable[[], Awaitable[IdAllocator]]
     now: Callable[[], int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Turn:
-    """The turn of one call."""
-
-    id: TurnId
-    person: Person
-    conversation: Conversation
-    has_chat: bool
-    """False if the person can't be asked anywhere."""
-
-
-class ClientCalls:
-    """Runs the calls of clients with the rights, the switches and the gate of their person.
-
-    A client's words count as words of others: what it wants to change or to send to others is
-    proposed to the person.
-    """
-
-    def __init__(self, deps: ClientDeps) -> None:
-        self._deps = deps
-        self._rate = ClientRate()
+    _rate: ClientRate = field(default_factory=ClientRate, init=False)
 
     async def list_tools(self, client: Client) -> Sequence[ToolSpec]:
         """List the tools that a client may call now. Raises `StoreError`."""
-        deps = self._deps
-        person = await deps.database.read(lambda c: deps.find_admitted(c, client.person_id))
+        person = await self.database.read(lambda c: self.find_admitted(c, client.person_id))
         if person is None:
             return ()
-        own = {spec.name: spec for spec in deps.toolboxes.private.all_specs}
+        own = {spec.name: spec for spec in self.toolboxes.private.all_specs}
         return (
             *(
                 replace(own[name], name=shown)
@@ -140,7 +132,7 @@ class ClientCalls:
         if tool != _READ_MEMORY.name and tool not in _OFFERED:
             names = ", ".join((*_OFFERED, _READ_MEMORY.name))
             return _fail(f"There is no tool {tool!r}. There are: {names}.")
-        if not self._rate.admit(client, self._deps.now()):
+        if not self._rate.admit(client, self.now()):
             return _fail(f"Too many calls: at most {MOST_A_MINUTE} a minute. Wait a minute.")
         if tool == _READ_MEMORY.name:
             return await self._read_memory(client)
@@ -157,13 +149,13 @@ class ClientCalls:
     async def _run(
         self, client: Client, turn: _Turn, name: str, arguments: Mapping[str, object]
     ) -> ToolResult:
-        deps, now = self._deps, self._deps.now()
+        now = self.now()
         place = PromptContext(
             conversation=turn.conversation, person=turn.person, room=None, platform="client"
         )
-        toolbox = deps.toolboxes.open(place, None)
+        toolbox = self.toolboxes.open(place, None)
         effect = toolbox.effect(name)
-        await deps.database.write(
+        await self.database.write(
             "clients.begin",
             lambda c: turns.begin_steps(c, turn_id=turn.id, calls=[(_CALL, name, effect)], now=now),
         )
@@ -193,26 +185,26 @@ class ClientCalls:
 
     async def _end(self, turn: _Turn, name: str, result: ToolResult) -> None:
         """Record the result of a call, and ask the person about what it proposed."""
-        deps, now = self._deps, self._deps.now()
+        now = self.now()
         step = Step(call_id=_CALL, name=name, outcome=result.text, is_error=result.is_error)
 
         def work(connection: Connection) -> list[OutboxRow]:
             turns.end_step(connection, turn_id=turn.id, step=step, now=now)
-            return deps.questions.end_of_turn(connection, turn.id, now)
+            return self.questions.end_of_turn(connection, turn.id, now)
 
-        deps.dispatcher.enqueue(await deps.database.write("clients.end", work))
+        self.dispatcher.enqueue(await self.database.write("clients.end", work))
 
     async def _begin(self, client: Client) -> _Turn | None:
         """Record a call as a turn; None if the person was deleted."""
-        deps, now = self._deps, self._deps.now()
-        ids = await deps.load_ids()
+        now = self.now()
+        ids = await self.load_ids()
         turn_id, fresh = ids.next_turn(), ids.next_session()
 
         def work(connection: Connection) -> _Turn | None:
-            person = self._deps.find_admitted(connection, client.person_id)
+            person = self.find_admitted(connection, client.person_id)
             if person is None:
                 return None
-            chat = find_direct_chat(connection, person, deps.platforms)
+            chat = find_direct_chat(connection, person, self.platforms)
             conversation = sessions.ensure_conversation(
                 connection,
                 key=f"client:{person.id}:{client.name}",
@@ -237,16 +229,16 @@ class ClientCalls:
                 id=turn_id, person=person, conversation=conversation, has_chat=chat is not None
             )
 
-        return await deps.database.write("clients.turn", work)
+        return await self.database.write("clients.turn", work)
 
     async def _read_memory(self, client: Client) -> ToolResult:
-        deps, now = self._deps, self._deps.now()
-        person = await deps.database.read(lambda c: deps.find_admitted(c, client.person_id))
+        now = self.now()
+        person = await self.database.read(lambda c: self.find_admitted(c, client.person_id))
         if person is None:
             return _fail(_NOBODY)
-        own = await deps.memory.store.snapshot(person.id, person.slug, now)
+        own = await self.memory.store.snapshot(person.id, person.slug, now)
         lists = [("user", own.user), ("memory", own.memory)]
-        lists += [(one.target, one.entries) for one in await deps.memory.look(person.id, now)]
+        lists += [(one.target, one.entries) for one in await self.memory.look(person.id, now)]
         parts = [
             "\n".join([f"# {name}", *(f"- {entry}" for entry in entries)])
             for name, entries in lists
