@@ -55,12 +55,12 @@ def _dispatch(words: list[str], environ: Mapping[str, str]) -> int:
     if word not in SUBCOMMANDS:
         print(f"There is no `talaria {word}`; {suggest(word, SUBCOMMANDS)}", file=sys.stderr)
         return WRONG
-    command = subcommands.load(word)
+    configure = subcommands.load_arguments(word)
     parser = Parser(prog=f"talaria {word}", description=f"{SUBCOMMANDS[word]}.")
-    command.configure(parser)
+    configure(parser)
     arguments = parser.read(words[1:])
     with showing("Loading"):
-        run = command.run  # imports what the command needs
+        run = subcommands.load_run(word)
     return run(arguments, environ)
 
 

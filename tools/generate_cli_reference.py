@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _describe_command(word: str) -> Iterator[str]:
     parser = Parser(prog=f"talaria {word}", description=f"{SUBCOMMANDS[word]}.")
-    subcommands.load(word).configure(parser)
+    subcommands.load_arguments(word)(parser)
     yield from _describe_parser(parser, level=2, summary=parser.description or "")
 
 

@@ -10,12 +10,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 
-from agent_core.agent import Agent, AgentConfig, Toolboxes
-from agent_core.agent.loop import Limits
-from agent_core.agent.replay import enqueue_log
+from agent_core.agent import Agent, Toolboxes
 from agent_core.agent.review import ReviewRules
 from agent_core.memory import scan_all
-from agent_core.models import ModelPolicy
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from gateway.bootstrap import factories, maintenance
@@ -24,6 +21,7 @@ from gateway.bootstrap.core import (
     DataServices,
     Extensions,
     add_plugins,
+    configure_agent,
     make_core,
     warn_of_unknown_people,
 )
@@ -272,46 +270,12 @@ def _make_dispatcher(group: asyncio.TaskGroup, core: Core) -> tuple[Notifier, Ou
 
 def _make_agent(core: Core, toolboxes: Toolboxes) -> Agent:
     return Agent(
-        config=_configure_agent(core),
+        config=configure_agent(core),
         database=core.database,
         model=core.model,
         toolboxes=toolboxes,
         memory=core.memory,
         now=core.now,
-    )
-
-
-def _configure_agent(core: Core) -> AgentConfig:
-    model, limits = core.settings.model, core.settings.turns
-    return AgentConfig(
-        home=core.settings.home,
-        policy=ModelPolicy(
-            model=model.name,
-            fallbacks=model.fallbacks,
-            cheap=model.cheap,
-            patience=model.patience,
-            max_output_tokens=model.max_output_tokens,
-        ),
-        models=model.named,
-        job_patience=model.job_patience,
-        limits=Limits(
-            steps=limits.max_steps,
-            tokens=limits.max_tokens,
-            micro_dollars=factories.count_micro_dollars(limits.max_cost_usd),
-            seconds=limits.max_seconds,
-        ),
-        sessions=core.sessions,
-        quotas=core.quotas,
-        compactor=core.compactor,
-        cache_ttl=model.cache_ttl,
-        recall_tokens=core.settings.memory.recall_tokens,
-        context=factories.find_context(core.settings),
-        external_memory=core.external_memory,
-        user_model=core.user_model,
-        agents=core.agents,
-        agent_mail=core.agent_mail,
-        skills=core.skills,
-        note_end=enqueue_log if core.settings.session_log.enabled else None,
     )
 
 

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field, replace
 import tzlocal
 
 from adapters.contract import ChatAdapter
-from agent_core.agent import SessionCache
+from agent_core.agent import AgentConfig, SessionCache
 from agent_core.agent.compaction import Compactor
+from agent_core.agent.loop import Limits
 from agent_core.agent.named import AgentFolder, AgentMail
 from agent_core.agent.quotas import Quotas
+from agent_core.agent.replay import enqueue_log
 from agent_core.execution import Backend, SelectedBackends
 from agent_core.ids import InboxId
 from agent_core.memory import ExternalMemory, LocalUserModel, SharedMemory
-from agent_core.models import Model
+from agent_core.models import Model, ModelPolicy
 from agent_core.skills import SkillCatalog
 from agent_core.skills.tools import SkillDirectory
 from agent_core.state.engine.database import Database, Observer
@@ -195,6 +197,41 @@ def _make_background(
         most=settings.tools.background, seconds=settings.tools.background_hours * 3600.0
     )
     return BackgroundCommands(database, backend, limits, extra.now)
+
+
+def configure_agent(core: Core) -> AgentConfig:
+    """Return the configuration of the agent."""
+    model, limits = core.settings.model, core.settings.turns
+    return AgentConfig(
+        home=core.settings.home,
+        policy=ModelPolicy(
+            model=model.name,
+            fallbacks=model.fallbacks,
+            cheap=model.cheap,
+            patience=model.patience,
+            max_output_tokens=model.max_output_tokens,
+        ),
+        models=model.named,
+        job_patience=model.job_patience,
+        limits=Limits(
+            steps=limits.max_steps,
+            tokens=limits.max_tokens,
+            micro_dollars=factories.count_micro_dollars(limits.max_cost_usd),
+            seconds=limits.max_seconds,
+        ),
+        sessions=core.sessions,
+        quotas=core.quotas,
+        compactor=core.compactor,
+        cache_ttl=model.cache_ttl,
+        recall_tokens=core.settings.memory.recall_tokens,
+        context=factories.find_context(core.settings),
+        external_memory=core.external_memory,
+        user_model=core.user_model,
+        agents=core.agents,
+        agent_mail=core.agent_mail,
+        skills=core.skills,
+        note_end=enqueue_log if core.settings.session_log.enabled else None,
+    )
 
 
 async def warn_of_unknown_people(core: Core) -> None:

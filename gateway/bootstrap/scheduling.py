@@ -39,6 +39,7 @@ from gateway.scheduler import (
     Scheduler,
     SkillServices,
     Sweeper,
+    SystemTask,
     ensure_system_jobs,
     make_skill_services,
     make_triggers,
@@ -99,11 +100,9 @@ def make_scheduling(
     settings, database, now = core.settings, core.database, core.now
     enqueue, wake = notices.dispatcher.enqueue, core.wakeup.set
     digest = make_digest_options(settings, core.zone)
-    backups = Backups(database, plan_backups(settings), now=now)
-    renew = partial(core.data_removed.emit, None)
     skills = make_skill_services(SkillCatalog(*settings.skill_places), settings.skills, database)
-    curator = Curator(skills, notices, settings.learning, enqueue=enqueue, now=now)
     calendars = make_calendars(settings, database, core.zone, changed=wake, now=now)
+    system_tasks = _make_system_tasks(core, notices, skills, calendars)
     runner_deps = RunnerDeps(
         group=group,
         database=database,
@@ -118,13 +117,7 @@ def make_scheduling(
         catalog=skills.catalog,
         agents=core.agents,
         is_priced=lambda model: settings.prices.find(model) is not None,
-        system_tasks={
-            BACKUP: backups.make,
-            RETENTION: Sweeper(database, settings.retention, now=now, renew=renew).work,
-            CURATOR: curator.work,
-            MEMORY_SYNC: partial(sync_memory, core.external_memory, now),
-            CALENDARS: calendars.work,
-        },
+        system_tasks=system_tasks,
         at_once=settings.jobs.at_once,
     )
     runs = JobRunner(runner_deps, outcomes=outcomes, notifier=notifier)
@@ -137,15 +130,7 @@ def make_scheduling(
         now=now,
     )
     absent = {CALENDARS, *(() if core.external_memory else (MEMORY_SYNC,))}
-    wanted = set(runner_deps.system_tasks) - absent  # the first calendar creates its own
-
-    async def prepare() -> None:
-        await sync_at_start(skills, now())
-        group.create_task(skills.usage.keep())
-        await database.write(
-            "works.ensure", lambda c: ensure_system_jobs(c, wanted, core.zone, now())
-        )
-
+    wanted = set(system_tasks) - absent  # the first calendar creates its own
     return Scheduling(
         scheduler=scheduler,
         runs=runs,
@@ -160,7 +145,32 @@ def make_scheduling(
             now=now,
             pause=core.extensions.timings.watch,
         ),
-        prepare=prepare,
+        prepare=partial(_prepare, group, core, skills, wanted),
+    )
+
+
+def _make_system_tasks(
+    core: Core, notices: Notices, skills: SkillServices, calendars: Calendars
+) -> dict[str, SystemTask]:
+    settings, database, now = core.settings, core.database, core.now
+    enqueue, renew = notices.dispatcher.enqueue, partial(core.data_removed.emit, None)
+    return {
+        BACKUP: Backups(database, plan_backups(settings), now=now).make,
+        RETENTION: Sweeper(database, settings.retention, now=now, renew=renew).work,
+        CURATOR: Curator(skills, notices, settings.learning, enqueue=enqueue, now=now).work,
+        MEMORY_SYNC: partial(sync_memory, core.external_memory, now),
+        CALENDARS: calendars.work,
+    }
+
+
+async def _prepare(
+    group: asyncio.TaskGroup, core: Core, skills: SkillServices, wanted: set[str]
+) -> None:
+    """Sync the skills and create the system jobs. Raises `StoreError`."""
+    await sync_at_start(skills, core.now())
+    group.create_task(skills.usage.keep())
+    await core.database.write(
+        "works.ensure", lambda c: ensure_system_jobs(c, wanted, core.zone, core.now())
     )
 
 

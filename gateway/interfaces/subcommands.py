@@ -3,8 +3,8 @@
 import argparse
 import gc
 import importlib
-from collections.abc import Mapping
-from typing import Protocol, cast
+from collections.abc import Callable, Mapping
+from typing import cast
 
 from gateway.interfaces.parser import Parser
 
@@ -46,14 +46,8 @@ _MODULES = {"import": "imports"}
 """Modules with other names than their subcommands, because the name is a word of Python."""
 
 
-class Subcommand(Protocol):
-    """The interface of a module in `gateway.interfaces.cli`."""
-
-    def configure(self, parser: Parser) -> None:
-        """Add the subcommand's own arguments and examples."""
-
-    def run(self, arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-        """Run the subcommand and return its exit code: 0 done, 1 failed, 2 usage error."""
+Run = Callable[[argparse.Namespace, Mapping[str, str]], int]
+"""Runs a subcommand with an environment, and returns its exit code: 0 done, 1 failed, 2 usage."""
 
 
 def name_module(name: str) -> str:
@@ -61,13 +55,26 @@ def name_module(name: str) -> str:
     return f"gateway.interfaces.cli.{_MODULES.get(name, name)}"
 
 
-def load(name: str) -> Subcommand:
-    """Import the module of a subcommand. Raises `KeyError` for a name that is none."""
+def load_arguments(name: str) -> Callable[[Parser], None]:
+    """Import what adds a subcommand's arguments and examples. Raises `KeyError` for no name."""
+    return cast("Callable[[Parser], None]", _load(name, "configure", "arguments"))
+
+
+def load_run(name: str) -> Run:
+    """Import a subcommand with all that it needs. Raises `KeyError` for a name that is none."""
+    return cast(Run, _load(name, "run", "command"))
+
+
+def _load(name: str, function: str, part: str) -> object:
+    """Import a function of a subcommand: of its module, or of that part of its package."""
     SUBCOMMANDS[name]
     # Imports create a million objects, and all of them stay. Collecting garbage meanwhile
     # takes an eighth of the time.
     gc.disable()
     try:
-        return cast(Subcommand, importlib.import_module(name_module(name)))
+        module = importlib.import_module(name_module(name))
+        if not hasattr(module, function):
+            module = importlib.import_module(f"{module.__name__}.{part}")
+        return getattr(module, function)
     finally:
         gc.enable()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gateway.scheduler.reviews import Reviews as Reviews
     from gateway.scheduler.runner import JobRunner as JobRunner
     from gateway.scheduler.runner import RunnerDeps as RunnerDeps
+    from gateway.scheduler.runner import SystemTask as SystemTask
     from gateway.scheduler.skill_curator import Curator as Curator
     from gateway.scheduler.skill_curator import SkillServices as SkillServices
     from gateway.scheduler.skill_curator import make_skill_services as make_skill_services

@@ -50,7 +50,7 @@ def _list_levels() -> Iterator[Level]:
     yield Level(path=(), words={**SUBCOMMANDS, "--help": "Show the commands"}, values={})
     for name in SUBCOMMANDS:
         parser = Parser(prog=f"talaria {name}", description=SUBCOMMANDS[name])
-        subcommands.load(name).configure(parser)
+        subcommands.load_arguments(name)(parser)
         yield _describe_level(parser, (name,))
         for verb, inner in parser.list_verbs().items():
             yield _describe_level(inner, (name, verb))

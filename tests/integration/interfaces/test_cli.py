@@ -48,7 +48,7 @@ def test_every_word_has_a_module_and_every_module_a_word() -> None:
 
 def test_no_module_is_imported_for_a_word_that_is_none() -> None:
     with pytest.raises(KeyError):
-        subcommands.load("fly")
+        subcommands.load_run("fly")
 
 
 def test_every_summary_starts_with_a_verb_and_fits_a_line() -> None:
@@ -74,7 +74,7 @@ def test_a_word_tells_how_it_is_used(home: Path) -> None:
 def test_every_help_ends_with_examples_that_the_parser_takes() -> None:
     for word in SUBCOMMANDS:
         parser = Parser(prog=f"talaria {word}")
-        subcommands.load(word).configure(parser)
+        subcommands.load_arguments(word)(parser)
         for one in (parser, *parser.list_verbs().values()):
             text = one.format_help()
             assert text.startswith(f"usage: {one.prog}")

@@ -336,7 +336,7 @@ async def test_a_port_in_use_is_one_plain_sentence(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_a_start_loads_a_server_for_a_port_and_no_api_before_it_is_asked() -> None:
     program = (
-        "import sys; from gateway.interfaces import subcommands; subcommands.load('run');"
+        "import sys; from gateway.interfaces import subcommands; subcommands.load_run('run');"
         " print(sorted({'fastapi', 'starlette', 'uvicorn'} & set(sys.modules)));"
         " import gateway.interfaces.http.server; print('fastapi' in sys.modules)"
     )

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from gateway.interfaces.cli.imports.arguments import configure as configure
-    from gateway.interfaces.cli.imports.command import run as run
     from gateway.interfaces.cli.imports.importer import import_home as import_home
 else:
     __getattr__ = export_lazily(__name__, __file__)

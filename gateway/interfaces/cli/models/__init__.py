@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from gateway.interfaces.cli.models.arguments import configure as configure
-    from gateway.interfaces.cli.models.command import run as run
     from gateway.interfaces.cli.models.listing import list_prices as list_prices
     from gateway.interfaces.cli.models.update import update_prices as update_prices
 else:

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from gateway.interfaces.cli.plugins.arguments import configure as configure
-    from gateway.interfaces.cli.plugins.command import run as run
     from gateway.interfaces.cli.plugins.listing import list_plugins as list_plugins
 else:
     __getattr__ = export_lazily(__name__, __file__)

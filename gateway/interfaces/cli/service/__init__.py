@@ -1,11 +1,1 @@
 """The verbs: each one runs the commands of the machine's service manager."""
-
-from typing import TYPE_CHECKING
-
-from agent_core.lazy_exports import export_lazily
-
-if TYPE_CHECKING:
-    from gateway.interfaces.cli.service.arguments import configure as configure
-    from gateway.interfaces.cli.service.command import run as run
-else:
-    __getattr__ = export_lazily(__name__, __file__)

@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from gateway.interfaces.cli.setup.arguments import configure as configure
     from gateway.interfaces.cli.setup.command import offer as offer
-    from gateway.interfaces.cli.setup.command import run as run
     from gateway.interfaces.cli.setup.hello import wait_for_hello as wait_for_hello
 else:
     __getattr__ = export_lazily(__name__, __file__)

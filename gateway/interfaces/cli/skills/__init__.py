@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from gateway.interfaces.cli.skills.arguments import configure as configure
     from gateway.interfaces.cli.skills.local import run_locally as run_locally
     from gateway.interfaces.cli.skills.verbs import run as run
 else:
