@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from functools import cache
 from http import HTTPStatus
 from importlib import resources
@@ -80,10 +80,6 @@ class Viewer:
         local = local_time(moment, self.zone)
         return f"{format_date(local.date())} {local:%H:%M}"
 
-    def show_clock(self, moment: int) -> str:
-        """Return the time of day of a moment, likewise."""
-        return f"{local_time(moment, self.zone):%H:%M}"
-
     def show_timing(self, timing: str, zone: str) -> str:
         """Return a job's schedule, with its time zone where the viewer has another."""
         return timing if zone == self.zone else IN_ZONE(timing=timing, zone=zone)
@@ -96,10 +92,17 @@ class Viewer:
         """Return a date with its weekday."""
         return f"{format_weekday(day.weekday())} {format_date(day)}"
 
-    def write_time(self, moment: int) -> str:
-        """Return a moment for machines, as `<time datetime>` has it."""
-        local: datetime = local_time(moment, self.zone)
-        return local.isoformat(timespec="seconds")
+    def mark_time(self, moment: int) -> Markup:
+        """Return the element of a moment, which programs can read, too."""
+        return self._mark(moment, self.show_time(moment))
+
+    def mark_clock(self, moment: int) -> Markup:
+        """Return the element of a moment of which only the time of day is shown."""
+        return self._mark(moment, f"{local_time(moment, self.zone):%H:%M}")
+
+    def _mark(self, moment: int, shown: str) -> Markup:
+        machine = local_time(moment, self.zone).isoformat(timespec="seconds")
+        return Markup('<time datetime="{}">{}</time>').format(machine, shown)
 
 
 NOBODY = Viewer(person=None, zone="UTC", is_owner=False)
