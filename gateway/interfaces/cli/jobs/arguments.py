@@ -107,7 +107,9 @@ def _configure_timing(parser: argparse.ArgumentParser, *, is_needed: bool) -> No
         type=_check(lambda: schedule.read_cron),
         help="five fields",
     )
-    when.add_argument("--every", metavar="MIN", type=int, help="minutes between two runs")
+    when.add_argument(
+        "--every", dest="every_minutes", metavar="MIN", type=int, help="minutes between two runs"
+    )
     when.add_argument(
         "--at",
         metavar="LOCAL",

@@ -10,7 +10,11 @@ from gateway.errors import Mistaken
 from gateway.interfaces import operations
 from gateway.interfaces.cli.jobs.arguments import ALIASES, CHANGES
 
+_TIMING = ("cron", "every_minutes", "at", "on", "zone", "late", "urgent")
 _OF_RULES = ("times", "rule", "skip", "starts", "until", "count", "place")
+_OF_RUNS = ("title", "to", "model", "tools", "skills", "aware", "day_usd", "pause_after", "gate")
+_WAYS = (*_TIMING, *_OF_RULES, *_OF_RUNS)
+"""Options that the operations know by the same names."""
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -60,25 +64,7 @@ def _ask_to_change(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _ask_for_ways(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "title": arguments.title,
-        "cron": arguments.cron,
-        "every_minutes": arguments.every,
-        "at": arguments.at,
-        "on": arguments.on,
-        **{name: getattr(arguments, name) for name in _OF_RULES},
-        "zone": arguments.zone,
-        "late": arguments.late,
-        "urgent": arguments.urgent,
-        "to": arguments.to,
-        "model": arguments.model,
-        "tools": arguments.tools,
-        "skills": arguments.skills,
-        "aware": arguments.aware,
-        "day_usd": arguments.day_usd,
-        "pause_after": arguments.pause_after,
-        "gate": arguments.gate,
-    }
+    return {name: getattr(arguments, name) for name in _WAYS}
 
 
 def _ask_for_work(arguments: argparse.Namespace) -> dict[str, Any]:
