@@ -243,10 +243,16 @@ def _spell(runs: Sequence[Run]) -> str:
     return "".join(run.text for run in _spell_out(runs, shown=_NO_LINK))
 
 
-def _trim(text: str, entities: Iterable[Entity]) -> Page:
-    """Trim blanks at both ends, as Telegram does, and shift the entities."""
+def _trim(text: str, entities: Sequence[Entity]) -> Page:
+    """Trim blanks at both ends, as Telegram does, and shift the entities.
+
+    Telegram keeps blanks from the first entity on, so code keeps the indentation of its first line.
+    """
     left = len(text) - len(text.lstrip())
-    text = text.strip()
+    first = min((entity.offset for entity in entities), default=left)
+    if first < left:
+        left = max(first, text.rfind("\n", 0, left) + 1)
+    text = text[left:].rstrip()
     end = count_units(text)
     kept: list[Entity] = []
     for entity in entities:

@@ -120,7 +120,8 @@ def _clean_entities(text: str, parameters: Json, key: str) -> list[Json]:
     entities = [entity for entity in given if _check(text, length, entity)]
     entities.sort(key=lambda entity: (int(entity["offset"]), -int(entity["length"])))
     del entities[ENTITY_LIMIT:]
-    if text != text.strip():
+    is_marked = bool(entities) and entities[0]["offset"] == 0  # such blanks stay, as in TDLib
+    if text != (text.rstrip() if is_marked else text.strip()):
         raise Refusal(400, "Bad Request: this emulator takes no text with blanks at its ends")
     return entities
 

@@ -117,9 +117,15 @@ def test_markup_around_nothing_is_shown_raw() -> None:
 
 
 def test_blanks_at_the_ends_are_cut_and_entities_stay_in_place() -> None:
+    page = render("&nbsp; x\n```\n  y\n```\n**z** &nbsp;")
+    assert page.text == "x\n\n  y\n\nz"
+    assert marked(page) == [("pre", "  y"), ("bold", "z")]
+
+
+def test_code_at_the_start_keeps_the_indentation_of_its_first_line() -> None:
     page = render("```\n\n  x\n```\n**y**")
-    assert page.text == "x\n\ny"
-    assert marked(page) == [("pre", "x"), ("bold", "y")]
+    assert page.text == "  x\n\ny"
+    assert marked(page) == [("pre", "  x"), ("bold", "y")]
 
 
 def test_beyond_a_hundred_entities_words_stay_and_looks_go() -> None:
