@@ -30,7 +30,7 @@ from adapters.toolkit.media_types import kind_of as kind_of
 from adapters.toolkit.media_types import summary_of as summary_of
 from adapters.toolkit.optional_modules import leaving_out
 from adapters.toolkit.options import Options
-from adapters.toolkit.split import split_markdown
+from adapters.toolkit.split import close_code, split_markdown
 from adapters.toolkit.text import (
     Json,
     count_units,
@@ -68,6 +68,7 @@ __all__ = [
     "ShownContents",
     "Style",
     "Table",
+    "close_code",
     "count_units",
     "draw",
     "fit",

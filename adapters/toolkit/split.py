@@ -75,6 +75,15 @@ def split_markdown(text: str, *, limit: int, measure: Callable[[str], int]) -> t
     return tuple(parts)
 
 
+def close_code(text: str) -> str:
+    """Close a code block that is open at the end of a text, so that more can follow it."""
+    fence = _survey(text).fences[-1]
+    if fence is None:
+        return text
+    gap = "" if text.endswith("\n") else "\n"
+    return f"{text}{gap}{fence.quote}{' ' * fence.indent}{fence.mark}"
+
+
 def _survey(text: str) -> _Source:
     """Find the code blocks."""
     borders: list[int] = [0]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from adapters.toolkit import close_code
 from agent_core.agent import UNKNOWN_OUTCOME, ActiveTurn
 from agent_core.agent.quotas import day_of
 from agent_core.errors import AgentBroken
@@ -114,21 +115,22 @@ def describe_refusal(error: Exception) -> str:
 
 
 def describe_ending(ended: TurnEnded, tools: Sequence[str], reader: Reader) -> str:
-    """Return the text of an answer, with a note on how its turn ended."""
+    """Return the text of an answer, with a note on how its turn ended. More notes may follow."""
+    text = close_code(ended.text)
     if ended.ending == "answered":
-        return general.note_cut(ended.text, ended.reason) if ended.reason else ended.text
+        return general.note_cut(text, ended.reason) if ended.reason else text
     if ended.ending == "stopped":
-        return general.describe_stop(ended.text, tools)
+        return general.describe_stop(text, tools)
     if ended.quota:
-        return usage.describe_limit(ended.quota, ended.text, reader)
+        return usage.describe_limit(ended.quota, text, reader)
     if ended.ending == "exhausted":
-        return general.describe_limit(ended.reason, ended.text)
+        return general.describe_limit(ended.reason, text)
     if ended.ending == "refused":
         note = general.describe_refusal(ended.reason)
     else:
         detail = ended.detail if reader.is_owner else ""
         note = general.describe_failure(ended.reason, detail=detail)
-    return f"{ended.text}\n\n{note}" if ended.text else note
+    return f"{text}\n\n{note}" if text else note
 
 
 def note_cheap_model(

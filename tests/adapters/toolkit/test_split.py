@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from adapters.toolkit.split import split_markdown
+from adapters.toolkit.split import close_code, split_markdown
 from tests.adapters.markdown_texts import MARKDOWN
 
 FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(?:`{3,}|~{3,}).*$", re.MULTILINE)
@@ -56,6 +56,21 @@ def test_no_grapheme_is_cut(letters: list[str]) -> None:
         assert "".join(rest[:taken]) == part
         rest = rest[taken:]
     assert not rest
+
+
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [
+        ("plain", "plain"),
+        ("```\nx\n```", "```\nx\n```"),
+        ("```py\nx =", "```py\nx =\n```"),
+        ("````\n```\n", "````\n```\n````"),
+        ("> ~~~\n> x", "> ~~~\n> x\n> ~~~"),
+        ("- a\n\n  ```\n  x", "- a\n\n  ```\n  x\n  ```"),
+    ],
+)
+def test_code_that_is_open_at_the_end_is_closed(text: str, closed: str) -> None:
+    assert close_code(text) == closed
 
 
 def test_a_text_that_fits_is_unchanged() -> None:

@@ -3,7 +3,9 @@
 import pytest
 
 from adapters.toolkit import split_markdown
-from gateway.turns.answer_text import SentTexts, cut_broken, leave_out
+from agent_core.events import Ending, TurnEnded
+from gateway.texts.usage import Reader
+from gateway.turns.answer_text import SentTexts, cut_broken, describe_ending, leave_out
 
 
 @pytest.mark.parametrize(
@@ -69,3 +71,20 @@ def test_a_code_block_in_several_messages_is_left_out() -> None:
         assert leave_out(f"{answer}\n\nOne more.", parts) == "One more.", parts
     broken = "```\none\ntwo\nthree\n```\n\nOne more."
     assert leave_out(broken, ["```\none\ntwo\n```"]) == broken
+
+
+@pytest.mark.parametrize(
+    ("ending", "reason", "note"),
+    [
+        ("stopped", "", "(Stopped.)"),
+        ("exhausted", "steps", "steps"),
+        ("failed", "model_busy", "overloaded"),
+        ("answered", "length", "length limit"),
+    ],
+)
+def test_a_note_on_the_ending_is_no_code(ending: Ending, reason: str, note: str) -> None:
+    ended = TurnEnded(ending=ending, text="So:\n\n```py\nx =", reason=reason)
+    told = describe_ending(ended, [], Reader(zone="UTC", now=0, is_owner=True))
+    code, _, rest = told.partition("\n```\n\n")
+    assert code == "So:\n\n```py\nx ="
+    assert note in rest
