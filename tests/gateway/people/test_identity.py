@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from adapters.messages import InboundMessage, Sender
 from agent_core.ids import InboxId
 from agent_core.state.engine.database import Database
 from agent_core.state.people import people
-from agent_core.state.people.people import NewAccount
+from agent_core.state.people.people import NewAccount, Person
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.people import Access
 from gateway.people.admission import approve, new_claim_code, slug_of
@@ -37,16 +38,6 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     opened = await open_database(tmp_path / "state.db")
     yield opened
     await opened.close()
-
-
-@pytest.fixture
-def time() -> Time:
-    return Time()
-
-
-@pytest.fixture
-def meet(database: Database, time: Time) -> Callable[..., Identity]:
-    return lambda *allow: Identity(database, Access(allow), time)
 
 
 OWNED = "you're now the owner"
@@ -74,134 +65,143 @@ def code_in(row: OutboxRow | None) -> str:
     return found[0]
 
 
-async def claim_code(database: Database, time: Time) -> str:
-    return await database.write("code", lambda c: new_claim_code(c, now=time.now))
+@dataclass(frozen=True)
+class Rig:
+    """The identity of a running gateway, and accounts that write to it, mostly Ana's."""
+
+    database: Database
+    time: Time
+    identity: Identity
+
+    def restart(self, *allow: str) -> "Rig":
+        """Return the gateway after a restart with this allowlist."""
+        identity = Identity(self.database, Access(allow), self.time)
+        return replace(self, identity=identity)
+
+    async def identify(
+        self, user_id: str = "5", platform: str = "telegram", *, name: str = "Ana"
+    ) -> Person | None:
+        return await self.identity.identify(platform, sender(user_id, name))
+
+    async def stranger(self, number: int = 1, *, is_direct: bool = True) -> OutboxRow | None:
+        """Return the reply to a message of Ana, whom nobody knows."""
+        said = message(is_direct=is_direct)
+        return await self.identity.handle_stranger("telegram", said, InboxId(number))
+
+    async def claim_code(self) -> str:
+        return await self.database.write("code", lambda c: new_claim_code(c, now=self.time.now))
+
+    async def claim(self, code: str, user_id: str = "5") -> str:
+        row = await self.identity.claim("telegram", message(user_id), InboxId(1), code)
+        return row.body if row else ""
+
+    async def guess(self, times: int, user_id: str = "5") -> None:
+        for number in range(times):
+            await self.claim(f"AAAA-AAA{number + 2}", user_id)
+
+    async def approve(self, code: str) -> Person | None:
+        return await self.database.write(
+            "approve", lambda c: approve(c, code, "UTC", self.time.now)
+        )
 
 
-async def claim(identity: Identity, code: str, user_id: str = "5") -> str:
-    row = await identity.claim("telegram", message(user_id), InboxId(1), code)
-    return row.body if row else ""
+@pytest.fixture
+def rig(database: Database) -> Rig:
+    time = Time()
+    return Rig(database, time, Identity(database, Access(()), time))
 
 
-async def test_nobody_is_known_by_default(meet: Callable[..., Identity]) -> None:
-    assert await meet().identify("telegram", sender()) is None
+async def test_nobody_is_known_by_default(rig: Rig) -> None:
+    assert await rig.identify() is None
 
 
-async def test_an_account_on_the_allowlist_keeps_its_person(
-    meet: Callable[..., Identity],
-) -> None:
-    identity = meet("telegram:5")
-    first = await identity.identify("telegram", sender())
-    identity.forget_known()
+async def test_an_account_on_the_allowlist_keeps_its_person(rig: Rig) -> None:
+    rig = rig.restart("telegram:5")
+    first = await rig.identify()
+    rig.identity.forget_known()
     assert first
-    assert first == await identity.identify("telegram", sender(name="Ana Maria"))
+    assert first == await rig.identify(name="Ana Maria")
     assert first.role == "member"
-    assert await identity.identify("telegram", sender("6")) is None
-    assert await identity.identify("discord", sender("5")) is None
+    assert await rig.identify("6") is None
+    assert await rig.identify("5", "discord") is None
 
 
-async def test_an_account_removed_from_the_allowlist_is_a_stranger(
-    meet: Callable[..., Identity],
-) -> None:
-    ana = await meet("telegram:5").identify("telegram", sender())
-    assert await meet().identify("telegram", sender()) is None
-    assert await meet("telegram:5").identify("telegram", sender()) == ana
+async def test_an_account_removed_from_the_allowlist_is_a_stranger(rig: Rig) -> None:
+    ana = await rig.restart("telegram:5").identify()
+    assert await rig.restart().identify() is None
+    assert await rig.restart("telegram:5").identify() == ana
 
 
-async def test_an_account_approved_by_code_stays_without_the_allowlist(
-    meet: Callable[..., Identity], database: Database, time: Time
-) -> None:
-    listed = meet("telegram:5")
-    ana = await listed.identify("telegram", sender())
-    assert OWNED in await claim(listed, await claim_code(database, time))
-    again = await meet().identify("telegram", sender())
+async def test_an_account_approved_by_code_stays_without_the_allowlist(rig: Rig) -> None:
+    listed = rig.restart("telegram:5")
+    ana = await listed.identify()
+    assert OWNED in await listed.claim(await rig.claim_code())
+    again = await rig.restart().identify()
     assert ana
     assert again
     assert (again.id, again.role) == (ana.id, "owner")
 
 
-async def test_a_star_lets_everybody_in_each_as_a_person_of_their_own(
-    meet: Callable[..., Identity],
-) -> None:
-    identity = meet("*")
-    ana = await identity.identify("telegram", sender("5", "Ana"))
-    other = await identity.identify("telegram", sender("6", "Ana"))
+async def test_a_star_lets_everybody_in_each_as_a_person_of_their_own(rig: Rig) -> None:
+    rig = rig.restart("*")
+    ana = await rig.identify("5", name="Ana")
+    other = await rig.identify("6", name="Ana")
     assert ana
     assert other
     assert ana.id != other.id
     assert (ana.slug, other.slug) == ("ana", "ana-2")
 
 
-async def test_two_first_messages_at_once_make_one_person(
-    meet: Callable[..., Identity], database: Database
-) -> None:
-    identity = meet("*")
-    first, second = await asyncio.gather(
-        identity.identify("telegram", sender()), identity.identify("telegram", sender())
-    )
+async def test_two_first_messages_at_once_make_one_person(rig: Rig) -> None:
+    rig = rig.restart("*")
+    first, second = await asyncio.gather(rig.identify(), rig.identify())
     assert first == second
-    assert len(await database.read(people.list_all)) == 1
+    assert len(await rig.database.read(people.list_all)) == 1
 
 
-async def test_the_local_console_is_the_owners(meet: Callable[..., Identity]) -> None:
-    owner = await meet().identify("console", sender("local"))
+async def test_the_local_console_is_the_owners(rig: Rig) -> None:
+    owner = await rig.identify("local", "console")
     assert owner
     assert owner.is_owner
 
 
-async def test_a_claim_joins_the_account_to_the_owner_of_the_console(
-    meet: Callable[..., Identity], database: Database, time: Time
-) -> None:
-    identity = meet()
-    owner = await identity.identify("console", sender("local"))
+async def test_a_claim_joins_the_account_to_the_owner_of_the_console(rig: Rig) -> None:
+    owner = await rig.identify("local", "console")
     assert owner
-    assert OWNED in await claim(identity, await claim_code(database, time))
-    known = await identity.identify("telegram", sender())
+    assert OWNED in await rig.claim(await rig.claim_code())
+    known = await rig.identify()
     assert known
     assert known.id == owner.id
 
 
-async def test_a_claim_code_works_once(
-    meet: Callable[..., Identity], database: Database, time: Time
-) -> None:
-    identity = meet()
-    code = await claim_code(database, time)
-    assert OWNED in await claim(identity, code.lower().replace("-", " "))
-    assert await claim(identity, code, "6") == general.CODE_INVALID()
-    assert await identity.identify("telegram", sender("6")) is None
+async def test_a_claim_code_works_once(rig: Rig) -> None:
+    code = await rig.claim_code()
+    assert OWNED in await rig.claim(code.lower().replace("-", " "))
+    assert await rig.claim(code, "6") == general.CODE_INVALID()
+    assert await rig.identify("6") is None
 
 
-async def test_a_claim_code_expires_and_a_newer_one_ends_it(
-    meet: Callable[..., Identity], database: Database, time: Time
-) -> None:
-    identity = meet()
-    replaced = await claim_code(database, time)
-    current = await claim_code(database, time)
-    assert await claim(identity, replaced) == general.CODE_INVALID()
-    time.now += 24 * HOUR
-    assert await claim(identity, current) == general.CODE_INVALID()
+async def test_a_claim_code_expires_and_a_newer_one_ends_it(rig: Rig) -> None:
+    replaced = await rig.claim_code()
+    current = await rig.claim_code()
+    assert await rig.claim(replaced) == general.CODE_INVALID()
+    rig.time.now += 24 * HOUR
+    assert await rig.claim(current) == general.CODE_INVALID()
 
 
-async def test_guessing_is_stopped_even_for_the_right_code(
-    meet: Callable[..., Identity], database: Database, time: Time
-) -> None:
-    identity = meet()
-    code = await claim_code(database, time)
+async def test_guessing_is_stopped_even_for_the_right_code(rig: Rig) -> None:
+    code = await rig.claim_code()
     for number in range(4):
-        assert await claim(identity, f"AAAA-AAA{number + 2}") == general.CODE_INVALID()
-    assert await claim(identity, "AAAA-AAA6") == general.CODE_BLOCKED()
-    assert await claim(identity, code) == ""
-    assert OWNED in await claim(identity, code, "6")
+        assert await rig.claim(f"AAAA-AAA{number + 2}") == general.CODE_INVALID()
+    assert await rig.claim("AAAA-AAA6") == general.CODE_BLOCKED()
+    assert await rig.claim(code) == ""
+    assert OWNED in await rig.claim(code, "6")
 
 
-async def test_the_use_of_codes_is_audited(
-    meet: Callable[..., Identity], database: Database, time: Time
-) -> None:
-    identity = meet()
-    for number in range(5):
-        await claim(identity, f"AAAA-AAA{number + 2}", "6")
-    await claim(identity, await claim_code(database, time))
-    stored = await database.read(
+async def test_the_use_of_codes_is_audited(rig: Rig) -> None:
+    await rig.guess(5, "6")
+    await rig.claim(await rig.claim_code())
+    stored = await rig.database.read(
         lambda c: c.execute("SELECT person_id, actor, action FROM audit").fetchall()
     )
     assert stored == [
@@ -210,172 +210,139 @@ async def test_the_use_of_codes_is_audited(
     ]
 
 
-async def test_a_restart_forgets_no_wrong_code(
-    meet: Callable[..., Identity], database: Database, time: Time
-) -> None:
-    code = await claim_code(database, time)
-    for number in range(5):
-        await claim(meet(), f"AAAA-AAA{number + 2}")
-    assert await claim(meet(), code) == ""
-    assert OWNED in await claim(meet(), code, "6")
+async def test_a_restart_forgets_no_wrong_code(rig: Rig) -> None:
+    code = await rig.claim_code()
+    for _ in range(5):
+        await rig.restart().guess(1)
+    assert await rig.restart().claim(code) == ""
+    assert OWNED in await rig.restart().claim(code, "6")
 
 
-async def test_guessing_codes_causes_silence_for_a_while(
-    meet: Callable[..., Identity], time: Time
-) -> None:
-    identity = meet()
-    for number in range(5):
-        await claim(identity, f"AAAA-AAA{number + 2}")
-    assert await identity.handle_stranger("telegram", message(), InboxId(2)) is None
-    time.now += 600_000
-    assert await identity.handle_stranger("telegram", message(), InboxId(3))
+async def test_guessing_codes_causes_silence_for_a_while(rig: Rig) -> None:
+    await rig.guess(5)
+    assert await rig.stranger(2) is None
+    rig.time.now += 600_000
+    assert await rig.stranger(3)
 
 
-async def test_a_code_shown_in_a_room_is_revoked_even_by_an_ignored_account(
-    meet: Callable[..., Identity], database: Database, time: Time
-) -> None:
-    identity = meet()
-    code = await claim_code(database, time)
-    for number in range(5):
-        await claim(identity, f"AAAA-AAA{number + 2}")
+async def test_a_code_shown_in_a_room_is_revoked_even_by_an_ignored_account(rig: Rig) -> None:
+    code = await rig.claim_code()
+    await rig.guess(5)
     shown = message(is_direct=False)
-    assert await identity.claim("telegram", shown, InboxId(7), code) is None
-    assert await claim(identity, code, "6") == general.CODE_INVALID()
+    assert await rig.identity.claim("telegram", shown, InboxId(7), code) is None
+    assert await rig.claim(code, "6") == general.CODE_INVALID()
 
 
-async def test_linked_accounts_have_access_while_one_is_allowed(
-    meet: Callable[..., Identity], database: Database
-) -> None:
-    ana = await meet("telegram:5").identify("telegram", sender())
+async def test_linked_accounts_have_access_while_one_is_allowed(rig: Rig) -> None:
+    ana = await rig.restart("telegram:5").identify()
     assert ana
     added = NewAccount(platform="discord", user_id="7", display_name="Ana", admitted_by="list")
-    await database.write("add", lambda c: people.attach_account(c, added, person_id=ana.id, now=0))
-    assert await meet("telegram:5").identify("discord", sender("7")) == ana
-    assert await meet().identify("discord", sender("7")) is None
+    await rig.database.write(
+        "add", lambda c: people.attach_account(c, added, person_id=ana.id, now=0)
+    )
+    assert await rig.restart("telegram:5").identify("7", "discord") == ana
+    assert await rig.restart().identify("7", "discord") is None
 
 
-async def test_a_person_read_during_a_change_is_not_cached(
-    meet: Callable[..., Identity], database: Database
-) -> None:
-    identity = meet("telegram:5")
-    await identity.identify("telegram", sender())
-    identity.forget_known()
-    reading = asyncio.create_task(identity.identify("telegram", sender()))
+async def test_a_person_read_during_a_change_is_not_cached(rig: Rig) -> None:
+    rig = rig.restart("telegram:5")
+    await rig.identify()
+    rig.identity.forget_known()
+    reading = asyncio.create_task(rig.identify())
     await asyncio.sleep(0)
-    identity.forget_known()
+    rig.identity.forget_known()
     await reading
-    assert not identity.is_known("telegram", sender())
+    assert not rig.identity.is_known("telegram", sender())
 
 
-async def test_guessing_is_allowed_again_after_the_pause(
-    meet: Callable[..., Identity], database: Database, time: Time
-) -> None:
-    identity = meet()
-    code = await claim_code(database, time)
-    for number in range(5):
-        await claim(identity, f"AAAA-AAA{number + 2}")
-    time.now += 600_000
-    assert await claim(identity, "AAAA-AAA7") == general.CODE_INVALID()
-    assert OWNED in await claim(identity, code)
+async def test_guessing_is_allowed_again_after_the_pause(rig: Rig) -> None:
+    code = await rig.claim_code()
+    await rig.guess(5)
+    rig.time.now += 600_000
+    assert await rig.claim("AAAA-AAA7") == general.CODE_INVALID()
+    assert OWNED in await rig.claim(code)
 
 
-async def test_a_code_is_not_taken_where_others_read_it(
-    meet: Callable[..., Identity], database: Database, time: Time
-) -> None:
-    identity = meet()
-    code = await claim_code(database, time)
-    row = await identity.claim("telegram", message(is_direct=False), InboxId(1), code)
+async def test_a_code_is_not_taken_where_others_read_it(rig: Rig) -> None:
+    code = await rig.claim_code()
+    row = await rig.identity.claim("telegram", message(is_direct=False), InboxId(1), code)
     assert row
     assert row.body == general.CLAIM_IN_GROUP()
-    assert await identity.identify("telegram", sender()) is None
-    assert await claim(identity, code, "6") == general.CODE_INVALID(), "others have read it"
+    assert await rig.identify() is None
+    assert await rig.claim(code, "6") == general.CODE_INVALID(), "others have read it"
 
 
-async def test_a_room_can_be_talked_full_of_codes_only_so_often(
-    meet: Callable[..., Identity],
-) -> None:
-    identity = meet()
+async def test_a_room_can_be_talked_full_of_codes_only_so_often(rig: Rig) -> None:
     said = [
-        await identity.claim("telegram", message(is_direct=False), InboxId(number), "AAAA-AAAA")
+        await rig.identity.claim("telegram", message(is_direct=False), InboxId(number), "AAAA-AAAA")
         for number in range(8)
     ]
     assert [row is not None for row in said] == [True] * 5 + [False] * 3
 
 
-async def test_a_member_with_a_conversation_of_their_own_keeps_it_when_they_claim(
-    meet: Callable[..., Identity], database: Database, time: Time
-) -> None:
-    identity = meet("telegram:5")
-    console = await identity.identify("console", sender("local"))
-    ana = await identity.identify("telegram", sender())
-    assert OWNED in await claim(identity, await claim_code(database, time))
-    claimed = await identity.identify("telegram", sender())
+async def test_a_member_with_a_conversation_of_their_own_keeps_it_when_they_claim(rig: Rig) -> None:
+    rig = rig.restart("telegram:5")
+    console = await rig.identify("local", "console")
+    ana = await rig.identify()
+    assert OWNED in await rig.claim(await rig.claim_code())
+    claimed = await rig.identify()
     assert console
     assert ana
     assert claimed
     assert (claimed.id, claimed.is_owner) == (ana.id, True)
-    assert (await identity.identify("console", sender("local"))) == console
+    assert (await rig.identify("local", "console")) == console
 
 
-async def test_a_stranger_gets_the_instructions_once_an_hour(
-    meet: Callable[..., Identity], time: Time
-) -> None:
-    identity = meet()
-    await identity.identify("console", sender("local"))
-    reported = await identity.handle_stranger("telegram", message(), InboxId(1))
+async def test_a_stranger_gets_the_instructions_once_an_hour(rig: Rig) -> None:
+    await rig.identify("local", "console")
+    reported = await rig.stranger(1)
     assert code_in(reported)
-    assert await identity.handle_stranger("telegram", message(), InboxId(2)) is None
-    time.now += HOUR
-    assert await identity.handle_stranger("telegram", message(), InboxId(3))
+    assert await rig.stranger(2) is None
+    rig.time.now += HOUR
+    assert await rig.stranger(3)
 
 
-async def test_a_stranger_in_a_room_gets_silence(meet: Callable[..., Identity]) -> None:
-    row = await meet().handle_stranger("telegram", message(is_direct=False), InboxId(1))
+async def test_a_stranger_in_a_room_gets_silence(rig: Rig) -> None:
+    row = await rig.stranger(1, is_direct=False)
     assert row is None
 
 
-async def test_without_an_owner_a_stranger_is_told_to_claim(meet: Callable[..., Identity]) -> None:
-    reported = await meet().handle_stranger("telegram", message(), InboxId(1))
+async def test_without_an_owner_a_stranger_is_told_to_claim(rig: Rig) -> None:
+    reported = await rig.stranger(1)
     assert reported
     assert "/claim" in reported.body
 
 
-async def test_an_approved_code_lets_exactly_its_account_in(
-    meet: Callable[..., Identity], database: Database, time: Time
-) -> None:
-    identity = meet()
-    await identity.identify("console", sender("local"))
-    code = code_in(await identity.handle_stranger("telegram", message(), InboxId(1)))
-    approved = await database.write("approve", lambda c: approve(c, code, "UTC", time.now))
+async def test_an_approved_code_lets_exactly_its_account_in(rig: Rig) -> None:
+    await rig.identify("local", "console")
+    code = code_in(await rig.stranger(1))
+    approved = await rig.approve(code)
     assert approved
     assert approved.name == "Ana"
-    ana = await identity.identify("telegram", sender())
+    ana = await rig.identify()
     assert ana
     assert ana.role == "member"
-    assert await identity.identify("telegram", sender("6")) is None
-    assert await database.write("again", lambda c: approve(c, code, "UTC", time.now)) is None
+    assert await rig.identify("6") is None
+    assert await rig.approve(code) is None
 
 
-async def test_a_claim_code_approves_nobody_and_a_pairing_code_claims_nothing(
-    meet: Callable[..., Identity], database: Database, time: Time
-) -> None:
-    identity = meet()
-    await identity.identify("console", sender("local"))
-    pairing = code_in(await identity.handle_stranger("telegram", message(), InboxId(1)))
-    claiming = await claim_code(database, time)
-    assert await database.write("a", lambda c: approve(c, claiming, "UTC", time.now)) is None
-    assert await claim(identity, pairing) == general.CODE_INVALID()
+async def test_a_claim_code_approves_nobody_and_a_pairing_code_claims_nothing(rig: Rig) -> None:
+    await rig.identify("local", "console")
+    pairing = code_in(await rig.stranger(1))
+    claiming = await rig.claim_code()
+    assert await rig.approve(claiming) is None
+    assert await rig.claim(pairing) == general.CODE_INVALID()
 
 
-async def test_codes_are_stored_as_hashes_only(database: Database, time: Time) -> None:
-    code = await claim_code(database, time)
-    stored = await database.read(lambda c: c.execute("SELECT * FROM link_codes").fetchall())
+async def test_codes_are_stored_as_hashes_only(rig: Rig) -> None:
+    code = await rig.claim_code()
+    stored = await rig.database.read(lambda c: c.execute("SELECT * FROM link_codes").fetchall())
     assert code not in str(stored)
     assert hash_code(code) in str(stored)
 
 
-async def test_known_people_do_not_pile_up_in_memory(database: Database, time: Time) -> None:
-    identity = Identity(database, Access(("*",)), time, most_known=3)
+async def test_known_people_do_not_pile_up_in_memory(database: Database) -> None:
+    identity = Identity(database, Access(("*",)), Time(), most_known=3)
     for number in range(10):
         await identity.identify("telegram", sender(str(number)))
     assert len(identity._known) == 3
