@@ -6,8 +6,13 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import CallId, PersonId, TurnId
+from agent_core.memory.archive import undo
+from agent_core.memory.archive.entries import parse_id
+from agent_core.memory.archive.history import ArchiveHistory, load_archive_history
 from agent_core.memory.archive.tool import ArchiveTool
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import archive, ledger
+from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.people import people
 from agent_core.state.people.people import Kind, Person
 from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
@@ -93,6 +98,40 @@ class Caller:
         """Keep an entry; the name by which the tool calls it."""
         done = await self("insert", text=text, tags=list(tags))
         return done.text.removeprefix("Kept as ").partition(".")[0]
+
+    async def rows(self) -> list[LedgerEntry]:
+        """Return the changes of the archive."""
+        person_id = self._dialogue.person.id
+        return await self._database.read(
+            lambda c: ledger.find_entries(c, person_id=person_id, target="archive")
+        )
+
+    async def texts(self) -> list[str]:
+        """Return the words of all entries."""
+        person_id = self._dialogue.person.id
+        known = await self._database.read(lambda c: archive.list_known(c, person_id=person_id))
+        found = await self._database.read(
+            lambda c: [archive.find(c, person_id=person_id, archive_id=one) for one in known]
+        )
+        return [entry.text for entry in found if entry]
+
+    async def take_back(self, row: LedgerEntry) -> LedgerEntry:
+        """Undo one change."""
+        person_id, origin = self._dialogue.person.id, Origin(actor="house", now=BEGIN)
+        return await self._database.write(
+            "undo",
+            lambda c: undo.undo_archive_change(c, person_id=person_id, row=row, origin=origin),
+        )
+
+    async def history(self, name: str) -> ArchiveHistory:
+        """Return what became of an entry."""
+        person_id, archive_id = self._dialogue.person.id, parse_id(name)
+        assert archive_id
+        found = await self._database.read(
+            lambda c: load_archive_history(c, person_id=person_id, archive_id=archive_id)
+        )
+        assert found
+        return found
 
     async def search(self, query: str = "", **rest: object) -> str:
         return (await self("search", query=query, **rest)).text

@@ -14,7 +14,6 @@ from agent_core.memory.archive.tool import PAGE, ArchiveTool
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveFilter
-from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.tools.results import RESULT_LIMIT
 from tests.agent_core.memory.archive.conftest import BEGIN, DAY, Caller, meet
 from tests.agent_core.state.rows import Dialogue
@@ -24,12 +23,6 @@ NAME = re.compile(r"\[([0-9a-z]+)\]")
 
 def names(text: str) -> list[str]:
     return NAME.findall(text)
-
-
-async def list_rows(database: Database, dialogue: Dialogue) -> list[LedgerEntry]:
-    return await database.read(
-        lambda c: ledger.find_entries(c, person_id=dialogue.person.id, target="archive")
-    )
 
 
 def test_the_tool_is_cheap_idempotent_and_has_a_strict_schema(database: Database) -> None:
@@ -153,7 +146,7 @@ async def test_an_update_changes_words_tags_or_both(call: Caller) -> None:
         await call("update", id=name, text="Lang repairs the boiler ")
 
 
-async def test_what_is_deleted_is_gone_from_the_index_too(call: Caller, database: Database) -> None:
+async def test_what_is_deleted_is_gone_from_the_index_too(call: Caller) -> None:
     name = await call.keep("Huber repairs the boiler", "house")
     assert (await call("delete", id=name)).text == f"Deleted {name}."
     assert "Nothing found" in await call.search("Huber")
@@ -163,12 +156,12 @@ async def test_what_is_deleted_is_gone_from_the_index_too(call: Caller, database
 
 
 async def test_every_change_is_a_row_of_the_ledger_with_its_ground(
-    call: Caller, database: Database, ann: Dialogue
+    call: Caller, ann: Dialogue
 ) -> None:
     name = await call.keep("Tea", "drinks")
     await call("update", id=name, text="Green tea")
     await call("delete", id=name)
-    rows = await list_rows(database, ann)
+    rows = await call.rows()
     assert [(row.change.operation, row.change.before, row.change.after) for row in rows] == [
         ("add", None, "[drinks] Tea"),
         ("replace", "[drinks] Tea", "[drinks] Green tea"),
@@ -180,9 +173,7 @@ async def test_every_change_is_a_row_of_the_ledger_with_its_ground(
     assert call.changed == [ann.person.id] * 3
 
 
-async def test_a_repeated_call_changes_nothing_more_and_answers_the_same(
-    call: Caller, database: Database, ann: Dialogue
-) -> None:
+async def test_a_repeated_call_changes_nothing_more_and_answers_the_same(call: Caller) -> None:
     name = await call.keep("Tea")
     for arguments in (
         {"action": "insert", "text": "Milk", "tags": ["drinks"]},
@@ -192,7 +183,7 @@ async def test_a_repeated_call_changes_nothing_more_and_answers_the_same(
         context = call.context(await call.begin())
         once = await call.tool.run(arguments, context)
         assert await call.tool.run(arguments, context) == once
-    assert len(await list_rows(database, ann)) == 4
+    assert len(await call.rows()) == 4
     assert len(names(await call.search())) == 1
 
 
