@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from adapters.messages import Button, ButtonPress
-from adapters.telegram.payloads import MOST_BUTTONS, lay_out, read_key
+from adapters.telegram.payloads import lay_out, read_key
 from adapters.telegram.receive import pack, receive
-from tests.adapters.rig import until
 from tests.adapters.telegram.rig import ANNA, Rig, to
 from tests.adapters.telegram.updates import ANNA as PERSON
 from tests.adapters.telegram.updates import BOT, GROUP, ME, PRIVATE
@@ -82,29 +81,10 @@ def test_the_longest_key_fits_and_is_read_again() -> None:
     assert read_key(key.data) == "k" * 40
 
 
-async def test_the_promised_number_of_buttons_is_accepted(rig: Rig) -> None:
-    assert rig.adapter.most_buttons == MOST_BUTTONS
-    many = tuple(Button(key=f"k{n}", label=f"{n}") for n in range(MOST_BUTTONS))
-    await rig.adapter.send(replace(to(ANNA, "Which?"), buttons=many))
-    (shown,) = rig.api.messages(ANNA)
-    assert shown.labels == [str(n) for n in range(MOST_BUTTONS)]
-
-
 async def test_styles_are_sent_to_telegram(rig: Rig) -> None:
     await rig.adapter.send(replace(to(ANNA, "Sure?"), buttons=(YES, NO, LATER)))
     (shown,) = rig.api.messages(ANNA)
     assert [key.get("style") for key in shown.keyboard[0]] == ["success", "danger", None]
-
-
-async def test_a_press_is_answered_only_once_it_is_stored(rig: Rig) -> None:
-    await rig.adapter.send(replace(to(ANNA, "Sure?"), buttons=(YES, NO)))
-    rig.inlet.refusals = 2
-    answered: list[int] = []
-    rig.inlet.before = lambda: answered.append(len(rig.api.world.answered))
-    await rig.api.presses(ANNA, "No")
-    await rig.inlet.receives(1)
-    await until(lambda: len(rig.api.world.answered) == 1)
-    assert answered == [0, 0, 0]
 
 
 @pytest.mark.parametrize(

@@ -13,16 +13,6 @@ from tests.fakes.inlet import FakeInlet
 Known = PlatformMessageId
 
 
-async def test_a_message_whose_answer_was_lost_is_found(rig: Rig) -> None:
-    before = await rig.adapter.send(to(ANNA, "before"))
-    rig.api.fail("sendMessage", kind=faults.LOSE)
-    with pytest.raises(Unsure):
-        await rig.adapter.send(to(ANNA, "**in** doubt"))
-    found = await rig.adapter.find(to(ANNA, "**in** doubt"), [before])
-    assert found == str(rig.api.messages(ANNA)[1].message_id)
-    assert rig.api.messages(ANNA)[1].history == ["in doubt"]
-
-
 async def test_a_new_process_finds_it_among_other_peoples_messages(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:

@@ -10,14 +10,6 @@ from tests.emulators import telegram_faults as faults
 HERE, THERE = to(ANNA, "").address, to(ROOM, "").address
 
 
-async def test_a_message_is_deleted_once(rig: Rig) -> None:
-    sent = await rig.adapter.send(to(ANNA, "oops"))
-    await rig.adapter.delete(HERE, sent)
-    assert rig.api.texts(ANNA) == []
-    await rig.adapter.delete(HERE, sent)
-    await rig.adapter.delete(HERE, PlatformMessageId("99999"))
-
-
 async def test_a_message_too_old_to_delete_is_reported(rig: Rig) -> None:
     sent = await rig.adapter.send(to(ANNA, "old"))
     rig.api.fail("deleteMessage", kind=faults.refused("Bad Request: message can't be deleted"))
