@@ -72,7 +72,6 @@ class TelegramEmulator(LoopbackServer):
             "sendchataction": self._act,
             "setmycommands": self._set_commands,
             "getmycommands": lambda _: self.commands,
-            "getwebhookinfo": self._notify_webhook,
             "deletewebhook": self._delete_webhook,
             "getfile": self.world.file,
             "senddocument": self.deeds.send_document,
@@ -328,14 +327,6 @@ class TelegramEmulator(LoopbackServer):
     def _set_commands(self, parameters: Json) -> bool:
         self.commands = parameters.get("commands") or []
         return True
-
-    def _notify_webhook(self, _: Json) -> Json:
-        pending = len(self.world.updates)
-        return {
-            "url": self.webhook,
-            "has_custom_certificate": False,
-            "pending_update_count": pending,
-        }
 
     def _delete_webhook(self, parameters: Json) -> bool:
         self.webhook = ""

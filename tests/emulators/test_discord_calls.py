@@ -1,6 +1,5 @@
 """discord.py's REST calls to the emulator."""
 
-import asyncio
 import io
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
@@ -9,7 +8,6 @@ import aiohttp
 import discord
 import pytest
 
-from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.emulators.discord_client import ANNA, BEN, Listener, connected
 from tests.emulators.discord_shapes import Sent
@@ -341,35 +339,6 @@ async def test_the_global_limit_is_fifty_a_second(api: DiscordEmulator) -> None:
         assert answers[-1].headers["X-RateLimit-Scope"] == "global"
 
 
-async def test_a_planned_limit_is_waited_for_or_raised(
-    api: DiscordEmulator, anna: discord.DMChannel
-) -> None:
-    api.fail(faults.SEND, kind=faults.LIMIT, times=2, retry_after=0.01, is_global=True)
-    await anna.send("patient")
-    api.fail(faults.SEND, kind=faults.LIMIT, retry_after=3600)
-    with pytest.raises(discord.RateLimited) as caught:
-        await anna.send("not that patient")
-    assert caught.value.retry_after == 3600
-    assert api.texts(anna.id) == ["patient"]
-
-
-async def test_errors_come_as_json_or_as_a_page(
-    api: DiscordEmulator, anna: discord.DMChannel
-) -> None:
-    api.fail(faults.SEND, kind=faults.ERROR, status=403, code=50013, message="Missing Permissions")
-    with pytest.raises(discord.Forbidden, match="Missing Permissions") as forbidden:
-        await anna.send("x")
-    assert forbidden.value.code == 50013
-    api.fail(faults.ANY, kind=faults.ERROR, status=503)
-    with pytest.raises(discord.DiscordServerError, match="<h1>503"):
-        await anna.send("x")
-    api.fail(faults.EDIT, kind=faults.DROP)
-    api.clear_faults()
-    sent = await anna.send("y")
-    await sent.edit(content="z")
-    assert api.texts(anna.id) == ["z"]
-
-
 async def test_hooks_run_before_a_call_and_before_its_response(
     api: DiscordEmulator, anna: discord.DMChannel
 ) -> None:
@@ -385,13 +354,3 @@ async def test_hooks_run_before_a_call_and_before_its_response(
     await anna.send("hello")
     path = f"/channels/{anna.id}/messages"
     assert seen == [("before", path, []), ("after", path, ["hello"])]
-
-
-async def test_a_slow_answer_is_late_but_applied(
-    api: DiscordEmulator, anna: discord.DMChannel
-) -> None:
-    api.fail(faults.SEND, kind=faults.SLOW, seconds=0.2)
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.05):
-            await anna.send("hello")
-    assert api.texts(anna.id) == ["hello"]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any, Self
 
 import aiohttp
@@ -13,8 +12,6 @@ from discord import app_commands
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.emulators.discord_client import ANNA, BEN, Listener, connected
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Planned faults of the emulated Slack, over sockets and HTTP, in and out of process."""
+"""Planned faults of the emulated Slack, over sockets and HTTP."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,41 +14,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.emulators.slack import SlackEmulator
 from tests.emulators.slack_cast import ANNA, Listener, listening
-from tests.emulators.slack_faults import DROP, ERROR, LIMIT, LOSE, SLOW, UNWELL
+from tests.emulators.slack_faults import ERROR, SLOW
 from tests.emulators.slack_post import Unverified
-
-
-async def test_a_lost_answer_was_applied_and_a_dropped_call_was_not(
-    slack: SlackEmulator, web: AsyncWebClient
-) -> None:
-    here = slack.dm(ANNA)
-    slack.fail("chat.postMessage", kind=LOSE)
-    with pytest.raises(aiohttp.ClientError):
-        await web.chat_postMessage(channel=here, text="lost")
-    slack.fail("chat.postMessage", kind=DROP)
-    with pytest.raises(aiohttp.ClientError):
-        await web.chat_postMessage(channel=here, text="dropped")
-    await web.chat_postMessage(channel=here, text="well")
-    assert slack.texts(here) == ["lost", "well"]
-    assert [method for method, _ in slack.calls] == ["chat.postMessage"] * 3
-
-
-async def test_refusals_limits_and_errors_happen_as_often_as_planned(
-    slack: SlackEmulator, web: AsyncWebClient
-) -> None:
-    here = slack.dm(ANNA)
-    seen = []
-    slack.fail("chat.postMessage", kind=ERROR, code="is_archived", times=2)
-    slack.fail("chat.postMessage", kind=LIMIT, retry_after=7)
-    slack.fail("chat.postMessage", kind=UNWELL, status=500)
-    for _ in range(4):
-        with pytest.raises(SlackApiError) as caught:
-            await web.chat_postMessage(channel=here, text="x")
-        response = caught.value.response
-        seen.append((response.status_code, response.headers.get("Retry-After")))
-    assert seen == [(200, None), (200, None), (429, "7"), (500, None)]
-    await web.chat_postMessage(channel=here, text="x")
-    assert slack.texts(here) == ["x"]
 
 
 async def test_a_fault_can_be_of_one_channel_and_an_answer_can_be_slow(
@@ -63,17 +30,6 @@ async def test_a_fault_can_be_of_one_channel_and_an_answer_can_be_slow(
     posting.cancel()
     with pytest.raises(SlackApiError):
         await web.chat_postMessage(channel=slack.channel(), text="x")
-
-
-@pytest.mark.parametrize("reason", ["invalid_auth", "internal_error"])
-async def test_connections_can_be_refused_by_a_code(
-    slack: SlackEmulator, web: AsyncWebClient, reason: str
-) -> None:
-    slack.refuse_sockets(reason)
-    with pytest.raises(SlackApiError, match=reason):
-        await web.apps_connections_open(app_token=slack.app_token)
-    slack.refuse_sockets(None)
-    await web.apps_connections_open(app_token=slack.app_token)
 
 
 async def test_too_many_websockets_is_sent_on_the_socket(
@@ -127,19 +83,6 @@ async def test_http_deliveries_are_signed(slack: SlackEmulator) -> None:
         await slack.post_event(None)
     assert app.events[0]["text"] == "hello"
     assert [message.shown for message in slack.ephemerals(ANNA)] == ["You said status."]
-
-
-async def test_http_retries_are_numbered(slack: SlackEmulator) -> None:
-    slack.after_seconds = 0.05
-    app = Listener(slack, signing_secret=slack.signing_secret)
-    app.refuses = True
-    async with answering(app.app) as url:
-        await slack.post_event(url)
-        await slack.says(ANNA, "hello")
-        await app.bodies_of(4)
-        await slack.post_event(None)
-    assert [number for number, _ in app.retries] == ["", "1", "2", "3"]
-    assert len({body["event_id"] for body in app.bodies}) == 1
 
 
 async def test_an_address_without_a_challenge_response_is_not_used(slack: SlackEmulator) -> None:

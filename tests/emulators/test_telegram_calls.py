@@ -5,18 +5,16 @@ from typing import Any
 
 import aiohttp
 import pytest
-from telegram import Bot, BotCommand, Message, MessageEntity, ReplyParameters
+from telegram import Bot, MessageEntity, ReplyParameters
 from telegram.constants import ChatAction
 from telegram.error import (
     BadRequest,
     EndPointNotFound,
-    Forbidden,
     InvalidToken,
 )
 
 from tests.emulators.telegram import TelegramEmulator
-from tests.emulators.telegram_cast import ANNA, BEN, FORUM
-from tests.emulators.telegram_texts import Refusal
+from tests.emulators.telegram_cast import ANNA, FORUM
 
 # Sending
 
@@ -105,31 +103,7 @@ async def test_a_chat_that_does_not_exist_is_refused(bot: Bot) -> None:
         await bot.send_chat_action("", ChatAction.TYPING)
 
 
-async def test_a_closed_chat_says_why(api: TelegramEmulator, bot: Bot) -> None:
-    api.close_chat(ANNA, Refusal(403, "Forbidden: bot was blocked by the user"))
-    with pytest.raises(Forbidden, match="blocked"):
-        await bot.send_message(ANNA, "hello")
-    await bot.send_message(BEN, "hello")
-
-
-async def test_typing_and_the_menu_are_recorded(api: TelegramEmulator, bot: Bot) -> None:
-    await bot.send_chat_action(ANNA, ChatAction.TYPING)
-    menu = (BotCommand("new", "Start afresh"),)
-    await bot.set_my_commands(menu)
-    assert list(api.actions) == [(ANNA, None, "typing")]
-    assert await bot.get_my_commands() == menu
-
-
 # Editing
-
-
-async def test_edits_are_kept_as_history(api: TelegramEmulator, bot: Bot) -> None:
-    sent = await bot.send_message(ANNA, "a")
-    edited = await bot.edit_message_text("a b", ANNA, sent.message_id)
-    assert isinstance(edited, Message)
-    assert edited.edit_date is not None
-    (shown,) = api.messages(ANNA)
-    assert (shown.text, shown.history) == ("a b", ["a", "a b"])
 
 
 async def test_an_edit_that_changes_nothing_is_refused(api: TelegramEmulator, bot: Bot) -> None:

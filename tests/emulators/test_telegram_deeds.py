@@ -2,27 +2,14 @@
 
 import pytest
 from telegram import Bot, InlineKeyboardButton, InlineKeyboardMarkup, InputFile, MessageEntity
-from telegram.error import BadRequest, InvalidToken, NetworkError
+from telegram.error import BadRequest, NetworkError
 
 from tests.emulators.telegram import TelegramEmulator
-from tests.emulators.telegram_cast import ANNA, GROUP, SUPERGROUP, read
-from tests.emulators.telegram_media import document
+from tests.emulators.telegram_cast import ANNA, read
 
 YES = InlineKeyboardButton("Yes", callback_data="t:y", style="success")
 NO = InlineKeyboardButton("No", callback_data="t:n")
 ASKED = InlineKeyboardMarkup([[YES, NO]])
-
-
-async def test_a_press_has_the_message_of_its_button(api: TelegramEmulator, bot: Bot) -> None:
-    sent = await bot.send_message(ANNA, "Sure?", reply_markup=ASKED)
-    assert sent.reply_markup == ASKED
-    await api.presses(ANNA, "No")
-    (update,) = await read(bot)
-    query = update.callback_query
-    assert query is not None
-    assert (query.data, query.from_user.id, query.message) == ("t:n", ANNA, sent)
-    assert await query.answer()
-    assert api.world.answered == [query.id]
 
 
 async def test_only_visible_buttons_can_be_pressed(api: TelegramEmulator, bot: Bot) -> None:
@@ -109,16 +96,6 @@ async def test_invalid_files_are_refused(bot: Bot) -> None:
         await bot.send_document(ANNA, InputFile(b"x" * 50_000_001, "x"))
 
 
-async def test_attached_files_can_be_read(api: TelegramEmulator, bot: Bot) -> None:
-    await api.says(ANNA, None, **document(file_id="d1", size=3))
-    api.world.contents["d1"] = b"abc"
-    file = await bot.get_file("d1")
-    assert await file.download_as_bytearray() == b"abc"
-    del api.world.contents["d1"]
-    with pytest.raises(InvalidToken):  # the SDK's name for 404
-        await file.download_as_bytearray()
-
-
 async def test_a_reaction_replaces_the_previous_one(api: TelegramEmulator, bot: Bot) -> None:
     said = await api.says(ANNA, "hello")
     await bot.set_message_reaction(ANNA, said, "👀")
@@ -130,13 +107,6 @@ async def test_a_reaction_replaces_the_previous_one(api: TelegramEmulator, bot: 
         await bot.set_message_reaction(ANNA, said, "✅")
     with pytest.raises(BadRequest, match="to react not found"):
         await bot.set_message_reaction(ANNA, said + 1, "👀")
-
-
-async def test_the_member_count_includes_the_bot(api: TelegramEmulator, bot: Bot) -> None:
-    api.world.members[GROUP] = 7
-    assert await bot.get_chat_member_count(GROUP) == 7
-    assert await bot.get_chat_member_count(SUPERGROUP) == 3
-    assert await bot.get_chat_member_count(ANNA) == 2
 
 
 async def test_confirmed_updates_can_be_redelivered(api: TelegramEmulator, bot: Bot) -> None:

@@ -3,22 +3,15 @@
 import asyncio
 from typing import Any
 
-import aiohttp
 import pytest
 from telegram import Bot
 from telegram.error import (
     BadRequest,
-    Conflict,
 )
 
 from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_cast import ANNA, BEN, FORUM, GROUP, SUPERGROUP, only_message, read
 from tests.emulators.telegram_media import document, photo, sticker, voice
-
-
-async def test_the_bot_knows_who_it_is(api: TelegramEmulator, bot: Bot) -> None:
-    assert bot.id == int(api.token.partition(":")[0])
-    assert bot.username == "talaria_bot"
 
 
 async def test_a_message_arrives_with_its_details(api: TelegramEmulator, bot: Bot) -> None:
@@ -40,19 +33,6 @@ async def test_commands_and_mentions_are_found_by_utf16_units(
     assert sorted(found.values()) == ["/start@talaria_bot", "@talaria_bot"]
 
 
-async def test_an_update_is_repeated_until_confirmed(api: TelegramEmulator, bot: Bot) -> None:
-    await api.says(ANNA, "one")
-    await api.says(ANNA, "two")
-    first = await read(bot)
-    assert await read(bot) == first
-    assert len(await bot.get_updates(limit=1, timeout=0)) == 1
-    (rest,) = await read(bot, first[0].update_id + 1)
-    assert rest.message is not None
-    assert rest.message.text == "two"
-    assert await read(bot, rest.update_id + 1) == ()
-    assert api.pending == []
-
-
 async def test_a_long_poll_is_woken_by_a_message(api: TelegramEmulator, bot: Bot) -> None:
     poll = asyncio.create_task(bot.get_updates(timeout=30))
     await api.wait_for(lambda: api.calls["getUpdates"])
@@ -60,49 +40,11 @@ async def test_a_long_poll_is_woken_by_a_message(api: TelegramEmulator, bot: Bot
     assert len(await asyncio.wait_for(poll, 45)) == 1
 
 
-async def test_a_second_poller_ends_the_first(api: TelegramEmulator, bot: Bot) -> None:
-    first = asyncio.create_task(bot.get_updates(timeout=30))
-    await api.wait_for(lambda: api.calls["getUpdates"])
-    async with Bot(api.token, base_url=f"{api.base_url}/bot") as rival:
-        assert await read(rival) == ()
-    with pytest.raises(Conflict, match="terminated by other getUpdates"):
-        await first
-
-
-async def test_a_webhook_prevents_polling(api: TelegramEmulator, bot: Bot) -> None:
-    api.webhook = "https://elsewhere.example"
-    await api.says(ANNA, "hello")
-    about = await bot.get_webhook_info()
-    assert (about.url, about.pending_update_count) == (api.webhook, 1)
-    with pytest.raises(Conflict, match="webhook is active"):
-        await read(bot)
-    await bot.delete_webhook()
-    assert len(await read(bot)) == 1
-
-
 async def test_unrequested_updates_are_not_kept(api: TelegramEmulator, bot: Bot) -> None:
     await bot.get_updates(timeout=0, allowed_updates=["message"])
     message_id = await api.says(ANNA, "helo")
     await api.edits(ANNA, message_id, "hello")
     assert [next(k for k in u if k != "update_id") for u in api.pending] == ["message"]
-
-
-async def test_a_persons_edit_arrives_as_an_edit(api: TelegramEmulator, bot: Bot) -> None:
-    message_id = await api.says(ANNA, "/helo")
-    await api.edits(ANNA, message_id, "hello")
-    edited = (await read(bot))[1].edited_message
-    assert edited is not None
-    assert (edited.message_id, edited.text, edited.entities) == (message_id, "hello", ())
-    assert edited.edit_date is not None
-
-
-async def test_a_malformed_update_is_delivered_unchanged(api: TelegramEmulator, bot: Bot) -> None:
-    number = api.push({"message": {"message_id": "no number", "chat": 5}})
-    async with aiohttp.ClientSession() as session:
-        raw = await session.post(f"{api.base_url}/bot{api.token}/getUpdates")
-        result = (await raw.json())["result"]
-    poison = {"update_id": number, "message": {"message_id": "no number", "chat": 5}}
-    assert result == [poison]
 
 
 async def test_replies_and_topics_have_their_parents(api: TelegramEmulator, bot: Bot) -> None:
