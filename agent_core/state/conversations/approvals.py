@@ -1,11 +1,11 @@
 """Queries over approvals: what people have allowed, for one call or for a shape of calls."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.ids import ApprovalId, PersonId, SessionId
-from agent_core.state.engine.connection import read_all
+from agent_core.state.engine.connection import list_fields, read_all
 from agent_core.state.engine.database import Connection
 
 Scope = Literal["once", "session", "always"]
@@ -46,7 +46,7 @@ def insert(connection: Connection, approval: NewApproval, *, now: int) -> None:
         "INSERT INTO approvals (person_id, decided_by, scope, subject, session_id, holds_tainted,"
         " created_at, expires_at) VALUES (:person_id, :decided_by, :scope, :subject, :session_id,"
         " :holds_tainted, :now, :expires_at) ON CONFLICT DO NOTHING",
-        {**asdict(approval), "now": now},
+        {**list_fields(approval), "now": now},
     )
 
 

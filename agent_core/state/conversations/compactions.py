@@ -4,12 +4,12 @@ calls.
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agent_core.errors import StoreDamaged
 from agent_core.ids import MessageId, PersonId, SessionId, TurnId
-from agent_core.state.engine.connection import checksum, read_all, read_one
+from agent_core.state.engine.connection import checksum, list_fields, read_all, read_one
 from agent_core.state.engine.database import Connection
 
 CompactionReason = Literal["near", "overflow", "asked", "idle"]
@@ -69,14 +69,14 @@ def insert(
         " :made_after, :shortened_to, :summarized_to, :left_out_from, :kept, :summary, :reason,"
         " :tokens_before, :tokens_after, :created_at, :checksum, :plan, :found_tools)",
         {
-            **asdict(compaction),
+            **list_fields(compaction),
             "kept": kept,
             "checksum": _sum(compaction, kept),
             "session_id": session_id,
             "person_id": person_id,
         },
     )
-    return Compaction(id=cursor.lastrowid or 0, **asdict(compaction))
+    return Compaction(id=cursor.lastrowid or 0, **list_fields(compaction))
 
 
 def copy_newest(connection: Connection, *, session_id: SessionId, into: SessionId) -> None:

@@ -1,11 +1,11 @@
 """Queries over questions to people. An answer counts once, and only for its own question."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.ids import CallId, PersonId, QuestionId, TurnId
-from agent_core.state.engine.connection import read_all, read_one
+from agent_core.state.engine.connection import list_fields, read_all, read_one
 from agent_core.state.engine.database import Connection
 
 Kind = Literal[
@@ -108,7 +108,7 @@ def ask(connection: Connection, question: NewQuestion, *, now: int) -> Question:
         " :kind, :text, :choices, :payload, :secret, :platform, :chat, 'open', :now, :expires_at)"
         f" RETURNING {_ROW}",
         {
-            **asdict(question),
+            **list_fields(question),
             "choices": dump_choices(question.choices),
             "platform": question.place[0],
             "chat": question.place[1],

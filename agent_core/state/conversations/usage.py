@@ -1,11 +1,11 @@
 """Queries over the cost of model calls."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from agent_core.ids import JobId, PersonId, TurnId
 from agent_core.state.conversations.sessions import HELPERS
-from agent_core.state.engine.connection import read_all
+from agent_core.state.engine.connection import list_fields, read_all
 from agent_core.state.engine.database import Connection
 
 
@@ -97,7 +97,7 @@ def insert(
         " output_limit) VALUES (:person_id, :turn_id, :purpose, :model, :input_tokens,"
         " :cache_read_tokens, :cache_write_tokens, :output_tokens, :micro_dollars, :now,"
         " :request_hash, :asked_model, :output_limit)",
-        {**asdict(call), "person_id": person_id, "turn_id": turn_id, "now": now},
+        {**list_fields(call), "person_id": person_id, "turn_id": turn_id, "now": now},
     )
     _add_to_sums(connection, call, (person_id, EVERYONE), now)
 
@@ -112,7 +112,7 @@ def _add_to_sums(
             "person_id": person_id,
             "quarter": now // QUARTER,
             "oldest": (now - SUMS_DAYS * 86_400_000) // QUARTER,
-            **asdict(call),
+            **list_fields(call),
             "dollars": call.micro_dollars or 0,
             "unpriced": 0 if is_priced else call.read_tokens + call.output_tokens,
         }

@@ -4,9 +4,10 @@ Each such message is a turn without a model call: it has ended when it is stored
 message.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from agent_core.ids import AccountId, ConversationId, PersonId, RoomId, RunId, SessionId, TurnId
+from agent_core.state.engine.connection import list_fields
 from agent_core.state.engine.database import Connection
 
 
@@ -38,7 +39,7 @@ def record(connection: Connection, saying: JobMessage, *, now: int) -> None:
         "INSERT INTO turns (id, run_id, conversation_id, session_id, person_id, account_id,"
         " platform, chat, state, started_at, ended_at) VALUES (:turn_id, :run_id, :conversation_id,"
         " :session_id, :person_id, :account_id, :platform, :chat, 'answered', :now, :now)",
-        {**asdict(saying), "platform": saying.place[0], "chat": saying.place[1], "now": now},
+        {**list_fields(saying), "platform": saying.place[0], "chat": saying.place[1], "now": now},
     )
 
 

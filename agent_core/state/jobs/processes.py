@@ -4,11 +4,11 @@ Their words are in the workspace only. A command belongs to the person of its co
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from agent_core.ids import ConversationId, PersonId, ProcessId, TurnId
-from agent_core.state.engine.connection import read_all, read_one
+from agent_core.state.engine.connection import list_fields, read_all, read_one
 from agent_core.state.engine.database import Connection
 
 ProcessState = Literal["running", "ended", "lost"]
@@ -58,7 +58,7 @@ def insert(
     cursor = connection.execute(
         "INSERT INTO processes (conversation_id, turn_id, workspace, wants_note, state, started_at)"
         " VALUES (:conversation_id, :turn_id, :workspace, :wants_note, 'running', :now)",
-        {**asdict(process), "now": now},
+        {**list_fields(process), "now": now},
     )
     connection.execute(
         f"DELETE FROM processes WHERE id IN (SELECT id FROM processes WHERE {_MINE}"

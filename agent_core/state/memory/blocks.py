@@ -1,9 +1,9 @@
 """Queries over shared memory: the team's row, and named memory blocks."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from agent_core.ids import BlockId, PersonId
-from agent_core.state.engine.connection import Decoders, read_all, read_one
+from agent_core.state.engine.connection import Decoders, list_fields, read_all, read_one
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 
@@ -81,7 +81,7 @@ def insert(connection: Connection, new: NewBlock, *, now: int) -> Block:
     connection.execute(
         "INSERT INTO blocks (person_id, label, description, char_limit, made_by, created_at)"
         " VALUES (:person_id, :label, :description, :limit, :made_by, :now)",
-        {**asdict(new), "person_id": owner.id, "now": now},
+        {**list_fields(new), "person_id": owner.id, "now": now},
     )
     rows = connection.execute(
         f"{_BLOCK} WHERE blocks.person_id = :person_id", {"person_id": owner.id}

@@ -8,7 +8,7 @@ from typing import Literal
 from agent_core.errors import StoreDamaged
 from agent_core.ids import ArchiveId, MessageId, PersonId, TurnId
 from agent_core.state.engine import meta
-from agent_core.state.engine.connection import checksum
+from agent_core.state.engine.connection import checksum, list_fields
 from agent_core.state.engine.database import Connection
 from agent_core.transcript import UntrustedSource
 
@@ -115,8 +115,8 @@ def record(
         " VALUES (:person_id, :target, :operation, :position, :before, :after, :actor, :evidence,"
         " :call_key, :now, :checksum, :source_id, :undoes, :message_ids, :sources) RETURNING id",
         {
-            **asdict(change),
-            **asdict(origin),
+            **list_fields(change),
+            **list_fields(origin),
             "person_id": person_id,
             "target": target,
             "checksum": _checksum(target, change, origin),

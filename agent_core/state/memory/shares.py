@@ -1,9 +1,9 @@
 """Queries over memory entries that others than their person may see."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from agent_core.ids import PersonId
-from agent_core.state.engine.connection import read_all
+from agent_core.state.engine.connection import list_fields, read_all
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory.ledger import Target
 
@@ -31,7 +31,7 @@ def insert(
         "INSERT INTO shares (person_id, target, entry, audience, actor, created_at)"
         " VALUES (:person_id, :target, :entry, :audience, :actor, :now)"
         " ON CONFLICT (person_id, target, entry, audience) DO NOTHING",
-        {**asdict(share), "person_id": person_id, "actor": actor, "now": now},
+        {**list_fields(share), "person_id": person_id, "actor": actor, "now": now},
     )
 
 

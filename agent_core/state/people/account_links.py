@@ -1,9 +1,10 @@
 """Queries over requests to link two accounts, and over wrong codes."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.ids import LinkId, PersonId
+from agent_core.state.engine.connection import list_fields
 from agent_core.state.engine.database import Connection
 
 LinkState = Literal["open", "asked", "joined", "refused", "over"]
@@ -146,7 +147,7 @@ def redeem(connection: Connection, *, link_id: LinkId, other: OtherSide) -> bool
         "UPDATE link_requests SET state = 'asked', other_platform = :platform,"
         " other_user_id = :user_id, other_name = :name, other_chat = :chat,"
         " other_person = :person_id WHERE id = :link_id AND state = 'open' RETURNING id",
-        {**asdict(other), "link_id": link_id},
+        {**list_fields(other), "link_id": link_id},
     ).fetchone()
     return row is not None
 

@@ -1,10 +1,10 @@
 """Queries over people and their platform accounts."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.ids import AccountId, PersonId
-from agent_core.state.engine.connection import Decoders, read_all, read_one
+from agent_core.state.engine.connection import Decoders, list_fields, read_all, read_one
 from agent_core.state.engine.database import Connection
 
 Role = Literal["owner", "member"]
@@ -221,7 +221,7 @@ def attach_account(
         " created_at) VALUES (:person_id, :platform, :user_id, :display_name, :admitted_by, :now)"
         " ON CONFLICT (platform, user_id) DO UPDATE SET admitted_by = excluded.admitted_by"
         " WHERE excluded.admitted_by <> 'list'",
-        {**asdict(account), "person_id": person_id, "now": now},
+        {**list_fields(account), "person_id": person_id, "now": now},
     )
 
 
@@ -261,7 +261,7 @@ def set_preferences(
         "UPDATE people SET time_zone = :time_zone, language = :language, quiet_from = :quiet_from,"
         " quiet_until = :quiet_until, verbosity = :verbosity, context_cap = :context_cap,"
         " spoken_answers = :spoken_answers WHERE id = :person_id",
-        {**asdict(preferences), "person_id": person_id},
+        {**list_fields(preferences), "person_id": person_id},
     )
 
 

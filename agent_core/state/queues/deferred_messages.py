@@ -1,10 +1,10 @@
 """Queries over unsolicited messages that wait for the end of their person's quiet hours."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from agent_core.ids import PersonId, RunId, TurnId
-from agent_core.state.engine.connection import checksum
+from agent_core.state.engine.connection import checksum, list_fields
 from agent_core.state.engine.database import Connection
 
 
@@ -50,7 +50,7 @@ def defer(connection: Connection, message: NewDeferredMessage, *, now: int) -> N
         " file_name, release_at, created_at, checksum) VALUES (:person_id, :run_id, :turn_id,"
         " :platform, :chat, :title, :body, :file_key, :file_name, :release_at, :now, :checksum)",
         {
-            **asdict(message),
+            **list_fields(message),
             "file_key": key,
             "file_name": name,
             "now": now,

@@ -1,9 +1,9 @@
 """Queries over deliveries: the events on their way to a webhook, and what became of them."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
-from agent_core.state.engine.connection import read_all, read_one
+from agent_core.state.engine.connection import list_fields, read_all, read_one
 from agent_core.state.engine.database import Connection
 from agent_core.state.webhooks.webhooks import Webhook
 
@@ -46,7 +46,7 @@ def insert(
         "INSERT INTO webhook_deliveries (webhook_id, event_id, kind, payload, state, due_at,"
         " created_at) VALUES (:webhook_id, :event_id, :kind, :payload, 'waiting', :now, :now)"
         f" ON CONFLICT (webhook_id, event_id) DO NOTHING RETURNING {_COLUMNS}",
-        {**asdict(delivery), "webhook_id": webhook.id, "now": now},
+        {**list_fields(delivery), "webhook_id": webhook.id, "now": now},
     )
     return read_one(Delivery, found)
 

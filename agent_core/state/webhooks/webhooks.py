@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from agent_core.ids import PersonId
-from agent_core.state.engine.connection import read_all, read_one
+from agent_core.state.engine.connection import list_fields, read_all, read_one
 from agent_core.state.engine.database import Connection
 
 EventKind = Literal["turn.started", "turn.ended", "memory.changed", "question.asked"]
@@ -66,7 +66,7 @@ def insert(connection: Connection, added: NewWebhook, *, now: int) -> Webhook:
         " created_at) VALUES (:person_id, :name, :url, :kinds, :secret, :place, :key, 'active',"
         " :now)"
         f" RETURNING {_COLUMNS}",
-        {**asdict(added), "kinds": json.dumps(list(added.kinds)), "now": now},
+        {**list_fields(added), "kinds": json.dumps(list(added.kinds)), "now": now},
     )
     return read_all(Webhook, rows, kinds=_read_kinds)[0]
 
