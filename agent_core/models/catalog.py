@@ -8,7 +8,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cache, lru_cache
 from pathlib import Path
@@ -222,10 +222,7 @@ def bill(
     return ModelCall(
         purpose=purpose,
         model=model,
-        input_tokens=taken.input_tokens,
-        cache_read_tokens=taken.cache_read_tokens,
-        cache_write_tokens=taken.cache_write_tokens,
-        output_tokens=taken.output_tokens,
+        **asdict(taken),
         micro_dollars=cost(model, taken),
         request_hash=fingerprint.hash if fingerprint else None,
         asked_model=fingerprint.model if fingerprint else None,

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
+from agent_core.state.conversations.usage import TokenCounts
 from agent_core.transcript import Message, ToolSpec
 
 StopReason = Literal["end", "tools", "length", "pause", "refusal", "overflow", "unknown"]
@@ -13,18 +14,8 @@ to continue; declined; context window full; anything else.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """Tokens of one call. The four numbers are disjoint; their sum is everything processed."""
-
-    input_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-    output_tokens: int = 0
-
-    @property
-    def read_tokens(self) -> int:
-        """The whole input, cached or not."""
-        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+class Usage(TokenCounts):
+    """Tokens of one call."""
 
     @property
     def total_tokens(self) -> int:

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
         ToolResult,
     )
     from agent_core.tools.delegated_tasks import HelperReport, Helpers, HelperTask
-    from agent_core.tools.delegation import DelegateTool, check_answer, read_tasks, strip_fence
+    from agent_core.tools.delegation import (
+        DelegateTool,
+        check_answer,
+        join_reports,
+        read_tasks,
+        run_at_once,
+        strip_fence,
+    )
     from agent_core.tools.gate import PROPOSED
     from agent_core.tools.policy import (
         USE_WITHIN,

@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
 
 from agent_core.errors import ToolArgumentError
+from agent_core.ids import CallId
 from agent_core.tools.arguments import compile_schema, read_arguments
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.delegated_tasks import HelperReport, HelperTask
+from agent_core.tools.delegated_tasks import HelperReport, Helpers, HelperTask
 from agent_core.tools.schemas import make_object, make_schema
 from agent_core.transcript import ToolSpec, flatten
 
@@ -68,26 +68,65 @@ class DelegateTool:
             numbers = range(1, len(tasks) + 1)
             ids = [await helpers.start(context.call_id, number) for number in numbers]
             return ToolResult(text=f"In the background: {', '.join(ids)}. Go on, or end your turn.")
-        free, done = asyncio.Semaphore(_MOST_AT_ONCE), 0
-        helpers.show_progress(context.call_id, 0, len(tasks))
 
-        async def work(number: int, task: HelperTask) -> HelperReport:
-            nonlocal done
-            async with free:
-                report = await helpers.run(context.call_id, number, task)
-            done += 1
+        def show(done: int) -> None:
             helpers.show_progress(context.call_id, done, len(tasks))
-            return report
 
-        working = [asyncio.create_task(work(*one)) for one in enumerate(tasks, start=1)]
-        try:
-            # All of them reach a point where they can be continued before an error is raised.
-            await asyncio.wait(working)
-        finally:
-            for one in working:
-                one.cancel()
-            await asyncio.gather(*working, return_exceptions=True)
-        return _join(tasks, [one.result() for one in working])
+        show(0)
+        reports = await run_at_once(helpers, context.call_id, tasks, show)
+        heads = [
+            f"Helper {number}, {'failed' if report.is_error else 'done'}:"
+            f" {flatten(task.goal, _TITLE)}"
+            for number, (task, report) in enumerate(zip(tasks, reports, strict=True), start=1)
+        ]
+        return join_reports(heads, reports)
+
+
+async def run_at_once(
+    helpers: Helpers,
+    call_id: CallId,
+    tasks: Sequence[HelperTask],
+    show: Callable[[int], None] = lambda done: None,
+) -> list[HelperReport]:
+    """Run the helpers of a call, a few at a time; `show` learns how many are done.
+
+    All of them reach a point where they can be continued before an error is raised.
+    """
+    free, done = asyncio.Semaphore(_MOST_AT_ONCE), 0
+
+    async def work(number: int, task: HelperTask) -> HelperReport:
+        nonlocal done
+        async with free:
+            report = await helpers.run(call_id, number, task)
+        done += 1
+        show(done)
+        return report
+
+    working = [asyncio.create_task(work(*one)) for one in enumerate(tasks, start=1)]
+    try:
+        await asyncio.wait(working)
+    finally:
+        for one in working:
+            one.cancel()
+        await asyncio.gather(*working, return_exceptions=True)
+    return [one.result() for one in working]
+
+
+def join_reports(heads: Sequence[str], reports: Sequence[HelperReport]) -> ToolResult:
+    """Return the reports of helpers as one result, each below its heading."""
+    parts = []
+    for head, report in zip(heads, reports, strict=True):
+        text = report.text.strip() or "It wrote nothing."
+        if len(text) > _LONGEST_RESULT:
+            left_out = len(text) - _LONGEST_RESULT
+            text = f"{text[:_LONGEST_RESULT]}\n[… {left_out:,} characters left out …]"
+        parts.append(f"## {head}\n{text}")
+    sources = dict.fromkeys(source for report in reports for source in report.sources)
+    return ToolResult(
+        text="\n\n".join(parts),
+        is_error=all(report.is_error for report in reports),
+        sources=tuple(sources),
+    )
 
 
 def check_answer(text: str, schema: str) -> str:
@@ -144,23 +183,3 @@ def _check_schema(shape: str) -> None:
         compile_schema(shape)
     except ValueError as error:
         raise ToolArgumentError(f"`output_schema` can't be used: {error}") from error
-
-
-Fate = Literal["done", "failed"]
-
-
-def _join(tasks: Sequence[HelperTask], reports: Sequence[HelperReport]) -> ToolResult:
-    parts = []
-    for number, (task, report) in enumerate(zip(tasks, reports, strict=True), start=1):
-        fate: Fate = "failed" if report.is_error else "done"
-        text = report.text.strip() or "It wrote nothing."
-        if len(text) > _LONGEST_RESULT:
-            left_out = len(text) - _LONGEST_RESULT
-            text = f"{text[:_LONGEST_RESULT]}\n[… {left_out:,} characters left out …]"
-        parts.append(f"## Helper {number}, {fate}: {flatten(task.goal, _TITLE)}\n{text}")
-    sources = dict.fromkeys(source for report in reports for source in report.sources)
-    return ToolResult(
-        text="\n\n".join(parts),
-        is_error=all(report.is_error for report in reports),
-        sources=tuple(sources),
-    )

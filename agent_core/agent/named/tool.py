@@ -14,15 +14,14 @@ from agent_core.tools import (
     HelperTask,
     ToolContext,
     ToolResult,
+    join_reports,
     make_schema,
+    run_at_once,
 )
 from agent_core.transcript import ToolSpec
 
 MOST_ASKED = 8
-_MOST_AT_ONCE = 4
 _LONGEST_TEXT = 8_000
-_LONGEST_RESULT = 6_000
-"""Characters of one agent's answer."""
 _SECONDS = 300
 _MOST_SECONDS = 1_800
 _SLACK = 60.0
@@ -82,8 +81,8 @@ class MessageAgentTool:
         if mode == "tell":
             await helpers.tell(context.call_id, name)
             return ToolResult(text=f"{name} has the message and works on it; nothing returns here.")
-        report = await helpers.run(context.call_id, 1, _make_task(name, text, arguments))
-        return _join([(name, report)])
+        task = _make_task(name, text, arguments)
+        return _join([task], [await helpers.run(context.call_id, 1, task)])
 
     async def _broadcast(
         self, arguments: Mapping[str, object], text: str, helpers: Helpers, context: ToolContext
@@ -99,23 +98,8 @@ class MessageAgentTool:
             raise ToolArgumentError(reason)
         if len(asked) > MOST_ASKED:
             raise ToolArgumentError(f"{len(asked)} agents have these tags; name fewer tags")
-        free = asyncio.Semaphore(_MOST_AT_ONCE)
-
-        async def ask(number: int, agent: NamedAgent) -> HelperReport:
-            async with free:
-                task = _make_task(agent.name, text, arguments)
-                return await helpers.run(context.call_id, number, task)
-
-        working = [asyncio.create_task(ask(*one)) for one in enumerate(asked, start=1)]
-        try:
-            # All of them reach a point where they can be continued before an error is raised.
-            await asyncio.wait(working)
-        finally:
-            for one in working:
-                one.cancel()
-            await asyncio.gather(*working, return_exceptions=True)
-        names = [one.name for one in asked]
-        return _join(list(zip(names, [one.result() for one in working], strict=True)))
+        tasks = [_make_task(one.name, text, arguments) for one in asked]
+        return _join(tasks, await run_at_once(helpers, context.call_id, tasks))
 
     async def _find(self, name: str) -> NamedAgent:
         try:
@@ -144,17 +128,9 @@ def _describe(agents: Sequence[NamedAgent]) -> str:
     return "\n".join(lines) or "There are no agents."
 
 
-def _join(reports: Sequence[tuple[str, HelperReport]]) -> ToolResult:
-    parts = []
-    for name, report in reports:
-        text = report.text.strip() or "It wrote nothing."
-        if len(text) > _LONGEST_RESULT:
-            left_out = len(text) - _LONGEST_RESULT
-            text = f"{text[:_LONGEST_RESULT]}\n[… {left_out:,} characters left out …]"
-        parts.append(f"## {name}, {'failed' if report.is_error else 'answered'}\n{text}")
-    sources = dict.fromkeys(source for _, report in reports for source in report.sources)
-    return ToolResult(
-        text="\n\n".join(parts),
-        is_error=all(report.is_error for _, report in reports),
-        sources=tuple(sources),
-    )
+def _join(tasks: Sequence[HelperTask], reports: Sequence[HelperReport]) -> ToolResult:
+    heads = [
+        f"{task.agent}, {'failed' if report.is_error else 'answered'}"
+        for task, report in zip(tasks, reports, strict=True)
+    ]
+    return join_reports(heads, reports)

@@ -269,11 +269,7 @@ class SyncQueue:
 
         A probe first tells a broken row from a broken provider.
         """
-        try:
-            async with asyncio.timeout(_LONGEST):
-                await self._provider.start()
-        except (ExternalMemoryError, TimeoutError) as outage:
-            self._condition.mark_unavailable(outage)
+        if not await self.call():
             return False
         if row.attempts + 1 >= _MOST_ATTEMPTS:
             await self._park(row, str(error))

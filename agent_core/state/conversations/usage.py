@@ -10,8 +10,23 @@ from agent_core.state.engine.database import Connection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCall:
-    """A model call. Token counts are disjoint; `micro_dollars` is None without a known price.
+class TokenCounts:
+    """Tokens of calls. The four numbers are disjoint; their sum is everything processed."""
+
+    input_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def read_tokens(self) -> int:
+        """The whole input, cached or not."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall(TokenCounts):
+    """A model call. `micro_dollars` is None without a known price.
 
     `model` is the model that answered. The last three describe the request, see
     `agent_core.models.requests`; None if they were not recorded.
@@ -19,19 +34,10 @@ class ModelCall:
 
     purpose: str
     model: str
-    input_tokens: int
-    cache_read_tokens: int
-    cache_write_tokens: int
-    output_tokens: int
     micro_dollars: int | None
     request_hash: str | None = None
     asked_model: str | None = None
     output_limit: int | None = None
-
-    @property
-    def read_tokens(self) -> int:
-        """The input tokens, cached or not."""
-        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

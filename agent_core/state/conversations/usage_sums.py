@@ -6,27 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_core.ids import PersonId
-from agent_core.state.conversations.usage import QUARTER, SUMS_DAYS, QuotaUsage
+from agent_core.state.conversations.usage import QUARTER, SUMS_DAYS, QuotaUsage, TokenCounts
 from agent_core.state.engine.database import Connection
 
 _NO_CHARGE = QuotaUsage(micro_dollars=0, unpriced_tokens=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Amounts:
-    """Sums over calls; the four counts of tokens are disjoint."""
+class Amounts(TokenCounts):
+    """Sums over calls."""
 
     calls: int = 0
-    input_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-    output_tokens: int = 0
     charged: QuotaUsage = _NO_CHARGE
-
-    @property
-    def read_tokens(self) -> int:
-        """The input tokens, cached or not."""
-        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
 
     def __add__(self, other: "Amounts") -> "Amounts":
         """Return the sums of both."""
