@@ -248,7 +248,7 @@ def read_all(kind: Callable[..., T], rows: sqlite3.Cursor, /, **decode: Decode) 
     """Return a record of each row; `decode` has what some of its fields need."""
     names = [column[0] for column in rows.description]
     records = []
-    for row in rows:
+    for row in rows.fetchall():  # no statement stays open if a record can't be made
         fields = dict(zip(names, row, strict=True))
         fields.update((name, make(fields[name])) for name, make in decode.items())
         records.append(kind(**fields))
