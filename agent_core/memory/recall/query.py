@@ -121,6 +121,12 @@ FRAME = re.compile(
     r"|in (?:all )?unseren (?:gesprachen|unterhaltungen|chats))\b"
 )
 """Phrases about the conversation itself. They say nothing of what was said in it."""
+_TALKED = re.compile(
+    r"\b(?:(?:in|during|throughout|across) (?:our|their|the|this|these)"
+    r" (?:conversation|chat|discussion)s?"
+    r"|(?:brought|bring) up|(?:mention|discuss)(?:e?s|ed|ing)?|talk(?:s|ed|ing)? about)\b"
+)
+"""Words that tell that something was said. Who says it seldom uses them."""
 _ASKS_WHEN = re.compile(r"\b(?:when|how long|(?:what|which) (?:day|date|week|month|year|time))\b")
 
 
@@ -157,7 +163,7 @@ def read_query(text: str) -> Query:
     folded = normalize(text)
     runs = list_runs(folded)
     content = (
-        _drop_stop_words(list_runs(FRAME.sub(" ", folded)))
+        _drop_stop_words(list_runs(_TALKED.sub(" ", FRAME.sub(" ", folded))))
         or _drop_stop_words(runs)
         or _unique(runs)
     )

@@ -43,6 +43,9 @@ def test_words_in_every_sentence_are_left_out(text: str, asked: tuple[str, ...])
         ("Give me a quick summary of the garden across all our conversations", ("give", "garden")),
         ("In welcher Reihenfolge kam der Garten in unseren Gesprächen?", ("kam", "garten")),
         ("What have I mentioned?", ("mentioned",)),
+        ("Which films did Ben mention in our chats?", ("films", "ben")),
+        ("What drinks are Ben and Ann discussing?", ("drinks", "ben", "ann")),
+        ("a chat with the plumber", ("chat", "plumber")),
         ("which chats list items in my order", ("chats", "list", "items", "order")),
     ],
 )
