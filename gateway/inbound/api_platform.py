@@ -6,6 +6,7 @@ It is no plug-in of `adapters`: nobody can write from it unasked or choose it fo
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from adapters.contract import Health, Inlet, Pace
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, InboundMessage, OutboundMessage, RawEvent, Sender
+from agent_core.ids import PersonId
 from gateway.people import API_PLATFORM
 
 
@@ -32,6 +34,8 @@ class ApiPlatform:
 
     def __init__(self) -> None:
         self._watches: dict[Address, set[Watch]] = {}
+        self.waiting: Counter[PersonId] = Counter()
+        """Requests that hold a connection, by person: those of programs and of the pages."""
         self.is_stopping = False
         """No more answers come in this process."""
 

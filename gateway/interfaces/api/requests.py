@@ -12,7 +12,6 @@ from http import HTTPStatus
 from adapters.errors import Unreachable
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, InboundMessage, Sender
-from agent_core.ids import PersonId
 from agent_core.state.conversations import files, usage
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import history, inbox
@@ -103,8 +102,7 @@ class Requests:
         assert isinstance(adapter, ApiPlatform)  # noqa: S101 - the platform of the API itself
         self._platform = adapter
         self._now = gateway.now
-        self._waiting: Counter[PersonId] = Counter()
-        """Requests that hold a connection, by person."""
+        self._waiting = adapter.waiting
 
     @contextmanager
     def _hold(self, question: Question) -> Iterator[None]:

@@ -14,7 +14,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.api.streams import follow_feed
+from gateway.interfaces.api.streams import end_with_error, follow_feed
 from gateway.interfaces.operations.contexts import find_zone_of
 from gateway.interfaces.operations.logins import find_owner
 from gateway.interfaces.pages import (
@@ -224,7 +224,7 @@ class Pages:
         async def is_open() -> bool:
             return await self._find_viewer(request) is not None
 
-        lines = follow_feed(self._gateway.database, feed, is_open)
+        lines = end_with_error(follow_feed(self._gateway.database, feed, is_open))
         return StreamingResponse(lines, media_type="text/event-stream")
 
 

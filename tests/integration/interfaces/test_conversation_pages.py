@@ -1,5 +1,6 @@
 """The page Conversations: reading, searching, writing, and consent to be read by an owner."""
 
+import asyncio
 import json
 import re
 from collections.abc import Sequence
@@ -16,7 +17,8 @@ from agent_core.state.people import audit, people
 from agent_core.state.people.people import Person
 from agent_core.transcript import TextPart, ToolResultPart
 from gateway.conversion import read_chat
-from gateway.people import READING_HOURS
+from gateway.inbound import ApiPlatform
+from gateway.people import API_PLATFORM, READING_HOURS
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named
@@ -336,6 +338,35 @@ async def test_a_message_without_a_script_leads_back_to_the_page(setup: Setup) -
                 assert answer.status in (409, 413)
                 text = await answer.text()
                 assert "the message is empty or too long" in text or answer.status == 413
+
+
+async def test_a_page_and_programs_share_the_places_of_a_person(setup: Setup) -> None:
+    go_on = asyncio.Event()
+    setup.model.plays = [[go_on.wait, *say("done")], *(say("done") for _ in range(20))]
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+
+        async def send(number: int) -> int:
+            form = {"text": f"question {number}", "key": str(number)}
+            async with session.post("/conversations/messages", data=form, headers=STREAM) as answer:
+                await answer.read()
+                return answer.status
+
+        asking = [asyncio.create_task(send(number)) for number in range(16)]
+        requests = "chat/completions"
+        asked = {"model": "talaria", "messages": [{"role": "user", "content": "and this?"}]}
+        async with asyncio.timeout(45):
+            while sum(api_platform(setup).waiting.values()) < 16:
+                await asyncio.sleep(0.005)
+            assert (await setup.post(requests, setup.zebrana, asked))[0] == 429
+            assert await send(16) == 409
+        go_on.set()
+        assert await asyncio.gather(*asking) == [200] * 16
+
+
+def api_platform(setup: Setup) -> ApiPlatform:
+    found = setup.served.gateway.platforms.adapters[API_PLATFORM]
+    assert isinstance(found, ApiPlatform)
+    return found
 
 
 def list_deeds(rows: Sequence[audit.AuditEntry]) -> list[str]:
