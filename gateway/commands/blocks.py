@@ -1,6 +1,7 @@
 """The command for named memory blocks that several people or rooms share: block."""
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.memory import SharedList, SharedMemory, UndoRefused
@@ -63,19 +64,13 @@ _IN_ROOM = ("new", "share", "unshare")
 Act = Callable[[Connection, BlockRequest], Outcome]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlockCommands:
     """Shows and changes memory blocks, and notifies their new readers."""
 
-    def __init__(
-        self,
-        *,
-        access: MemoryAccess,
-        shared: SharedMemory,
-        platforms: Collection[str],
-    ) -> None:
-        self._access = access
-        self._shared = shared
-        self._platforms = platforms
+    access: MemoryAccess
+    shared: SharedMemory
+    platforms: Collection[str]
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -86,7 +81,7 @@ class BlockCommands:
 
         A repeated event undoes it once; a second command undoes the change before it.
         """
-        seen = await self._shared.look(call.person.id, call.now)
+        seen = await self.shared.look(call.person.id, call.now)
         shared = _choose(seen, label, is_owner=call.person.is_owner)
         if shared is None or shared.person_id is None:
             return Reply(text=block_texts.UNKNOWN(name=quote_name(label)))
@@ -100,13 +95,13 @@ class BlockCommands:
             call_key=call.call_key,
         )
         try:
-            outcome = await self._shared.undo(shared, origin)
+            outcome = await self.shared.undo(shared, origin)
         except OSError as error:
             return refuse_unreadable(error)
         if isinstance(outcome, UndoRefused):
             return Reply(text=memory.describe_kept(outcome))
         rows = [one.undone for one in outcome]
-        viewer = await self._access.make_viewer(call, own_scope(call.person), rows)
+        viewer = await self.access.make_viewer(call, own_scope(call.person), rows)
         return Reply(text=memory.describe_shared_undone(label, outcome, viewer))
 
     async def _block(self, call: Call) -> Reply:
@@ -118,14 +113,14 @@ class BlockCommands:
             return await self._show(call, read_label(call.argument))
         label, _, rest = rest.strip().partition(" ")
         request = BlockRequest(
-            label=read_label(label), rest=rest.strip(), call=call, platforms=self._platforms
+            label=read_label(label), rest=rest.strip(), call=call, platforms=self.platforms
         )
         if call.room and (word not in _IN_ROOM or (word != "new" and parse_target(rest) != HERE)):
             return Reply(text=block_texts.ONLY_IN_DIRECT())
         if word == "drop" and request.rest.casefold() != "yes":
             return await self._ask_to_drop(request)
         if word == "new":
-            self._shared.expect_blocks()
+            self.shared.expect_blocks()
         return Reply(effect=_effect(_VERBS[word], request))
 
     async def _show(self, call: Call, label: str) -> Reply:
@@ -137,11 +132,11 @@ class BlockCommands:
             is_direct = call.room is None
             return [(one, _name_readers(connection, one) if is_direct else []) for one in chosen]
 
-        seen = await self._access.database.read(look)
+        seen = await self.access.database.read(look)
         if not seen:
             unknown = block_texts.UNKNOWN(name=quote_name(label))
             return Reply(text=unknown if label else block_texts.list_blocks(()))
-        opened = await self._shared.open([block for block, _ in seen], call.now)
+        opened = await self.shared.open([block for block, _ in seen], call.now)
         lines = [
             BlockLine(shared=one, readers=readers, is_mine=block.made_by == call.person.id)
             for one, (block, readers) in zip(opened, seen, strict=True)
@@ -158,7 +153,7 @@ class BlockCommands:
             return block, _name_readers(connection, block)
 
         try:
-            block, readers = await self._access.database.read(look)
+            block, readers = await self.access.database.read(look)
         except BlockRefused as refusal:
             return Reply(text=str(refusal))
         button = stand_for(f"block drop {block.id} yes", block_texts.DROP(), "danger")

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from agent_core.agent.compaction import CompactionTarget, Compactor
 from agent_core.agent.prompt import RECALLED, count_recalled
@@ -30,21 +31,14 @@ _MONTH = 30 * 86_400_000
 _Spending = tuple[list[UsageLine], QuotaUsage, list[tuple[PersonId, str, QuotaUsage]], list[str]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextCommands:
     """Reports on the context and the cost of a conversation, and shortens it."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        lanes: Lanes,
-        compactor: Compactor,
-        quotas: Quotas,
-    ) -> None:
-        self._database = database
-        self._lanes = lanes
-        self._compactor = compactor
-        self._quotas = quotas
+    database: Database
+    lanes: Lanes
+    compactor: Compactor
+    quotas: Quotas
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -57,7 +51,7 @@ class ContextCommands:
     async def _compact(self, call: Call) -> Reply:
         """Compact the conversation; the argument says what the summary must keep."""
         conversation = call.conversation
-        if self._lanes.is_running(conversation.id):
+        if self.lanes.is_running(conversation.id):
             return Reply(text=usage_texts.COMPACT_RUNNING())
 
         def look(connection: Connection) -> tuple[Session | None, PromptHash | None]:
@@ -69,16 +63,16 @@ class ContextCommands:
             last = latest.prompt_hash if latest else None
             return session, (session and session.prompt_hash) or last
 
-        session, prompt_hash = await self._database.read(look)
+        session, prompt_hash = await self.database.read(look)
         if session is None:
             return Reply(text=usage_texts.COMPACT_EMPTY())
         target = CompactionTarget(
             session_id=session.id, owner_id=conversation.person_id, payer_id=call.person.id
         )
-        compaction = await self._compactor.compact_now(target, prompt_hash, call.argument)
+        compaction = await self.compactor.compact_now(target, prompt_hash, call.argument)
         if compaction is None:
             return Reply(text=usage_texts.COMPACT_NO_GAIN())
-        self._lanes.invalidate_conversations()
+        self.lanes.invalidate_conversations()
         return Reply(
             text=usage_texts.COMPACTED(
                 before=compaction.tokens_before, after=compaction.tokens_after
@@ -87,7 +81,7 @@ class ContextCommands:
 
     async def _context(self, call: Call) -> Reply:
         """Report token counts only: the prompt's content must not appear in a room."""
-        found = await self._database.read(lambda connection: _look(connection, call))
+        found = await self.database.read(lambda connection: _look(connection, call))
         prompt = found[0].prompt if found else None
         if found is None or prompt is None:
             return Reply(text=usage_texts.CONTEXT_EMPTY())
@@ -104,11 +98,11 @@ class ContextCommands:
             messages=(),
             max_output_tokens=reckoning.output_limit,
         )
-        bounds = self._compactor.meter.bounds(request, call.person.context_cap)
+        bounds = self.compactor.meter.bounds(request, call.person.context_cap)
         return Reply(text=usage_texts.describe_context(reckoning, bounds.limit))
 
     async def _usage(self, call: Call) -> Reply:
-        person, everybody = await self._quotas.status(call.person.id)
+        person, everybody = await self.quotas.status(call.person.id)
         # Only owners may see what others spent, and only where no one else reads along.
         shows_everybody = call.person.is_owner and call.message.address.is_direct
 
@@ -128,10 +122,10 @@ class ContextCommands:
                 ),
             )
 
-        today, month, by_person, recalled = await self._database.read(look)
+        today, month, by_person, recalled = await self.database.read(look)
         priced = []
         for model in dict.fromkeys(line.model for line in today):
-            price = self._quotas.prices.find(model)
+            price = self.quotas.prices.find(model)
             priced.append((model, price.as_of if price else ""))
         report = UsageReport(
             reader=Reader(zone=call.zone, now=call.now, is_owner=call.person.is_owner),

@@ -5,7 +5,7 @@ earlier messages are sessions, resume, title and branch.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agent_core.memory import ExternalMemory
 from agent_core.state.conversations import (
@@ -43,29 +43,20 @@ _ASIDE_NOTE = (
 """A fact for the model."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StatusReport:
-    """Describes what is going on in a conversation."""
+    """Describes what is going on in a conversation; `platforms` are the enabled ones."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        lanes: Lanes,
-        external: ExternalMemory | None,
-        model: str,
-        platforms: Collection[str],
-    ) -> None:
-        """`platforms` are the enabled ones."""
-        self._database = database
-        self._lanes = lanes
-        self._external = external
-        self._model = model
-        self._platforms = platforms
+    database: Database
+    lanes: Lanes
+    external: ExternalMemory | None
+    model: str
+    platforms: Collection[str]
 
     async def _describe_external(self) -> str:
-        if self._external is None:
+        if self.external is None:
             return ""
-        return memory.describe_external(await self._external.report())
+        return memory.describe_external(await self.external.report())
 
     async def describe(self, call: Call) -> str:
         """Return the status text. Raises `StoreError`."""
@@ -88,16 +79,16 @@ class StatusReport:
                 usage.total_since(connection, person_id=own, since=since),
                 usage.charged_since(connection, person_id=own, since=since),
                 dead_letters.count_dead_of(connection, person_id=call.person.id),
-                _is_unreached(connection, call, self._platforms),
+                _is_unreached(connection, call, self.platforms),
             )
 
-        session, said, total, charged, dead, is_unreached = await self._database.read(look)
+        session, said, total, charged, dead, is_unreached = await self.database.read(look)
         status = general.Status(
-            model=self._model,
+            model=self.model,
             title=session.title if session else "",
             messages=said,
-            is_running=self._lanes.is_running(call.conversation.id),
-            waiting=self._lanes.count_waiting(call.conversation.id),
+            is_running=self.lanes.is_running(call.conversation.id),
+            waiting=self.lanes.count_waiting(call.conversation.id),
             input_tokens=total.input_tokens,
             cache_read_tokens=total.cache_read_tokens,
             output_tokens=total.output_tokens,
@@ -109,21 +100,14 @@ class StatusReport:
         return f"{text}\n{people.NOTICES_UNSEEN()}" if is_unreached else text
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationCommands:
     """Controls the current conversation and its turn."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        lanes: Lanes,
-        attachments: AttachmentStage,
-        report: StatusReport,
-    ) -> None:
-        self._database = database
-        self._lanes = lanes
-        self._attachments = attachments
-        self._report = report
+    database: Database
+    lanes: Lanes
+    attachments: AttachmentStage
+    report: StatusReport
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -139,9 +123,9 @@ class ConversationCommands:
         }
 
     async def _new(self, call: Call) -> Reply:
-        if not self._lanes.may_stop(call.conversation.id, call.person):
+        if not self.lanes.may_stop(call.conversation.id, call.person):
             return Reply(text=general.STOP_NOT_YOURS())
-        self._lanes.stop(call.conversation.id)
+        self.lanes.stop(call.conversation.id)
 
         def effect(connection: Connection) -> Outcome:
             sessions.end(connection, conversation_id=call.conversation.id, now=call.now)
@@ -150,27 +134,27 @@ class ConversationCommands:
         return Reply(effect=effect)
 
     async def _stop(self, call: Call) -> Reply:
-        if not self._lanes.may_stop(call.conversation.id, call.person):
+        if not self.lanes.may_stop(call.conversation.id, call.person):
             return Reply(text=general.STOP_NOT_YOURS())
         place = call.place
-        answered = self._lanes.place_of(call.conversation.id)
-        is_stopped = self._lanes.stop(call.conversation.id)
+        answered = self.lanes.place_of(call.conversation.id)
+        is_stopped = self.lanes.stop(call.conversation.id)
         if is_stopped and answered and (answered.platform, answered.chat) != place:
             return Reply(text=general.describe_stop_elsewhere(answered.platform))
         if call.person.is_owner and not call.message.address.is_direct:
-            is_stopped = self._lanes.stop_at(*place) or is_stopped
-        is_stopped = self._lanes.stop_asides(call.person, *place) or is_stopped
+            is_stopped = self.lanes.stop_at(*place) or is_stopped
+        is_stopped = self.lanes.stop_asides(call.person, *place) or is_stopped
         if is_stopped:
             return Reply()
         # Nothing runs, but the message may still wait for its attachments to be read.
-        is_stopped = self._attachments.stop(call.conversation.id, place, call.person)
+        is_stopped = self.attachments.stop(call.conversation.id, place, call.person)
         return Reply(text=general.describe_stop("", ()) if is_stopped else general.STOP_NOTHING())
 
     async def _queue(self, call: Call) -> Reply:
         if not call.argument:
-            waiting = self._lanes.count_waiting(call.conversation.id)
+            waiting = self.lanes.count_waiting(call.conversation.id)
             return Reply(text=general.describe_queue(waiting))
-        is_news = self._lanes.is_running(call.conversation.id) and not call.is_repeat
+        is_news = self.lanes.is_running(call.conversation.id) and not call.is_repeat
         text = general.QUEUED() if is_news else ""
         return Reply(text=text, pending=call.as_message(call.argument))
 
@@ -179,9 +163,9 @@ class ConversationCommands:
         if not call.argument:
             return Reply(text=usage_texts.STEER_USAGE())
         conversation_id = call.conversation.id
-        is_steer = self._lanes.may_steer(conversation_id, call.person)
+        is_steer = self.lanes.may_steer(conversation_id, call.person)
         pending = replace(call.as_message(call.argument), starts_own_turn=False, is_steer=True)
-        is_waiting = self._lanes.is_running(conversation_id) and not is_steer
+        is_waiting = self.lanes.is_running(conversation_id) and not is_steer
         text = general.QUEUED() if is_waiting else usage_texts.STEERED() if is_steer else ""
         return Reply(text="" if call.is_repeat else text, pending=pending)
 
@@ -214,7 +198,7 @@ class ConversationCommands:
                 )
             return aside
 
-        aside = await self._database.write("conversations.aside", work)
+        aside = await self.database.write("conversations.aside", work)
         pending = call.as_message(call.argument)
         return Reply(pending=replace(pending, conversation=aside, note=_ASIDE_NOTE))
 
@@ -238,25 +222,25 @@ class ConversationCommands:
             )
             return has_dead, words or ""
 
-        has_dead, words = await self._database.read(look)
+        has_dead, words = await self.database.read(look)
         if has_dead:
             return Reply(effect=effect)
-        if self._lanes.is_running(call.conversation.id):
+        if self.lanes.is_running(call.conversation.id):
             return Reply(text=general.RETRY_RUNNING())
         if not words:
             return Reply(text=general.RETRY_NOTHING())
         return Reply(pending=call.as_message(words))
 
     async def _here(self, call: Call) -> Reply:
-        if not self._lanes.may_stop(call.conversation.id, call.person):
+        if not self.lanes.may_stop(call.conversation.id, call.person):
             return Reply(text=general.MOVE_NOT_YOURS())
         platform, chat = call.place
         place = Place(platform=platform, chat=chat, answers=call.message.message_id)
-        is_moved = await self._lanes.move(call.conversation.id, place)
+        is_moved = await self.lanes.move(call.conversation.id, place)
         return Reply(text="" if is_moved else general.MOVE_NOTHING())
 
     async def _status(self, call: Call) -> Reply:
-        return Reply(text=await self._report.describe(call))
+        return Reply(text=await self.report.describe(call))
 
 
 class SessionCommands:

@@ -1,6 +1,7 @@
 """Commands for memory entries and their visibility: memory, share."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.memory import (
@@ -34,19 +35,14 @@ from gateway.texts import rooms as room_texts
 _ROOM = "room:"
 
 
+@dataclass(frozen=True, slots=True)
 class MemoryCommands:
     """Shows a memory, deletes its entries and shares them."""
 
-    def __init__(
-        self,
-        access: MemoryAccess,
-        notes: ArchiveNotes,
-        review: Handler,
-    ) -> None:
-        """`review` asks about the entries that wait for a yes."""
-        self._access = access
-        self._notes = notes
-        self._review = review
+    access: MemoryAccess
+    notes: ArchiveNotes
+    review: Handler
+    """Asks about the entries that wait for a yes."""
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -58,15 +54,15 @@ class MemoryCommands:
         if word.casefold() == "forget" and rest.strip().isdecimal():
             return await self.forget(call, scope, int(rest))
         if word.casefold() == "forget" and (named := parse_archive_ref(rest)):
-            return await self._notes.delete(call, scope, named)
+            return await self.notes.delete(call, scope, named)
         if call.argument.casefold() == "review":
-            return await self._review(call)
+            return await self.review(call)
         if word.casefold() == "archive":
-            return await self._notes.find(call, scope, rest)
+            return await self.notes.find(call, scope, rest)
         if word:
             return Reply(text=memory.ROOM_USAGE() if scope.is_room else room_texts.MEMORY_USAGE())
         listed = await self._list(call, scope)
-        notes = memory.list_archive_hint(await self._notes.preview(scope))
+        notes = memory.list_archive_hint(await self.notes.preview(scope))
         if scope.is_room:
             # The caller of an empty room memory probably means their own.
             shown = [(entry.number, entry.entry) for entry in listed]
@@ -78,7 +74,7 @@ class MemoryCommands:
         return Reply(text="\n".join([entries, *(["", *notes] if notes else [])]))
 
     async def _describe(self, listed: Sequence[NumberedEntry]) -> str:
-        titles = await self._access.database.read(lambda c: _find_titles(c, listed))
+        titles = await self.access.database.read(lambda c: _find_titles(c, listed))
         shown = [
             (
                 entry.target,
@@ -95,29 +91,29 @@ class MemoryCommands:
 
     async def forget(self, call: Call, scope: MemoryScope, number: int) -> Reply:
         """Delete an entry; the ledger knows this call, so a repeated event deletes it once."""
-        done = await self._access.database.read(
+        done = await self.access.database.read(
             lambda c: ledger.find_call(c, person_id=scope.person_id, call_key=call.call_key)
         )
-        change_index = await self._access.open(call, scope)
+        change_index = await self.access.open(call, scope)
         if done:
             return _describe_deleted(change_index, done[0])
         tracked = find_current(change_index, number)
         if tracked is None or tracked.words is None:
             return Reply(text=room_texts.NUMBER_UNKNOWN(number=number))
-        if scope.is_room and not await self._access.may_change(call, tracked.made_by):
+        if scope.is_room and not await self.access.may_change(call, tracked.made_by):
             return Reply(text=memory.NOT_YOUR_CHANGE())
         target = tracked.rows[0].target
         origin = origin_of(call, scope)
         edit = Edit(action="remove", target=target, old=tracked.words)
         try:
-            outcome = await self._access.memory.change(
+            outcome = await self.access.memory.change(
                 scope.person_id, scope.slug, edit, origin, kind=scope.kind
             )
         except OSError as error:
             return refuse_unreadable(error)
         if isinstance(outcome, Refusal):
             return Reply(text=room_texts.NUMBER_UNKNOWN(number=number))
-        return _describe_deleted(await self._access.open(call, scope), outcome.rows[0])
+        return _describe_deleted(await self.access.open(call, scope), outcome.rows[0])
 
     async def _share(self, call: Call) -> Reply:
         number, _, word = call.argument.partition(" ")
@@ -127,7 +123,7 @@ class MemoryCommands:
         is_room = call.room is not None
         if word not in ("", "private", "here" if is_room else "everyone"):
             return Reply(text=room_texts.AUDIENCE_UNKNOWN(number=number))
-        await self._access.open(call, own_scope(call.person))
+        await self.access.open(call, own_scope(call.person))
 
         def effect(connection: Connection) -> Outcome:
             chosen = _choose(list_entries(connection, person_id=call.person.id), int(number))
@@ -141,10 +137,8 @@ class MemoryCommands:
 
     async def _list(self, call: Call, scope: MemoryScope) -> tuple[NumberedEntry, ...]:
         """List the entries, after taking in changes made by hand."""
-        await self._access.open(call, scope)
-        return await self._access.database.read(
-            lambda c: list_entries(c, person_id=scope.person_id)
-        )
+        await self.access.open(call, scope)
+        return await self.access.database.read(lambda c: list_entries(c, person_id=scope.person_id))
 
 
 def _describe_deleted(change_index: ChangeIndex, row: LedgerEntry) -> Reply:

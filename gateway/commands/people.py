@@ -1,6 +1,7 @@
 """Commands for accounts and access: start, link, accounts, unlink, whoami, approve, console."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -33,24 +34,16 @@ _KEEP = "keep"
 _PRIVATE = "private"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PeopleCommands:
     """Shows and changes the accounts of a person, and lets people in."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        identity: Identity,
-        linking: Linking,
-        onboarding: Onboarding,
-        pages: str,
-    ) -> None:
-        """`pages` is the address of the console's pages, "" for none."""
-        self._pages = pages
-        self._database = database
-        self._identity = identity
-        self._linking = linking
-        self._onboarding = onboarding
+    database: Database
+    identity: Identity
+    linking: Linking
+    onboarding: Onboarding
+    pages: str
+    """The address of the console's pages; "" for none."""
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -75,12 +68,12 @@ class PeopleCommands:
             is_whole=call.is_press or not call.argument,
         )
 
-        shown = await self._onboarding.preview(request, call.now)
+        shown = await self.onboarding.preview(request, call.now)
         zones = (call.zone, shown.time_zone or call.zone)
-        move, buttons = await self._database.read(lambda c: offer_move(c, call, *zones))
+        move, buttons = await self.database.read(lambda c: offer_move(c, call, *zones))
 
         def effect(connection: Connection) -> Outcome:
-            return f"{self._onboarding.start(connection, request, call.now).text}{move}", []
+            return f"{self.onboarding.start(connection, request, call.now).text}{move}", []
 
         return Reply(effect=effect, buttons=(*buttons, *shown.buttons))
 
@@ -88,7 +81,7 @@ class PeopleCommands:
         sent = read_link(call.platform, call.message, call.argument)
 
         def effect(connection: Connection) -> Outcome:
-            words, rows = self._linking.take(
+            words, rows = self.linking.take(
                 connection, sent, _find_person(connection, call), call.now
             )
             return words, list(rows)
@@ -98,7 +91,7 @@ class PeopleCommands:
     async def _accounts(self, call: Call) -> Reply:
         if not call.message.address.is_direct:
             return Reply(text=people_texts.ACCOUNTS_IN_GROUP())
-        merging = self._linking.merging
+        merging = self.linking.merging
 
         def keep(connection: Connection) -> Outcome:
             person = _find_person(connection, call) or call.person
@@ -112,7 +105,7 @@ class PeopleCommands:
             accounts = _list_accounts(connection, call.person)
             return accounts, merging.count_left(connection, call.person)
 
-        accounts, left = await self._database.read(look)
+        accounts, left = await self.database.read(look)
         return Reply(text=self._describe(call, accounts, left))
 
     async def _unlink(self, call: Call) -> Reply:
@@ -128,9 +121,9 @@ class PeopleCommands:
                 how = why if call.argument else people_texts.UNLINK_USAGE()
                 return f"{how}\n{self._describe(call, accounts)}", []
             leaving = UnlinkRequest(
-                account=found[0], is_admitted=self._identity.is_admitted(found[0])
+                account=found[0], is_admitted=self.identity.is_admitted(found[0])
             )
-            return self._linking.merging.unlink(connection, person, leaving, call.now)
+            return self.linking.merging.unlink(connection, person, leaving, call.now)
 
         return Reply(effect=effect)
 
@@ -140,14 +133,14 @@ class PeopleCommands:
                 account=account,
                 is_here=(account.platform, account.user_id)
                 == (call.platform, call.message.sender.user_id),
-                is_admitted=self._identity.is_admitted(account),
+                is_admitted=self.identity.is_admitted(account),
             )
             for account in accounts
         ]
         return people_texts.list_accounts(lines, zone=call.zone, left=left)
 
     async def _whoami(self, call: Call) -> Reply:
-        accounts = await self._database.read(
+        accounts = await self.database.read(
             lambda c: people.list_accounts(c, person_id=call.person.id)
         )
         names = [
@@ -185,14 +178,14 @@ class PeopleCommands:
                 return access.PRIVATE(), []
 
             return Reply(effect=end)
-        if fault := check_pages(self._pages, is_owner=call.person.is_owner):
+        if fault := check_pages(self.pages, is_owner=call.person.is_owner):
             return Reply(text=fault)
 
         def effect(connection: Connection) -> Outcome:
             link = make_link(
                 connection,
                 person_id=(_find_person(connection, call) or call.person).id,
-                pages=self._pages,
+                pages=self.pages,
                 actor=call.actor,
                 now=call.now,
             )

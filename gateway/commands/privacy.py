@@ -1,6 +1,7 @@
 """Commands for a person's data: export, forget, erase."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from agent_core.privacy import parse_words
 from agent_core.state.conversations import files
@@ -23,19 +24,13 @@ _MOST_PARTS = 10
 _ME = "me"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyCommands:
     """Exports, redacts and erases the data of a person."""
 
-    def __init__(
-        self,
-        *,
-        exports: DataExport,
-        forgetting: DataForget,
-        questions: Questions,
-    ) -> None:
-        self._exports = exports
-        self._forgetting = forgetting
-        self._questions = questions
+    exports: DataExport
+    forgetting: DataForget
+    questions: Questions
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -44,11 +39,11 @@ class PrivacyCommands:
     async def _export(self, call: Call) -> Reply:
         if not call.message.address.is_direct:
             return Reply(text=ONLY_IN_DIRECT())
-        most = min(self._exports.find_file_limit(call.platform), _MOST_BYTES)
+        most = min(self.exports.find_file_limit(call.platform), _MOST_BYTES)
         if not most:
             return Reply(text=privacy.EXPORT_NO_FILES(slug=call.person.slug))
         try:
-            parts = await self._exports.read_parts(call.person, most)
+            parts = await self.exports.read_parts(call.person, most)
         except OSError:
             return Reply(text=privacy.EXPORT_FAILED())
         if len(parts) > _MOST_PARTS or any(len(data) > most for _, data in parts):
@@ -67,14 +62,14 @@ class PrivacyCommands:
         wanted = parse_words(call.argument)
         if wanted is None:
             return Reply(text=privacy.FORGET_USAGE())
-        preview = await self._forgetting.preview(call.person, wanted)
+        preview = await self.forgetting.preview(call.person, wanted)
         if not (preview.entries or preview.messages or preview.jobs or preview.blocks):
             return Reply(text=privacy.FORGET_NOTHING())
         place = call.place
         question = ask_to_forget(call.person, call.argument, preview, place=place, now=call.now)
 
         def effect(connection: Connection) -> Outcome:
-            return "", self._questions.pose(connection, question, call.now)
+            return "", self.questions.pose(connection, question, call.now)
 
         return Reply(effect=effect)
 
@@ -99,7 +94,7 @@ class PrivacyCommands:
             ):
                 return privacy.ERASE_LAST_OWNER(), ()
             question = ask_to_erase(call.person, target, place=place, now=call.now)
-            return "", self._questions.pose(connection, question, call.now)
+            return "", self.questions.pose(connection, question, call.now)
 
         return Reply(effect=effect)
 

@@ -64,22 +64,17 @@ class PersonalSettings:
     """True where a program speaks answers."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsCommands:
-    """Shows and changes the settings of a person."""
+    """Shows and changes the settings of a person.
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        report: StatusReport,
-        zone_of: Callable[[Person], str],
-        can_speak: bool,
-    ) -> None:
-        """`can_speak` says that a program for spoken answers is configured."""
-        self._can_speak = can_speak
-        self._database = database
-        self._report = report
-        self._zone_of = zone_of
+    `can_speak` says that a program for spoken answers is configured.
+    """
+
+    database: Database
+    report: StatusReport
+    zone_of: Callable[[Person], str]
+    can_speak: bool
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -104,9 +99,9 @@ class SettingsCommands:
     async def _home(self, call: Call) -> Reply:
         if not call.message.address.is_direct:
             return Reply(text=ONLY_IN_DIRECT())
-        status = await self._report.describe(call)
+        status = await self.report.describe(call)
         next_jobs = list_coming(
-            await self._database.read(lambda c: _list_next_jobs(c, call)), call.zone
+            await self.database.read(lambda c: _list_next_jobs(c, call)), call.zone
         )
 
         def show(wanted: PersonalSettings, zone: str) -> Reply:
@@ -141,27 +136,27 @@ class SettingsCommands:
 
         move, buttons = "", tuple[Choice, ...]()
         if is_direct:
-            zones = (self._zone_of(call.person), self._zone_of(expected.person))
-            move, buttons = await self._database.read(lambda c: offer_move(c, call, *zones))
+            zones = (self.zone_of(call.person), self.zone_of(expected.person))
+            move, buttons = await self.database.read(lambda c: offer_move(c, call, *zones))
 
         def effect(connection: Connection) -> Outcome:
-            found = find_settings(connection, call.person, can_speak=self._can_speak)
+            found = find_settings(connection, call.person, can_speak=self.can_speak)
             wanted = change_setting(found, name, value or "")
             person = wanted.person
             set_language(person.language, call.message.sender.language)
-            save_settings(connection, wanted, zone=self._zone_of(person), now=call.now)
+            save_settings(connection, wanted, zone=self.zone_of(person), now=call.now)
             if not is_direct:
                 return general.SETTING_SAVED(), []
-            text = f"{show(wanted, self._zone_of(person)).text}{move}"
+            text = f"{show(wanted, self.zone_of(person)).text}{move}"
             return text if call.is_press else f"{general.SETTING_SAVED()}\n\n{text}", []
 
         with use_language(expected.person.language, call.message.sender.language):
-            shown = show(expected, self._zone_of(expected.person))
+            shown = show(expected, self.zone_of(expected.person))
         return Reply(effect=effect, buttons=(buttons or shown.buttons) if is_direct else ())
 
     async def _look(self, call: Call) -> PersonalSettings:
-        can_speak = self._can_speak
-        return await self._database.read(
+        can_speak = self.can_speak
+        return await self.database.read(
             lambda c: find_settings(c, call.person, can_speak=can_speak)
         )
 
@@ -277,17 +272,17 @@ class _Choice:
     model: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCommands:
-    """Shows and changes the model of a person or of a job."""
+    """Shows and changes the model of a person or of a job.
 
-    def __init__(
-        self, *, database: Database, models: Sequence[ModelLine], rules: JobRules, hears: bool
-    ) -> None:
-        """`models` can be chosen, the default first; `hears` says that voice notes are read."""
-        self._database = database
-        self._models = models
-        self._rules = rules
-        self._hears = hears
+    `models` can be chosen, the default first; `hears` says that voice notes are read.
+    """
+
+    database: Database
+    models: Sequence[ModelLine]
+    rules: JobRules
+    hears: bool
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -302,10 +297,10 @@ class ModelCommands:
             number = words[1].removeprefix("#") if len(words) > 1 else ""
             words = words[2:]
         try:
-            current = await self._database.read(lambda c: self._find(c, call, number))
+            current = await self.database.read(lambda c: self._find(c, call, number))
             if not words:
                 return self._show(current)
-            wanted = find_model([line.name for line in self._models], " ".join(words))
+            wanted = find_model([line.name for line in self.models], " ".join(words))
             job = self._redraft(current.job, wanted, call.now) if current.job else None
         except InvalidJob as error:
             return Reply(text=job_texts.describe_invalid(error))
@@ -340,14 +335,14 @@ class ModelCommands:
 
     def _redraft(self, job: Job, model: str, now: int) -> Job:
         request = JobRequest(options=replace(job.options, model=model))
-        return redraft_job(job, request, rules=self._rules, now=now)
+        return redraft_job(job, request, rules=self.rules, now=now)
 
     def _show(self, choice: _Choice) -> Reply:
-        default = self._models[0].name
-        known = [line.name for line in self._models]
+        default = self.models[0].name
+        known = [line.name for line in self.models]
         is_default = choice.model not in known
         model = default if is_default else choice.model
-        listed = model_texts.list_models(self._models, hears=self._hears)
+        listed = model_texts.list_models(self.models, hears=self.hears)
         command = f"model job {choice.job.id}" if choice.job else "model"
         if choice.job:
             text = model_texts.describe_job_model(

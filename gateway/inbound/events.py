@@ -167,38 +167,31 @@ def _is_edit_of(edit: InboundMessage, message: InboundMessage) -> bool:
     return edit.is_edit and is_same and edit.sender.user_id == message.sender.user_id
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformInlet:
-    """The inlet of one platform; see `adapters.contract.Inlet`."""
+    """The inlet of one platform; see `adapters.contract.Inlet`.
 
-    def __init__(
-        self,
-        *,
-        platform: str,
-        database: Database,
-        is_open: Callable[[], bool],
-        taken: Callable[[Sequence[InboxRow]], None],
-        noticed: Callable[[Address], None],
-        now: Callable[[], int],
-    ) -> None:
-        """`taken` is called with new events, `noticed` with chats that can be reached."""
-        self._platform = platform
-        self._database = database
-        self._is_open = is_open
-        self._taken = taken
-        self._now = now
-        self.notice = noticed
+    `taken` is called with new events, `notice` with chats that can be reached.
+    """
+
+    platform: str
+    database: Database
+    is_open: Callable[[], bool]
+    taken: Callable[[Sequence[InboxRow]], None]
+    notice: Callable[[Address], None]
+    now: Callable[[], int]
 
     async def take(self, events: Sequence[RawEvent]) -> None:
         """Store events; return once they are on disk. Raises `Unreachable` if they can't be.
 
         A cancelled call still stores them, because the platform would not send them again.
         """
-        if not self._is_open():
+        if not self.is_open():
             raise Unreachable("Talaria is shutting down")
         await asyncio.shield(self._store(events))
 
     async def _store(self, events: Sequence[RawEvent]) -> None:
-        now = self._now()
+        now = self.now()
         fields = [(str(event.event_id), event.payload) for event in events]
         reached: dict[str, str] = {}
         for event in events:
@@ -206,22 +199,22 @@ class PlatformInlet:
                 reached[event.channel] = event.position
 
         def work(connection: Connection) -> list[InboxRow]:
-            rows = inbox.store(connection, platform=self._platform, events=fields, now=now)
-            inbox.advance_positions(connection, platform=self._platform, reached=reached)
+            rows = inbox.store(connection, platform=self.platform, events=fields, now=now)
+            inbox.advance_positions(connection, platform=self.platform, reached=reached)
             return rows
 
         try:
-            rows = await self._database.write("inbox.store", work)
+            rows = await self.database.write("inbox.store", work)
         except StoreError as error:
             raise Unreachable(f"events can't be stored: {error}") from error
-        if self._is_open():  # else the next start reads them from the database
-            self._taken(rows)
+        if self.is_open():  # else the next start reads them from the database
+            self.taken(rows)
 
     async def marks(self) -> Mapping[str, str]:
         """Return the read position of each channel. Raises `Unreachable`."""
         try:
-            return await self._database.read(
-                lambda c: inbox.read_positions(c, platform=self._platform)
+            return await self.database.read(
+                lambda c: inbox.read_positions(c, platform=self.platform)
             )
         except StoreError as error:
             raise Unreachable(f"marks can't be read: {error}") from error

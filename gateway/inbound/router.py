@@ -96,7 +96,7 @@ class InboundRouter:
             database=self._database,
             is_open=lambda: self._is_open,
             taken=self._take,
-            noticed=lambda address: self._notice(platform, address),
+            notice=lambda address: self._notice(platform, address),
             now=self._now,
         )
 

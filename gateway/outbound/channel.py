@@ -183,20 +183,14 @@ class CommandFormatter:
         return self._command.sub(lambda found: f"{adapter.command_prefix}{found[1]}", text)
 
 
+@dataclass(frozen=True, slots=True)
 class Composer:
     """Makes outbound messages from outbox rows."""
 
-    def __init__(
-        self,
-        database: Database,
-        adapters: Mapping[str, ChatAdapter],
-        command_formatter: CommandFormatter,
-        mask: SecretMask,
-    ) -> None:
-        self._database = database
-        self.adapters = adapters
-        self.command_formatter = command_formatter
-        self.mask = mask
+    database: Database
+    adapters: Mapping[str, ChatAdapter]
+    command_formatter: CommandFormatter
+    mask: SecretMask
 
     async def compose(self, row: OutboxRow, text: str) -> OutboundMessage:
         """Build a row's message with this text.
@@ -216,7 +210,7 @@ class Composer:
         if row.file_key is None:
             return None
         key = row.file_key
-        stored = await self._database.read(lambda c: files.find(c, key=key))
+        stored = await self.database.read(lambda c: files.find(c, key=key))
         if stored is None:
             raise Rejected("The file is no longer there.")
         name, data = row.file_name or key[:12], stored.data

@@ -54,23 +54,15 @@ LinkReply = tuple[str, Sequence[OutboxRow]]
 """The answer to the sender, empty for silence, and further outbox rows."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Linking:
     """Handles every `/link`."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        questions: Questions,
-        merging: AccountMerging,
-        adapters: Mapping[str, ChatAdapter],
-        now: Callable[[], int],
-    ) -> None:
-        self._database = database
-        self._questions = questions
-        self._adapters = adapters
-        self._now = now
-        self.merging = merging
+    database: Database
+    questions: Questions
+    merging: AccountMerging
+    adapters: Mapping[str, ChatAdapter]
+    now: Callable[[], int]
 
     async def handle_stranger(
         self, platform: str, message: InboundMessage, inbox_id: InboxId, words: str
@@ -80,7 +72,7 @@ class Linking:
         Strangers in rooms get no answer, but a code shown there becomes invalid.
         """
         sent = read_link(platform, message, words)
-        now = self._now()
+        now = self.now()
 
         def work(connection: Connection) -> list[OutboxRow]:
             inbox.finish(connection, inbox_id=inbox_id, reason="link")
@@ -97,7 +89,7 @@ class Linking:
             )
             return [outbox.enqueue(connection, outgoing, now=now), *rows]
 
-        return await self._database.write("people.link", work)
+        return await self.database.write("people.link", work)
 
     def take(
         self, connection: Connection, sent: Sent, person: Person | None, now: int
@@ -109,7 +101,7 @@ class Linking:
         words = sent.words
         if words.casefold() == CANCEL:
             return self._cancel(connection, sent, person, now)
-        if person and words.casefold() in self._adapters:
+        if person and words.casefold() in self.adapters:
             return self._begin(connection, sent, person, now)
         if not sent.is_direct:
             reported = people_texts.LINK_IN_GROUP()
@@ -143,7 +135,7 @@ class Linking:
         """List how to send a code on the other platforms, or on the one that was named."""
         named = sent.words.casefold()
         ways = []
-        for platform, adapter in self._adapters.items():
+        for platform, adapter in self.adapters.items():
             if platform in {sent.platform, *UNATTENDED} or named not in ("", platform):
                 continue
             address = adapter.invite(f"link-{code}") if isinstance(adapter, CanInvite) else None
@@ -182,7 +174,7 @@ class Linking:
         )
         account_links.redeem(connection, link_id=link.id, other=other)
         question = merging.ask_to_join(link, other)
-        rows += self._questions.pose(connection, question, now)
+        rows += self.questions.pose(connection, question, now)
         note(connection, sent.asker, person, "link.asked", "sent the code", now)
         return people_texts.describe_asked(link.platform, person.name if person else "?"), rows
 

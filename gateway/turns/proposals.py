@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agent_core.agent import AcceptedCall, AcceptedCalls
 from agent_core.agent.review import (
@@ -220,20 +220,14 @@ def _answer(
     return Outcome(words=approvals.ACCEPTED())
 
 
+@dataclass(frozen=True, slots=True)
 class AcceptedProposals:
     """Makes the changes of accepted proposals."""
 
-    def __init__(
-        self,
-        database: Database,
-        dispatcher: OutboxDispatcher,
-        calls: AcceptedCalls,
-        now: Callable[[], int],
-    ) -> None:
-        self._database = database
-        self._dispatcher = dispatcher
-        self._calls = calls
-        self._now = now
+    database: Database
+    dispatcher: OutboxDispatcher
+    calls: AcceptedCalls
+    now: Callable[[], int]
 
     async def apply(self, task: Task) -> None:
         """Make one change; a repeated task makes it once. Raises `StoreError`.
@@ -241,16 +235,16 @@ class AcceptedProposals:
         If it is no longer possible, the person gets a message.
         """
         question_id = QuestionId(int(task.payload))
-        accepted = await self._database.read(lambda c: self._load(c, question_id))
-        result = await self._calls.run(accepted) if accepted else None
+        accepted = await self.database.read(lambda c: self._load(c, question_id))
+        result = await self.calls.run(accepted) if accepted else None
         if result and not result.is_error:
             return
         _log.info("an accepted change is not possible: %s", result.text if result else "no turn")
 
-        rows = await self._database.write(
+        rows = await self.database.write(
             "proposals.outdated", lambda c: self._report(c, question_id)
         )
-        self._dispatcher.enqueue(rows)
+        self.dispatcher.enqueue(rows)
 
     def _report(self, connection: Connection, question_id: QuestionId) -> list[OutboxRow]:
         question = questions.find(connection, question_id=question_id)
@@ -263,7 +257,7 @@ class AcceptedProposals:
                 body=approvals.OUTDATED(),
                 person_id=question.person_id,
             )
-        return [outbox.enqueue(connection, outgoing, now=self._now())]
+        return [outbox.enqueue(connection, outgoing, now=self.now())]
 
     def _load(self, connection: Connection, question_id: QuestionId) -> AcceptedCall | None:
         """Load an accepted call; None if it or its turn was deleted."""
@@ -288,7 +282,7 @@ class AcceptedProposals:
             conversation=conversation,
             person=person,
             room=None if room_id is None else rooms.find_by_id(connection, room_id=room_id),
-            job_turn=find_job_turn(connection, turn.id, self._now()),
+            job_turn=find_job_turn(connection, turn.id, self.now()),
             evidence=asked.get("evidence")
             or messages.request_of_turn(
                 connection, turn_id=turn.id, person_id=conversation.person_id

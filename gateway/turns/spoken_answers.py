@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from adapters.abilities import CanSendFiles
@@ -53,42 +54,34 @@ def enqueue_speech(connection: Connection, active: ActiveTurn, place: Place, now
         )
 
 
+@dataclass(frozen=True, slots=True)
 class SpokenAnswers:
-    """Speaks answers, and sends the audio behind them."""
+    """Speaks answers, and sends the audio behind them; does neither without a command."""
 
-    def __init__(
-        self,
-        database: Database,
-        dispatcher: OutboxDispatcher,
-        command: MediaCommand | None,
-        notify_owners: NotifyOwners,
-        now: Callable[[], int],
-    ) -> None:
-        """Without a command, queued answers stay unspoken."""
-        self._database = database
-        self._dispatcher = dispatcher
-        self._command = command
-        self._notify_owners = notify_owners
-        self._now = now
+    database: Database
+    dispatcher: OutboxDispatcher
+    command: MediaCommand | None
+    notify_owners: NotifyOwners
+    now: Callable[[], int]
 
     async def apply(self, task: Task) -> None:
         """Speak one answer; a repeated task sends it once.
 
         A failure is reported to the owners, at most once a day. Raises `StoreError`.
         """
-        found = await self._database.read(lambda c: self._find(c, task))
-        if found is None or self._command is None:
+        found = await self.database.read(lambda c: self._find(c, task))
+        if found is None or self.command is None:
             return
         turn, person, words = found
-        adapter = self._dispatcher.adapters.get(turn.platform)
+        adapter = self.dispatcher.adapters.get(turn.platform)
         most_bytes = adapter.most_file_bytes if isinstance(adapter, CanSendFiles) else 0
         if not (words and most_bytes):
             return
         try:
             with use_language(person.language):
-                recording = await speak(self._command, words, person.language or _LANGUAGE)
+                recording = await speak(self.command, words, person.language or _LANGUAGE)
         except TimeoutError:
-            seconds = self._command.seconds
+            seconds = self.command.seconds
             await self._report(f"slower than {seconds:g} s", partial(describe_slow_speech, seconds))
         except CommandFailed as error:
             await self._report(str(error), partial(describe_speech_fault, str(error)))
@@ -109,14 +102,14 @@ class SpokenAnswers:
             if SPOKEN not in facts.split("\n"):
                 return None
         answer = messages.answer_of_turn(connection, turn_id=turn.id, person_id=person.id)
-        return turn, person, select_words(self._dispatcher.mask.hide(answer))
+        return turn, person, select_words(self.dispatcher.mask.hide(answer))
 
     async def _send(self, task: Task, turn: Turn, recording: Recording) -> None:
         """Enqueue the audio silently behind the answer, and end the task with it.
 
         The message names no turn: like an export, its file is removed soon after it was sent.
         """
-        now = self._now()
+        now = self.now()
 
         def work(connection: Connection) -> OutboxRow:
             tasks.finish(connection, task_id=task.id)
@@ -133,11 +126,11 @@ class SpokenAnswers:
             )
             return outbox.enqueue(connection, message, now=now)
 
-        self._dispatcher.enqueue([await self._database.write("speech.send", work)])
+        self.dispatcher.enqueue([await self.database.write("speech.send", work)])
 
     async def _report(self, reason: str, say: Callable[[], str]) -> None:
         """Tell the owners that an answer was not spoken; at most once a day."""
-        now = self._now()
+        now = self.now()
         _log.warning("an answer is not spoken: %s", reason)
 
         def work(connection: Connection) -> Sequence[OutboxRow]:
@@ -145,6 +138,6 @@ class SpokenAnswers:
             if last and now - int(last) < _REPORT_PAUSE:
                 return ()
             meta.put(connection, key=_REPORTED, value=str(now))
-            return self._notify_owners(connection, say, now)
+            return self.notify_owners(connection, say, now)
 
-        self._dispatcher.enqueue(await self._database.write("speech.report", work))
+        self.dispatcher.enqueue(await self.database.write("speech.report", work))

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agent_core.agent.named import DEFAULT, AgentEntry, AgentFolder
 from agent_core.errors import AgentBroken
@@ -22,16 +22,14 @@ _MOST_BUTTONS = 8
 _VERBS = ("use", "job")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCommands:
     """Lists named agents, and binds chats and jobs to them."""
 
-    def __init__(
-        self, *, database: Database, agents: AgentFolder, lanes: Lanes, rules: JobRules
-    ) -> None:
-        self._database = database
-        self._agents = agents
-        self._lanes = lanes
-        self._rules = rules
+    database: Database
+    agents: AgentFolder
+    lanes: Lanes
+    rules: JobRules
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -60,20 +58,20 @@ class AgentCommands:
         """
         if name.casefold() == DEFAULT:
             return ""
-        return (await asyncio.to_thread(self._agents.find, name)).name
+        return (await asyncio.to_thread(self.agents.find, name)).name
 
     async def _list(self, call: Call) -> Reply:
-        entries = await asyncio.to_thread(self._agents.list_all)
+        entries = await asyncio.to_thread(self.agents.list_all)
         if not call.person.is_owner:  # a fault concerns whoever can mend it
             entries = [entry for entry in entries if entry.agent]
-        used = await self._database.read(lambda c: _read_bound(c, call))
+        used = await self.database.read(lambda c: _read_bound(c, call))
         buttons = _make_buttons(entries, used) if call.may_choose else ()
         return Reply(text=texts.list_agents(entries, used), buttons=buttons)
 
     async def _use(self, call: Call, name: str) -> Reply:
         if not call.may_choose:
             return Reply(text=texts.ONLY_OWNER())
-        if self._lanes.is_running(call.conversation.id):
+        if self.lanes.is_running(call.conversation.id):
             return Reply(text=texts.BUSY())
 
         def effect(connection: Connection) -> Outcome:
@@ -106,7 +104,7 @@ class AgentCommands:
 
     def _redraft(self, job: Job, name: str, now: int) -> Job:
         request = JobRequest(options=replace(job.options, agent=name))
-        return redraft_job(job, request, rules=self._rules, now=now)
+        return redraft_job(job, request, rules=self.rules, now=now)
 
 
 def _read_bound(connection: Connection, call: Call) -> str:

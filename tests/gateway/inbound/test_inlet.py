@@ -30,7 +30,7 @@ class Rig:
             database=self.database,
             is_open=lambda: self.is_open,
             taken=self._note,
-            noticed=lambda _: None,
+            notice=lambda _: None,
             now=lambda: 1,
         )
 
