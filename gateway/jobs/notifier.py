@@ -54,23 +54,17 @@ class Notification:
     """Buttons below the words. A deferred message gets those of a paused job at its release."""
 
 
+@dataclass(frozen=True, slots=True)
 class Notifier:
     """Enqueues unsolicited messages, at once or after the person's quiet hours."""
 
-    def __init__(
-        self,
-        adapters: Mapping[str, ChatAdapter],
-        history: JobHistory,
-        *,
-        zone_of: Callable[[Person], str],
-    ) -> None:
-        self._adapters = adapters
-        self._zone_of = zone_of
-        self.history = history
+    adapters: Mapping[str, ChatAdapter]
+    history: JobHistory
+    zone_of: Callable[[Person], str]
 
     def load_recipients(self, connection: Connection, now: int) -> Recipients:
         """Return the recipients as one transaction sees them."""
-        return Recipients(connection, now, zone_of=self._zone_of)
+        return Recipients(connection, now, zone_of=self.zone_of)
 
     def deliver(
         self, known: Recipients, notification: Notification, targets: Sequence[Target]
@@ -155,7 +149,7 @@ class Notifier:
     def _note_due(self, person: Person, due: Sequence[int]) -> str:
         """Note due times, in milliseconds; "" for a message that was due at none."""
         try:
-            zone = find_zone(self._zone_of(person))
+            zone = find_zone(self.zone_of(person))
         except ValueError:  # a new tzdata may have dropped it
             zone = find_zone("UTC")
         return job_results.note_due([show_moment(at, zone) for at in due]) if due else ""
@@ -231,7 +225,7 @@ class Notifier:
 
     def _is_open(self, known: Recipients, chat_ref: ChatRef) -> bool:
         """Return whether a chat accepts unsolicited messages; a ticket expires after minutes."""
-        if chat_ref[0] not in self._adapters or known.is_gone(chat_ref):
+        if chat_ref[0] not in self.adapters or known.is_gone(chat_ref):
             return False
         return conversion.read_chat(chat_ref[1]).ticket is None and not known.is_off(chat_ref)
 
@@ -239,7 +233,7 @@ class Notifier:
         self, known: Recipients, chat_ref: ChatRef, notification: Notification
     ) -> list[OutboxRow]:
         platform, chat = chat_ref
-        adapter = self._adapters.get(platform)
+        adapter = self.adapters.get(platform)
         files = notification.files
         body = notification.body
         if files and not isinstance(adapter, CanSendFiles):

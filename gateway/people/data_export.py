@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from adapters.abilities import CanSendFiles
@@ -18,24 +19,17 @@ _DRAFTS = ".export-"
 """Name prefix of the folders in the home directory in which exports are put together."""
 
 
+@dataclass(frozen=True, slots=True)
 class DataExport:
     """Writes archives of a person's data.
 
     Every export raises `StoreError`, and `OSError` if the disk is full.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        home: Path,
-        *,
-        adapters: Mapping[str, ChatAdapter],
-        now: Callable[[], int],
-    ) -> None:
-        self._database = database
-        self._home = home
-        self._adapters = adapters
-        self._now = now
+    database: Database
+    home: Path
+    adapters: Mapping[str, ChatAdapter]
+    now: Callable[[], int]
 
     async def write(self, person: Person, target: Path) -> None:
         """Write all data of a person into one new archive. Raises `FileExistsError`, too."""
@@ -50,7 +44,7 @@ class DataExport:
 
     async def read_parts(self, person: Person, most_bytes: int) -> list[tuple[str, bytes]]:
         """Return the name and the bytes of archives of at most `most_bytes` where possible."""
-        folder = await asyncio.to_thread(_make_draft, self._home)
+        folder = await asyncio.to_thread(_make_draft, self.home)
         try:
             paths = await self._write_parts(person, folder, most_bytes)
             return [(path.name, await asyncio.to_thread(path.read_bytes)) for path in paths]
@@ -59,11 +53,11 @@ class DataExport:
 
     def find_file_limit(self, platform: str) -> int:
         """Return the largest file that a platform takes, in bytes; 0 if it takes none."""
-        adapter = self._adapters.get(platform)
+        adapter = self.adapters.get(platform)
         return adapter.most_file_bytes if isinstance(adapter, CanSendFiles) else 0
 
     async def _write_parts(self, person: Person, folder: Path, most_bytes: int) -> list[Path]:
-        now = self._now()
+        now = self.now()
 
         def work(connection: Connection) -> list[Path]:
             whose = person_data.find_subject(
@@ -72,13 +66,13 @@ class DataExport:
             archive = ExportArchive(folder, f"talaria-{person.slug}", most_bytes)
             try:
                 write_export(
-                    connection, archive, subject=whose, name=person.name, home=self._home, now=now
+                    connection, archive, subject=whose, name=person.name, home=self.home, now=now
                 )
             finally:
                 paths = archive.close()
             return paths
 
-        return await self._database.browse(work)
+        return await self.database.browse(work)
 
 
 def remove_drafts(home: Path) -> None:

@@ -5,7 +5,7 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from agent_core.errors import LastOwner, StoreDamaged, StoreError, WorkInProgress
 from agent_core.ids import PersonId, QuestionId
@@ -67,34 +67,25 @@ class RequestQueue:
         self._loop.call_soon_threadsafe(self.wakeup.set)
 
 
+@dataclass(frozen=True, slots=True)
 class DataRequests:
     """Carries out stored requests in the background; no turn waits for them."""
 
-    def __init__(
-        self,
-        queue: RequestQueue,
-        forgetting: DataForget,
-        erasing: DataErase,
-        *,
-        database: Database,
-        enqueue: Callable[[Sequence[OutboxRow]], None],
-        now: Callable[[], int],
-    ) -> None:
-        self._queue = queue
-        self._forgetting = forgetting
-        self.erasing = erasing
-        self._database = database
-        self._enqueue = enqueue
-        self._now = now
-        self._delayed: set[str] = set()
-        self._dirty = asyncio.Event()
+    queue: RequestQueue
+    forgetting: DataForget
+    erasing: DataErase
+    database: Database
+    enqueue: Callable[[Sequence[OutboxRow]], None]
+    now: Callable[[], int]
+    _delayed: set[str] = field(init=False, default_factory=set)
+    _dirty: asyncio.Event = field(init=False, default_factory=asyncio.Event)
 
     async def run(self) -> None:
         """Carry out requests until cancelled, those of an earlier process first."""
         await asyncio.to_thread(remove_drafts, self.erasing.home)
         attempts: dict[str, int] = {}
         while True:
-            self._queue.wakeup.clear()
+            self.queue.wakeup.clear()
             is_left = False
             try:
                 async with self.erasing.lock:
@@ -102,14 +93,14 @@ class DataRequests:
             except (StoreError, OSError) as error:
                 _log.error("data requests wait: %s", error)
             self._dirty.set()
-            await _wait(self._queue.wakeup, _RETRY_PAUSE if is_left else _POLL)
+            await _wait(self.queue.wakeup, _RETRY_PAUSE if is_left else _POLL)
 
     async def keep_clean(self, is_quiet: Callable[[], bool]) -> None:
         """Remove the bytes of deleted rows from the database file, until cancelled."""
         while True:
             self._dirty.clear()
             try:
-                await scrub_database(self._database, is_quiet=is_quiet)
+                await scrub_database(self.database, is_quiet=is_quiet)
             except StoreError as error:
                 _log.error("deleted rows can't be scrubbed from the database yet: %s", error)
             await _wait(self._dirty, _POLL)
@@ -123,9 +114,9 @@ class DataRequests:
             await self.erasing.resume()
         except OSError as error:
             _log.error("a folder of an erased person can't be deleted yet: %s", error)
-        await delete_loose_files(self._database)
+        await delete_loose_files(self.database)
         # Read by the writer connection: the transaction that woke us may not be committed yet.
-        queued = await self._database.write(
+        queued = await self.database.write(
             "data_requests.read", lambda c: meta.list_under(c, prefix=_QUEUED)
         )
         is_left = False
@@ -150,23 +141,23 @@ class DataRequests:
         self._delayed.add(key)
         platform, chat = request.place
         outgoing = NewOutboxMessage(platform=platform, chat=chat, body=privacy.FORGET_STUCK())
-        now = self._now()
-        row = await self._database.write(
+        now = self.now()
+        row = await self.database.write(
             "data_requests.delay", lambda c: outbox.enqueue(c, outgoing, now=now)
         )
-        self._enqueue([row])
+        self.enqueue([row])
 
     async def _carry_out(self, key: str, request: DataRequest, attempt: int) -> str:
         """Carry out a request and return the report. Raises `WorkInProgress`."""
         person_id = request.person_id
         if key.startswith(_FORGET):
             try:
-                return await self._forgetting.remove(
+                return await self.forgetting.remove(
                     person_id, request.words, has_messages=request.has_messages
                 )
             finally:
                 self.erasing.renew()
-        if attempt <= _FAREWELLS and await self._database.read(
+        if attempt <= _FAREWELLS and await self.database.read(
             lambda c: erase_person.has_queued(c, person_id=person_id)
         ):
             raise WorkInProgress
@@ -179,7 +170,7 @@ class DataRequests:
 
     async def _finish(self, key: str, request: DataRequest, report: str) -> None:
         """Delete a request and enqueue its report."""
-        now = self._now()
+        now = self.now()
 
         def work(connection: Connection) -> list[OutboxRow]:
             meta.drop(connection, key=key)
@@ -193,7 +184,7 @@ class DataRequests:
             outgoing = NewOutboxMessage(platform=platform, chat=chat, body=report)
             return [outbox.enqueue(connection, outgoing, now=now)]
 
-        self._enqueue(await self._database.write("data_requests.done", work))
+        self.enqueue(await self.database.write("data_requests.done", work))
 
 
 def _note_forgotten(connection: Connection, person_id: PersonId, now: int) -> None:

@@ -165,29 +165,24 @@ def list_unlinked(connection: Connection, person: Person, platforms: Iterable[st
     return [platform for platform in platforms if platform not in linked]
 
 
+@dataclass(frozen=True, slots=True)
 class Onboarding:
-    """Serves `/start`, and reads bare words that answer a greeting."""
+    """Serves `/start`, and reads bare words that answer a greeting.
 
-    def __init__(
-        self,
-        database: Database,
-        zone: str,
-        platforms: Collection[str],
-        *,
-        greets_on: Collection[str],
-    ) -> None:
-        """`greets_on` are the platforms where a first message without a command is greeted."""
-        self._database = database
-        self._zone = zone
-        self._platforms = platforms
-        self._greets_on = greets_on
+    `greets_on` are the platforms where a first message without a command is greeted.
+    """
+
+    database: Database
+    zone: str
+    platforms: Collection[str]
+    greets_on: Collection[str]
 
     def start(self, connection: Connection, request: StartRequest, now: int) -> Greeting:
         """Apply the words of a request and greet, in the caller's transaction."""
         wanted = self._prepare(connection, request)
-        _store(connection, wanted, wanted.time_zone or self._zone, now)
+        _store(connection, wanted, wanted.time_zone or self.zone, now)
         set_language(wanted.language, request.sender.language)
-        return compose(wanted, self._zone, now, is_whole=request.is_whole)
+        return compose(wanted, self.zone, now, is_whole=request.is_whole)
 
     async def preview(self, request: StartRequest, now: int) -> Greeting:
         """Return the greeting that `start` will give; in the console, it offers links, too.
@@ -196,13 +191,13 @@ class Onboarding:
         """
 
         def work(connection: Connection) -> tuple[Person, list[str]]:
-            platforms = self._platforms if request.is_local else ()
+            platforms = self.platforms if request.is_local else ()
             wanted = self._prepare(connection, request)
             return wanted, list_unlinked(connection, wanted, platforms)
 
-        wanted, unlinked = await self._database.read(work)
+        wanted, unlinked = await self.database.read(work)
         with use_language(wanted.language, request.sender.language):
-            greeting = compose(wanted, self._zone, now, is_whole=request.is_whole)
+            greeting = compose(wanted, self.zone, now, is_whole=request.is_whole)
             links = [stand_for(f"link {one}", texts.offer_link(one)) for one in unlinked]
         return replace(greeting, buttons=(*greeting.buttons, *links))
 
@@ -227,14 +222,14 @@ class Onboarding:
         is_plain = not (message.attachments or message.forwarded_from or message.quote)
         if person.asked_at is None or not is_plain or not read_preferences(message.text):
             return False
-        return not await self._database.read(lambda c: turns.has_any(c, person_id=person.id))
+        return not await self.database.read(lambda c: turns.has_any(c, person_id=person.id))
 
     async def learn(self, person: Person, sender: Sender, now: int) -> Person:
         """Take what the platform knows of somebody who was not greeted. Raises `StoreError`."""
         known = take_from_platform(person, sender)
         if known != person:
-            zone = known.time_zone or self._zone
-            await self._database.write(
+            zone = known.time_zone or self.zone
+            await self.database.write(
                 "people.learned", lambda c: _store_settings(c, known, zone, now)
             )
         return known
@@ -250,17 +245,17 @@ class Onboarding:
             return Introduction(person=person)
         known = replace(take_from_platform(person, message.sender), asked_at=now)
         unset = _list_unset(known)
-        if platform not in self._greets_on:
-            zone = known.time_zone or self._zone
-            await self._database.write("people.asked", lambda c: _store(c, known, zone, now))
+        if platform not in self.greets_on:
+            zone = known.time_zone or self.zone
+            await self.database.write("people.asked", lambda c: _store(c, known, zone, now))
             return Introduction(person=known, unasked=unset)
 
         def work(connection: Connection) -> OutboxRow:
-            greeting = greet(connection, person, message.sender, self._zone, now)
+            greeting = greet(connection, person, message.sender, self.zone, now)
             outgoing = greeting.make_outgoing(platform, conversion.name_chat(message.address))
             return outbox.enqueue(connection, replace(outgoing, is_silent=True), now=now)
 
-        row = await self._database.write("people.greeted", work)
+        row = await self.database.write("people.greeted", work)
         note = _GREETED.format(names=", ".join(unset)) if unset else ""
         return Introduction(person=known, note=note, rows=(row,))
 

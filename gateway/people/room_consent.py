@@ -3,7 +3,7 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from adapters.abilities import KnowsCreator
 from adapters.errors import AdapterError
@@ -29,6 +29,7 @@ _MOST_REFUSED = 4096
 _YES, _NO = "open", "close"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RoomConsent:
     """Asks a person whether their direct conversation shall continue in a room.
 
@@ -36,27 +37,20 @@ class RoomConsent:
     was ever noticed there and the platform counts exactly one person.
     """
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        room_directory: Rooms,
-        questions: Questions,
-        dispatcher: OutboxDispatcher,
-        now: Callable[[], int],
-    ) -> None:
-        self._database = database
-        self._rooms = room_directory
-        self._questions = questions
-        self._dispatcher = dispatcher
-        self._now = now
-        self._refused: OrderedDict[tuple[RoomId, PersonId], float] = OrderedDict()
+    database: Database
+    room_directory: Rooms
+    questions: Questions
+    dispatcher: OutboxDispatcher
+    now: Callable[[], int]
+    _refused: OrderedDict[tuple[RoomId, PersonId], float] = field(
+        init=False, default_factory=OrderedDict
+    )
 
     async def offer(self, platform: str, message: InboundMessage, person: Person) -> None:
         """Ask once in a room, if the person may be asked there. Raises `StoreError`."""
-        room = await self._rooms.find(platform, message)
+        room = await self.room_directory.find(platform, message)
         is_decided = room.mode != "person" or room.set_by is not None
-        if is_decided or room.full_asked_at is not None or self._rooms.has_others(room):
+        if is_decided or room.full_asked_at is not None or self.room_directory.has_others(room):
             return
         refused_at = self._refused.get((room.id, person.id))
         if refused_at is not None and time.monotonic() - refused_at < _PAUSE:
@@ -66,12 +60,12 @@ class RoomConsent:
             if len(self._refused) > _MOST_REFUSED:
                 self._refused.popitem(last=False)
             return
-        now = self._now()
-        rows = await self._database.write(
+        now = self.now()
+        rows = await self.database.write(
             "rooms.offer", lambda c: self.ask(c, room, message, person, now)
         )
-        self._rooms.forget_known()
-        self._dispatcher.enqueue(rows)
+        self.room_directory.forget_known()
+        self.dispatcher.enqueue(rows)
 
     async def find_objection(self, room: Room, message: InboundMessage, person: Person) -> str:
         """Return the sentence why a person can't be asked in a room; "" if they can.
@@ -80,9 +74,9 @@ class RoomConsent:
         """
         if not await self._is_in_charge(room, message, person):
             return room_texts.ONLY_OWNER_OR_CREATOR()
-        if await self._database.read(lambda c: room_privacy.is_shared(c, room, person.id)):
+        if await self.database.read(lambda c: room_privacy.is_shared(c, room, person.id)):
             return room_texts.FULL_IMPOSSIBLE()
-        people_count = await self._rooms.count(room, message.address)
+        people_count = await self.room_directory.count(room, message.address)
         if people_count == 1:
             return ""
         return room_texts.FULL_UNKNOWN() if not people_count else room_texts.FULL_IMPOSSIBLE()
@@ -90,7 +84,7 @@ class RoomConsent:
     async def _is_in_charge(self, room: Room, message: InboundMessage, person: Person) -> bool:
         if person.is_owner:
             return True
-        adapter = self._dispatcher.adapters.get(room.platform)
+        adapter = self.dispatcher.adapters.get(room.platform)
         if adapter is None or not isinstance(adapter, KnowsCreator):
             return False
         try:
@@ -119,7 +113,7 @@ class RoomConsent:
             expires_at=now + _LASTS,
             payload=str(room.id),
         )
-        return [*rows, *self._questions.pose(connection, new, now)]
+        return [*rows, *self.questions.pose(connection, new, now)]
 
 
 def make_consent_answerers() -> Mapping[Kind, Answerer]:

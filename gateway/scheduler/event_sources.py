@@ -69,6 +69,7 @@ class _Look:
     failure: str = ""
 
 
+@dataclass(frozen=True, slots=True)
 class EventSources:
     """Starts jobs for new items of feeds, and for files that arrive or change.
 
@@ -76,45 +77,35 @@ class EventSources:
     so that each item starts a job once.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        digest: DigestOptions,
-        outcomes: Outcomes,
-        *,
-        enqueue: Callable[[Sequence[OutboxRow]], None],
-        now: Callable[[], int],
-        pause: float = WATCH,
-    ) -> None:
-        """`pause` is between two looks, in seconds."""
-        self._database = database
-        self._digest = digest
-        self._outcomes = outcomes
-        self._enqueue = enqueue
-        self._now = now
-        self._pause = pause
-        self._feeds_due: dict[tuple[JobId, str], int] = {}
-        """When each feed of a job is looked at next, in milliseconds."""
-        self._sizes: dict[JobId, _Marks] = {}
-        """The files of each folder as the last look saw them."""
+    database: Database
+    digest: DigestOptions
+    outcomes: Outcomes
+    enqueue: Callable[[Sequence[OutboxRow]], None]
+    now: Callable[[], int]
+    pause: float = WATCH
+    """Seconds between two looks."""
+    _feeds_due: dict[tuple[JobId, str], int] = field(init=False, default_factory=dict)
+    """When each feed of a job is looked at next, in milliseconds."""
+    _sizes: dict[JobId, _Marks] = field(init=False, default_factory=dict)
+    """The files of each folder as the last look saw them."""
 
     async def run(self) -> None:
         """Watch until cancelled. Raises `StoreDamaged`."""
         while True:
-            await self._database.retry_while_unavailable(self._look, "feeds and folders")
-            await asyncio.sleep(self._pause)
+            await self.database.retry_while_unavailable(self._look, "feeds and folders")
+            await asyncio.sleep(self.pause)
 
     async def _look(self) -> None:
-        waiting = await self._database.read(partial(_list_waiting, home=self._digest.home))
+        waiting = await self.database.read(partial(_list_waiting, home=self.digest.home))
         for one in waiting:
             if one.event.kind == "file":
                 await self._look_at_files(one)
-            elif self._now() >= self._feeds_due.get((one.job.id, one.event.value), 0):
-                self._feeds_due[one.job.id, one.event.value] = self._now() + _FEED_POLL
+            elif self.now() >= self._feeds_due.get((one.job.id, one.event.value), 0):
+                self._feeds_due[one.job.id, one.event.value] = self.now() + _FEED_POLL
                 await self._look_at_feed(one)
 
     async def _look_at_files(self, one: _Waiting) -> None:
-        seen = await self._database.read(lambda c: job_marks.load(c, job_id=one.job.id))
+        seen = await self.database.read(lambda c: job_marks.load(c, job_id=one.job.id))
         sizes = await asyncio.to_thread(_list_sizes, one.folders, one.event.value)
         before = self._sizes.get(one.job.id)
         self._sizes[one.job.id] = sizes
@@ -132,11 +123,11 @@ class EventSources:
             await self._store(one, look)
 
     async def _look_at_feed(self, one: _Waiting) -> None:
-        seen = await self._database.read(lambda c: job_marks.load(c, job_id=one.job.id))
+        seen = await self.database.read(lambda c: job_marks.load(c, job_id=one.job.id))
         marks = dict(seen or {})
         try:
             async with asyncio.timeout(_FEED_SECONDS):
-                items = await list_items(open_web(self._digest), one.event.value)
+                items = await list_items(open_web(self.digest), one.event.value)
         except (SourceFailed, TimeoutError) as error:
             reason = str(error) or f"it took longer than {_FEED_SECONDS:g} s"
             if seen is not None:
@@ -157,14 +148,14 @@ class EventSources:
     def _note_failure(self, job: Job, marks: _Marks, reason: str) -> _Look:
         """Note the time since which a feed can't be read; after a day, report it once."""
         _log.warning("the feed of job %d can't be read: %s", job.id, reason)
-        since = marks.setdefault(_FAILING, str(self._now()))
-        if since != _TOLD and self._now() - int(since) > _DAY:
+        since = marks.setdefault(_FAILING, str(self.now()))
+        if since != _TOLD and self.now() - int(since) > _DAY:
             return _Look(marks=marks | {_FAILING: _TOLD}, failure=reason)
         return _Look(marks=marks)
 
     async def _store(self, one: _Waiting, look: _Look) -> None:
         """Start the job for each event, and store what was seen."""
-        now = self._now()
+        now = self.now()
 
         def work(connection: Connection) -> list[OutboxRow]:
             job = jobs.find(connection, job_id=one.job.id)
@@ -173,17 +164,17 @@ class EventSources:
             rows = [
                 row
                 for event in look.events
-                for row in self._outcomes.take_event(connection, job, event, now)
+                for row in self.outcomes.take_event(connection, job, event, now)
             ]
             if look.failure:
                 report = partial(job_results.describe_feed_failure, job.title, job.id, look.failure)
-                rows += self._outcomes.tell(connection, job, report, now)
+                rows += self.outcomes.tell(connection, job, report, now)
             job_marks.store(connection, job_id=job.id, marks=look.marks)
             return rows
 
-        self._enqueue(await self._database.write("jobs.sources", work))
+        self.enqueue(await self.database.write("jobs.sources", work))
         if look.events:
-            self._outcomes.wakeup.set()
+            self.outcomes.wakeup.set()
 
 
 def _list_waiting(connection: Connection, *, home: Path) -> list[_Waiting]:

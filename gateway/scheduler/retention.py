@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 from agent_core.privacy import merge_indexes
@@ -24,46 +25,39 @@ _EXPORTS = _COPIES = 1
 """Days for which an export, and a copy of an answer, are kept after delivery."""
 
 
+@dataclass(frozen=True, slots=True)
 class Sweeper:
     """Deletes expired rows and files. Data whose days are 0 never expires."""
 
-    def __init__(
-        self,
-        database: Database,
-        settings: RetentionSettings,
-        *,
-        now: Callable[[], int],
-        renew: Callable[[], None],
-    ) -> None:
-        """`renew` drops cached conversations after messages were deleted."""
-        self._database = database
-        self._settings = settings
-        self._now = now
-        self._renew = renew
+    database: Database
+    settings: RetentionSettings
+    now: Callable[[], int]
+    renew: Callable[[], None]
+    """Drops cached conversations after messages were deleted."""
 
     async def work(self) -> str:
         """Delete once, merge the search indexes, and return a report. Raises `StoreError`."""
         deleted = await self.sweep()
-        await merge_indexes(self._database)
+        await merge_indexes(self.database)
         return ", ".join(f"{number} {kind}" for kind, number in deleted.items() if number)
 
     async def sweep(self) -> Mapping[str, int]:
         """Delete once; return the number of deleted rows by kind. Raises `StoreError`."""
         days: Mapping[Kind, int] = {
-            "inbox": self._settings.inbox_days,
+            "inbox": self.settings.inbox_days,
             "exports": _EXPORTS,
-            "copies": min(_COPIES, self._settings.outbox_days),
-            "outbox": self._settings.outbox_days,
-            "steps": self._settings.steps_days,
-            "usage": self._settings.usage_days,
-            "messages": self._settings.messages_days,
-            "webhooks": self._settings.webhooks_days,
+            "copies": min(_COPIES, self.settings.outbox_days),
+            "outbox": self.settings.outbox_days,
+            "steps": self.settings.steps_days,
+            "usage": self.settings.usage_days,
+            "messages": self.settings.messages_days,
+            "webhooks": self.settings.webhooks_days,
         }
         deleted = {kind: await self._sweep_kind(kind, number) for kind, number in days.items()}
         if deleted["messages"]:
-            self._renew()
-        now = self._now()
-        secrets = await self._database.write(
+            self.renew()
+        now = self.now()
+        secrets = await self.database.write(
             "sweep.secrets", lambda c: webhooks.drop_old_secrets(c, now=now)
         )
         return deleted | {"files": await self._sweep_files(), "secrets": secrets}
@@ -71,23 +65,23 @@ class Sweeper:
     async def _sweep_kind(self, kind: Kind, days: int) -> int:
         if not days:
             return 0
-        before = self._now() - days * DAY
-        newest = await self._database.read(lambda c: retention.find_newest(c, kind=kind))
+        before = self.now() - days * DAY
+        newest = await self.database.read(lambda c: retention.find_newest(c, kind=kind))
         deleted = 0
         for after in range(0, newest, _BATCH):
             span = Span(after=after, until=after + _BATCH, before=before)
-            if not await self._database.read(partial(retention.has_old, kind=kind, span=span)):
+            if not await self.database.read(partial(retention.has_old, kind=kind, span=span)):
                 continue
             work = partial(_DELETIONS[kind], span=span)
-            deleted += await self._database.write(f"sweep.{kind}", work)
+            deleted += await self.database.write(f"sweep.{kind}", work)
             await asyncio.sleep(_PAUSE)
         return deleted
 
     async def _sweep_files(self) -> int:
         """Delete files that no message, turn or outbox row refers to."""
-        if not self._settings.files_days:
+        if not self.settings.files_days:
             return 0
-        before = self._now() - self._settings.files_days * DAY
+        before = self.now() - self.settings.files_days * DAY
 
         def look(connection: Connection, after_key: str) -> tuple[list[str], set[str]]:
             keys = retention.list_old_files(
@@ -98,11 +92,11 @@ class Sweeper:
         deleted = 0
         keys = [""]
         while keys:
-            keys, held = await self._database.browse(partial(look, after_key=keys[-1]))
+            keys, held = await self.database.browse(partial(look, after_key=keys[-1]))
             unused = [key for key in keys if key not in held]
             if unused:
                 work = partial(retention.sweep_files, keys=unused, before=before)
-                deleted += await self._database.write("sweep.files", work)
+                deleted += await self.database.write("sweep.files", work)
                 await asyncio.sleep(_PAUSE)
         return deleted
 

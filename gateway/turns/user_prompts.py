@@ -70,39 +70,29 @@ class _Wish:
     make: Callable[[Connection, Whom, int], NewQuestion]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UserPrompts:
     """Asks for running turns; see `agent_core.tools.user_questions.Inquirer`."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        dispatcher: OutboxDispatcher,
-        questions: Questions,
-        handles: TurnHandles,
-        now: Callable[[], int],
-        patience: int = ANSWER_PATIENCE,
-    ) -> None:
-        """`patience` is in milliseconds."""
-        self._database = database
-        self._dispatcher = dispatcher
-        self._questions = questions
-        self._answers = questions.answers
-        self._handles = handles
-        self._now = now
-        self._patience = patience
+    database: Database
+    dispatcher: OutboxDispatcher
+    questions: Questions
+    handles: TurnHandles
+    now: Callable[[], int]
+    patience: int = ANSWER_PATIENCE
+    """Milliseconds."""
 
     def close(self) -> None:
         """Let turns that wait for an answer end; their questions stay open."""
-        self._answers.close()
+        self.questions.answers.close()
 
     def count_turns(self) -> int:
         """Count the turns that wait for an answer."""
-        return self._answers.count_turns()
+        return self.questions.answers.count_turns()
 
     def interrupt(self, turn_id: TurnId) -> None:
         """Stop waiting in a turn, because its person has written something else."""
-        self._answers.interrupt(turn_id)
+        self.questions.answers.interrupt(turn_id)
 
     async def ask(self, inquiry: UserPrompt) -> Choice | Answer:
         """Ask on behalf of a running turn, and wait; see `Inquirer`."""
@@ -127,16 +117,16 @@ class UserPrompts:
             make=lambda c, whom, expires_at: make_call_question(c, request, whom, expires_at),
         )
         answer = await self._ask(wish)
-        asked = await self._database.read(
+        asked = await self.database.read(
             lambda c: questions.find_of_call(c, turn_id=request.turn_id, call_id=request.call_id)
         )
         bound = load_bound(asked) if asked else None
         if asked and (bound is None or bound.digest != request.digest):
             return Decision(refusal="changed")  # an earlier process asked about another call
         if not isinstance(answer, Choice):
-            await self._database.write(
+            await self.database.write(
                 "approvals.none",
-                lambda c: record_decision(c, bind(request), answer, "talaria", self._now()),
+                lambda c: record_decision(c, bind(request), answer, "talaria", self.now()),
             )
             return Decision(refusal=answer)
         if answer.key in ALLOWED:
@@ -147,15 +137,15 @@ class UserPrompts:
     async def use(self, request: ApprovalRequest) -> bool:
         """Use up the approval of a request, right before its call begins; see `Approver`."""
         person_id, digest = request.person_id, request.digest
-        return await self._database.write(
+        return await self.database.write(
             "approvals.use",
-            lambda c: allowed.use(c, person_id=person_id, digest=digest, now=self._now()),
+            lambda c: allowed.use(c, person_id=person_id, digest=digest, now=self.now()),
         )
 
     async def _hear_reason(self, request: ApprovalRequest) -> str:
         """Wait for the words behind a no; "" if none come."""
         turn_id, call_id = request.turn_id, name_reason(request.call_id)
-        asked = await self._database.read(
+        asked = await self.database.read(
             lambda c: questions.find_of_call(c, turn_id=turn_id, call_id=call_id)
         )
         if asked and asked.state == "open":
@@ -165,7 +155,7 @@ class UserPrompts:
         return asked.answer or "" if asked else ""
 
     async def _ask(self, inquiry: _Wish) -> Choice | Answer:
-        now = self._now()
+        now = self.now()
         turn_id, call_id = inquiry.turn_id, inquiry.call_id
         has_steers = self._has_steers(turn_id)
         presenter = self._find_presenter(turn_id)
@@ -188,9 +178,9 @@ class UserPrompts:
             whom = self._choose(connection, inquiry, here)
             if whom is None:
                 return "unreachable", []
-            new = inquiry.make(connection, whom, now + self._patience)
+            new = inquiry.make(connection, whom, now + self.patience)
             kept = self._keep_shown(connection, turn, shown, now, was_draft=was_draft)
-            rows = self._questions.pose(connection, new, now)
+            rows = self.questions.pose(connection, new, now)
             if new.place != here and inquiry.is_for_owner and not is_job:
                 rows.append(_notify_asker(connection, inquiry, here, now))
             return questions.ask(connection, new, now=now), [*kept, *rows]
@@ -206,7 +196,7 @@ class UserPrompts:
 
     async def propose(self, proposal: Proposal) -> bool:
         """Store a proposal; the finalizer asks about it. See `UserPrompter`."""
-        now, turn_id = self._now(), proposal.turn_id
+        now, turn_id = self.now(), proposal.turn_id
 
         def work(connection: Connection) -> bool:
             if questions.find_of_call(connection, turn_id=turn_id, call_id=proposal.call_id):
@@ -217,30 +207,30 @@ class UserPrompts:
             if sum(question.kind == "proposal" for question in stored) >= MOST_PROPOSALS:
                 return False
             here = (turn.platform, turn.chat)
-            place = find_place(connection, turn.person_id, here, self._dispatcher.adapters)
+            place = find_place(connection, turn.person_id, here, self.dispatcher.adapters)
             if place is None:
                 return False
             questions.ask(connection, make_question(proposal, place, now), now=now)
             return True
 
-        return await self._database.write("questions.propose", work)
+        return await self.database.write("questions.propose", work)
 
     def _choose(self, connection: Connection, inquiry: _Wish, here: tuple[str, str]) -> Whom | None:
         """Return the person to ask and the place: the turn's own, or an owner's."""
         if not inquiry.is_for_owner:
-            place = find_place(connection, inquiry.person_id, here, self._dispatcher.adapters)
+            place = find_place(connection, inquiry.person_id, here, self.dispatcher.adapters)
             return (inquiry.person_id, place) if place else None
-        return choose_owner(connection, inquiry.person_id, here, self._dispatcher.adapters)
+        return choose_owner(connection, inquiry.person_id, here, self.dispatcher.adapters)
 
     def _find_presenter(self, turn_id: TurnId) -> Presenter | None:
-        handle = self._handles.find(turn_id)
+        handle = self.handles.find(turn_id)
         return handle.presenter if handle else None
 
     def _keep_shown(
         self, connection: Connection, turn: Turn, text: str, now: int, *, was_draft: bool
     ) -> list[OutboxRow]:
         """Make the text above a question final."""
-        adapter = self._dispatcher.adapters.get(turn.platform)
+        adapter = self.dispatcher.adapters.get(turn.platform)
         if adapter is None:
             return []
         reply = NewOutboxMessage(
@@ -255,7 +245,7 @@ class UserPrompts:
         return finalizer.end_live(connection, reply, text if is_shown else "", adapter, now)
 
     def _has_steers(self, turn_id: TurnId) -> bool:
-        handle = self._handles.find(turn_id)
+        handle = self.handles.find(turn_id)
         return handle is not None and handle.has_steers()
 
     async def _wait(self, question: Question) -> Choice | Answer:
@@ -268,13 +258,13 @@ class UserPrompts:
     async def _hear(self, question: Question) -> str:
         """Wait for the answer; "interrupted" or "late" if there is none."""
         turn_id = question.turn_id
-        if not self._answers.is_open:
+        if not self.questions.answers.is_open:
             raise QuestionPending
         if turn_id is not None and self._has_steers(turn_id):
             return "interrupted"
-        seconds = max(0.0, (question.expires_at - self._now()) / 1000)
+        seconds = max(0.0, (question.expires_at - self.now()) / 1000)
         presenter = self._find_presenter(turn_id) if turn_id is not None else None
-        with self._answers.expect(question) as answer, held(presenter):
+        with self.questions.answers.expect(question) as answer, held(presenter):
             try:
                 async with asyncio.timeout(seconds):
                     return await self._look(question) or await answer
@@ -283,7 +273,7 @@ class UserPrompts:
 
     async def _look(self, question: Question) -> str:
         """Return the answer given before the wait, "late" if the question is over, else ""."""
-        found = await self._database.read(lambda c: questions.find(c, question_id=question.id))
+        found = await self.database.read(lambda c: questions.find(c, question_id=question.id))
         return "" if found is None or found.state == "open" else found.answer or "late"
 
     async def _end(self, question: Question, why: Answer) -> Choice | Answer:
@@ -295,7 +285,7 @@ class UserPrompts:
 
     async def _close(self, question: Question, why: Answer) -> Question | Answer:
         """Close a question if it is open, and return it as it is stored."""
-        now = self._now()
+        now = self.now()
         words = general.QUESTION_OVER if why == "interrupted" else general.QUESTION_LATE
 
         def work(connection: Connection) -> tuple[Question | Answer, list[OutboxRow]]:
@@ -308,8 +298,8 @@ class UserPrompts:
         """Write, and deliver the messages, even if the turn is stopped meanwhile."""
 
         async def carry_out() -> Question | Answer:
-            question, rows = await self._database.write(name, work)
-            self._dispatcher.enqueue(rows)
+            question, rows = await self.database.write(name, work)
+            self.dispatcher.enqueue(rows)
             return question
 
         return await asyncio.shield(carry_out())

@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
@@ -125,35 +125,27 @@ class Gate:
         return address.is_loopback or name == self.bind
 
 
+@dataclass(frozen=True, slots=True)
 class Guard:
-    """Checks every request first: a foreign host or origin gets 403, an unknown sender 401."""
+    """Checks every request first: a foreign host or origin gets 403, an unknown sender 401.
 
-    def __init__(
-        self,
-        application: ASGIApp,
-        gate: Gate,
-        logins: Logins,
-        access: Access,
-        *,
-        is_of_pages: Callable[[str], bool],
-        is_known: Callable[[str], bool],
-    ) -> None:
-        """`is_of_pages` says whether a path is for everybody with a login of their own.
+    `is_of_pages` says whether a path is for everybody with a login of their own. All other paths
+    that `is_known` knows are those of the console's own account.
+    """
 
-        All other paths that `is_known` knows are those of the console's own account.
-        """
-        self._is_known = is_known
-        self._is_of_pages = is_of_pages
-        self._application = application
-        self._gate = gate
-        self._logins = logins
-        self._access = access
+    application: ASGIApp
+    gate: Gate
+    logins: Logins
+    access: Access
+    _: KW_ONLY
+    is_of_pages: Callable[[str], bool]
+    is_known: Callable[[str], bool]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
         answer: ASGIApp
         try:
-            answer = await self._check(HTTPConnection(scope)) or self._application
+            answer = await self._check(HTTPConnection(scope)) or self.application
         except StoreError:
             answer = refuse(HTTPStatus.SERVICE_UNAVAILABLE, STORE)
         if scope["type"] == "http" and scope["path"].startswith(API_PATHS):
@@ -162,7 +154,7 @@ class Guard:
 
     async def _check(self, request: HTTPConnection) -> Response | None:
         """Return the answer to a request that goes no further. Raises `StoreError`."""
-        gate, headers, path = self._gate, request.headers, request.scope["path"]
+        gate, headers, path = self.gate, request.headers, request.scope["path"]
         if path.startswith(HOOKS):
             return None
         knows_origin = gate.knows_origin(headers.getlist("origin"))
@@ -178,16 +170,16 @@ class Guard:
         if gate.knows_token(find_bearer(headers)):
             return None
         secret = request.cookies.get(gate.cookie, "")
-        login = await self._logins.find(secret)
+        login = await self.logins.find(secret)
         if login is None:
             return await self._check_client(request)
         if path == LOGOUT_PATH and request.scope.get("method") == "POST":
             return await self._log_out(secret, request)
-        if login.person_id is None or self._is_of_pages(path):
+        if login.person_id is None or self.is_of_pages(path):
             return None
         if path == "/":
             return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": "/today"})
-        if request.scope["type"] == "http" and not self._is_known(path):
+        if request.scope["type"] == "http" and not self.is_known(path):
             return _tell(request, NOT_FOUND, HTTPStatus.NOT_FOUND)
         return _tell(request, texts.ONLY_OWNERS, HTTPStatus.FORBIDDEN)
 
@@ -197,10 +189,10 @@ class Guard:
         Raises `StoreError`.
         """
         is_described = request.scope["path"].startswith(DOCS)
-        if await self._access.find(request.headers, "api") is not None:
+        if await self.access.find(request.headers, "api") is not None:
             return None if is_described else refuse(HTTPStatus.FORBIDDEN, _NEEDS_PRINTED)
         locked = HTTPStatus.UNAUTHORIZED
-        if _is_for_people(request) or self._is_of_pages(request.scope["path"]):
+        if _is_for_people(request) or self.is_of_pages(request.scope["path"]):
             return _tell(request, texts.LOGIN_ENDED, locked)
         if is_described:
             challenge = {"WWW-Authenticate": "Bearer"}
@@ -211,19 +203,19 @@ class Guard:
         """Turn the token of the printed address into a login, and remove it from the address
         bar.
         """
-        if not self._gate.knows_token(request.query_params["token"]):
+        if not self.gate.knows_token(request.query_params["token"]):
             return _tell(request, texts.LOGIN_ENDED, HTTPStatus.UNAUTHORIZED)
         response = Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": "/"})
-        give_cookie(response, self._gate, await self._logins.begin())
+        give_cookie(response, self.gate, await self.logins.begin())
         return response
 
     async def _log_out(self, secret: str, request: HTTPConnection) -> Response:
         """End a login. A form gets a sentence; the script of the chat needs none."""
-        await self._logins.end(secret)
+        await self.logins.end(secret)
         response = Response(status_code=HTTPStatus.NO_CONTENT)
         if _is_for_people(request):
             response = _tell(request, texts.LOGGED_OUT, HTTPStatus.OK)
-        response.delete_cookie(self._gate.cookie, path="/")
+        response.delete_cookie(self.gate.cookie, path="/")
         return response
 
 
