@@ -194,11 +194,9 @@ class DiscordEmulator(LoopbackServer):
         self.world.join(guild_id, self.user(number), is_there=is_there)
         await asyncio.sleep(0)
 
-    async def presses(
-        self, number: int, message_id: int, custom_id: str, *, values: Sequence[str] = ()
-    ) -> int:
+    async def presses(self, number: int, message_id: int, custom_id: str) -> int:
         """Press a button as a person; returns the interaction's id. `KeyError`: no such button."""
-        pressed = self.rest.interactions.press(self.user(number), message_id, custom_id, values)
+        pressed = self.rest.interactions.press(self.user(number), message_id, custom_id)
         await asyncio.sleep(0)
         return pressed.id
 

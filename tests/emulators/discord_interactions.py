@@ -1,7 +1,6 @@
 """Slash commands and buttons of the emulated Discord, and how the bot answers them."""
 
 import time
-from collections.abc import Sequence
 from secrets import token_urlsafe
 
 from tests.emulators.discord_messages import Messages, check_files
@@ -12,7 +11,6 @@ from tests.emulators.discord_world import PERMISSIONS, Channel, Event, Place
 COMMAND, COMPONENT = 2, 3
 MESSAGE, DEFERRED, DEFERRED_UPDATE, UPDATE, MODAL = 4, 5, 6, 7, 9
 TOKEN_SECONDS = 900.0
-_BUTTON = 2
 _OPTION_TYPES: dict[type, int] = {str: 3, int: 4, bool: 5, float: 10}
 
 
@@ -51,15 +49,11 @@ class Interactions:
         self._notify(interaction, channel, data, is_user_install=is_user_install)
         return interaction
 
-    def press(
-        self, user_id: int, message_id: int, custom_id: str, values: Sequence[str]
-    ) -> Interaction:
-        """Press a button or choose as a person. Raises `KeyError` without such a component."""
+    def press(self, user_id: int, message_id: int, custom_id: str) -> Interaction:
+        """Press a button as a person. Raises `KeyError` without such a one."""
         message = self.world.messages[message_id]
         part = message.buttons()[custom_id]
         data: Json = {"custom_id": custom_id, "component_type": part["type"], "id": part["id"]}
-        if part["type"] != _BUTTON:
-            data["values"] = list(values)
         channel = self.world.channels[message.channel_id]
         interaction = self._new("component", user_id, channel, custom_id)
         interaction.message_id = message_id

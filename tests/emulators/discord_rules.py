@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.emulators.discord_shapes import COMPONENTS_V2, Json
+from tests.emulators.discord_shapes import Json
 
 MOST_CONTENT, MOST_ROWS, MOST_BUTTONS, MOST_CUSTOM_ID, MOST_LABEL = 2000, 5, 5, 100, 80
 MOST_NONCE, MOST_EMBEDS, MOST_FILES, MOST_BYTES = 25, 10, 10, 10 * 1024 * 1024
@@ -54,23 +54,14 @@ def check_message(body: Json, *, has_files: bool, is_new: bool) -> None:
         raise _too_long("nonce", MOST_NONCE)
     if len(body.get("embeds") or []) > MOST_EMBEDS:
         raise _too_long("embeds", MOST_EMBEDS)
-    is_v2 = bool((body.get("flags") or 0) & COMPONENTS_V2)
-    _check_components(body.get("components") or [], is_v2=is_v2)
-    if is_v2 and content:
-        raise malformed(
-            "content",
-            "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
-            "The 'content' field cannot be used when using MessageFlags.IS_COMPONENTS_V2",
-        )
+    _check_components(body.get("components") or [])
     check_allowed_mentions(body.get("allowed_mentions"))
     filled = (content or "").strip() or body.get("embeds") or body.get("components")
     if is_new and not filled and not has_files:
         raise Refusal(400, 50006, "Cannot send an empty message")
 
 
-def _check_components(rows: list[Json], *, is_v2: bool) -> None:
-    if is_v2:
-        return
+def _check_components(rows: list[Json]) -> None:
     if len(rows) > MOST_ROWS:
         raise _too_long("components", MOST_ROWS)
     seen: set[str] = set()

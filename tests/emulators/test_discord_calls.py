@@ -1,6 +1,5 @@
 """discord.py's REST calls to the emulator."""
 
-import io
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 
 from tests.emulators.discord import DiscordEmulator
 from tests.emulators.discord_client import ANNA, BEN, Listener, connected
-from tests.emulators.discord_shapes import Sent
 
 QUIET = discord.AllowedMentions.none()
 
@@ -30,37 +28,6 @@ async def client(api: DiscordEmulator) -> AsyncIterator[Listener]:
 @pytest.fixture
 async def anna(api: DiscordEmulator, client: Listener) -> discord.DMChannel:
     return await client.person(api, ANNA)
-
-
-async def test_a_message_is_sent_edited_and_deleted(
-    api: DiscordEmulator, anna: discord.DMChannel
-) -> None:
-    assert anna.id == api.dm(ANNA)
-    sent = await anna.send("hello", suppress_embeds=True)
-    other = await anna.send("gone")
-    await anna.get_partial_message(sent.id).edit(content="hello there")
-    await other.delete()
-    assert api.texts(anna.id) == ["hello there"]
-    (seen,) = api.messages(anna.id)
-    assert (seen.id, seen.flags, seen.history) == (sent.id, 4, ["hello", "hello there"])
-    assert (await anna.fetch_message(sent.id)).edited_at is not None
-    # A whole Message's edit sends `suppress=False` unasked, and previews come back.
-    await sent.edit(content="hello again")
-    assert seen.flags == 0
-
-
-async def test_a_repeated_nonce_gives_the_first_message(
-    api: DiscordEmulator, client: Listener, anna: discord.DMChannel
-) -> None:
-    first = await anna.send("once", nonce="row-1")
-    again = await anna.send("once more", nonce="row-1")
-    assert (again.id, again.content, again.nonce) == (first.id, "once", "row-1")
-    await anna.send("another", nonce="row-2")
-    await (await client.person(api, BEN)).send("elsewhere", nonce="row-1")
-    assert api.texts(anna.id) == ["once", "another"]
-    api.nonce_window = 0
-    await anna.send("later", nonce="row-1")
-    assert api.texts(anna.id) == ["once", "another", "later"]
 
 
 async def test_only_the_create_event_has_a_nonce(
@@ -107,13 +74,6 @@ async def test_a_deleted_message_leaves_history(
     assert caught.value.code == 10008
 
 
-def _view(count: int, **options: Any) -> discord.ui.View:
-    view = discord.ui.View(timeout=None)
-    for number in range(count):
-        view.add_item(discord.ui.Button(label=f"{number}", custom_id=f"id-{number}", **options))
-    return view
-
-
 Act = Callable[[discord.DMChannel, int], Awaitable[Any]]
 
 
@@ -145,13 +105,6 @@ async def test_invalid_messages_are_refused(
     assert api.texts(anna.id) == []
 
 
-async def test_two_thousand_astral_characters_are_accepted(
-    api: DiscordEmulator, anna: discord.DMChannel
-) -> None:
-    await anna.send("😀" * 2000)
-    assert [len(text) for text in api.texts(anna.id)] == [2000]
-
-
 @pytest.mark.parametrize(
     "rows",
     [
@@ -174,37 +127,6 @@ async def test_invalid_components_are_refused(
         assert (answer.status, (await answer.json())["code"]) == (400, 50035)
 
 
-async def test_buttons_stay_until_an_edit_removes_them(
-    api: DiscordEmulator, anna: discord.DMChannel
-) -> None:
-    sent = await anna.send("choose", view=_view(3))
-    assert list(api.message(sent.id).buttons()) == ["id-0", "id-1", "id-2"]
-    await sent.edit(view=_view(1, disabled=True))
-    assert api.message(sent.id).components
-    assert not api.message(sent.id).buttons()
-    await sent.edit(content="chosen", view=None)
-    assert not api.message(sent.id).components
-
-
-async def test_files_are_uploaded_and_downloaded(api: DiscordEmulator, client: Listener) -> None:
-    anna = await client.person(api, ANNA)
-    given = Sent(name="note.txt", data=b"words", content_type="text/plain")
-    await api.says(ANNA, "read this", files=[given])
-    await api.wait_for(lambda: client.all("message"))
-    (attachment,) = client.all("message")[0].attachments
-    assert (attachment.filename, attachment.size) == ("note.txt", 5)
-    assert attachment.content_type == "text/plain"
-    assert await attachment.read() == b"words"
-    sent = await anna.send(
-        "take it", file=discord.File(io.BytesIO(b"\x89PNG"), "a.png", description="a picture")
-    )
-    assert await sent.attachments[0].read() == b"\x89PNG"
-    (kept,) = api.message(sent.id).attachments
-    assert (kept["content_type"], kept["description"]) == ("image/png", "a picture")
-    await sent.edit(attachments=[])
-    assert api.message(sent.id).attachments == []
-
-
 async def test_pings_follow_allowed_mentions(api: DiscordEmulator) -> None:
     room = api.channel(api.guild(members=[ANNA, BEN]))
     words = f"<@{api.user(ANNA)}> <@{api.user(BEN)}> @everyone"
@@ -224,18 +146,6 @@ async def test_pings_follow_allowed_mentions(api: DiscordEmulator) -> None:
     assert not api.message(quiet.id).mention_everyone
     assert api.message(chosen.id).mentions == [api.user(BEN), api.user(ANNA)]
     assert api.message(chosen.id).reference == asked
-
-
-async def test_reactions_and_typing_are_seen(api: DiscordEmulator, anna: discord.DMChannel) -> None:
-    message = anna.get_partial_message(await api.says(ANNA, "hello"))
-    await message.add_reaction("👀")
-    await message.add_reaction("👀")
-    assert api.reactions(message.id) == ["👀"]
-    assert (await message.fetch()).reactions[0].me
-    await message.remove_reaction("👀", discord.Object(api.user_id))
-    assert api.reactions(message.id) == []
-    async with anna.typing():
-        assert api.typings(anna.id) == 1
 
 
 async def test_a_thread_is_opened_from_a_message(api: DiscordEmulator) -> None:

@@ -41,18 +41,6 @@ async def test_a_client_becomes_ready_and_knows_its_servers(api: DiscordEmulator
     await api.wait_for(lambda: not api.live_sessions)
 
 
-async def test_a_direct_message_arrives(api: DiscordEmulator) -> None:
-    async with connected(api) as client:
-        message_id = await api.says(ANNA, "hello 😀")
-        await api.wait_for(lambda: client.all("message"))
-        (message,) = client.all("message")
-        assert (message.id, message.content) == (message_id, "hello 😀")
-        assert isinstance(message.channel, discord.DMChannel)
-        assert message.channel.id == api.dm(ANNA)
-        assert message.author.id == api.user(ANNA)
-        assert not message.author.bot
-
-
 async def test_a_thousand_messages_pass_one_zlib_stream_in_order(api: DiscordEmulator) -> None:
     async with connected(api) as client:
         for number in range(1000):
@@ -125,19 +113,6 @@ async def test_a_disabled_intent_is_reported(api: DiscordEmulator) -> None:
         assert flags.gateway_message_content_limited
 
 
-async def test_content_is_hidden_without_its_intent(api: DiscordEmulator) -> None:
-    room = api.channel(api.guild(members=[ANNA]))
-    async with connected(api) as client:
-        await api.says(ANNA, "among us", channel=room)
-        await api.says(ANNA, "hello", channel=room, mentions=[api.user_id])
-        await api.says(ANNA, "in private")
-        await api.wait_for(lambda: len(client.said()) == 3)
-        assert client.said() == ["", f"<@{api.user_id}> hello", "in private"]
-    async with connected(api, intents=READS_ALL) as client:
-        await api.says(ANNA, "among us", channel=room)
-        await api.wait_for(lambda: client.said() == ["among us"])
-
-
 async def test_unrequested_events_are_not_sent(api: DiscordEmulator) -> None:
     room = api.channel(api.guild(members=[ANNA]))
     async with connected(api, intents=discord.Intents(guilds=True, dm_messages=True)) as client:
@@ -145,57 +120,6 @@ async def test_unrequested_events_are_not_sent(api: DiscordEmulator) -> None:
         await api.says(ANNA, "in private")
         await api.wait_for(client.said)
         assert client.said() == ["in private"]
-
-
-async def test_mentions_are_in_events(api: DiscordEmulator) -> None:
-    guild_id = api.guild(members=[ANNA])
-    room = api.channel(guild_id)
-    async with connected(api, intents=READS_ALL) as client:
-        sent = await client.get_partial_messageable(room).send("a question")
-        await api.says(ANNA, "no", channel=room)
-        await api.says(ANNA, "an answer", channel=room, reply_to=sent.id)
-        await api.says(ANNA, "you", channel=room, role_mention=True)
-        await api.wait_for(lambda: len(client.all("message")) == 4)
-        own, plain, reply, role = client.all("message")
-        assert own.author == client.user
-        assert plain.mentions == []
-        assert reply.reference.message_id == sent.id
-        assert reply.reference.resolved.content == "a question"
-        assert client.user in reply.mentions
-        assert [one.id for one in role.role_mentions] == [api.role(guild_id)]
-
-
-async def test_channels_and_servers_are_added_and_removed(api: DiscordEmulator) -> None:
-    async with connected(api, intents=READS_ALL) as client:
-        guild_id = api.guild("New", [ANNA])
-        room, forum = api.channel(guild_id), api.forum(guild_id)
-        post = await api.thread(forum, "A question", ANNA, text="What is it?")
-        await api.wait_for(client.said)
-        (first,) = client.all("message")
-        assert (first.id, first.channel.id, first.content) == (post, post, "What is it?")
-        assert isinstance(first.channel, discord.Thread)
-        assert first.channel.parent_id == forum
-        api.delete_channel(room)
-        await api.wait_for(lambda: client.all("guild_channel_delete"))
-        api.kick(guild_id)
-        await api.wait_for(lambda: client.all("guild_remove"))
-        await api.says(ANNA, "unheard", channel=post)
-        await api.says(ANNA, "heard")
-        await api.wait_for(lambda: "heard" in client.said())
-        assert "unheard" not in client.said()
-
-
-async def test_edits_deletions_and_reactions_are_sent(api: DiscordEmulator) -> None:
-    async with connected(api) as client:
-        message_id = await api.says(ANNA, "helo")
-        await api.edits(message_id, "hello")
-        await api.reacts(ANNA, message_id, "👍")
-        await api.deletes(message_id)
-        await api.wait_for(lambda: client.all("raw_message_delete"))
-        (edit,) = client.all("raw_message_edit")
-        assert (edit.message.content, edit.message.edited_at is None) == ("hello", False)
-        (reaction,) = client.all("raw_reaction_add")
-        assert (reaction.user_id, str(reaction.emoji)) == (api.user(ANNA), "👍")
 
 
 async def test_messages_of_bots_and_the_system_are_recognisable(api: DiscordEmulator) -> None:

@@ -1,8 +1,7 @@
 """Slash commands and buttons of the emulated Discord, answered by discord.py."""
 
-import re
 from collections.abc import AsyncIterator
-from typing import Any, Self
+from typing import Any
 
 import aiohttp
 import discord
@@ -11,7 +10,7 @@ from discord import app_commands
 
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
-from tests.emulators.discord_client import ANNA, BEN, Listener, connected
+from tests.emulators.discord_client import ANNA, Listener, connected
 
 
 @pytest.fixture
@@ -140,66 +139,6 @@ async def test_without_the_bot_only_the_interaction_can_write(
     await interaction.response.send_message("hello")
     await interaction.followup.send("again")
     assert api.texts(place) == ["hello", "again"]
-
-
-class Approve(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"appr:(?P<id>\d+)"):
-    """A button that works for messages of earlier processes."""
-
-    pressed: list[tuple[int, str]] = []
-
-    def __init__(self, number: str) -> None:
-        button: discord.ui.Button[Any] = discord.ui.Button(label="Yes", custom_id=f"appr:{number}")
-        super().__init__(button)
-        self.number = number
-
-    @classmethod
-    async def from_custom_id(
-        cls, interaction: discord.Interaction[Any], item: Any, match: re.Match[str], /
-    ) -> Self:
-        return cls(match["id"])
-
-    async def callback(self, interaction: discord.Interaction[Any]) -> None:
-        Approve.pressed.append((interaction.user.id, self.number))
-        await interaction.response.edit_message(content="approved", view=None)
-
-
-async def test_a_button_works_in_the_next_process(api: DiscordEmulator) -> None:
-    Approve.pressed.clear()
-    async with connected(api) as client:
-        view = discord.ui.View(timeout=None)
-        view.add_item(Approve("7"))
-        sent = await (await client.person(api, ANNA)).send("may I?", view=view)
-    with pytest.raises(KeyError):
-        await api.presses(ANNA, sent.id, "appr:8")
-    async with connected(api) as client:
-        client.add_dynamic_items(Approve)
-        used = await api.presses(ANNA, sent.id, "appr:7")
-        await api.wait_for(lambda: api.interaction(used).answers)
-        assert Approve.pressed == [(api.user(ANNA), "7")]
-        assert api.interaction(used).type == 7
-        assert api.texts(api.dm(ANNA)) == ["approved"]
-        assert not api.message(sent.id).buttons()
-        with pytest.raises(KeyError):
-            await api.presses(ANNA, sent.id, "appr:7")
-
-
-async def test_a_menu_choice_has_its_values(api: DiscordEmulator, client: Listener) -> None:
-    room = api.channel(api.guild(members=[ANNA, BEN]))
-    view = discord.ui.View(timeout=None)
-    options = [discord.SelectOption(label="Red"), discord.SelectOption(label="Blue")]
-    view.add_item(discord.ui.Select(custom_id="colour", options=options))
-    sent = await client.get_partial_messageable(room).send("which?", view=view)
-    view.stop()
-    used = await api.presses(BEN, sent.id, "colour", values=["Blue"])
-    interaction = await asked(api, client)
-    assert interaction.data is not None
-    assert interaction.data["values"] == ["Blue"]  # type: ignore[typeddict-item]
-    assert interaction.message is not None
-    assert interaction.message.id == sent.id
-    await interaction.response.defer()
-    assert api.interaction(used).type == 6
-    await interaction.edit_original_response(content="Blue it is", view=None)
-    assert api.texts(room) == ["Blue it is"]
 
 
 async def test_a_lost_callback_was_applied(api: DiscordEmulator, client: Listener) -> None:

@@ -139,15 +139,6 @@ async def test_each_event_goes_to_one_of_several_sockets(slack: SlackEmulator) -
         assert sorted(heard) == [["message 0", "message 2"], ["message 1", "message 3"]]
 
 
-async def test_a_bolt_app_on_two_sockets_gets_each_event_once(slack: SlackEmulator) -> None:
-    async with listening(slack, sockets=2) as app:
-        for number in range(6):
-            await slack.says(ANNA, f"message {number}")
-        bodies = await app.bodies_of(6)
-        await slack.wait_for(lambda: not slack.unacked())
-    assert len({body["event_id"] for body in bodies}) == len(bodies) == 6
-
-
 async def test_events_without_a_connection_wait_or_are_lost(slack: SlackEmulator) -> None:
     await slack.says(ANNA, "kept")
     async with listening(slack) as app:

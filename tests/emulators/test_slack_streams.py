@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import aiohttp
 import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_cast import ANNA, listening, refusal
+from tests.emulators.slack_cast import ANNA, refusal
 
 NOTE = {"event_type": "talaria", "event_payload": {"outbox": "17"}}
 
@@ -100,20 +99,6 @@ async def test_an_invalid_chunk_is_refused(
     assert slack.texts(slack.dm(ANNA)) == []
 
 
-async def test_stop_closes_the_streams_and_tells_the_app(slack: SlackEmulator) -> None:
-    async with listening(slack) as app:
-        slack.world.reports_own = False
-        here, asked = slack.dm(ANNA), await slack.says(ANNA, "well?")
-        start = await app.web.chat_startStream(channel=here, thread_ts=asked, markdown_text="a")
-        await slack.stops_session(ANNA, here, asked)
-        await app.bodies_of(2)
-        (stopped,) = (e for e in app.events if e["type"] == "agent_session_stopped")
-        assert stopped["streaming_message_ts"] == [start["ts"]]
-        assert (stopped["channel"], stopped["thread_ts"]) == (here, asked)
-        late = app.web.chat_appendStream(channel=here, ts=start["ts"], markdown_text="b")
-        assert await refusal(late) == "stopped_by_user"
-
-
 async def test_statuses_belong_to_agents_or_assistants(
     slack: SlackEmulator, web: AsyncWebClient
 ) -> None:
@@ -138,40 +123,6 @@ async def test_statuses_belong_to_agents_or_assistants(
         web.chat_startStream(channel=here, thread_ts=asked),
     ):
         assert await refusal(call) == "feature_not_enabled"
-
-
-async def test_an_upload_becomes_a_message_that_files_info_names(
-    slack: SlackEmulator, web: AsyncWebClient
-) -> None:
-    here, asked = slack.dm(ANNA), await slack.says(ANNA, "the list, please")
-    answer = await web.files_upload_v2(
-        filename="list.txt",
-        content="eggs",
-        channel=here,
-        thread_ts=asked,
-        initial_comment="Here it is.",
-    )
-    message = slack.messages(here)[-1]
-    assert (message.shown, message.thread_ts) == ("Here it is.", asked)
-    assert [(f["name"], f["size"], f["mimetype"]) for f in message.files] == [
-        ("list.txt", 4, "text/plain")
-    ]
-    file = (await web.files_info(file=answer["file"]["id"]))["file"]
-    assert file["shares"]["private"][here][0]["ts"] == message.ts
-    lost = web.files_completeUploadExternal(files=[{"id": "F404"}], channel_id=here)
-    assert await refusal(lost) == "file_not_found"
-
-
-async def test_a_download_without_the_token_is_a_login_page(slack: SlackEmulator) -> None:
-    await slack.says(ANNA, "", files=[("a note.txt", b"hello", "text/plain")])
-    (note,) = slack.messages(slack.dm(ANNA))[0].files
-    allowed = {"Authorization": f"Bearer {slack.bot_token}"}
-    async with aiohttp.ClientSession() as session:
-        for url in (note["url_private"], note["url_private_download"]):
-            async with session.get(url, headers=allowed) as answer:
-                assert (answer.content_type, await answer.read()) == ("text/plain", b"hello")
-        async with session.get(note["url_private"]) as answer:
-            assert (answer.status, answer.content_type) == (200, "text/html")
 
 
 async def test_limits_can_be_enabled(slack: SlackEmulator, web: AsyncWebClient) -> None:

@@ -15,7 +15,6 @@ from tests.adapters.discord.rig import (
     room,
     running,
 )
-from tests.adapters.rig import until
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
 
@@ -179,18 +178,3 @@ async def test_a_new_channel_and_server_are_known_at_once(rig: Rig) -> None:
     await rig.api.says(ANNA, "hello", channel=channel, role_mention=True)
     heard = await rig.hears()
     assert (heard.room_title, heard.text) == ("Fresh #start", "hello")
-
-
-async def test_typing_reactions_and_deletions_reach_discord(rig: Rig) -> None:
-    message_id = await rig.api.says(ANNA, "hello")
-    heard = await rig.hears()
-    await rig.adapter.type(heard.address)
-    assert rig.api.typings(rig.api.dm(ANNA)) == 1
-    await rig.adapter.react(heard.address, heard.message_id, seen=True)
-    assert rig.api.reactions(message_id) == ["👀"]
-    await rig.adapter.react(heard.address, heard.message_id, seen=False)
-    assert rig.api.reactions(message_id) == []
-    sent = await rig.adapter.send(queued(heard.address, "oops"))
-    await rig.adapter.delete(heard.address, sent)
-    await rig.adapter.delete(heard.address, sent)
-    await until(lambda: rig.api.texts(rig.api.dm(ANNA)) == [])
