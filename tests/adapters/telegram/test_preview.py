@@ -21,23 +21,18 @@ def test_entities_are_written_as_tags(markdown: str, html: str) -> None:
     assert write_html(render(markdown)) == html
 
 
-def test_tags_that_would_cross_are_closed_and_opened_again() -> None:
-    page = Page(
-        text="abc",
-        entities=(
-            Entity(kind="bold", offset=0, length=2),
-            Entity(kind="italic", offset=1, length=2),
-        ),
+@pytest.mark.parametrize(
+    ("text", "bold", "italic", "html"),
+    [
+        pytest.param("abc", (0, 2), (1, 2), "<b>a<i>b</i></b><i>c</i>", id="they cross"),
+        pytest.param("ab", (0, 1), (1, 1), "<b>a</b><i>b</i>", id="one ends where one begins"),
+    ],
+)
+def test_tags_are_closed_before_others_end_or_begin(
+    text: str, bold: tuple[int, int], italic: tuple[int, int], html: str
+) -> None:
+    entities = (
+        Entity(kind="bold", offset=bold[0], length=bold[1]),
+        Entity(kind="italic", offset=italic[0], length=italic[1]),
     )
-    assert write_html(page) == "<b>a<i>b</i></b><i>c</i>"
-
-
-def test_what_ends_where_the_next_begins_is_closed_first() -> None:
-    page = Page(
-        text="ab",
-        entities=(
-            Entity(kind="bold", offset=0, length=1),
-            Entity(kind="italic", offset=1, length=1),
-        ),
-    )
-    assert write_html(page) == "<b>a</b><i>b</i>"
+    assert write_html(Page(text=text, entities=entities)) == html

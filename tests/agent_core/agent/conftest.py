@@ -1,4 +1,4 @@
-"""An agent on a fresh database."""
+"""A fresh database, and an agent on it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -6,10 +6,17 @@ from pathlib import Path
 import pytest
 
 from agent_core.state.conversations import sessions
-from agent_core.state.engine.database import Connection
+from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people, rooms
 from tests.agent_core.agent.bench import Bench
 from tests.databases import open_database
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    opened = await open_database(tmp_path / "state.db")
+    yield opened
+    await opened.close()
 
 
 @pytest.fixture

@@ -1,10 +1,7 @@
 """The bytes behind the pictures of a talk, and pictures in a running turn."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-
-import pytest
 
 from agent_core.agent.caches import ImageCache
 from agent_core.models.requests import MOST_IMAGES
@@ -12,16 +9,8 @@ from agent_core.state.conversations import files
 from agent_core.state.engine.database import Database
 from agent_core.transcript import ImagePart, Message, user_message
 from tests.agent_core.agent.loop.rig import Rig
-from tests.databases import open_database
 from tests.fakes.model import ask, call, say
 from tests.fakes.tool import FakeTool
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = await open_database(tmp_path / "state.db")
-    yield database
-    await database.close()
 
 
 async def keep(database: Database, data: bytes) -> ImagePart:

@@ -5,7 +5,6 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Protocol
 
 import pytest
@@ -24,7 +23,6 @@ from agent_core.tools.contract import ToolResult
 from agent_core.tools.results import add_image, add_pdf
 from agent_core.transcript import Message, ToolResultPart, user_message
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
-from tests.databases import open_database
 from tests.emulators.pictures import make_png
 from tests.fakes.journal import FakeJournal
 from tests.fakes.model import call, finish, say
@@ -148,13 +146,6 @@ class StoreRig:
             await self.database.write(
                 "settle", lambda c: self.journal.finalize(c, notice="", now=2)
             )
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await open_database(tmp_path / "state.db")
-    yield opened
-    await opened.close()
 
 
 @pytest.fixture

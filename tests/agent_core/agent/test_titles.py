@@ -1,8 +1,5 @@
 """Titles: a cheap model's name for a talk, and none at all rather than a strange one."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from agent_core.agent.quotas.balance import DailyLimit
@@ -14,18 +11,10 @@ from agent_core.state.conversations import messages, usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message, TextPart, user_message
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
-from tests.databases import open_database
 from tests.fakes.model import FakeModel, finish, say
 from tests.fakes.quotas import quotas
 
 NOW = 1_000
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await open_database(tmp_path / "state.db")
-    yield opened
-    await opened.close()
 
 
 @pytest.fixture

@@ -21,9 +21,9 @@ from tests.databases import open_database
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = await open_database(tmp_path / "state.db")
-    yield database
-    await database.close()
+    opened = await open_database(tmp_path / "state.db")
+    yield opened
+    await opened.close()
 
 
 @pytest.fixture

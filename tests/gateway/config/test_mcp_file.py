@@ -94,16 +94,15 @@ def test_a_server_is_added_and_removed_and_the_rest_stays(tmp_path: Path) -> Non
     assert (tmp_path / "mcp.toml").read_text(encoding="utf-8").strip() == "# Mine."
 
 
-def test_a_form_that_can_not_be_changed_safely_is_left_alone(tmp_path: Path) -> None:
-    before = 'servers = { a = { command = "cat" } }\n'
-    (tmp_path / "mcp.toml").write_text(before, encoding="utf-8")
-    with pytest.raises(SettingsError, match="edit it by hand"):
-        remove_mcp_server(tmp_path, "a")
-    assert (tmp_path / "mcp.toml").read_text(encoding="utf-8") == before
-
-
-def test_a_header_inside_of_a_text_is_no_header(tmp_path: Path) -> None:
-    before = '[servers.a]\ncommand = """\n[servers.b]\n"""\n[servers.b]\ncommand = "cat"\n'
+@pytest.mark.parametrize(
+    "before",
+    [
+        'servers = { b = { command = "cat" } }\n',
+        '[servers.a]\ncommand = """\n[servers.b]\n"""\n[servers.b]\ncommand = "cat"\n',
+    ],
+    ids=["inline", "a header inside of a text"],
+)
+def test_a_form_that_can_not_be_changed_safely_is_left_alone(tmp_path: Path, before: str) -> None:
     (tmp_path / "mcp.toml").write_text(before, encoding="utf-8")
     with pytest.raises(SettingsError, match="edit it by hand"):
         remove_mcp_server(tmp_path, "b")

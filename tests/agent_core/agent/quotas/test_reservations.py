@@ -1,9 +1,7 @@
 """Ceilings of the day: reserved before each call, never overrun, forgotten by a crash."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +17,6 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Preferences
 from agent_core.transcript import user_message
 from tests.agent_core.state.rows import add_person
-from tests.databases import open_database
 from tests.fakes.quotas import quotas
 
 NOON = 1_795_176_000_000
@@ -37,13 +34,6 @@ ASKED = ModelRequest(
 """100 tokens: with `good` a call costs 10 to 1,125 micro-dollars, with `cheap` 1 to 113."""
 UNPRICED = replace(ASKED, model="llama")
 """A call is 100 to 1,100 tokens."""
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await open_database(tmp_path / "state.db")
-    yield opened
-    await opened.close()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Reviews over a real database: what they read, crashes, and attempts to poison the memory."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,20 +39,12 @@ from agent_core.transcript import (
     user_message,
 )
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
-from tests.databases import open_database
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.quotas import quotas
 
 NOW = 1_000
 QUEUE = Queue(kinds=(reviews.KIND,))
 SAID = "I prefer metric units"
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await open_database(tmp_path / "state.db")
-    yield opened
-    await opened.close()
 
 
 @dataclass

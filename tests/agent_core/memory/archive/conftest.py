@@ -1,8 +1,5 @@
 """A real database with two people and a room, and turns that call the archive."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from agent_core.ids import CallId, PersonId, TurnId
@@ -17,19 +14,11 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Kind, Person
 from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_turn
-from tests.databases import open_database
 
 BEGIN = 1_770_000_000_000
 """Monday 2026-02-02, 02:40 UTC."""
 MINUTE = 60_000
 DAY = 24 * 60 * MINUTE
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = await open_database(tmp_path / "state.db")
-    yield database
-    await database.close()
 
 
 async def meet(database: Database, slug: str, kind: Kind = "human") -> Dialogue:

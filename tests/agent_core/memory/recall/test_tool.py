@@ -312,23 +312,21 @@ async def test_what_was_said_cannot_pass_for_the_program_s_words(
     assert "\u202e" not in found
 
 
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (f"{'before ' * 300}the needle {'after ' * 300}", "needle"),
+        (f"{'前' * 900}小白{'后' * 900}", "小白"),
+    ],
+    ids=["words", "unspaced"],
+)
 async def test_a_long_message_gives_the_piece_around_the_match(
-    archive: Archive, ann: Dialogue
+    archive: Archive, ann: Dialogue, text: str, word: str
 ) -> None:
-    await archive.say(ann, f"{'before ' * 300}the needle {'after ' * 300}")
-    (line,) = (await recall(archive, ann, "needle")).splitlines()[1:]
+    await archive.say(ann, text)
+    (line,) = (await recall(archive, ann, word)).splitlines()[1:]
     quote = json.loads(line.partition(": ")[2])
-    assert "needle" in quote
-    assert len(quote) <= SNIPPET_LIMIT
-
-
-async def test_a_long_unspaced_message_gives_the_piece_around_the_match(
-    archive: Archive, ann: Dialogue
-) -> None:
-    await archive.say(ann, f"{'前' * 900}小白{'后' * 900}")
-    (line,) = (await recall(archive, ann, "小白")).splitlines()[1:]
-    quote = json.loads(line.partition(": ")[2])
-    assert "小白" in quote
+    assert word in quote
     assert len(quote) <= SNIPPET_LIMIT
 
 
