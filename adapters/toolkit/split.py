@@ -14,6 +14,7 @@ _OPENER = re.compile(
 _CLOSER = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})[ \t]*\Z")
 _NESTED_ITEM = re.compile(r"(?P<indent>[ \t]{2,})(?:[-*+]|\d{1,9}[.)])[ \t]")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
+_CODE_GAP = re.compile(r"\n[ \t]*\n(?=\S)")
 _BLANK = re.compile(r"\s")
 
 _LONGEST_LANGUAGE = 32
@@ -54,10 +55,10 @@ class _Source:
 def split_markdown(text: str, *, limit: int, measure: Callable[[str], int]) -> tuple[str, ...]:
     """Split a text into parts with `measure(part) <= limit`; a blank text is one empty part.
 
-    It splits between paragraphs, otherwise lines, words or graphemes. A split code block is closed
-    and reopened with its language. Only blanks at a split are lost. The time is linear if
-    `measure`
-    is. A part exceeds the limit only if a single character does.
+    It splits between paragraphs, otherwise lines, words or graphemes; in code, if possible, before
+    a line at the margin. A split code block is closed and reopened with its language. Only blanks
+    at a split are lost. The time is linear if `measure` is. A part exceeds the limit only if a
+    single character does.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
@@ -181,7 +182,7 @@ def _build(source: _Source, start: int, end: int) -> str:
     last = source.fence_at(end) if end < len(source.text) else None
     if last is not None:
         margin = "" if last is first else " " * last.indent
-        part = f"{part.removesuffix(chr(10))}\n{last.quote}{margin}{last.mark}"
+        part = f"{part.rstrip(chr(10))}\n{last.quote}{margin}{last.mark}"
     elif end < len(source.text):
         part = part.rstrip()
     if first is not None:
@@ -227,6 +228,7 @@ def _cut(source: _Source, start: int, window: int) -> int:
     floor = start if fence is None else max(start, fence.code_starts)
     places = (
         _last_paragraph(source, middle, end),
+        None if fence is None else _last_gap(text, max(floor, start + window * 3 // 4), end),
         _after_last("\n", text, max(floor, middle), end),
         _after_last(" ", text, middle, end) if fence is None else None,
         _after_last("\n", text, floor, end),
@@ -243,6 +245,11 @@ def _last_paragraph(source: _Source, start: int, end: int) -> int | None:
         if source.fence_at(match.start() + 1) is None:
             found = match.end()
     return found
+
+
+def _last_gap(text: str, start: int, end: int) -> int | None:
+    """Return the position after the last blank line before code at the margin."""
+    return max((found.end() for found in _CODE_GAP.finditer(text, start, end)), default=None)
 
 
 def _after_last(mark: str, text: str, start: int, end: int) -> int | None:

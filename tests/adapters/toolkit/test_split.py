@@ -58,6 +58,15 @@ def test_no_grapheme_is_cut(letters: list[str]) -> None:
     assert not rest
 
 
+def test_code_is_split_between_two_functions() -> None:
+    functions = [f"def f{number}():\n    x = 1\n\n    return x" for number in range(9)]
+    parts = split("```py\n" + "\n\n".join(functions) + "\n```", 160)
+    assert len(parts) > 2
+    for part in parts:
+        assert part.startswith("```py\ndef ")
+        assert part.endswith("    return x\n```")
+
+
 @pytest.mark.parametrize(
     ("text", "closed"),
     [
