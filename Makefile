@@ -10,8 +10,8 @@ READY := $(VENV)/ready
 PYTEST := $(BIN)/pytest -q -o faulthandler_timeout=240 -o faulthandler_exit_on_timeout=true
 # `make test` runs in parts. Each collects its own folders only; workers of pytest-xdist collect all.
 # Tests wait as much as they compute, so two parts per core keep it busy.
-TEST_1 := tests/integration/interfaces tests/architecture
-TEST_2 := tests/integration --ignore=tests/integration/interfaces
+TEST_1 := tests/architecture tests/integration/interfaces tests/integration/turns
+TEST_2 := tests/integration --ignore=tests/integration/interfaces --ignore=tests/integration/turns
 TEST_3 := tests/agent_core
 TEST_4 := tests --ignore=tests/agent_core --ignore=tests/architecture --ignore=tests/integration
 # Folders without tests of a whole gateway; the marker leaves out those that start a process.

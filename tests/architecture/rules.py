@@ -99,15 +99,6 @@ def check_init(module: Module) -> Iterator[str]:
             yield f"{module.path}:{node.lineno} holds more than a docstring and re-exports"
 
 
-def check_imports_stand_on_top(module: Module) -> Iterator[str]:
-    """What a module needs is seen at its top."""
-    for function in module.nodes:
-        if isinstance(function, _FUNCTIONS):
-            for node in ast.walk(function):
-                if isinstance(node, ast.Import | ast.ImportFrom):
-                    yield f"{module.path}:{node.lineno} imports inside of {function.name}"
-
-
 def check_no_mock(module: Module) -> Iterator[str]:
     """Tests use real parts; a mock agrees with everything."""
     for line, name in _imports(module):
@@ -184,7 +175,6 @@ RULES: tuple[Rule, ...] = (
     check_name,
     check_first_line,
     check_init,
-    check_imports_stand_on_top,
     check_no_mock,
     check_excepts,
     check_environment,

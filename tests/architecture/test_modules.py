@@ -41,7 +41,6 @@ FAULTS = (
     ("check_init", "adapters/x/__init__.py", DOC + "import adapters.x.adapter\n"),
     ("check_init", "gateway/a/__init__.py", DOC + LAZY.format("from gateway.b import B")),
     ("check_init", "gateway/a/__init__.py", DOC + LAZY.format("A = 1")),
-    ("check_imports_stand_on_top", "gateway/a.py", DOC + "def f():\n    import os\n"),
     ("check_no_mock", "tests/a.py", DOC + "from unittest import mock\n"),
     ("check_no_mock", "tests/a.py", DOC + "import unittest.mock\n"),
     ("check_excepts", "gateway/a.py", DOC + "try:\n    a\nexcept Exception:\n    pass\n"),

@@ -197,6 +197,7 @@ async def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.thorough
 async def test_a_kill_between_the_row_of_an_archiving_and_its_move_is_repaired(
     tmp_path: Path,
 ) -> None:

@@ -19,7 +19,7 @@ SUITE = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance" / "dis
 CALL = Path(__file__).with_name("conformance_call.py")
 pytestmark = [
     pytest.mark.process,
-    pytest.mark.slow,
+    pytest.mark.thorough,
     pytest.mark.skipif(not SUITE.exists(), reason=f"{FOLDER} has no conformance suite from npm"),
     pytest.mark.skipif(not NODE.exists(), reason=f"{FOLDER} has no Node 22 from npm"),
 ]
