@@ -1,5 +1,6 @@
 """A model that plays scripted answers and records its requests."""
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
@@ -46,6 +47,18 @@ class FakeModel:
 
     async def close(self) -> None:
         """Do nothing."""
+
+
+class Gate:
+    """A point in a model's play that it does not pass before it may."""
+
+    def __init__(self) -> None:
+        self.reached, self.open = asyncio.Event(), asyncio.Event()
+
+    async def hold(self) -> None:
+        """Wait as a piece of a play until the gate is open."""
+        self.reached.set()
+        await self.open.wait()
 
 
 def list_offered(request: ModelRequest) -> set[str]:

@@ -19,7 +19,7 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
 from gateway.errors import StartError
 from tests.fakes.chat import FakeChat
-from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration import harness as harnesses
 from tests.integration.harness import Harness
 
@@ -36,17 +36,6 @@ async def loop_errors() -> AsyncIterator[list[dict[str, Any]]]:
     loop.set_exception_handler(lambda _, context: found.append(context))
     yield found
     loop.set_exception_handler(None)
-
-
-class Gate:
-    """A point in a model's play that it does not pass before it may."""
-
-    def __init__(self) -> None:
-        self.reached, self.open = asyncio.Event(), asyncio.Event()
-
-    async def hold(self) -> None:
-        self.reached.set()
-        await self.open.wait()
 
 
 @dataclass

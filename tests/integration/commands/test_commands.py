@@ -1,6 +1,5 @@
 """Slash commands: parsed, listed and run, also repeatedly and during a turn."""
 
-import asyncio
 import re
 from pathlib import Path
 
@@ -15,19 +14,8 @@ from gateway.commands.registry import Call, Reply, make_menu
 from gateway.commands.rooms import PrivateAnswers
 from gateway.inbound.events import parse_command
 from gateway.texts import general
-from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.harness import Harness, running
-
-
-class Gate:
-    """A point in a model's play that it does not pass before it may."""
-
-    def __init__(self) -> None:
-        self.reached, self.open = asyncio.Event(), asyncio.Event()
-
-    async def hold(self) -> None:
-        self.reached.set()
-        await self.open.wait()
 
 
 def heard(model: FakeModel) -> list[str]:

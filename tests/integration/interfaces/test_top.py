@@ -17,7 +17,7 @@ import pytest
 from agent_core.state.conversations import turns
 from gateway.interfaces.http.control import serving_control
 from tests.architecture.source import ROOT
-from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.harness import Harness, running
 from tests.integration.processes import PATIENCE, environ, talaria, talaria_beside
 
@@ -32,20 +32,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @asynccontextmanager
 async def busy(home: Path) -> AsyncIterator[Harness]:
     """A gateway with a turn that runs until the block ends."""
-    reached, ending = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await ending.wait()
-
-    model = FakeModel(ask(call("recall", '{"query": "tea"}')), [hold, *say("Done.")])
+    gate = Gate()
+    model = FakeModel(ask(call("recall", '{"query": "tea"}')), [gate.hold, *say("Done.")])
     async with running(home, model) as harness, serving_control(harness.gateway):
         await harness.chat.says("hello", name=PERSON)
-        await reached.wait()
+        await gate.reached.wait()
         try:
             yield harness
         finally:
-            ending.set()  # else a failure in the block would wait for the turn
+            gate.open.set()  # else a failure in the block would wait for the turn
         await harness.chat.sees_text("Done.")
         await harness.at_rest()
 

@@ -1,29 +1,17 @@
 """A shared conversation: nobody steers, stops or moves another person's turn."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from gateway.texts import general
-from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.harness import Harness, running
 from tests.integration.outbound.test_questions import QUESTION, ROOM, enrol, waiting, words
 
 ANN = {"user": "ann", "name": "Ann", **ROOM}
 BEN = {"user": "ben", "name": "Ben", **ROOM}
 CLEO = {"user": "cleo", "name": "Cleo", **ROOM}
-
-
-class Gate:
-    """A point in a model's play that it does not pass before it may."""
-
-    def __init__(self) -> None:
-        self.reached, self.open = asyncio.Event(), asyncio.Event()
-
-    async def hold(self) -> None:
-        self.reached.set()
-        await self.open.wait()
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from agent_core.transcript import ToolResultPart
 from gateway.bootstrap.timings import Timings
 from gateway.texts import general
 from tests.fakes.chat import FakeChat, Shown
-from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.accounts import age, count
 from tests.integration.harness import Harness, quick, running
 
@@ -114,26 +114,22 @@ async def test_text_before_a_question_stays_and_the_answer_is_below(tmp_path: Pa
 
 async def test_an_answer_above_a_question_is_not_shown_again_below_it(tmp_path: Path) -> None:
     """The first answer is too short to be shown before the words above the question."""
-    reached, go, end = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    gate, end = Gate(), asyncio.Event()
     chat = FakeChat()
-
-    async def hold() -> None:
-        reached.set()
-        await go.wait()
 
     async def shown() -> None:
         await chat.sees_text("Let me see.")
 
     delta, answer = ask(call("ask", ARGUMENTS), text="Let me see.")
     growing, *rest = say("Blue it is.", " Thanks.")
-    model = FakeModel([hold, *say("Tea.")], [delta, shown, answer], [growing, end.wait, *rest])
+    model = FakeModel([gate.hold, *say("Tea.")], [delta, shown, answer], [growing, end.wait, *rest])
     timings = quick(first_words=0.0, first_length=10)
     async with running(tmp_path, model, chat=chat, timings=timings) as harness:
         await chat.says("tea or coffee?")
-        await reached.wait()
+        await gate.reached.wait()
         await chat.says("and paint my room")
         await harness.until(lambda: harness.gateway.lanes.count_waiting(_dialogue()) == 1)
-        go.set()
+        gate.open.set()
         await waiting(harness)
         await chat.press("Blue")
         await chat.sees_text("Blue it is.")
@@ -199,19 +195,14 @@ async def test_anything_else_ends_the_wait_and_steers(tmp_path: Path) -> None:
 
 
 async def test_messages_before_the_question_are_read_first(tmp_path: Path) -> None:
-    reached, go = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go.wait()
-
-    model = FakeModel([hold, *QUESTION], say("Green, then."))
+    gate = Gate()
+    model = FakeModel([gate.hold, *QUESTION], say("Green, then."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("paint my room")
-        await reached.wait()
+        await gate.reached.wait()
         await harness.chat.says("green")
         await harness.until(lambda: harness.gateway.lanes.count_waiting(_dialogue()) == 1)
-        go.set()
+        gate.open.set()
         await harness.chat.sees_text("Green, then.")
         await harness.at_rest()
         assert [shown.text for shown in harness.chat.shown] == ["Green, then."]

@@ -9,7 +9,7 @@ from agent_core.state.people import audit, people
 from agent_core.state.people.people import NewAccount
 from gateway.texts import general
 from gateway.texts import people as people_texts
-from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.accounts import ChatAccount, age, code_in, count
 from tests.integration.harness import Harness, running
 
@@ -245,21 +245,16 @@ async def test_an_account_that_changed_its_person_is_not_linked(
 
 
 async def test_linking_waits_for_a_running_turn(tmp_path: Path) -> None:
-    reached, go_on = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go_on.wait()
-
-    async with running(tmp_path, FakeModel([hold, *say("Done.")])) as harness:
+    gate = Gate()
+    async with running(tmp_path, FakeModel([gate.hold, *say("Done.")])) as harness:
         home, work = two(harness)
         await work.says(f"/link {await home.makes_code()}")
         await harness.chat.says("a long one", user="2", chat="2")
-        await reached.wait()
+        await gate.reached.wait()
         await harness.chat.press(people_texts.YES(), user="1", chat="1")
         await harness.chat.sees_text(people_texts.BUSY())
         assert await work.person() != await home.person()
-        go_on.set()
+        gate.open.set()
         await harness.chat.sees_text("Done.")
         await harness.at_rest()
         await home.presses(people_texts.YES())
@@ -485,18 +480,13 @@ async def test_linking_survives_a_restart_between_question_and_answer(tmp_path: 
 async def test_a_waiting_message_is_answered_once_when_two_accounts_are_linked(
     tmp_path: Path,
 ) -> None:
-    reached, go_on = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go_on.wait()
-
-    model = FakeModel(say("Hello."), [hold, *say("Held.")], say("Late."), say("Last."))
+    gate = Gate()
+    model = FakeModel(say("Hello."), [gate.hold, *say("Held.")], say("Late."), say("Last."))
     async with running(tmp_path, model, TALARIA_TURNS__AT_ONCE="1") as harness:
         home, work = two(harness)
         await home.says("hello")
         await harness.chat.says("a long one", user="3", chat="3", name="Eve")
-        await reached.wait()
+        await gate.reached.wait()
         await harness.chat.says("a late one", user="2", chat="2", name="Ana at work")
         await harness.until(harness.gateway.router.is_idle)
         await harness.chat.says("/link", user="1", chat="1", name="Ana")
@@ -506,7 +496,7 @@ async def test_a_waiting_message_is_answered_once_when_two_accounts_are_linked(
         await harness.chat.press(people_texts.YES(), user="1", chat="1", name="Ana")
         await harness.chat.sees_text(people_texts.describe_linked_notice("fake", "Ana"))
         assert await work.person() == await home.person()
-        go_on.set()
+        gate.open.set()
         await harness.chat.sees_text("Late.")
         await harness.at_rest()
         assert heard(model) == ["hello", "a late one"]

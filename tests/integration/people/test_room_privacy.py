@@ -8,7 +8,7 @@ import pytest
 
 from gateway.texts import blocks, rooms
 from tests.fakes.chat import FakeChat
-from tests.fakes.model import FakeModel, say
+from tests.fakes.model import FakeModel, Gate, say
 from tests.integration.shared_harness import Searcher, SharedHarness, see, shared_harness
 
 PEOPLE = 20
@@ -261,22 +261,17 @@ async def test_a_queued_message_uses_the_presence_at_its_turns_start(
     tmp_path: Path,
 ) -> None:
     chat = FakeChat(people=1)
-    reached, go = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go.wait()
-
-    model = FakeModel([hold, *say("First.")], say("Second."))
+    gate = Gate()
+    model = FakeModel([gate.hold, *say("First.")], say("Second."))
     async with shared_harness(tmp_path, model, chat) as here:
         await agree(here)
         fields = {"user": "ann", "chat": "den", "direct": False}
         await chat.says("a secret", **fields)
-        await reached.wait()
+        await gate.reached.wait()
         await chat.says("/queue what now?", **fields)
         await here.harness.until(here.harness.gateway.router.is_idle)
         chat.people = 2
-        go.set()
+        gate.open.set()
         await chat.sees_text("Second.")
         await here.harness.at_rest()
         first, second = model.requests

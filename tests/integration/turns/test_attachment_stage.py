@@ -12,7 +12,7 @@ from gateway.attachments.reader import Reader
 from gateway.texts import general
 from tests.databases import open_database
 from tests.fakes.chat import FakeChat
-from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.accounts import count
 from tests.integration.harness import Harness, running
 from tests.integration.outbound.test_questions import words
@@ -189,21 +189,16 @@ async def test_a_missing_attachment_is_reported_and_blocks_nothing(tmp_path: Pat
 
 async def test_an_attachment_steers_the_running_turn_once_it_is_read(tmp_path: Path) -> None:
     chat = slow_chat()
-    reached, go = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go.wait()
-
-    model = FakeModel([hold, *ask(call("recall", '{"query": "tea"}'))], say("Green tea."))
+    gate = Gate()
+    model = FakeModel([gate.hold, *ask(call("recall", '{"query": "tea"}'))], say("Green tea."))
     async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("which tea?")
-        await reached.wait()
+        await gate.reached.wait()
         await chat.says("as in here", attachments=NOTE)
         await fetching(harness)
         chat.arrived.set()
         await until_waiting(harness, 0)
-        go.set()
+        gate.open.set()
         await chat.sees_text("Green tea.")
         assert words(model)[-1].endswith("as in here")
 

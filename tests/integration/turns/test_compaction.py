@@ -1,6 +1,5 @@
 """Long conversations: every call fits, no message is lost, and `/compact` on demand."""
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator
 from dataclasses import replace
@@ -18,7 +17,7 @@ from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart, ToolResultPart
 from gateway.texts import usage
 from tests.agent_core.agent.compaction.dialogues import check_pairs
-from tests.fakes.model import FakeModel, finish, say
+from tests.fakes.model import FakeModel, Gate, finish, say
 from tests.fakes.tool import FakeTool
 from tests.integration.harness import Harness, running
 from tests.integration.turns.test_prompt_purity import rebuild, see
@@ -182,20 +181,15 @@ async def test_a_repeated_compact_changes_nothing(tmp_path: Path) -> None:
 
 
 async def test_compact_during_a_turn_says_so(tmp_path: Path) -> None:
-    reached, go = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go.wait()
-
-    async with running(tmp_path, FakeModel([hold, *say("done")])) as harness:
+    gate = Gate()
+    async with running(tmp_path, FakeModel([gate.hold, *say("done")])) as harness:
         await dialogue(harness, "/compact")
         assert harness.chat.shown[-1].text == usage.COMPACT_EMPTY()
         await harness.chat.says("work")
-        await reached.wait()
+        await gate.reached.wait()
         await harness.chat.says("/compact")
         await harness.chat.sees_text(usage.COMPACT_RUNNING())
-        go.set()
+        gate.open.set()
         await harness.chat.sees_text("done")
         await harness.at_rest()
         assert await compaction_rows(harness) == []

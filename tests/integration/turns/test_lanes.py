@@ -11,22 +11,11 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from tests.fakes.chat import FakeChat
-from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.harness import Harness, running
 
 ONE_PLACE = {"TALARIA_TURNS__AT_ONCE": "1"}
 RECALL = call("recall", '{"query": "tea"}')
-
-
-class Gate:
-    """A point in a model's play that it does not pass before it may."""
-
-    def __init__(self) -> None:
-        self.reached, self.open = asyncio.Event(), asyncio.Event()
-
-    async def hold(self) -> None:
-        self.reached.set()
-        await self.open.wait()
 
 
 def said(model: FakeModel) -> str:

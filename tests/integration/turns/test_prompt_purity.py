@@ -1,6 +1,5 @@
 """Every request to a model can be rebuilt from the database alone, byte for byte."""
 
-import asyncio
 import json
 import sqlite3
 from collections.abc import AsyncGenerator
@@ -12,7 +11,7 @@ from agent_core.state.conversations import compactions
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.transcript import Message, TextPart, ToolSpec, dump_parts, load_parts
 from tests.agent_core.agent.compaction.seeing import view
-from tests.fakes.model import FakeModel, ask, call, finish, say
+from tests.fakes.model import FakeModel, Gate, ask, call, finish, say
 from tests.integration.harness import Harness, running
 
 LIMITS = {"TALARIA_TURNS__MAX_STEPS": "2", "TALARIA_MODEL__PATIENCE": "0"}
@@ -95,12 +94,7 @@ async def dialogue(harness: Harness, text: str, answer: str, **fields: object) -
 
 
 async def test_every_request_of_a_long_conversation_can_be_rebuilt(tmp_path: Path) -> None:
-    reached, go = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go.wait()
-
+    gate = Gate()
     remember = call("memory", '{"action": "add", "target": "user", "text": "Ana likes tea"}')
     search = call("recall", '{"query": "tea"}', "c2")
     models = [
@@ -108,7 +102,7 @@ async def test_every_request_of_a_long_conversation_can_be_rebuilt(tmp_path: Pat
             say("Hello."),
             ask(remember, search, text="One moment."),
             say("Noted and found."),
-            [hold, *say("First.")],
+            [gate.hold, *say("First.")],
             say("And second."),
             say("In the room."),
             say("Afresh."),
@@ -125,10 +119,10 @@ async def test_every_request_of_a_long_conversation_can_be_rebuilt(tmp_path: Pat
         await dialogue(harness, "hi ‮ <facts>now</facts> 🫖", "Hello.")
         await dialogue(harness, "remember: tea", "Noted and found.")
         await harness.chat.says("one")
-        await reached.wait()
+        await gate.reached.wait()
         await harness.chat.says("two")
         await harness.until(harness.gateway.router.is_idle)
-        go.set()
+        gate.open.set()
         await harness.chat.sees_text("And second.")
         await harness.at_rest()
         await dialogue(harness, "hi all", "In the room.", chat="room", direct=False)

@@ -21,7 +21,7 @@ from gateway.config import DATABASE, load
 from gateway.interfaces.operations import perform
 from gateway.texts.system_jobs import describe_replay
 from tests.emulators.sources import Sources
-from tests.fakes.model import ask, call, finish, say
+from tests.fakes.model import Gate, ask, call, finish, say
 from tests.gateway.attachments.documents import make_pdf
 from tests.integration.harness import running
 from tests.integration.turns.test_prompt_purity import Talker, dialogue
@@ -56,19 +56,14 @@ async def check(home: Path, requests: list[ModelRequest]) -> list[RebuiltCall]:
 
 
 async def test_every_call_of_every_kind_of_turn_is_verified(tmp_path: Path) -> None:
-    reached, go = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go.wait()
-
+    gate = Gate()
     search = call("recall", '{"query": "tea"}')
     thought = RawPart(provider="fake", model="fake-1", payload="{}")
     model = Talker(
         say("Hello."),
         ask(search, call("memory", '{"action": "add", "target": "user", "text": "tea"}', "c2")),
         say("Noted."),
-        [hold, *say("First.")],
+        [gate.hold, *say("First.")],
         say("And second."),
         say(),
         say("I do have words."),
@@ -82,10 +77,10 @@ async def test_every_call_of_every_kind_of_turn_is_verified(tmp_path: Path) -> N
         await dialogue(harness, "hi ‮ <facts>now</facts> 🫖", "Hello.")
         await dialogue(harness, "remember: tea", "Noted.")
         await harness.chat.says("one")
-        await reached.wait()
+        await gate.reached.wait()
         await harness.chat.says("two")
         await harness.until(harness.gateway.router.is_idle)
-        go.set()
+        gate.open.set()
         await harness.chat.sees_text("And second.")
         await harness.at_rest()
         await dialogue(harness, "say nothing first", "I do have words.")
@@ -234,19 +229,14 @@ async def test_calls_before_and_after_a_compaction_are_verified(
 
 
 async def test_a_turn_of_two_processes_is_verified_and_replayed_as_one(tmp_path: Path) -> None:
-    reached, go = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go.wait()
-
+    gate = Gate()
     search = call("recall", '{"query": "tea"}')
-    first = Talker([hold, *ask(search, text="I look.")])
+    first = Talker([gate.hold, *ask(search, text="I look.")])
     async with running(tmp_path, first) as harness:
         await harness.chat.says("tea?")
-        await reached.wait()
+        await gate.reached.wait()
         harness.gateway.lanes.drain()
-        go.set()
+        gate.open.set()
         await harness.at_rest()
     second = Talker(say("Found."))
     async with running(tmp_path, second) as harness:

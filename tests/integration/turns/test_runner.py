@@ -15,7 +15,7 @@ from gateway.bootstrap.timings import Timings
 from gateway.texts import general
 from gateway.turns import PresenterTimings
 from tests.fakes.chat import FakeChat
-from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.harness import Harness, quick, running
 
 NO_PATIENCE = {"TALARIA_MODEL__PATIENCE": "0"}
@@ -98,19 +98,14 @@ async def test_a_poison_event_is_set_aside_and_the_next_is_answered(tmp_path: Pa
 
 
 async def test_a_message_while_tools_run_steers_the_turn(tmp_path: Path) -> None:
-    reached, go = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go.wait()
-
-    model = FakeModel([hold, *ask(call("recall", '{"query": "tea"}'))], say("Green tea."))
+    gate = Gate()
+    model = FakeModel([gate.hold, *ask(call("recall", '{"query": "tea"}'))], say("Green tea."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("tea?")
-        await reached.wait()
+        await gate.reached.wait()
         await harness.chat.says("green, please")
         await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) == 1)
-        go.set()
+        gate.open.set()
         assert await harness.chat.sees(1) == ["Green tea."]
         await harness.at_rest()
         assert heard(model) == ["tea?", "green, please"]
@@ -119,37 +114,27 @@ async def test_a_message_while_tools_run_steers_the_turn(tmp_path: Path) -> None
 
 
 async def test_a_message_while_the_answer_streams_is_answered_too(tmp_path: Path) -> None:
-    reached, go = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go.wait()
-
-    model = FakeModel([hold, *say("First answer.")], say("Second answer."))
+    gate = Gate()
+    model = FakeModel([gate.hold, *say("First answer.")], say("Second answer."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("one")
-        await reached.wait()
+        await gate.reached.wait()
         await harness.chat.says("two")
         await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) == 1)
-        go.set()
+        gate.open.set()
         assert await harness.chat.sees(1) == ["First answer.\n\nSecond answer."]
 
 
 async def test_an_edit_of_a_waiting_message_replaces_its_words(tmp_path: Path) -> None:
-    reached, go = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go.wait()
-
-    model = FakeModel([hold, *say("One.")], say("Two."))
+    gate = Gate()
+    model = FakeModel([gate.hold, *say("One.")], say("Two."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("one")
-        await reached.wait()
+        await gate.reached.wait()
         await harness.chat.says("tow", id=77)
         await harness.chat.says("two", id=77, edit=True, event="the edit")
         await harness.until(harness.gateway.router.is_idle)
-        go.set()
+        gate.open.set()
         await harness.at_rest()
         assert heard(model) == ["one", "two"]
         assert await count_open(harness) == (0, 0, 0)
@@ -185,19 +170,14 @@ async def test_stop_with_nothing_running_says_so(tmp_path: Path) -> None:
 
 
 async def test_a_queued_message_gets_a_turn_of_its_own(tmp_path: Path) -> None:
-    reached, go = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go.wait()
-
-    model = FakeModel([hold, *say("One.")], say("Two."))
+    gate = Gate()
+    model = FakeModel([gate.hold, *say("One.")], say("Two."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("one")
-        await reached.wait()
+        await gate.reached.wait()
         await harness.chat.says("/queue two")
         await harness.chat.sees_text(general.QUEUED())
-        go.set()
+        gate.open.set()
         await harness.chat.sees_text("Two.")
         await harness.at_rest()
         assert [shown.text for shown in harness.chat.shown] == [
@@ -300,19 +280,14 @@ async def test_a_long_answer_is_sent_in_ordered_parts(tmp_path: Path) -> None:
 
 
 async def test_a_drain_leaves_unfinished_work_to_the_next_start(tmp_path: Path) -> None:
-    reached, go = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go.wait()
-
-    play = [hold, *ask(call("recall", '{"query": "tea"}'))]
+    gate = Gate()
+    play = [gate.hold, *ask(call("recall", '{"query": "tea"}'))]
     model = FakeModel(play)
     chat = FakeChat()
     async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("search")
-        await reached.wait()
-        asyncio.get_running_loop().call_later(0.05, go.set)
+        await gate.reached.wait()
+        asyncio.get_running_loop().call_later(0.05, gate.open.set)
     assert chat.shown == []
     again = FakeModel(say("Found it."))
     async with running(tmp_path, again) as harness:
@@ -464,21 +439,16 @@ async def test_an_interrupted_stream_that_a_message_continues_is_not_divided_wit
 
 async def test_an_answer_that_was_not_shown_stands_above_the_next_one(tmp_path: Path) -> None:
     """The first answer is too short to be shown while the turn goes on."""
-    reached, go, end = asyncio.Event(), asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await go.wait()
-
+    gate, end = Gate(), asyncio.Event()
     growing, *rest = say("Two is a longer answer", " than one.")
-    model = FakeModel([hold, *say("One.")], [growing, end.wait, *rest], say("Three."))
+    model = FakeModel([gate.hold, *say("One.")], [growing, end.wait, *rest], say("Three."))
     timings = quick(first_words=0.0, first_length=10)
     async with running(tmp_path, model, timings=timings) as harness:
         await harness.chat.says("one?")
-        await reached.wait()
+        await gate.reached.wait()
         await harness.chat.says("two?")
         await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) == 1)
-        go.set()
+        gate.open.set()
         await harness.chat.sees_text("Two is")
         await harness.chat.says("three?")
         await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) == 1)

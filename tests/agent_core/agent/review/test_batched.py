@@ -10,6 +10,7 @@ import pytest
 from tests.agent_core.agent.review.batching import SAID, look, look_once
 from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.streaming import Answer
+from tests.fakes.model import Gate
 from tests.integration.processes import FORKS
 
 CLAIM = {"target": "user", "text": "Prefers metric units", "message": 1, "quote": SAID}
@@ -73,17 +74,12 @@ async def test_a_batch_that_takes_longer_than_a_day_is_cancelled(
 async def test_a_process_that_dies_while_it_submits_never_submits_twice(
     api: AnthropicEmulator, tmp_path: Path, moment: str
 ) -> None:
-    reached, held = asyncio.Event(), asyncio.Event()
-
-    async def hold() -> None:
-        reached.set()
-        await held.wait()
-
-    setattr(api.batches, moment, hold)
+    gate = Gate()
+    setattr(api.batches, moment, gate.hold)
     process = FORKS.Process(target=look_once, args=(tmp_path, api.url))
     process.start()
     async with asyncio.timeout(120):
-        await reached.wait()
+        await gate.reached.wait()
     process.kill()
     process.join()
     assert process.exitcode == -signal.SIGKILL
@@ -102,3 +98,6 @@ async def test_a_process_that_dies_while_it_submits_never_submits_twice(
     assert len(api.batches.all) == 1
     assert len(done["paid"]) == 1  # type: ignore[arg-type]
     assert not api.requests
+
+
+# NOIMPORT
