@@ -9,11 +9,13 @@ READY := $(VENV)/ready
 # A test that hangs for four minutes prints its stack and ends its part, or its worker.
 PYTEST := $(BIN)/pytest -q -o faulthandler_timeout=240 -o faulthandler_exit_on_timeout=true
 # `make test` runs in parts. Each collects its own folders only; workers of pytest-xdist collect all.
-# Tests wait as much as they compute, so two parts per core keep it busy.
+# Tests wait more than they compute: five parts keep two cores busy.
+IGNORE = $(addprefix --ignore=tests/,$(1))
 TEST_1 := tests/architecture tests/integration/interfaces tests/integration/turns
-TEST_2 := tests/integration --ignore=tests/integration/interfaces --ignore=tests/integration/turns
-TEST_3 := tests/agent_core
-TEST_4 := tests --ignore=tests/agent_core --ignore=tests/architecture --ignore=tests/integration
+TEST_2 := tests/integration $(call IGNORE,integration/interfaces integration/turns)
+TEST_3 := tests/agent_core tests/gateway $(call IGNORE,agent_core/execution agent_core/tools)
+TEST_4 := tests/agent_core/execution tests/agent_core/tools
+TEST_5 := tests $(call IGNORE,agent_core architecture gateway integration)
 # Folders without tests of a whole gateway; the marker leaves out those that start a process.
 FAST_1 := tests/adapters tests/gateway
 FAST_2 := tests/agent_core/[a-r]* tests/architecture tests/tools
@@ -25,7 +27,7 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-thorough test-fast fast-1 fast-2 fast-3 check run demo bench first-hour faults docs hooks lock release-check clean
+.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-5 test-thorough test-fast fast-1 fast-2 fast-3 check run demo bench first-hour faults docs hooks lock release-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -69,9 +71,9 @@ lint: $(READY) ## Run the linters, the type checker and the import rules
 	$(BIN)/lint-imports
 
 test: $(READY) ## Run the tests but the thorough ones; nothing leaves this machine
-	@$(MAKE) -j4 -k --no-print-directory test-1 test-2 test-3 test-4
+	@$(MAKE) -j5 -k --no-print-directory test-1 test-2 test-3 test-4 test-5
 
-test-1 test-2 test-3 test-4: test-%:
+test-1 test-2 test-3 test-4 test-5: test-%:
 	@$(PYTEST) -p no:cacheprovider -m "not long and not thorough" --hypothesis-profile=few $(TEST_$*)
 
 # These compute more than they wait.

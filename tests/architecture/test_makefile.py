@@ -59,7 +59,7 @@ def test_the_parts_of_the_fast_tests_hold_every_folder_once() -> None:
 
 
 def test_the_parts_of_the_tests_hold_every_file_once() -> None:
-    found = count_in_parts("test-1", "test-2", "test-3", "test-4")
+    found = count_in_parts("test-1", "test-2", "test-3", "test-4", "test-5")
     assert found == dict.fromkeys(list_tests(ROOT / "tests"), 1)
 
 

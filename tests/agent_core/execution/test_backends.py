@@ -182,6 +182,7 @@ async def brief(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         yield backend
 
 
+@pytest.mark.thorough
 async def test_a_process_gets_so_much_processor_time(brief: Backend) -> None:
     done = await run(brief, "while :; do :; done", seconds=4 * PATIENCE)
     assert (done.status, done.limit) == (128 + signal.SIGXCPU, "")

@@ -214,6 +214,7 @@ async def test_a_kill_between_the_row_of_an_archiving_and_its_move_is_repaired(
         assert await home.database.read(has_written_all)
 
 
+@pytest.mark.thorough
 @pytest.mark.process
 @pytest.mark.parametrize("moment", MOMENTS)
 async def test_a_kill_between_row_and_file_is_repaired_at_the_start(
