@@ -65,6 +65,11 @@ class ChatAccount:
                 await asyncio.sleep(0.002)
 
 
+def two_accounts(harness: Harness, second: str = "Benedikt") -> tuple[ChatAccount, ChatAccount]:
+    """Return the accounts of Zebrana and of one more person."""
+    return ChatAccount(harness, "4711001", "Zebrana"), ChatAccount(harness, "4711002", second)
+
+
 def code_in(text: str) -> str:
     found = re.search(r"[A-Z2-9]{4}-[A-Z2-9]{4}", text)
     assert found, text

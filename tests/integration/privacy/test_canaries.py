@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agent_core.state.engine import meta
 from gateway.texts import privacy
-from tests.integration.accounts import ChatAccount, count
+from tests.integration.accounts import ChatAccount, count, two_accounts
 from tests.integration.canaries import PLACES, Planter, make_chat, plant, search, words
 from tests.integration.harness import Harness, running
 
@@ -40,10 +40,7 @@ async def test_every_place_was_planted(tmp_path: Path) -> None:
 
 async def test_forgotten_data_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Ben"),
-        )
+        ana, ben = two_accounts(harness, "Ben")
         await plant(harness, ana, "bluefish")
         await plant(harness, ben, "redfish")
         shown = await ana.says("/forget bluefish")
@@ -64,10 +61,7 @@ async def test_forgotten_data_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
 
 async def test_an_erased_person_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Ben"),
-        )
+        ana, ben = two_accounts(harness, "Ben")
         await plant(harness, ana, "bluefish")
         await plant(harness, ben, "redfish")
         theirs = put_calendar(tmp_path, "zebrana", "bluefish")
@@ -91,10 +85,7 @@ async def test_erasing_deletes_a_link_but_not_its_target(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path / "home", Planter(), chat=make_chat()) as harness:
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Ben"),
-        )
+        ana, ben = two_accounts(harness, "Ben")
         await ana.says("hello")
         await ben.says("hello")
         file = put_calendar(tmp_path, "elsewhere", "bluefish")

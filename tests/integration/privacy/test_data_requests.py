@@ -19,7 +19,7 @@ from gateway.texts.rooms import ONLY_IN_DIRECT
 from tests.databases import open_database
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
-from tests.integration.accounts import ChatAccount, count
+from tests.integration.accounts import ChatAccount, count, two_accounts
 from tests.integration.canaries import Planter, make_chat, plant, search, words
 from tests.integration.harness import Harness, running
 from tests.integration.privacy.test_canaries import settled
@@ -51,10 +51,7 @@ async def test_an_export_has_all_of_a_person_and_nothing_of_others(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Benedikt"),
-        )
+        ana, ben = two_accounts(harness)
         await plant(harness, ana, "bluefish")
         await plant(harness, ben, "redfish")
         reported = await ana.says("/export")
@@ -78,10 +75,7 @@ async def test_an_export_has_all_of_a_person_and_nothing_of_others(
 
 async def test_an_export_has_the_files_for_digests(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Benedikt"),
-        )
+        ana, ben = two_accounts(harness)
         await ana.says("hello")
         await ben.says("hello")
         people_of = tmp_path / "sources" / "people"
@@ -101,10 +95,7 @@ async def test_an_export_has_the_files_for_digests(tmp_path: Path) -> None:
 
 async def test_an_export_has_the_persons_blocks(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Benedikt"),
-        )
+        ana, ben = two_accounts(harness)
         for account, label in ((ana, "diary"), (ben, "letters")):
             await account.says("hello")
             await account.says(f"/block new {label} 500 what it says")
@@ -302,10 +293,7 @@ async def test_an_erased_person_learns_which_backups_have_their_data(tmp_path: P
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
         database, backups = harness.gateway.database, tmp_path / "backups"
         backups.mkdir()
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Benedikt"),
-        )
+        ana, ben = two_accounts(harness)
         await ben.says("hello")
         await database.back_up(backups / "state-1.db")
         await ana.says("hello")
@@ -359,10 +347,7 @@ async def test_an_empty_forget_deletes_nothing(tmp_path: Path) -> None:
 
 async def test_messages_of_others_stay(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One."), say("Two."))) as harness:
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Benedikt"),
-        )
+        ana, ben = two_accounts(harness)
         await ana.says("my bluefish")
         await ben.says("another bluefish")
         await ana.says("/forget bluefish")
@@ -452,10 +437,7 @@ async def test_an_interrupted_erasure_continues_at_the_next_start(tmp_path: Path
 
 async def test_external_memories_forget_erased_people(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Hello."), say("Hello."))) as harness:
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Benedikt"),
-        )
+        ana, ben = two_accounts(harness)
         for account in (ana, ben):
             await account.says("hello")
             person = await account.person()

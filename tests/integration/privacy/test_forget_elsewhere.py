@@ -12,7 +12,7 @@ from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.deferred_messages import NewDeferredMessage
 from gateway.texts import privacy
 from tests.fakes.model import ask, call, say
-from tests.integration.accounts import ChatAccount, count
+from tests.integration.accounts import ChatAccount, count, two_accounts
 from tests.integration.canaries import Planter, make_chat, search
 from tests.integration.harness import Harness, running
 from tests.integration.privacy.test_canaries import settled
@@ -81,10 +81,7 @@ async def forget(account: ChatAccount, word: str, label: str = privacy.FORGET_AL
 
 async def test_jobs_and_deferred_messages_are_forgotten(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Benedikt"),
-        )
+        ana, ben = two_accounts(harness)
         for account, word in ((ana, "bluefish"), (ben, "redfish")):
             await account.says("hello")
             await plant_jobs(harness, account, word)
@@ -131,10 +128,7 @@ async def test_of_shared_entries_only_the_evidence_is_forgotten(
 ) -> None:
     model = Planter()
     async with running(tmp_path, model, chat=make_chat()) as harness:
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Benedikt"),
-        )
+        ana, ben = two_accounts(harness)
         await ana.says("hello")
         await ben.says("hello")
         await ana.says("/block new market 500 what we need")
@@ -152,10 +146,7 @@ async def test_messages_in_a_shared_conversation_are_forgotten(
 ) -> None:
     model = Planter()
     async with running(tmp_path, model, chat=make_chat()) as harness:
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Benedikt"),
-        )
+        ana, ben = two_accounts(harness)
         await ana.says("hello")
         await make_owner(harness, ana)
         await ana.says("/room room", **ROOM)
@@ -173,10 +164,7 @@ async def test_messages_in_a_shared_conversation_are_forgotten(
 async def test_an_erased_person_leaves_nothing_in_dropped_blocks(tmp_path: Path) -> None:
     model = Planter()
     async with running(tmp_path, model, chat=make_chat()) as harness:
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Benedikt"),
-        )
+        ana, ben = two_accounts(harness)
         for account, word in ((ana, "bluefish"), (ben, "redfish")):
             await account.says("hello")
             await account.says(f"/block new {word} 500 about the {word}")
@@ -199,10 +187,7 @@ async def test_shared_entries_of_others_stay_even_if_identical(
 ) -> None:
     model = Planter()
     async with running(tmp_path, model, chat=make_chat()) as harness:
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Benedikt"),
-        )
+        ana, ben = two_accounts(harness)
         await ben.says("/block new market 500 what we need")
         await ana.says("hello")
         await ben.says("/block share market with Zebrana")
@@ -222,10 +207,7 @@ async def test_shared_entries_of_others_stay_even_if_identical(
 async def test_an_unreadable_file_delays_only_its_person_with_one_notice(tmp_path: Path) -> None:
     model = Planter()
     async with running(tmp_path, model, chat=make_chat()) as harness:
-        ana, ben = (
-            ChatAccount(harness, "4711001", "Zebrana"),
-            ChatAccount(harness, "4711002", "Benedikt"),
-        )
+        ana, ben = two_accounts(harness)
         for account, word in ((ana, "bluefish"), (ben, "redfish")):
             model.plays += [ask(call("memory", add("memory", f"Likes {word}"), "m"))]
             await account.says(f"I like {word}")
