@@ -15,10 +15,11 @@ from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
+from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_turn
+from tests.agent_core.tools.contexts import make_context
 from tests.databases import open_database
 from tests.emulators.sources import Sources
 
@@ -84,17 +85,8 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
         return person, dialogue, TurnId(add_turn(connection, dialogue, now=NOW))
 
     person, dialogue, turn = await database.write("begin", begin)
-    context = ToolContext(
-        person_id=person.id,
-        owner_id=person.id,
-        memory_owner=MemoryOwner(person_id=person.id, slug=person.slug),
-        conversation_id=dialogue.conversation.id,
-        scope=dialogue.conversation.scope,
-        turn_id=turn,
-        call_id=CallId("c1"),
-        now=NOW,
-        evidence="",
-    )
+    place = {"conversation_id": dialogue.conversation.id, "scope": dialogue.conversation.scope}
+    context = make_context(person.id, slug=person.slug, turn_id=turn, now=NOW, **place)
     yield Desk(database, tmp_path, dialogue, context)
     await database.close()
 

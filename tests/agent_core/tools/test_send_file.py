@@ -2,18 +2,19 @@
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent_core.ids import CallId, TurnId
+from agent_core.ids import CallId
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Database
-from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
+from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.send_file import MOST_BYTES, MOST_FILES, SendFileTool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
-from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
+from tests.agent_core.tools.contexts import begin_turn
 from tests.databases import open_database
 
 
@@ -29,15 +30,7 @@ class Desk:
         call = ToolCallPart(
             call_id=CallId(call_id), name="send_file", arguments=json.dumps(arguments)
         )
-        context = ToolContext(
-            **{
-                name: getattr(self.context, name)
-                for name in ToolContext.__dataclass_fields__
-                if name != "call_id"
-            },
-            call_id=call.call_id,
-        )
-        return await self.toolbox.run(call, context)
+        return await self.toolbox.run(call, replace(self.context, call_id=call.call_id))
 
     async def given(self) -> list[tuple[str, str, bytes]]:
         """Name, media type and bytes of what goes out."""
@@ -53,25 +46,7 @@ class Desk:
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     database = await open_database(tmp_path / "state.db")
-    person, dialogue, turn = await database.write(
-        "begin",
-        lambda c: (
-            person := add_person(c),
-            dialogue := add_dialogue(c, person),
-            TurnId(add_turn(c, dialogue)),
-        ),
-    )
-    context = ToolContext(
-        person_id=person.id,
-        owner_id=person.id,
-        memory_owner=MemoryOwner(person_id=person.id, slug=person.slug),
-        conversation_id=dialogue.conversation.id,
-        scope=dialogue.conversation.scope,
-        turn_id=turn,
-        call_id=CallId(""),
-        now=5,
-        evidence="",
-    )
+    _, context = await begin_turn(database, now=5)
     yield Desk(database, context)
     await database.close()
 

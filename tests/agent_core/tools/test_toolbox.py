@@ -8,26 +8,19 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import StoreFull, ToolArgumentError
-from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.tools.contract import Declaration, Effect, MemoryOwner, ToolContext, ToolResult
+from agent_core.ids import CallId, ConversationId, TurnId
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.results import RESULT_LIMIT
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.toolbox import Toolbox, ToolSetup
 from agent_core.transcript import ToolCallPart, make_source
 from tests.agent_core.agent.loop.rig import Rig
+from tests.agent_core.tools.contexts import make_context
 from tests.fakes.model import ask, call, say
 from tests.fakes.tool import Act, FakeTool
 
-CONTEXT = ToolContext(
-    person_id=PersonId(1),
-    owner_id=PersonId(1),
-    memory_owner=MemoryOwner(person_id=PersonId(1), slug="ada"),
-    conversation_id=ConversationId(2),
-    scope="p1",
-    turn_id=TurnId(3),
-    call_id=CallId("c1"),
-    now=1_000,
-    evidence="",
+CONTEXT = make_context(
+    slug="ada", conversation_id=ConversationId(2), scope="p1", turn_id=TurnId(3), now=1_000
 )
 
 

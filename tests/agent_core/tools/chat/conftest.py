@@ -9,10 +9,11 @@ import pytest
 
 from agent_core.ids import CallId
 from agent_core.state.engine.database import Database
-from agent_core.tools.contract import MemoryOwner, Tool, ToolContext, ToolResult
+from agent_core.tools.contract import Tool, ToolContext, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
-from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
+from tests.agent_core.state.rows import Dialogue, add_turn
+from tests.agent_core.tools.contexts import begin_turn
 from tests.databases import open_database
 
 
@@ -45,24 +46,6 @@ class Desk:
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     database = await open_database(tmp_path / "state.db")
-    person, dialogue, turn = await database.write(
-        "begin",
-        lambda c: (
-            person := add_person(c),
-            dialogue := add_dialogue(c, person),
-            add_turn(c, dialogue),
-        ),
-    )
-    context = ToolContext(
-        person_id=person.id,
-        owner_id=person.id,
-        memory_owner=MemoryOwner(person_id=person.id, slug=person.slug),
-        conversation_id=dialogue.conversation.id,
-        scope=dialogue.conversation.scope,
-        turn_id=turn,
-        call_id=CallId(""),
-        now=5,
-        evidence="",
-    )
+    dialogue, context = await begin_turn(database, now=5)
     yield Desk(database, dialogue, context)
     await database.close()

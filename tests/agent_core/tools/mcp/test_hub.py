@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.ids import CallId, ConversationId, PersonId, TurnId
+from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Role
-from agent_core.tools import ToolContext
 from agent_core.tools.mcp import Judged, McpServer, McpServers, Surroundings, Timings
 from agent_core.tools.mcp.tool import McpTool
 from agent_core.tools.policy import Action
+from tests.agent_core.tools.contexts import make_context
 from tests.agent_core.tools.mcp.conftest import hostile_server, python_server
 from tests.agent_core.tools.mcp.test_isolation import wait_for
 from tests.databases import open_database
@@ -90,20 +90,6 @@ def add_two(connection: Connection) -> tuple[PersonId, PersonId]:
 
 def add_one(connection: Connection, slug: str, role: Role) -> PersonId:
     return people.insert(connection, slug=slug, name=slug, role=role, now=1).id
-
-
-def make_context(person_id: PersonId) -> ToolContext:
-    return ToolContext(
-        person_id=person_id,
-        owner_id=person_id,
-        memory_owner=None,
-        conversation_id=ConversationId(1),
-        scope="",
-        turn_id=TurnId(1),
-        call_id=CallId("c"),
-        now=1,
-        evidence="",
-    )
 
 
 async def test_only_owners_may_use_a_server_that_names_nobody(stage: Open) -> None:

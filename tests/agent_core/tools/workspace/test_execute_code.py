@@ -10,29 +10,20 @@ from pathlib import Path
 import pytest
 
 from agent_core.agent.loop.inner_calls import InnerCalls
-from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.tools import MemoryOwner, Toolbox, ToolContext, ToolResult
+from agent_core.ids import CallId
+from agent_core.tools import Toolbox, ToolContext, ToolResult
 from agent_core.tools.workspace.code import ExecuteCodeTool
 from agent_core.tools.workspace.code.tool import MOST_CALLS, _released
 from agent_core.tools.workspace.workspaces import Workspaces
 from agent_core.transcript import ToolCallPart, make_source
 from tests.agent_core.execution.backends import make_local, needs_bubblewrap
+from tests.agent_core.tools.contexts import make_context
 from tests.fakes.journal import FakeJournal
 from tests.fakes.tool import FakeTool
 
 pytestmark = [pytest.mark.process, needs_bubblewrap]
 
-CONTEXT = ToolContext(
-    person_id=PersonId(1),
-    owner_id=PersonId(1),
-    memory_owner=MemoryOwner(person_id=PersonId(1), slug="anna"),
-    conversation_id=ConversationId(1),
-    scope="s1",
-    turn_id=TurnId(1),
-    call_id=CallId("outer"),
-    now=5,
-    evidence="",
-)
+CONTEXT = make_context(slug="anna", scope="s1", call_id=CallId("outer"), now=5)
 CODE = make_source("command", "execute_code")
 PAGE = make_source("fetched", "https://example.org")
 
