@@ -20,7 +20,6 @@ from tests.agent_core.agent.review.test_reviewer import (
     NOW,
     VECTORS,
     Rig,
-    database,
     distrust,
     poison,
     rig,
@@ -30,7 +29,7 @@ from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.quotas import quotas
 from tests.tables import check_each
 
-__all__ = ["database", "rig"]  # fixtures
+__all__ = ["rig"]  # a fixture
 
 OWN = "---\nname: tidy\n---\nSweep first.\nSweep again.\nThen mop.\n"
 LONG = "x" * 20_000
