@@ -4,12 +4,16 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
-# mypy: implicit-reexport
 if TYPE_CHECKING:
-    from agent_core.privacy.erasure.matcher import WordMatcher, parse_words
-    from agent_core.privacy.erasure.person import PersonErasure
-    from agent_core.privacy.erasure.scrub import delete_loose_files, merge_indexes, scrub_database
-    from agent_core.privacy.erasure.words import Preview, WordRemoval
-    from agent_core.privacy.export.export import ExportArchive, write_export
+    from agent_core.privacy.erasure.matcher import WordMatcher as WordMatcher
+    from agent_core.privacy.erasure.matcher import parse_words as parse_words
+    from agent_core.privacy.erasure.person import PersonErasure as PersonErasure
+    from agent_core.privacy.erasure.scrub import delete_loose_files as delete_loose_files
+    from agent_core.privacy.erasure.scrub import merge_indexes as merge_indexes
+    from agent_core.privacy.erasure.scrub import scrub_database as scrub_database
+    from agent_core.privacy.erasure.words import Preview as Preview
+    from agent_core.privacy.erasure.words import WordRemoval as WordRemoval
+    from agent_core.privacy.export.export import ExportArchive as ExportArchive
+    from agent_core.privacy.export.export import write_export as write_export
 else:
     __getattr__ = export_lazily(__name__, __file__)

@@ -4,24 +4,32 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
-# mypy: implicit-reexport
 if TYPE_CHECKING:
-    from gateway.outbound.buttons import caption_of, make_undo_buttons, read_command, stand_for
-    from gateway.outbound.channel import CommandFormatter, Composer, ReservedSlot
-    from gateway.outbound.dispatcher import DeliveryTimings, OutboxDispatcher
-    from gateway.outbound.event_feed import Cursor, Event, EventFeed, find_now, read_cursor
-    from gateway.outbound.live_message import LiveMessage
-    from gateway.outbound.question_views import choice_of
-    from gateway.outbound.questions import (
-        FOR_OWNER,
-        REASON,
-        Answerer,
-        Outcome,
-        Questions,
-        Reaction,
-        drop,
-        make_secret,
-    )
-    from gateway.outbound.quiet_hours import make_rescheduler, reschedule
+    from gateway.outbound.buttons import caption_of as caption_of
+    from gateway.outbound.buttons import make_undo_buttons as make_undo_buttons
+    from gateway.outbound.buttons import read_command as read_command
+    from gateway.outbound.buttons import stand_for as stand_for
+    from gateway.outbound.channel import CommandFormatter as CommandFormatter
+    from gateway.outbound.channel import Composer as Composer
+    from gateway.outbound.channel import ReservedSlot as ReservedSlot
+    from gateway.outbound.dispatcher import DeliveryTimings as DeliveryTimings
+    from gateway.outbound.dispatcher import OutboxDispatcher as OutboxDispatcher
+    from gateway.outbound.event_feed import Cursor as Cursor
+    from gateway.outbound.event_feed import Event as Event
+    from gateway.outbound.event_feed import EventFeed as EventFeed
+    from gateway.outbound.event_feed import find_now as find_now
+    from gateway.outbound.event_feed import read_cursor as read_cursor
+    from gateway.outbound.live_message import LiveMessage as LiveMessage
+    from gateway.outbound.question_views import choice_of as choice_of
+    from gateway.outbound.questions import FOR_OWNER as FOR_OWNER
+    from gateway.outbound.questions import REASON as REASON
+    from gateway.outbound.questions import Answerer as Answerer
+    from gateway.outbound.questions import Outcome as Outcome
+    from gateway.outbound.questions import Questions as Questions
+    from gateway.outbound.questions import Reaction as Reaction
+    from gateway.outbound.questions import drop as drop
+    from gateway.outbound.questions import make_secret as make_secret
+    from gateway.outbound.quiet_hours import make_rescheduler as make_rescheduler
+    from gateway.outbound.quiet_hours import reschedule as reschedule
 else:
     __getattr__ = export_lazily(__name__, __file__)

@@ -4,12 +4,9 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
-# mypy: implicit-reexport
 if TYPE_CHECKING:
-    from agent_core.execution.reaped.backend import (
-        LandlockBackend,
-        UnsandboxedBackend,
-        find_landlock_fault,
-    )
+    from agent_core.execution.reaped.backend import LandlockBackend as LandlockBackend
+    from agent_core.execution.reaped.backend import UnsandboxedBackend as UnsandboxedBackend
+    from agent_core.execution.reaped.backend import find_landlock_fault as find_landlock_fault
 else:
     __getattr__ = export_lazily(__name__, __file__)

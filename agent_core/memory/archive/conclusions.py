@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import ArchiveId, PersonId
-from agent_core.memory.archive.entries import Content, format_archive_id
+from agent_core.memory.archive.entries import ArchiveContent, format_archive_id
 from agent_core.memory.archive.writes import delete_entry, insert_entry
 from agent_core.memory.entry_history import EntryHistory
 from agent_core.memory.provenance import trace_row
@@ -85,7 +85,7 @@ def insert_conclusion(
     insert_entry(
         connection,
         person_id=person_id,
-        content=Content(text=text, tags=(TAG,)),
+        content=ArchiveContent(text=text, tags=(TAG,)),
         origin=Origin(
             actor=origin.actor,
             now=origin.now,

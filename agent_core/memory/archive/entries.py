@@ -23,7 +23,7 @@ _ENTRY = re.compile(r"\[([^\]]*)\] (.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
+class ArchiveContent:
     """The text and tags of an entry."""
 
     text: str
@@ -62,21 +62,21 @@ def read_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def write_entry(content: Content) -> str:
+def write_entry(content: ArchiveContent) -> str:
     """Format an entry for the ledger: the tags in brackets, then the text."""
     return f"[{', '.join(content.tags)}] {content.text}"
 
 
-def read_entry(written: str) -> Content | None:
+def read_entry(written: str) -> ArchiveContent | None:
     """Parse the result of `write_entry`; None for any other text."""
     match = _ENTRY.fullmatch(written)
     if match is None:
         return None
     tags = tuple(match[1].split(", ")) if match[1] else ()
-    return Content(text=match[2], tags=tags)
+    return ArchiveContent(text=match[2], tags=tags)
 
 
-def format_entry(written: str | None) -> str | None:
+def format_archive_entry(written: str | None) -> str | None:
     """Format a ledger entry for people: the text, then its tags in parentheses."""
     content = read_entry(written) if written is not None else None
     if content is None:

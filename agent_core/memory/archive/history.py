@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from agent_core.ids import ArchiveId, PersonId, TurnId
-from agent_core.memory.archive.entries import format_archive_id, format_entry, parse_id
+from agent_core.memory.archive.entries import format_archive_entry, format_archive_id, parse_id
 from agent_core.memory.explanations import (
     ChangeStep,
     Explanation,
@@ -100,7 +100,7 @@ def explain_archive_entry(
     made_by = _find_maker(history, newest)
     return Explanation(
         number=history.name(newest),
-        words=format_entry(newest.change.after),
+        words=format_archive_entry(newest.change.after),
         made_by=made_by,
         basis=find_basis(connection, made_by, reader),
         is_forgotten=is_forgotten(newest.change.after, history.rows),
@@ -116,7 +116,9 @@ def explain_archive_entry(
 def format_archive_change(row: LedgerEntry) -> LedgerEntry:
     """Format the entry texts of a change for people."""
     change = replace(
-        row.change, before=format_entry(row.change.before), after=format_entry(row.change.after)
+        row.change,
+        before=format_archive_entry(row.change.before),
+        after=format_archive_entry(row.change.after),
     )
     return replace(row, change=change)
 

@@ -9,9 +9,9 @@ from agent_core.memory.approval import show_changes
 from agent_core.memory.archive import writes
 from agent_core.memory.archive.entries import (
     LONGEST,
-    Content,
+    ArchiveContent,
+    format_archive_entry,
     format_archive_id,
-    format_entry,
     parse_id,
     read_tags,
     read_text,
@@ -240,20 +240,20 @@ _NO_ARCHIVE = ToolResult(text="There is no archive here.", is_error=True)
 
 def _show(action: str, asked: _Arguments, old: ArchiveEntry | None) -> str:
     """Show a change as the entry before (`-`) and after it (`+`)."""
-    before = Content(text=old.text, tags=old.tags) if old and action != "insert" else None
+    before = ArchiveContent(text=old.text, tags=old.tags) if old and action != "insert" else None
     after = None
     if action != "delete":
         text, tags = asked.text, asked.tags
         if before:
             text = before.text if text is None else text
             tags = before.tags if tags is None else tags
-        after = Content(text=text or "", tags=tags or ())
+        after = ArchiveContent(text=text or "", tags=tags or ())
     change = Change(operation="add", position=0, before=_format(before), after=_format(after))
     return f"[archive]\n{show_changes([change])}"
 
 
-def _format(content: Content | None) -> str | None:
-    return format_entry(write_entry(content)) if content else None
+def _format(content: ArchiveContent | None) -> str | None:
+    return format_archive_entry(write_entry(content)) if content else None
 
 
 def _read(arguments: Mapping[str, object], *, has_text: bool) -> _Arguments:
@@ -283,7 +283,7 @@ def _plan(action: str, asked: _Arguments, person_id: PersonId) -> _Work:
     if action == "insert":
         if text is None:
             raise ToolArgumentError("insert needs `text`: the text to keep")
-        content = Content(text=text, tags=tags or ())
+        content = ArchiveContent(text=text, tags=tags or ())
         return lambda connection, origin: writes.insert_entry(
             connection, person_id=person_id, content=content, origin=origin
         )

@@ -5,7 +5,7 @@ from typing import Literal
 
 from agent_core.errors import CoreError
 from agent_core.ids import ArchiveId, PersonId
-from agent_core.memory.archive.entries import Content, read_entry, write_entry
+from agent_core.memory.archive.entries import ArchiveContent, read_entry, write_entry
 from agent_core.memory.archive.history import load_archive_history
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle.redact import FORGOTTEN
@@ -113,7 +113,7 @@ def _find_fault(
 
 
 def _write(standing: ArchiveEntry | None) -> str | None:
-    return write_entry(Content(text=standing.text, tags=standing.tags)) if standing else None
+    return write_entry(ArchiveContent(text=standing.text, tags=standing.tags)) if standing else None
 
 
 def _record(
@@ -135,7 +135,7 @@ def _write_content(
     connection: Connection,
     person_id: PersonId,
     place: ArchiveId,
-    contents: tuple[ArchiveEntry | None, Content | None],
+    contents: tuple[ArchiveEntry | None, ArchiveContent | None],
     now: int,
 ) -> ArchiveId:
     """Write the wanted content of an entry; returns its id."""

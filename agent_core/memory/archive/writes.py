@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import ArchiveId, PersonId
-from agent_core.memory.archive.entries import Content, read_entry, write_entry
+from agent_core.memory.archive.entries import ArchiveContent, read_entry, write_entry
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveEntry
@@ -21,11 +21,11 @@ class AppliedChange:
     """
 
     id: ArchiveId
-    content: Content | None
+    content: ArchiveContent | None
 
 
 def insert_entry(
-    connection: Connection, *, person_id: PersonId, content: Content, origin: Origin
+    connection: Connection, *, person_id: PersonId, content: ArchiveContent, origin: Origin
 ) -> AppliedChange:
     """Insert an entry, once per `origin.call_key`."""
     if done := find_applied(connection, person_id=person_id, origin=origin):
@@ -53,8 +53,8 @@ def update_entry(
     if done := find_applied(connection, person_id=person_id, origin=origin):
         return done
     old = _find(connection, person_id, archive_id)
-    before = Content(text=old.text, tags=old.tags)
-    after = Content(
+    before = ArchiveContent(text=old.text, tags=old.tags)
+    after = ArchiveContent(
         text=old.text if text is None else text, tags=old.tags if tags is None else tags
     )
     if after == before:
@@ -78,7 +78,7 @@ def delete_entry(
         return done
     old = _find(connection, person_id, archive_id)
     archive.delete(connection, person_id=person_id, entry=old)
-    before = Content(text=old.text, tags=old.tags)
+    before = ArchiveContent(text=old.text, tags=old.tags)
     return _record(connection, person_id, origin, old.id, (before, None))
 
 
@@ -107,7 +107,7 @@ def _record(
     person_id: PersonId,
     origin: Origin,
     archive_id: ArchiveId,
-    contents: tuple[Content | None, Content | None],
+    contents: tuple[ArchiveContent | None, ArchiveContent | None],
 ) -> AppliedChange:
     before, after = (write_entry(one) if one else None for one in contents)
     operation = ledger.name_operation(before, after)

@@ -4,14 +4,15 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
-# mypy: implicit-reexport
 if TYPE_CHECKING:
-    from agent_core.skills.tools.directory import SkillDirectory
-    from agent_core.skills.tools.manage import SkillManageTool
-    from agent_core.skills.tools.scripts import TOOLS, SkillScripts, offers_scripts
-    from agent_core.skills.tools.search import SkillsSearchTool
-    from agent_core.skills.tools.toolset import make_skill_tools
-    from agent_core.skills.tools.view import SkillViewTool
-    from agent_core.skills.tools.workspace_copy import copy_files
+    from agent_core.skills.tools.directory import SkillDirectory as SkillDirectory
+    from agent_core.skills.tools.manage import SkillManageTool as SkillManageTool
+    from agent_core.skills.tools.scripts import TOOLS as TOOLS
+    from agent_core.skills.tools.scripts import SkillScripts as SkillScripts
+    from agent_core.skills.tools.scripts import offers_scripts as offers_scripts
+    from agent_core.skills.tools.search import SkillsSearchTool as SkillsSearchTool
+    from agent_core.skills.tools.toolset import make_skill_tools as make_skill_tools
+    from agent_core.skills.tools.view import SkillViewTool as SkillViewTool
+    from agent_core.skills.tools.workspace_copy import copy_files as copy_files
 else:
     __getattr__ = export_lazily(__name__, __file__)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
-# mypy: implicit-reexport
 if TYPE_CHECKING:
-    from agent_core.state.backups.switching import finish_switch
+    from agent_core.state.backups.switching import finish_switch as finish_switch
 else:
     __getattr__ = export_lazily(__name__, __file__)

@@ -4,11 +4,16 @@ from typing import TYPE_CHECKING
 
 from agent_core.lazy_exports import export_lazily
 
-# mypy: implicit-reexport
 if TYPE_CHECKING:
-    from agent_core.tools.readers.decoding import decode
-    from agent_core.tools.readers.documents import Extract, read_pdf, run_reader
-    from agent_core.tools.readers.faults import FetchFailed, ReaderFailed, SourceFailed
-    from agent_core.tools.readers.pool import PAGE_READER, ReaderCommand, ReaderPool
+    from agent_core.tools.readers.decoding import decode as decode
+    from agent_core.tools.readers.documents import Extract as Extract
+    from agent_core.tools.readers.documents import read_pdf as read_pdf
+    from agent_core.tools.readers.documents import run_reader as run_reader
+    from agent_core.tools.readers.faults import FetchFailed as FetchFailed
+    from agent_core.tools.readers.faults import ReaderFailed as ReaderFailed
+    from agent_core.tools.readers.faults import SourceFailed as SourceFailed
+    from agent_core.tools.readers.pool import PAGE_READER as PAGE_READER
+    from agent_core.tools.readers.pool import ReaderCommand as ReaderCommand
+    from agent_core.tools.readers.pool import ReaderPool as ReaderPool
 else:
     __getattr__ = export_lazily(__name__, __file__)

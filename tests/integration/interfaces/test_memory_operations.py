@@ -11,7 +11,7 @@ import pytest
 
 from agent_core.ids import PersonId
 from agent_core.memory.archive import writes
-from agent_core.memory.archive.entries import Content
+from agent_core.memory.archive.entries import ArchiveContent
 from agent_core.memory.changes import Edit
 from agent_core.memory.store import MemoryStore
 from agent_core.state.engine.database import Connection, Database
@@ -191,7 +191,7 @@ async def test_the_archive_is_restored_too(home: Path) -> None:
             writes.insert_entry(
                 connection,
                 person_id=ann.person_id,
-                content=Content(text=f"kept at {at}", tags=()),
+                content=ArchiveContent(text=f"kept at {at}", tags=()),
                 origin=Origin(actor="turn:1", now=at),
             )
 

@@ -10,7 +10,7 @@ from hypothesis import settings
 from agent_core.ids import TurnId
 from agent_core.memory.archive import search as finding
 from agent_core.memory.archive import writes
-from agent_core.memory.archive.entries import Content
+from agent_core.memory.archive.entries import ArchiveContent
 from agent_core.memory.recall import search as recall
 from agent_core.memory.recall.query import read_query
 from agent_core.state.conversations import messages
@@ -58,7 +58,7 @@ def fill(
     turn_id = add_turn(connection, dialogue, now=number)
     said = [Message(role=role, parts=(TextPart(text=text),)) for role in roles]
     messages.append(connection, dialogue.shelf(turn_id), said, now=number)
-    content = Content(text=text, tags=tuple(sorted(dice.sample(TAGS, k=dice.randrange(3)))))
+    content = ArchiveContent(text=text, tags=tuple(sorted(dice.sample(TAGS, k=dice.randrange(3)))))
     origin = Origin(actor=f"turn:{turn_id}", now=number + 1)
     writes.insert_entry(connection, person_id=dialogue.person.id, content=content, origin=origin)
 

@@ -4,7 +4,7 @@ import pytest
 
 from agent_core.ids import ArchiveId
 from agent_core.memory.archive import undo, writes
-from agent_core.memory.archive.entries import Content
+from agent_core.memory.archive.entries import ArchiveContent
 from agent_core.memory.archive.history import (
     ArchiveRef,
     parse_archive_ref,
@@ -137,8 +137,8 @@ async def test_the_archive_is_led_back_to_a_moment_and_forwards_again(
     def origin(now: int) -> Origin:
         return Origin(actor="turn:1", now=now)
 
-    def content(text: str) -> Content:
-        return Content(text=text, tags=("house",))
+    def content(text: str) -> ArchiveContent:
+        return ArchiveContent(text=text, tags=("house",))
 
     def live(connection: Connection) -> None:
         person_id = ann.person.id

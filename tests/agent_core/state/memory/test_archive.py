@@ -8,7 +8,7 @@ import pytest
 from agent_core.errors import StoreDamaged
 from agent_core.ids import AccountId, ArchiveId, MessageId, PersonId, TurnId
 from agent_core.memory.archive import writes
-from agent_core.memory.archive.entries import Content
+from agent_core.memory.archive.entries import ArchiveContent
 from agent_core.state.conversations import messages
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import merge_people, split_person
@@ -54,7 +54,7 @@ def keep(
 ) -> ArchiveId:
     turn_id = begin(connection, dialogue, account)
     origin = Origin(actor=f"turn:{turn_id}", now=100, call_key=f"{turn_id}:c")
-    content = Content(text=text, tags=tags)
+    content = ArchiveContent(text=text, tags=tags)
     return writes.insert_entry(
         connection, person_id=dialogue.person.id, content=content, origin=origin
     ).id
@@ -136,7 +136,7 @@ def test_random_changes_leave_the_index_true(
             writes.insert_entry(
                 connection,
                 person_id=person_id,
-                content=Content(text=text, tags=tags),
+                content=ArchiveContent(text=text, tags=tags),
                 origin=origin,
             )
         elif dice.random() < 0.5:
@@ -163,7 +163,7 @@ def test_no_word_or_tag_can_end_the_quotation_that_names_the_person(
     writes.insert_entry(
         connection,
         person_id=ben.person.id,
-        content=Content(text="secret", tags=("a",)),
+        content=ArchiveContent(text="secret", tags=("a",)),
         origin=Origin(actor="person", now=1),
     )
     foreign = f'x" OR "p{ben.person.id}_secret'
@@ -272,7 +272,7 @@ def test_a_split_gives_back_what_a_review_kept_of_the_accounts_words(
             ).fetchall()
         ]
         origin = Origin(actor=f"review:{turn_ids[-1]}", now=1, message_ids=tuple(message_ids))
-        content = Content(text="Grows roses", tags=())
+        content = ArchiveContent(text="Grows roses", tags=())
         return writes.insert_entry(
             connection, person_id=ann.person.id, content=content, origin=origin
         ).id
