@@ -70,7 +70,7 @@ lint: $(READY) ## Run the linters, the type checker and the import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: $(READY) ## Run the tests but the thorough ones; nothing leaves this machine
+test: $(READY) ## Run the tests, except the thorough ones; nothing leaves this machine
 	@$(MAKE) -j5 -k --no-print-directory test-1 test-2 test-3 test-4 test-5
 
 test-1 test-2 test-3 test-4 test-5: test-%:

@@ -1,0 +1,70 @@
+"""Emulate a chat platform, to try Talaria by hand: `python -m tools.emulate telegram`.
+
+It prints the variables that lead Talaria to the emulator, and the address of its controls. A POST
+to a name there calls the emulator's method of that name: `curl ADDRESS/says -d '{"number": 1,
+"text": "hello"}'` lets a person on Discord write, and `ADDRESS/messages` shows what the bot
+answered. The methods are in `tests/emulators`; `python -m tests.emulators.anthropic` emulates a
+model.
+"""
+
+import argparse
+import asyncio
+import inspect
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, is_dataclass
+
+from aiohttp import web
+
+from bench.population import POPULATIONS
+
+
+@asynccontextmanager
+async def emulate(platform: str, port: int = 0) -> AsyncIterator[tuple[str, Mapping[str, str]]]:
+    """Serve a platform and its controls; yield their address, and Talaria's variables."""
+    async with POPULATIONS[platform]() as people:
+
+        async def call(request: web.Request) -> web.Response:
+            method = getattr(people.api, request.match_info["method"])
+            found = method(**json.loads(await request.read() or "{}"))
+            if inspect.isawaitable(found):
+                found = await found
+            return web.json_response(text=json.dumps(found, default=_write) + "\n")
+
+        application = web.Application()
+        application.router.add_post("/{method:[a-z][a-z_]*}", call)
+        runner = web.AppRunner(application)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", port).start()
+        try:
+            yield f"http://127.0.0.1:{runner.addresses[0][1]}", people.environ()
+        finally:
+            await runner.cleanup()
+
+
+def _write(value: object) -> object:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+
+
+async def _serve(platform: str, port: int) -> None:
+    async with emulate(platform, port) as (address, environ):
+        print("\n".join(f"export {name}={value}" for name, value in environ.items()))
+        print(f"# controls: {address}", flush=True)
+        await asyncio.Event().wait()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve until Ctrl-C."""
+    parser = argparse.ArgumentParser(prog="emulate", description=__doc__.splitlines()[0])
+    parser.add_argument("platform", choices=tuple(POPULATIONS))
+    parser.add_argument("--port", type=int, default=0, help="port of the controls")
+    given = parser.parse_args(arguments)
+    try:
+        asyncio.run(_serve(given.platform, given.port))
+    except KeyboardInterrupt:
+        return
+
+
+if __name__ == "__main__":
+    main()
