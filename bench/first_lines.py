@@ -16,7 +16,7 @@ from bench.console_home import fill_home
 from bench.figures import Figure
 from bench.processes import ROOT, clean_environment, run_program, time_program
 from gateway.interfaces.parser import Parser
-from gateway.interfaces.subcommands import SUBCOMMANDS, load
+from gateway.interfaces.subcommands import SUBCOMMANDS, load_arguments
 
 _ROUNDS = 3
 _ROUNDS_OF_ALL = 5
@@ -53,7 +53,7 @@ def list_verbs() -> list[tuple[str, ...]]:
     found = []
     for word in SUBCOMMANDS:
         parser = Parser(prog=f"talaria {word}")
-        load(word).configure(parser)
+        load_arguments(word)(parser)
         found += [(word, verb, "--help") for verb in parser.list_verbs()]
     return found
 

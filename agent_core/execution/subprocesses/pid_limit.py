@@ -63,9 +63,14 @@ def limit_pids(most: int) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
 def _open_namespace(pid: int) -> Iterator[int]:
     """Open the PID namespace of a sandbox. Raises `OSError` if it has none of its own.
 
+    Raises `ProcessLookupError` if the sandbox has ended.
+
     In this process's namespace, the limit would be that of the whole machine.
     """
-    namespace = os.open(f"/proc/{pid}/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        namespace = os.open(f"/proc/{pid}/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise ProcessLookupError(f"the process {pid} has ended") from None
     try:
         if os.path.samestat(os.fstat(namespace), Path("/proc/self/ns/pid").stat()):
             raise OSError(f"the process {pid} shares the PID namespace of Talaria")
@@ -92,7 +97,7 @@ def _set(nsenter: str, most: int, told: int, begin: int) -> None:
                 env={},
                 pass_fds=(namespace,),
             )
-    except FileNotFoundError:
+    except ProcessLookupError:
         return  # the sandbox has ended already
     except (subprocess.SubprocessError, OSError) as error:
         # The backend still looks at the running processes, which stops most bombs too.

@@ -123,8 +123,8 @@ FRAME = re.compile(
 """Phrases about the conversation itself. They say nothing of what was said in it."""
 _TALKED = re.compile(
     r"\b(?:(?:in|during|throughout|across) (?:our|their|the|this|these)"
-    r" (?:conversation|chat|discussion)s?"
-    r"|(?:brought|bring) up|(?:mention|discuss)(?:e?s|ed|ing)?|talk(?:s|ed|ing)? about)\b"
+    r" (?:conversation|chat|discussion)s?(?! ?[\w'])"
+    r"|(?:brought|bring) up|(?:mention|discuss)(?:e?s|ed|ing)?|talk(?:ed|ing) about)\b"
 )
 """Words that tell that something was said. Who says it seldom uses them."""
 _ASKS_WHEN = re.compile(r"\b(?:when|how long|(?:what|which) (?:day|date|week|month|year|time))\b")

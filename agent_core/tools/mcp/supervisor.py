@@ -178,6 +178,8 @@ class McpConnection:
             while not serving.done():
                 serving.cancel()
                 await asyncio.wait((serving,), timeout=self._timings.farewell)
+            if not serving.cancelled():
+                serving.exception()  # or asyncio would log it; the connection ends anyway
 
         try:
             await asyncio.wait((serving,))

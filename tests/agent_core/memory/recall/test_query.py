@@ -46,6 +46,7 @@ def test_words_in_every_sentence_are_left_out(text: str, asked: tuple[str, ...])
         ("Which films did Ben mention in our chats?", ("films", "ben")),
         ("What drinks are Ben and Ann discussing?", ("drinks", "ben", "ann")),
         ("a chat with the plumber", ("chat", "plumber")),
+        ("the talk about sleep, in the chat's history", ("talk", "sleep", "chat", "history")),
         ("which chats list items in my order", ("chats", "list", "items", "order")),
     ],
 )
