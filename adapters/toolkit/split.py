@@ -6,6 +6,8 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from adapters.toolkit.markdown import Paragraph, parse
+
 _OPENER = re.compile(
     r"(?P<quote>[ ]{0,3}(?:>[ ]?)*)"
     r"(?P<indent>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)"
@@ -77,12 +79,15 @@ def split_markdown(text: str, *, limit: int, measure: Callable[[str], int]) -> t
 
 
 def close_code(text: str) -> str:
-    """Close a code block that is open at the end of a text, so that more can follow it."""
+    """Close a code block that would contain a paragraph which follows the text.
+
+    A block in a list or a quote ends with it.
+    """
     fence = _survey(text).fences[-1]
-    if fence is None:
+    if fence is None or isinstance(parse(f"{text}\n\n.")[-1], Paragraph):
         return text
     gap = "" if text.endswith("\n") else "\n"
-    return f"{text}{gap}{fence.quote}{' ' * fence.indent}{fence.mark}"
+    return f"{text}{gap}{fence.mark}"
 
 
 def _survey(text: str) -> _Source:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from adapters.toolkit.markdown import Paragraph, parse
 from adapters.toolkit.split import close_code, split_markdown
 from tests.adapters.markdown_texts import MARKDOWN
 
@@ -74,12 +75,15 @@ def test_code_is_split_between_two_functions() -> None:
         ("```\nx\n```", "```\nx\n```"),
         ("```py\nx =", "```py\nx =\n```"),
         ("````\n```\n", "````\n```\n````"),
-        ("> ~~~\n> x", "> ~~~\n> x\n> ~~~"),
-        ("- a\n\n  ```\n  x", "- a\n\n  ```\n  x\n  ```"),
+        ("Here:\r\n```py\r\nx\r\n```\r\nDone.", "Here:\r\n```py\r\nx\r\n```\r\nDone."),
+        ("> ~~~\n> x", "> ~~~\n> x"),
+        ("- a\n\n  ```\n  x", "- a\n\n  ```\n  x"),
+        ("1. Step:\n   ```sh\n   a\n\nThen this.", "1. Step:\n   ```sh\n   a\n\nThen this."),
     ],
 )
 def test_code_that_is_open_at_the_end_is_closed(text: str, closed: str) -> None:
     assert close_code(text) == closed
+    assert isinstance(parse(f"{closed}\n\n(Stopped.)")[-1], Paragraph)
 
 
 def test_a_text_that_fits_is_unchanged() -> None:
