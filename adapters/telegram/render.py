@@ -246,12 +246,12 @@ def _spell(runs: Sequence[Run]) -> str:
 def _trim(text: str, entities: Sequence[Entity]) -> Page:
     """Trim blanks at both ends, as Telegram does, and shift the entities.
 
-    Telegram keeps blanks from the first entity on, so code keeps the indentation of its first line.
+    Telegram keeps blanks from the first entity on, so a block of code keeps the indentation of its
+    first line.
     """
     left = len(text) - len(text.lstrip())
-    first = min((entity.offset for entity in entities), default=left)
-    if first < left:
-        left = max(first, text.rfind("\n", 0, left) + 1)
+    if any(entity.kind == "pre" and entity.offset < left for entity in entities):
+        left = text.rfind("\n", 0, left) + 1
     text = text[left:].rstrip()
     end = count_units(text)
     kept: list[Entity] = []

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import warnings
 import weakref
 from collections.abc import Iterator
 
@@ -13,6 +14,9 @@ from gateway.bootstrap import garbage_collection
 @pytest.fixture(autouse=True)
 def _as_it_was() -> Iterator[None]:
     thresholds = gc.get_threshold()
+    gc.unfreeze()
+    with warnings.catch_warnings(action="ignore"):
+        gc.collect()  # what tests before have left is not this one's fault
     yield
     gc.set_threshold(*thresholds)
     gc.unfreeze()
