@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from adapters.errors import AdapterError, MessageGone, RateLimited, Rejected, Unsure
+from adapters.errors import AdapterError, MessageGone, RateLimited, Rejected, Unreachable, Unsure
 from adapters.messages import OutboundMessage, Step
 from adapters.slack.api import Api, Place
 from adapters.slack.errors import Unsupported
@@ -116,9 +116,15 @@ class Streams:
         return True
 
     async def stop(self, channel: str, ts: str) -> None:
-        """End a stream as it is; an ended one is not an error. Raises `AdapterError`."""
-        with contextlib.suppress(MessageGone, Rejected):
-            await self._api.stop_stream(channel, ts)
+        """End a stream as it is; an ended one is not an error. Raises `AdapterError`.
+
+        It may be repeated, so without an answer it raises `Unreachable`, never `Unsure`.
+        """
+        try:
+            with contextlib.suppress(MessageGone, Rejected):
+                await self._api.stop_stream(channel, ts)
+        except Unsure as error:
+            raise Unreachable(str(error)) from error
         self._open.drop((channel, ts))
 
     async def end(self, channel: str, ts: str) -> None:

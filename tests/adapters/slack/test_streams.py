@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.errors import Unsure
+from adapters.errors import Unreachable, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import Button, OutboundMessage, Step, StepState
 from adapters.slack.adapter import SlackAdapter
@@ -188,6 +188,23 @@ async def test_a_stream_start_with_unknown_delivery_is_found_by_its_text(
     sent = found or await rig.adapter.send(message)
     await rig.adapter.edit(grown(message, "Let me see: five.", is_live=False), sent)
     assert shown(rig.slack) == ["Let me see: five."]
+
+
+@pytest.mark.parametrize("kind", [faults.LOSE, faults.DROP])
+async def test_a_found_stream_that_cannot_be_ended_yet_is_not_in_doubt(
+    rig: Rig, kind: faults.FaultKind
+) -> None:
+    """Else it would count as one that can't be found, and be sent again."""
+    message = await asked(rig)
+    newest = rig.adapter.newest(message.address)
+    assert newest is not None
+    rig.slack.fail("chat.startStream", kind=faults.LOSE)
+    with pytest.raises(Unsure):
+        await rig.adapter.send(message)
+    rig.slack.fail("chat.stopStream", kind=kind)
+    with pytest.raises(Unreachable):
+        await rig.adapter.find(message, [newest])
+    assert await rig.adapter.find(message, [newest]) is not None
 
 
 async def test_buttons_come_with_the_end_of_a_stream(rig: Rig) -> None:
