@@ -47,7 +47,7 @@ class Call:
 
     @property
     def owner_id(self) -> PersonId:
-        """Whose tools and agent a call is about: the person's, or those of a group or channel."""
+        """The person, or the group or channel, that the tools and the agent of a call belong to."""
         return self.room.person_id if self.room and self.is_of_room else self.person.id
 
     @property

@@ -1,4 +1,4 @@
-"""What a view of a page gets and gives."""
+"""The request that a view of a page gets, and the fields that it gives to the template."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass

@@ -16,11 +16,6 @@ async def api() -> AsyncIterator[DiscordEmulator]:
 
 
 @pytest.fixture
-def inlet() -> FakeInlet:
-    return FakeInlet()
-
-
-@pytest.fixture
 async def rig(api: DiscordEmulator, inlet: FakeInlet) -> AsyncIterator[Rig]:
     async with running(api, inlet) as rig:
         yield rig

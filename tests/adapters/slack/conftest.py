@@ -17,11 +17,6 @@ async def slack() -> AsyncIterator[SlackEmulator]:
 
 
 @pytest.fixture
-def inlet() -> FakeInlet:
-    return FakeInlet()
-
-
-@pytest.fixture
 async def rig(slack: SlackEmulator, inlet: FakeInlet) -> AsyncIterator[Rig]:
     async with running(slack, inlet) as rig:
         yield rig

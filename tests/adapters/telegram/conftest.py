@@ -19,11 +19,6 @@ async def api() -> AsyncIterator[TelegramEmulator]:
 
 
 @pytest.fixture
-def inlet() -> FakeInlet:
-    return FakeInlet()
-
-
-@pytest.fixture
 async def rig(api: TelegramEmulator, inlet: FakeInlet) -> AsyncIterator[Rig]:
     async with running(api, inlet) as rig:
         yield rig
