@@ -5,10 +5,13 @@ exits with 1 if one of them is out of date.
 """
 
 import argparse
+import ast
+import inspect
 import json
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +129,22 @@ def _describe_table(table: str) -> Iterator[str]:
 
 
 def _list_fields(model: type[Table]) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield from model.model_json_schema()["properties"].items()
+    meanings = _read_meanings(model)
+    for name, field in model.model_json_schema()["properties"].items():
+        yield name, {**field, "description": meanings[name]}
+
+
+def _read_meanings(model: type[Table]) -> dict[str, str]:
+    """Return the docstrings of a table's fields, also of those that it inherits."""
+    return {
+        ast.unparse(field.target): " ".join(ast.literal_eval(text.value).split())
+        for owner in model.__mro__
+        if issubclass(owner, Table)
+        for node in ast.parse(inspect.getsource(owner)).body
+        if isinstance(node, ast.ClassDef)
+        for field, text in pairwise(node.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr)
+    }
 
 
 def _name_type(field: Mapping[str, Any]) -> str:

@@ -12,55 +12,32 @@ from gateway.config.types import Prices, Text, Texts
 class ModelSettings(Table, title="The model that answers"):
     """The models and their providers. After `load`, `provider`, `name` and `cheap` are resolved."""
 
-    provider: Text = Field(
-        "auto",
-        description="The provider of every model whose name starts with none: `anthropic`,"
-        " `openai`, `scripted`, or one of a plug-in. `auto` picks by the key that is set:"
-        " Anthropic first, then OpenAI, then the scripted stand-in.",
-    )
-    name: Text = Field(
-        "",
-        description="The model, as the provider spells it. A name may start with its provider, as"
-        " in `anthropic:claude-sonnet-5-5` or `openai:gpt-5-mini`. Empty means"
-        " `claude-sonnet-5-5`, `gpt-5-mini` or the stand-in.",
-    )
-    fallbacks: Texts = Field(
-        (),
-        description="Models that answer while the first one can't, in this order; also of another"
-        " provider.",
-    )
-    choices: Texts = Field(
-        (),
-        description="Further models that people may choose with `/model`, for themselves and for"
-        " their jobs.",
-    )
-    cheap: Text = Field(
-        "",
-        description="The model for background work. Empty means `claude-haiku-5-5`, or the same"
-        " as `name`.",
-    )
-    max_output_tokens: int = Field(
-        8000, ge=256, le=128_000, description="Longest answer of one call, in tokens."
-    )
-    timeout: float = Field(
-        120.0, ge=1, le=3600, description="Seconds without any data after which a call fails."
-    )
-    patience: int = Field(
-        1800,
-        ge=0,
-        le=86_400,
-        description="Seconds that an answer in a chat waits while no model answers.",
-    )
-    job_patience: int = Field(
-        86_400,
-        ge=0,
-        le=604_800,
-        description="Seconds that a job waits while no model answers.",
-    )
-    cache_ttl: Literal["5m", "1h"] = Field(
-        "5m",
-        description="How long the provider keeps the cached prompt. `1h` costs more to write.",
-    )
+    provider: Text = "auto"
+    """The provider of every model whose name starts with none: `anthropic`, `openai`, `scripted`,
+    or one of a plug-in. `auto` picks by the key that is set: Anthropic first, then OpenAI, then the
+    scripted stand-in.
+    """
+    name: Text = ""
+    """The model, as the provider spells it. A name may start with its provider, as in
+    `anthropic:claude-sonnet-5-5` or `openai:gpt-5-mini`. Empty means `claude-sonnet-5-5`,
+    `gpt-5-mini` or the stand-in.
+    """
+    fallbacks: Texts = ()
+    """Models that answer while the first one can't, in this order; also of another provider."""
+    choices: Texts = ()
+    """Further models that people may choose with `/model`, for themselves and for their jobs."""
+    cheap: Text = ""
+    """The model for background work. Empty means `claude-haiku-5-5`, or the same as `name`."""
+    max_output_tokens: int = Field(8000, ge=256, le=128_000)
+    """Longest answer of one call, in tokens."""
+    timeout: float = Field(120.0, ge=1, le=3600)
+    """Seconds without any data after which a call fails."""
+    patience: int = Field(1800, ge=0, le=86_400)
+    """Seconds that an answer in a chat waits while no model answers."""
+    job_patience: int = Field(86_400, ge=0, le=604_800)
+    """Seconds that a job waits while no model answers."""
+    cache_ttl: Literal["5m", "1h"] = "5m"
+    """How long the provider keeps the cached prompt. `1h` costs more to write."""
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -77,37 +54,19 @@ class ModelSettings(Table, title="The model that answers"):
 class CostSettings(Table, title="Daily limits and prices"):
     """Daily quotas. Dollars count calls to models with a price, tokens calls to the others."""
 
-    person_day_usd: float = Field(
-        5.0, ge=0, le=100_000, description="Most US dollars per person and day. 0 for no limit."
-    )
-    person_day_tokens: int = Field(
-        5_000_000,
-        ge=0,
-        le=1_000_000_000,
-        description="Most tokens per person and day, for models without a price. 0 for no limit.",
-    )
-    house_day_usd: float = Field(
-        50.0,
-        ge=0,
-        le=1_000_000,
-        description="Most US dollars of everyone together per day. 0 for no limit.",
-    )
-    house_day_tokens: int = Field(
-        50_000_000,
-        ge=0,
-        le=1_000_000_000,
-        description="Most tokens of everyone together per day, for models without a price. 0 for"
-        " no limit.",
-    )
-    cheap_from_percent: int = Field(
-        80,
-        ge=1,
-        le=100,
-        description="Share of a daily limit, in percent, from which the cheap model answers and"
-        " background work stops.",
-    )
-    prices: Prices = Field(
-        (),
-        description="Prices of models, in US dollars per million tokens, with the day of the"
-        " look-up: `gpt-5-mini in=0.25 out=2.00 cached=0.025 date=2026-11-01`.",
-    )
+    person_day_usd: float = Field(5.0, ge=0, le=100_000)
+    """Most US dollars per person and day. 0 for no limit."""
+    person_day_tokens: int = Field(5_000_000, ge=0, le=1_000_000_000)
+    """Most tokens per person and day, for models without a price. 0 for no limit."""
+    house_day_usd: float = Field(50.0, ge=0, le=1_000_000)
+    """Most US dollars of everyone together per day. 0 for no limit."""
+    house_day_tokens: int = Field(50_000_000, ge=0, le=1_000_000_000)
+    """Most tokens of everyone together per day, for models without a price. 0 for no limit."""
+    cheap_from_percent: int = Field(80, ge=1, le=100)
+    """Share of a daily limit, in percent, from which the cheap model answers and background work
+    stops.
+    """
+    prices: Prices = ()
+    """Prices of models, in US dollars per million tokens, with the day of the look-up: `gpt-5-mini
+    in=0.25 out=2.00 cached=0.025 date=2026-11-01`.
+    """

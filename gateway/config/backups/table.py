@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from pydantic import Field
-
 from agent_core.state.backups.encryption import Lock
 from agent_core.state.backups.places import (
     BackupPlace,
@@ -21,36 +19,30 @@ from gateway.errors import SettingsError
 class BackupSettings(Table, title="Backups"):
     """What is in a backup, and how it is encrypted. `jobs.backups` says how many are kept."""
 
-    recipients: Texts = Field(
-        (),
-        description="Public keys that can open backups, of age (`age1...`) or SSH. Without one,"
-        " and without `BACKUP_PASSPHRASE`, backups are not encrypted.",
-    )
-    folder: Text = Field(
-        "", description="A folder for the backups, on another disk; empty for `backups/`."
-    )
-    s3: BucketAddress = Field(
-        "",
-        description="A bucket for the backups instead, such as `s3://bucket/prefix`. It needs"
-        " `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and the extra `backup`.",
-    )
-    s3_endpoint: PublicAddress = Field(
-        "", description="The address of an S3-compatible server; empty for Amazon's."
-    )
-    s3_region: Text = Field("us-east-1", description="The region of the bucket.")
-    command: Texts = Field(
-        (),
-        description="A program that gets each backup on its input instead, with its arguments,"
-        ' such as `["rclone", "rcat", "box:talaria/{name}"]`. It deletes old ones itself.',
-    )
-    secrets: bool = Field(
-        False,
-        description="Put keys and tokens into backups that are not encrypted, too: `.env`,"
-        " `secrets.toml`, `http_token` and `mcp_tokens/`. Encrypted ones always have them.",
-    )
-    workspaces: bool = Field(
-        True, description="Put the files of `workspaces/` into backups, which may be many."
-    )
+    recipients: Texts = ()
+    """Public keys that can open backups, of age (`age1...`) or SSH. Without one, and without
+    `BACKUP_PASSPHRASE`, backups are not encrypted.
+    """
+    folder: Text = ""
+    """A folder for the backups, on another disk; empty for `backups/`."""
+    s3: BucketAddress = ""
+    """A bucket for the backups instead, such as `s3://bucket/prefix`. It needs `AWS_ACCESS_KEY_ID`,
+    `AWS_SECRET_ACCESS_KEY` and the extra `backup`.
+    """
+    s3_endpoint: PublicAddress = ""
+    """The address of an S3-compatible server; empty for Amazon's."""
+    s3_region: Text = "us-east-1"
+    """The region of the bucket."""
+    command: Texts = ()
+    """A program that gets each backup on its input instead, with its arguments, such as `["rclone",
+    "rcat", "box:talaria/{name}"]`. It deletes old ones itself.
+    """
+    secrets: bool = False
+    """Put keys and tokens into backups that are not encrypted, too: `.env`, `secrets.toml`,
+    `http_token` and `mcp_tokens/`. Encrypted ones always have them.
+    """
+    workspaces: bool = True
+    """Put the files of `workspaces/` into backups, which may be many."""
 
 
 def make_lock(settings: BackupSettings, secrets: Secrets) -> Lock:
