@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from agent_core.models import Prices, load_table, parse_price, split_name
 from agent_core.tools.workspace import NamedSecret
@@ -62,13 +68,13 @@ _MODEL_NAMES = {
 """The default model of each provider, and its cheap one; "" for the same."""
 
 
-class Settings(BaseModel):
+class Settings(BaseSettings):
     """Every setting. A table of `config.toml` is a field here.
 
     The environment wins over the file; both are read only by `load`.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    model_config = SettingsConfigDict(frozen=True, strict=True, extra="forbid")
 
     home: Path
     environ: dict[str, str] = Field(exclude=True, repr=False)
@@ -138,6 +144,24 @@ class Settings(BaseModel):
             if name in tables[table].model_fields_set and getattr(tables[table], name)
         )
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Order the sources: what `load` gives, then the environment, then the file."""
+        given = init_settings()
+        file = sources.read_file(given["home"] / CONFIG_NAME, TABLES)
+        variables = sources.read_environment(given["environ"], TABLES)
+        return (
+            init_settings,
+            InitSettingsSource(settings_cls, variables),
+            InitSettingsSource(settings_cls, file),
+        )
+
 
 TABLES: dict[str, type[Table]] = {
     name: type(field.default)
@@ -165,15 +189,7 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     given = add_saved(environ, place)
     secrets = sources.read_secrets(given)
     named = read_named_secrets(place, given)
-    settings = Settings.model_validate(
-        {
-            **sources.read_tables(place, given, TABLES),
-            "home": place,
-            "environ": given,
-            "secrets": secrets,
-            "named_secrets": named,
-        }
-    )
+    settings = Settings(home=place, environ=given, secrets=secrets, named_secrets=named)
     named_there = list_secret_variables(place) | _list_named_variables(settings)
     variables = {name for name in named_there if not _CONNECTION.search(name)}
     if environ is os.environ:

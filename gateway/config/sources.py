@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from gateway.config.credentials import Secrets
 from gateway.config.files import parse_file
-from gateway.config.paths import CONFIG_NAME, HOME_VARIABLE
+from gateway.config.paths import HOME_VARIABLE
 from gateway.config.redaction import looks_secret
 from gateway.config.tables import Table
 from gateway.errors import SettingsError, suggest
@@ -25,16 +25,6 @@ Tables = Mapping[str, type[Table]]
 
 _LONGEST_SHOWN = 60
 _TYPE_NAMES = {bool: "true or false", str: "a text", int: "a whole number", float: "a number"}
-
-
-def read_tables(home: Path, environ: Mapping[str, str], tables: Tables) -> Values:
-    """Read what the file of a home and the environment set. Raises `SettingsError`."""
-    file = read_file(home / CONFIG_NAME, tables)
-    variables = read_environment(environ, tables)
-    return {
-        name: {**file.get(name, {}), **variables.get(name, {})}
-        for name in file.keys() | variables.keys()
-    }
 
 
 def read_file(path: Path, tables: Tables) -> Values:
