@@ -57,12 +57,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     home = config.open_home(environ)
     zone = config.read_zone(environ, home)
     verb = arguments.verb
-    asked: dict[str, Any]
-    asked = {"row": arguments.row} if verb == "undo" else {"person": arguments.person}
-    if verb == "log":
-        asked["limit"] = arguments.limit
-    elif verb in ("show", "restore") and arguments.at is not None:
-        asked["moment"] = count_milliseconds(arguments.at, zone)
+    asked = dict(vars(arguments))
+    if moment := asked.pop("at", None):
+        asked["moment"] = count_milliseconds(moment, zone)
     if verb == "show":
         operations.require_database(home)
         print(f"Memory of {home}:", flush=True)

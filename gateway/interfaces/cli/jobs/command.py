@@ -10,19 +10,14 @@ from gateway.errors import Mistaken
 from gateway.interfaces import operations
 from gateway.interfaces.cli.jobs.arguments import ALIASES, CHANGES
 
-_TIMING = ("cron", "every_minutes", "at", "on", "zone", "late", "urgent")
-_OF_RULES = ("times", "rule", "skip", "starts", "until", "count", "place")
-_OF_RUNS = ("title", "to", "model", "tools", "skills", "aware", "day_usd", "pause_after", "gate")
-_WAYS = (*_TIMING, *_OF_RULES, *_OF_RUNS)
-"""Options that the operations know by the same names."""
-
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     home = config.open_home(environ)
     said = arguments.verb or "list"
     verb = next((name for name, others in ALIASES.items() if said in others), said)
-    asked = _ASKED.get(verb, _name_job)(arguments)
+    work = _read_work(arguments) if verb in ("add", "change") else {}
+    asked = {**vars(arguments), **work}
     if verb in ("list", "show"):
         operations.require_database(home)
         # Before the database is opened.
@@ -44,30 +39,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
-def _name_job(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {"id": arguments.id}
-
-
-def _ask_for_list(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "system": getattr(arguments, "system", False),
-        "person": getattr(arguments, "person", None),
-    }
-
-
-def _ask_to_add(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {"person": arguments.person, **_ask_for_work(arguments), **_ask_for_ways(arguments)}
-
-
-def _ask_to_change(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {"id": arguments.id, **_ask_for_work(arguments), **_ask_for_ways(arguments)}
-
-
-def _ask_for_ways(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {name: getattr(arguments, name) for name in _WAYS}
-
-
-def _ask_for_work(arguments: argparse.Namespace) -> dict[str, Any]:
+def _read_work(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.script:
         return {"kind": "script", "words": arguments.words}
     if arguments.words:
@@ -75,13 +47,6 @@ def _ask_for_work(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.message is not None:
         return {"kind": "message", "text": arguments.message}
     return {} if arguments.prompt is None else {"kind": "prompt", "text": arguments.prompt}
-
-
-_ASKED: Mapping[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
-    "list": _ask_for_list,
-    "add": _ask_to_add,
-    "change": _ask_to_change,
-}
 
 
 def _list(answer: Mapping[str, Any]) -> list[str]:

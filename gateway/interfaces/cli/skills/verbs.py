@@ -32,11 +32,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         print("Checking skills ...", flush=True)
     if verb in LOCAL:
         return skills.run_locally(verb, arguments, environ)
-    given = {
-        key: getattr(arguments, key, None)
-        for key in ("name", "dry_run", "restore", "row", "limit", "to")
-    }
-    asked = {key: value for key, value in given.items() if value is not None}
+    asked = vars(arguments)
     home = config.open_home(environ)
     if verb in _HEADS:
         operations.require_database(home)

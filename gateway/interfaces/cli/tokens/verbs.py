@@ -47,8 +47,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     home = config.open_home(environ)
     if arguments.verb == "create":
-        asked = {"name": arguments.name, "person": arguments.person, "scope": arguments.scope}
-        made = operations.perform(home, "tokens.create", asked)
+        made = operations.perform(home, "tokens.create", vars(arguments))
         print(f"Token {made['number']}, {made['name']}, acts for {made['folder']}:\n")
         print(f"  {made['secret']}\n")
         print("Copy it now: it isn't shown again. `talaria tokens revoke` ends it.")

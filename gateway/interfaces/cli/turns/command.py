@@ -21,15 +21,12 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return _export(arguments, environ)
     verb = "requests" if vars(arguments).get("prompt") else arguments.verb
     is_one = verb in ("show", "requests", "replay")
-    asked = {"id": arguments.id} if is_one else {"limit": arguments.limit}
-    if verb == "replay":
-        asked["memory"] = arguments.memory
     home = config.open_home(environ)
     if verb == "replay":
         operations.require_database(home)
         print(f"Replaying turn {arguments.id} ...", flush=True)
     answer = operations.perform(
-        home, f"turns.{verb}", asked, load_settings=lambda: config.load(environ)
+        home, f"turns.{verb}", vars(arguments), load_settings=lambda: config.load(environ)
     )
     if is_one:
         print("\n".join(_DESCRIBE[verb](answer)))

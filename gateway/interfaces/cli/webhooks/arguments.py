@@ -39,7 +39,7 @@ def configure(parser: Parser) -> None:
         for name, what in _CHANGES.items()
     }
     changes["resume"].add_argument(
-        "--from-now", action="store_true", help="drop the events that wait"
+        "--from-now", dest="skip", action="store_true", help="drop the events that wait"
     )
     changed = verbs.add_parser(
         "change",
@@ -86,6 +86,7 @@ def _configure_adding(add: Parser) -> None:
 def _add_events(parser: Parser, default: str) -> None:
     parser.add_argument(
         "--events",
+        dest="kinds",
         metavar="KIND",
         nargs="+",
         default=[],

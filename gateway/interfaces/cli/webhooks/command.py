@@ -17,18 +17,8 @@ _PATIENCE, _LOOK = 20.0, 0.2
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     home, verb = config.open_home(environ), arguments.verb or "list"
-    asked = {
-        "person": getattr(arguments, "person", None),
-        **{
-            name: getattr(arguments, name)
-            for name in ("name", "url", "number", "delivery", "limit")
-            if hasattr(arguments, name)
-        },
-        "kinds": getattr(arguments, "events", None),
-        "skip": getattr(arguments, "from_now", False),
-    }
     answer = operations.perform(
-        home, f"webhooks.{verb}", asked, load_settings=lambda: config.load(environ)
+        home, f"webhooks.{verb}", vars(arguments), load_settings=lambda: config.load(environ)
     )
     if verb == "test":
         print(_show_test(home, arguments.number, answer["delivery"]["id"]))
