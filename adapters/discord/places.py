@@ -50,12 +50,12 @@ class Place:
             return None
         return plain_name(f"{self.guild} #{self.name}" if self.guild else self.name) or None
 
-    def address(self, *, ticket: str | None = None, session_limit: str | None = None) -> Address:
-        """Build the address of an answer; `session_limit` is a message that opens its own thread.
+    def address(self, *, ticket: str | None = None, opener: str | None = None) -> Address:
+        """Build the address of an answer; `opener` is a message that opens its own thread.
 
         A private thread is a room of its own: its content must not appear in its channel.
         """
-        opened = session_limit if self.takes_threads else None
+        opened = opener if self.takes_threads else None
         is_part = self.is_thread and self.kind != _PRIVATE_THREAD
         return Address(
             chat_id=self.parent_id if is_part and self.parent_id else self.channel_id,

@@ -177,9 +177,7 @@ def _read_message(message: Json, context: Context, *, is_edit: bool) -> InboundM
         return None
     username = plain_name(words_in(author, "username"))
     return InboundMessage(
-        address=place.address(
-            session_limit=message_id if context.threads and is_addressed else None
-        ),
+        address=place.address(opener=message_id if context.threads and is_addressed else None),
         message_id=PlatformMessageId(message_id),
         sender=Sender(
             user_id=PlatformUserId(id_in(author, "id")),

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Container
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from adapters.ids import EventId
@@ -200,14 +200,7 @@ def pack(
             "event": slack_event.event,
             "is_ours": slack_event.is_ours,
             "people": {
-                user: {
-                    "name": known.name,
-                    "username": known.username,
-                    "language": known.language,
-                    "time_zone": known.time_zone,
-                }
-                for user in named
-                if (known := person(user)) is not None
+                user: asdict(known) for user in named if (known := person(user)) is not None
             },
         }
         | facts
@@ -286,16 +279,8 @@ def _edit(event: Json, me: BotIdentity, ours: Threads) -> SlackEvent | None:
     found = sort_message(message, me, ours, channel)
     if found is None:
         return None
-    return SlackEvent(
-        kind="edit",
-        event_id=EventId(f"{found.event_id}/{edited_at}"),
-        event=found.event,
-        user=found.user,
-        channel=channel,
-        ts=edited_at,
-        thread=found.thread,
-        is_ours=found.is_ours,
-    )
+    event_id = EventId(f"{found.event_id}/{edited_at}")
+    return replace(found, kind="edit", event_id=event_id, ts=edited_at)
 
 
 def _command(body: Json) -> SlackEvent:

@@ -116,16 +116,9 @@ class EphemeralAnswers:
         """Send an ephemeral message; an incomplete answer waits. Raises `AdapterError`."""
         message_id = PlatformMessageId(_MARK + message.key)
         if not message.is_live and message.key not in self._said:
-            await self._whisper(message, ticket)
+            try:
+                await self._api.answer(read_ticket(ticket)[0], whisper_of(message))
+            except ChatGone as error:
+                raise ChatGone(_GONE) from error
+            self._said.put(message.key, None)
         return message_id
-
-    async def edit(self, message: OutboundMessage, ticket: str) -> None:
-        """Send the complete answer that waited, once. Raises `AdapterError`."""
-        await self.send(message, ticket)
-
-    async def _whisper(self, message: OutboundMessage, ticket: str) -> None:
-        try:
-            await self._api.answer(read_ticket(ticket)[0], whisper_of(message))
-        except ChatGone as error:
-            raise ChatGone(_GONE) from error
-        self._said.put(message.key, None)

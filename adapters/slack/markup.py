@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from adapters.messages import OutboundMessage
-from adapters.slack.render import actions_of
+from adapters.slack.render import actions_of, escape
 from adapters.toolkit import (
     Block,
     CodeBlock,
@@ -43,7 +43,7 @@ def lines_of(block: Block) -> Iterator[str]:
         case Paragraph(runs=runs) | Heading(runs=runs):
             yield from _words(runs).split("\n")
         case CodeBlock(text=text):
-            yield f"```{_escape(text)}```"
+            yield f"```{escape(text)}```"
         case Quote(blocks=blocks):
             for inner in blocks:
                 yield from (f">{line}" for line in lines_of(inner))
@@ -65,9 +65,9 @@ def _words(runs: Sequence[Run]) -> str:
 
 
 def _styled(run: Run) -> str:
-    text = _escape(run.text)
+    text = escape(run.text)
     if run.link is not None:
-        target = _escape(run.link).replace("|", "%7C")
+        target = escape(run.link).replace("|", "%7C")
         label = text.replace("\n", " ").replace("|", "¦")
         return f"<{target}|{label or target}>"
     core = text.strip()
@@ -78,10 +78,6 @@ def _styled(run: Run) -> str:
             core = f"{mark}{core}{mark}"
     prefix = text[: len(text) - len(text.lstrip())]
     return prefix + core + text[len(text.rstrip()) :]
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 _SECTION = 3000

@@ -123,12 +123,12 @@ def _blocks(words: str, buttons: Sequence[Button]) -> Json:
 
 def _fallback(words: str) -> str:
     """Return the words as plain text, cut with an ellipsis where Slack takes no more."""
-    whole = _escape(words)
+    whole = escape(words)
     if len(whole.encode()) <= _FALLBACK:
         return whole
     kept: list[str] = []
     left = _FALLBACK - len("…".encode())
-    for letter in map(_escape, words):
+    for letter in map(escape, words):
         left -= len(letter.encode())
         if left < 0:
             break
@@ -136,7 +136,8 @@ def _fallback(words: str) -> str:
     return "".join(kept) + "…"
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """Escape the three signs that mean something in mrkdwn."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

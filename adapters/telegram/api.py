@@ -1,12 +1,13 @@
 """The Bot API calls that Talaria makes, through the SDK; maps the SDK's errors."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Self
 from urllib.parse import urlencode
 
 from adapters.abilities import MenuEntry
-from adapters.errors import FileTooLarge, Rejected, Unreachable, Unsure
+from adapters.errors import AdapterError, FileTooLarge, Rejected, Unreachable, Unsure
 from adapters.messages import OutboundFile
 from adapters.telegram.errors import translate
 from adapters.telegram.http_transport import HttpTransport, NotThere, TooLong
@@ -81,10 +82,8 @@ class Api:
 
     async def fetch_me(self) -> BotIdentity:
         """Return the bot's identity; the first call, which also verifies the token."""
-        try:
+        with _translated():
             user = await self._bot.get_me()
-        except TelegramError as error:
-            raise translate(error, lost=Unreachable, unwell=Unreachable) from error
         return BotIdentity(
             user_id=user.id,
             username=user.username or "",
@@ -93,10 +92,8 @@ class Api:
 
     async def drop_webhook(self) -> None:
         """Remove the webhook so that updates wait for `fetch`; keeps all pending updates."""
-        try:
+        with _translated():
             await self._bot.delete_webhook(drop_pending_updates=False)
-        except TelegramError as error:
-            raise translate(error, lost=Unreachable, unwell=Unreachable) from error
 
     async def fetch(self, offset: int, wait: int) -> list[Any]:
         """Return raw updates from `offset` on and acknowledge earlier ones; waits `wait` seconds.
@@ -106,23 +103,19 @@ class Api:
         query = urlencode(
             {"offset": offset, "timeout": wait, "allowed_updates": json.dumps(_UPDATES)}
         )
-        try:
+        with _translated():
             updates = await self._polls.post(
                 f"{self._bot.base_url}/getUpdates?{query}",
                 read_timeout=wait + self._settings.poll_margin,
             )
-        except TelegramError as error:
-            raise translate(error, lost=Unreachable, unwell=Unreachable) from error
         if not isinstance(updates, list):
             raise Unreachable("Telegram answered a request for updates with something else")
         return updates
 
     async def answer_press(self, query_id: str) -> None:
         """Acknowledge a press to the presser's client."""
-        try:
+        with _translated():
             await self._bot.answer_callback_query(query_id, read_timeout=_PRESS_TIMEOUT)
-        except TelegramError as error:
-            raise translate(error, lost=Unreachable, unwell=Unreachable) from error
 
     async def send(self, post: Post) -> int:
         """Send a message, with its file if it has one, and return its id."""
@@ -136,7 +129,7 @@ class Api:
             "disable_notification": post.is_silent or None,
             "reply_markup": _markup(post.keyboard),
         }
-        try:
+        with _translated(lost=Unsure, unwell=Unsure):
             if post.file is None:
                 message = await self._bot.send_message(
                     text=post.page.text,
@@ -146,8 +139,6 @@ class Api:
                 )
             else:
                 message = await self._send_file(post, post.file, about)
-        except TelegramError as error:
-            raise translate(error, lost=Unsure, unwell=Unsure) from error
         return message.message_id
 
     async def _send_file(self, post: Post, file: OutboundFile, about: Mapping[str, Any]) -> Message:
@@ -216,36 +207,28 @@ class Api:
 
     async def delete(self, chat_id: int, message_id: int) -> None:
         """Delete a message; raises `MessageGone` if it is missing or too old."""
-        try:
+        with _translated(lost=Unsure):
             await self._bot.delete_message(chat_id=chat_id, message_id=message_id)
-        except TelegramError as error:
-            raise translate(error, lost=Unsure, unwell=Unreachable) from error
 
     async def react(self, chat_id: int, message_id: int, emoji: str | None) -> None:
         """Set the reaction on a message, or remove it."""
-        try:
+        with _translated(lost=Unsure):
             await self._bot.set_message_reaction(
                 chat_id=chat_id, message_id=message_id, reaction=[emoji] if emoji else []
             )
-        except TelegramError as error:
-            raise translate(error, lost=Unsure, unwell=Unreachable) from error
 
     async def type(self, chat_id: int, thread_id: int | None) -> None:
         """Show the typing indicator for five seconds."""
-        try:
+        with _translated():
             await self._bot.send_chat_action(
                 chat_id=chat_id, action="typing", message_thread_id=thread_id
             )
-        except TelegramError as error:
-            raise translate(error, lost=Unreachable, unwell=Unreachable) from error
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
         """Publish the command menu for all chats."""
         commands = [BotCommand(entry.name, entry.description) for entry in entries]
-        try:
+        with _translated():
             await self._bot.set_my_commands(commands)
-        except TelegramError as error:
-            raise translate(error, lost=Unreachable, unwell=Unreachable) from error
 
     async def fetch_file(self, file_id: str, *, most_bytes: int) -> bytes:
         """Download a file that somebody sent. Raises `Rejected` if it is not available."""
@@ -271,28 +254,35 @@ class Api:
 
     async def count_members(self, chat_id: int) -> int | None:
         """Count a group's members, including the bot; None where others can read along."""
-        try:
+        with _translated():
             # Raw, because the SDK's own method fails on a chat that lacks a field it knows.
             chat = await self._calls.post(f"{self._bot.base_url}/getChat?chat_id={chat_id}")
             if not isinstance(chat, dict) or any(chat.get(field) for field in _OPEN):
                 return None
             return await self._bot.get_chat_member_count(chat_id=chat_id)
-        except TelegramError as error:
-            raise translate(error, lost=Unreachable, unwell=Unreachable) from error
 
     async def find_creator(self, chat_id: int) -> int | None:
         """Return the user who created a group; None if they are anonymous or gone."""
         url = f"{self._bot.base_url}/getChatAdministrators?chat_id={chat_id}"
-        try:
+        with _translated():
             members = await self._calls.post(url)
-        except TelegramError as error:
-            raise translate(error, lost=Unreachable, unwell=Unreachable) from error
         for member in members if isinstance(members, list) else ():
             if isinstance(member, dict) and member.get("status") == "creator":
                 user = member.get("user")
                 creator = user.get("id") if isinstance(user, dict) else None
                 return creator if isinstance(creator, int) else None
         return None
+
+
+@contextmanager
+def _translated(
+    *, lost: type[AdapterError] = Unreachable, unwell: type[AdapterError] = Unreachable
+) -> Iterator[None]:
+    """Map the SDK's errors; see `translate`."""
+    try:
+        yield
+    except TelegramError as error:
+        raise translate(error, lost=lost, unwell=unwell) from error
 
 
 def too_large(most_bytes: int) -> FileTooLarge:

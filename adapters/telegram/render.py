@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -259,15 +259,7 @@ def _trim(text: str, entities: Sequence[Entity]) -> Page:
         start = max(entity.offset - left, 0)
         stop = min(entity.offset - left + entity.length, end)
         if stop > start:
-            kept.append(
-                Entity(
-                    kind=entity.kind,
-                    offset=start,
-                    length=stop - start,
-                    url=entity.url,
-                    language=entity.language,
-                )
-            )
+            kept.append(replace(entity, offset=start, length=stop - start))
     return Page(text=text, entities=_in_order(kept))
 
 

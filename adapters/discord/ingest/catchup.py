@@ -193,13 +193,11 @@ class Catchup:
         self._slots = slots
         self._take = take
 
-    async def run(self, session_limit: Mapping[str, Start], done: Callable[[str], None]) -> None:
+    async def run(self, starts: Mapping[str, Start], done: Callable[[str], None]) -> None:
         """Read every channel from its start; calls `done` for each complete one."""
         async with asyncio.TaskGroup() as group:
-            for channel in sorted(
-                session_limit, key=lambda one: session_limit[one].after, reverse=True
-            ):
-                group.create_task(self._read(channel, session_limit[channel], done))
+            for channel in sorted(starts, key=lambda one: starts[one].after, reverse=True):
+                group.create_task(self._read(channel, starts[channel], done))
 
     async def _read(self, channel: str, start: Start, done: Callable[[str], None]) -> None:
         backoff = Backoff(_LONGEST_PAUSE)
