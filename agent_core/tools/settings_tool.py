@@ -10,7 +10,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.localization import Text
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import delivery_targets, people
-from agent_core.state.people.people import Person, Preferences, SpokenAnswers
+from agent_core.state.people.people import Person, SpokenAnswers
 from agent_core.tools.clock import describe_days, read_days
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.time_zones import find_zone, read_hours
@@ -120,7 +120,7 @@ class SettingsTool:
                     delivery_targets.set_days_off(connection, person_id=person.id, days=days)
                 else:
                     person = apply_setting(person, name, str(value))
-            people.set_preferences(connection, list_settings(person), person_id=person.id)
+            people.set_preferences(connection, person)
             self._on_quiet_times(connection, person, context.now)
             if is_moved:
                 self._follower.move(connection, context, old, new)
@@ -182,19 +182,6 @@ def apply_setting(person: Person, name: str, value: str) -> Person:
             return replace(person, spoken_answers=_SPOKEN[value.casefold()])
         case _:
             raise ToolArgumentError(_UNKNOWN(name=name, names=", ".join(NAMES)))
-
-
-def list_settings(person: Person) -> Preferences:
-    """A person's settings."""
-    return Preferences(
-        time_zone=person.time_zone,
-        language=person.language,
-        quiet_from=person.quiet_from,
-        quiet_until=person.quiet_until,
-        verbosity=person.verbosity,
-        context_cap=person.context_cap,
-        spoken_answers=person.spoken_answers,
-    )
 
 
 def describe_settings(person: Person) -> str:

@@ -29,7 +29,6 @@ from agent_core.tools import (
     apply_setting,
     describe_days,
     describe_hours,
-    list_settings,
     read_days,
 )
 from gateway.commands.conversation import StatusReport
@@ -173,7 +172,7 @@ def find_settings(connection: Connection, person: Person, *, can_speak: bool) ->
 def save_settings(connection: Connection, wanted: PersonalSettings, *, zone: str, now: int) -> None:
     """Store a person's settings; `zone` is their new time zone, and `now` in milliseconds."""
     person = wanted.person
-    people.set_preferences(connection, list_settings(person), person_id=person.id)
+    people.set_preferences(connection, person)
     delivery_targets.set_days_off(connection, person_id=person.id, days=wanted.days_off)
     reschedule(connection, person, zone, now)
 

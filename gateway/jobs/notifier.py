@@ -176,7 +176,6 @@ class Notifier:
         for platform, chat in self._resolve(known, person, (target,)):
             if (platform, chat) == (row.platform, row.chat):
                 return None
-            file = (row.file_key, row.file_name or "") if row.file_key else None
             outgoing = NewOutboxMessage(
                 platform=platform,
                 chat=chat,
@@ -185,7 +184,7 @@ class Notifier:
                 turn_id=row.turn_id,
                 part=row.part,
                 is_silent=row.is_silent,
-                file=file,
+                file=row.file,
             )
             return outbox.enqueue(connection, outgoing, now=now)
         return None

@@ -207,16 +207,16 @@ class Composer:
 
     async def load_file(self, row: OutboxRow) -> OutboundFile | None:
         """Read the file of a row, if it has one. Raises `Rejected` if the file was deleted."""
-        if row.file_key is None:
+        if row.file is None:
             return None
-        key = row.file_key
+        key, name = row.file
         stored = await self.database.read(lambda c: files.find(c, key=key))
         if stored is None:
             raise Rejected("The file is no longer there.")
-        name, data = row.file_name or key[:12], stored.data
+        data = stored.data
         if row.turn_id is not None:  # an export is the person's own and stays as it is
             data = self._mask_data(data, stored.media_type)
-        return OutboundFile(name=name, media_type=stored.media_type, data=data)
+        return OutboundFile(name=name or key[:12], media_type=stored.media_type, data=data)
 
     def _mask_data(self, data: bytes, media_type: str) -> bytes:
         if not media_type.startswith(_TEXTS):

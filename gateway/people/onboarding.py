@@ -32,7 +32,6 @@ from agent_core.tools import (
     describe_hours,
     find_zone,
     guess_zone,
-    list_settings,
     local_time,
     read_preferences,
 )
@@ -276,7 +275,7 @@ def _store(connection: Connection, person: Person, zone: str, now: int) -> None:
 
 
 def _store_settings(connection: Connection, person: Person, zone: str, now: int) -> None:
-    people.set_preferences(connection, list_settings(person), person_id=person.id)
+    people.set_preferences(connection, person)
     reschedule(connection, person, zone, now)
 
 

@@ -191,8 +191,7 @@ def row(address: Address, *, part: int = 0, answers: str | None = "9") -> Outbox
         kind="message",
         buttons=(),
         question_id=None,
-        file_key=None,
-        file_name=None,
+        file=None,
         is_whole=True,
     )
 

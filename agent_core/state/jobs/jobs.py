@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from dataclasses import fields as dataclass_fields
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from agent_core.ids import JobId, PersonId, RoomId
-from agent_core.state.engine.connection import checksum
+from agent_core.state.engine.connection import checksum, list_fields
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.late import Late
 
@@ -125,15 +125,7 @@ def insert(connection: Connection, job: NewJob, *, now: int) -> Job:
         " VALUES (:person_id, :room_id, :kind, :title, :body, :timing, :zone, :late, :options,"
         " :targets, :is_urgent, 'active', :next_slot, :next_at, :actor, :call_key, :now,"
         f" :checksum) RETURNING {COLUMNS}",
-        {
-            **_fields_of(job),
-            "person_id": job.person_id,
-            "room_id": job.room_id,
-            "kind": job.kind,
-            "actor": job.actor,
-            "call_key": job.call_key,
-            "now": now,
-        },
+        {**_columns_of(job), "now": now},
     ).fetchone()
     return read_row(row)
 
@@ -151,13 +143,7 @@ def change(connection: Connection, job: Job) -> None:
         " late = :late, options = :options, targets = :targets, is_urgent = :is_urgent,"
         " state = :state, reason = :reason, failures = :failures, next_slot = :next_slot,"
         " next_at = :next_at, checksum = :checksum WHERE id = :id",
-        {
-            **_fields_of(job),
-            "id": job.id,
-            "state": job.state,
-            "reason": job.reason,
-            "failures": job.failures,
-        },
+        _columns_of(job),
     )
 
 
@@ -165,13 +151,7 @@ def _change_state(connection: Connection, job: Job) -> None:
     connection.execute(
         "UPDATE jobs SET state = :state, reason = :reason, failures = :failures,"
         " next_slot = :next_slot, next_at = :next_at WHERE id = :id",
-        {
-            "id": job.id,
-            "state": job.state,
-            "reason": job.reason,
-            "failures": job.failures,
-            **_slot_fields(job.next_slot),
-        },
+        {**list_fields(job), **_slot_fields(job.next_slot)},
     )
 
 
@@ -222,7 +202,7 @@ def redact(connection: Connection, *, job_id: JobId) -> None:
         " targets = :targets, is_urgent = :is_urgent, state = 'dropped', reason = '', failures = 0,"
         " next_slot = :next_slot, next_at = :next_at, actor = '', call_key = NULL, created_at = 0,"
         " checksum = :checksum WHERE id = :job_id",
-        {**values, **_fields_of(_NOTHING), "kind": _NOTHING.kind},
+        {**values, **_columns_of(_NOTHING)},
     )
 
 
@@ -271,15 +251,11 @@ def list_system(connection: Connection) -> list[Job]:
     return [read_row(row) for row in rows]
 
 
-def _fields_of(job: NewJob) -> dict[str, str | int | None]:
-    """Return the changeable columns of a job, as stored."""
+def _columns_of(job: NewJob) -> dict[str, Any]:
+    """Return the columns of a job by their names, as stored."""
     options, targets = _dump_options(job.options), _dump_targets(job.targets)
     return {
-        "title": job.title,
-        "body": job.body,
-        "timing": job.timing,
-        "zone": job.zone,
-        "late": job.late,
+        **list_fields(job),
         "options": options,
         "targets": targets,
         "is_urgent": int(job.is_urgent),

@@ -33,17 +33,13 @@ class NewProcess:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessRow:
+class ProcessRow(NewProcess):
     """A long-running command. `reason` is the limit that ended it, or another code; "" for none.
 
     `lost` means that the gateway stopped before it had ended.
     """
 
     id: ProcessId
-    conversation_id: ConversationId
-    turn_id: TurnId
-    workspace: str
-    wants_note: bool
     state: ProcessState
     status: int | None
     reason: str

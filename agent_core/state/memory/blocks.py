@@ -14,7 +14,18 @@ PREFIX = "block-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class NewBlock:
+    """A block to create. `slug` is a proposal: a taken one gets a number."""
+
+    slug: str
+    label: str
+    description: str
+    limit: int
+    made_by: PersonId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block(NewBlock):
     """A named memory block. `person_id` is its row in `people`, because it owns memory, too.
 
     `slug` names its folder under memories/blocks/; the slug in `people` has `block-` before it.
@@ -24,23 +35,7 @@ class Block:
 
     id: BlockId
     person_id: PersonId
-    slug: str
-    label: str
-    description: str
-    limit: int
     is_read_only: bool
-    made_by: PersonId
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewBlock:
-    """A block to create. `slug` is a proposal: a taken one gets a number."""
-
-    slug: str
-    label: str
-    description: str
-    limit: int
-    made_by: PersonId
 
 
 _BLOCK = (

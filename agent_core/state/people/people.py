@@ -64,7 +64,17 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class NewAccount:
+    """A platform account to add."""
+
+    platform: str
+    user_id: str
+    display_name: str
+    admitted_by: Admission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account(NewAccount):
     """A platform account of a person.
 
     `came_from` is its person before a merge, None without one.
@@ -72,10 +82,6 @@ class Account:
 
     id: AccountId
     person_id: PersonId
-    platform: str
-    user_id: str
-    display_name: str
-    admitted_by: Admission
     created_at: int
     came_from: PersonId | None
 
@@ -199,16 +205,6 @@ def insert(
     return read_all(Person, rows, **_DECODE)[0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewAccount:
-    """A platform account to add."""
-
-    platform: str
-    user_id: str
-    display_name: str
-    admitted_by: Admission
-
-
 def attach_account(
     connection: Connection, account: NewAccount, *, person_id: PersonId, now: int
 ) -> None:
@@ -240,28 +236,13 @@ def rename(connection: Connection, *, person_id: PersonId, name: str) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preferences:
-    """A person's own settings; see `Person`."""
-
-    time_zone: str | None
-    language: str | None
-    quiet_from: int | None
-    quiet_until: int | None
-    verbosity: Verbosity
-    context_cap: int | None = None
-    spoken_answers: SpokenAnswers = "off"
-
-
-def set_preferences(
-    connection: Connection, preferences: Preferences, *, person_id: PersonId
-) -> None:
-    """Store a person's settings."""
+def set_preferences(connection: Connection, person: Person) -> None:
+    """Store a person's own settings; a model, an agent and the like have their own functions."""
     connection.execute(
         "UPDATE people SET time_zone = :time_zone, language = :language, quiet_from = :quiet_from,"
         " quiet_until = :quiet_until, verbosity = :verbosity, context_cap = :context_cap,"
-        " spoken_answers = :spoken_answers WHERE id = :person_id",
-        {**list_fields(preferences), "person_id": person_id},
+        " spoken_answers = :spoken_answers WHERE id = :id",
+        list_fields(person),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from agent_core.ids import OutboxId, PersonId, QuestionId, TurnId
 from agent_core.state.conversations.questions import Choice, dump_choices, load_choices
-from agent_core.state.engine.connection import checksum
+from agent_core.state.engine.connection import checksum, list_fields
 from agent_core.state.engine.database import Connection
 
 OutboxState = Literal["owed", "sending", "sent", "unsure", "dead"]
@@ -22,42 +22,6 @@ _CONDITIONS: dict[OutboxState, str] = {
     "dead": "state = 'dead'",
     "sent": "state = 'sent'",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutboxRow:
-    """An outbox message. `chat` is the gateway's name of the chat, the unit of order.
-
-    An `is_live` row shows a running turn: its body is not final and is not queued. `message_id` is
-    the platform's, once known. `shown` is the body of an attempt with an unknown outcome, `anchor`
-    the newest platform id known before that attempt. A `status` row that is no longer live waits
-    for its deletion. Platforms recognise a repeat by the `key`, so no two databases make the same.
-    """
-
-    id: OutboxId
-    key: str
-    platform: str
-    chat: str
-    turn_id: TurnId | None
-    person_id: PersonId | None
-    part: int
-    body: str
-    answers: str | None
-    is_silent: bool
-    is_live: bool
-    state: OutboxState
-    message_id: str | None
-    shown: str | None
-    anchor: str | None
-    attempts: int
-    reason: str
-    kind: OutboxKind
-    buttons: tuple[Choice, ...]
-    question_id: QuestionId | None
-    file_key: str | None
-    file_name: str | None
-    is_whole: bool
-    """False if the stored body is damaged; it must not be sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +41,29 @@ class NewOutboxMessage:
     question_id: QuestionId | None = None
     file: tuple[str, str] | None = None
     """The key of a stored file that the message carries, and its name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxRow(NewOutboxMessage):
+    """An outbox message. `chat` is the gateway's name of the chat, the unit of order.
+
+    An `is_live` row shows a running turn: its body is not final and is not queued. `message_id` is
+    the platform's, once known. `shown` is the body of an attempt with an unknown outcome, `anchor`
+    the newest platform id known before that attempt. A `status` row that is no longer live waits
+    for its deletion. Platforms recognise a repeat by the `key`, so no two databases make the same.
+    """
+
+    id: OutboxId
+    key: str
+    is_live: bool
+    state: OutboxState
+    message_id: str | None
+    shown: str | None
+    anchor: str | None
+    attempts: int
+    reason: str
+    is_whole: bool
+    """False if the stored body is damaged; it must not be sent."""
 
 
 _COLUMNS = (
@@ -103,6 +90,8 @@ def read_row(row: tuple[object, ...]) -> OutboxRow:
     fields["is_silent"] = bool(fields["is_silent"])
     fields["is_live"] = bool(fields["is_live"])
     fields["buttons"] = load_choices(str(fields["buttons"]))
+    file_key, file_name = fields.pop("file_key"), fields.pop("file_name")
+    fields["file"] = (file_key, file_name or "") if file_key else None
     return OutboxRow(**fields, is_whole=is_whole)  # type: ignore[arg-type]
 
 
@@ -134,17 +123,8 @@ def _insert(
     anchor: str | None = None,
     now: int,
 ) -> OutboxRow:
-    file_key, file_name = outgoing.file or (None, None)
-    fields = {
+    fields = list_fields(outgoing) | {
         "key": secrets.token_urlsafe(_KEY_BYTES),
-        "platform": outgoing.platform,
-        "chat": outgoing.chat,
-        "turn_id": outgoing.turn_id,
-        "person_id": outgoing.person_id,
-        "part": outgoing.part,
-        "body": outgoing.body,
-        "answers": outgoing.answers,
-        "is_silent": outgoing.is_silent,
         "is_live": is_live,
         "state": state,
         "message_id": None,
@@ -152,16 +132,17 @@ def _insert(
         "anchor": anchor,
         "attempts": 0,
         "reason": "",
-        "kind": outgoing.kind,
-        "buttons": outgoing.buttons,
-        "question_id": outgoing.question_id,
+    }
+    file_key, file_name = outgoing.file or (None, None)
+    values = {
+        "buttons": dump_choices(outgoing.buttons) if outgoing.buttons else "",
         "file_key": file_key,
         "file_name": file_name,
+        "now": now,
+        "checksum": checksum(outgoing.body),
     }
-    buttons = dump_choices(outgoing.buttons) if outgoing.buttons else ""
-    values = {"buttons": buttons, "now": now, "checksum": checksum(outgoing.body)}
     row_id = OutboxId(connection.execute(_INSERT, fields | values).lastrowid or 0)
-    return OutboxRow(id=row_id, is_whole=True, **fields)  # type: ignore[arg-type]
+    return OutboxRow(id=row_id, is_whole=True, **fields)
 
 
 def find_live(

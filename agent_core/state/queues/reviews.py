@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from agent_core.ids import MessageId, PersonId, TurnId
+from agent_core.ids import CallId, MessageId, PersonId, TurnId
 from agent_core.state.engine.connection import read_all
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
@@ -39,16 +39,6 @@ class Said:
     created_at: int
     is_untrusted: bool = False
     """Words of others were read in its session, so an answer may repeat them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failed:
-    """A tool call that failed. `arguments` are JSON, "" for those that were forgotten."""
-
-    turn_id: TurnId
-    name: str
-    arguments: str
-    outcome: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,29 +136,22 @@ def list_said(
 
 def list_failed(
     connection: Connection, *, person_id: PersonId, until: TurnId, limit: int
-) -> list[Failed]:
+) -> list[Called]:
     """List the failed tool calls in a person's newest `limit` turns up to one, oldest first.
 
     A turn that read words of others is left out.
     """
     rows = connection.execute(
-        "SELECT steps.turn_id, steps.call_id, steps.name, steps.outcome FROM (SELECT turns.id"
-        f" FROM turns{_OWN} WHERE turns.person_id = :person_id AND turns.id <= :until"
+        "SELECT steps.turn_id, steps.call_id, steps.name, steps.is_error, steps.outcome"
+        f" FROM (SELECT turns.id FROM turns{_OWN}"
+        " WHERE turns.person_id = :person_id AND turns.id <= :until"
         " AND turns.run_id IS NULL AND turns.account_id IS NOT NULL AND turns.is_untrusted = 0"
         " ORDER BY turns.id DESC LIMIT :limit) AS recent"
         " JOIN steps ON steps.turn_id = recent.id WHERE steps.is_error = 1"
         " AND steps.outcome IS NOT NULL AND steps.sources = '[]' ORDER BY steps.id",
         {"person_id": person_id, "until": until, "limit": limit},
     ).fetchall()
-    return [
-        Failed(
-            turn_id=TurnId(row[0]),
-            name=row[2],
-            arguments=_list_arguments(connection, person_id, TurnId(row[0])).get(row[1], ""),
-            outcome=row[3],
-        )
-        for row in rows
-    ]
+    return _read_calls(connection, person_id, rows)
 
 
 def list_called(
@@ -190,18 +173,25 @@ def list_called(
         " ORDER BY steps.id",
         {"person_id": person_id, "after": after, "until": until, "limit": limit},
     ).fetchall()
-    arguments = {
-        turn_id: _list_arguments(connection, person_id, turn_id) for turn_id in {r[0] for r in rows}
-    }
+    return _read_calls(connection, person_id, rows)
+
+
+def _read_calls(
+    connection: Connection,
+    person_id: PersonId,
+    rows: Sequence[tuple[TurnId, CallId, str, int, str]],
+) -> list[Called]:
+    turn_ids = {row[0] for row in rows}
+    arguments = {one: _list_arguments(connection, person_id, one) for one in turn_ids}
     return [
         Called(
-            turn_id=TurnId(row[0]),
-            name=row[2],
-            arguments=arguments[row[0]].get(row[1], ""),
-            is_error=bool(row[3]),
-            outcome=row[4],
+            turn_id=turn_id,
+            name=name,
+            arguments=arguments[turn_id].get(call_id, ""),
+            is_error=bool(is_error),
+            outcome=outcome,
         )
-        for row in rows
+        for turn_id, call_id, name, is_error, outcome in rows
     ]
 
 

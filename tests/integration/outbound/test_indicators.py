@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from adapters.messages import OutboundMessage, Step
 from agent_core.errors import ModelRejected
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from agent_core.state.people.people import Preferences, Verbosity
+from agent_core.state.people.people import Verbosity
 from agent_core.tools.contract import ToolContext, ToolResult
 from gateway.outbound.indicators import MOST_TRIES
 from gateway.turns import presenter as presenter_module
@@ -55,14 +55,11 @@ async def let(harness: Harness, verbosity: Verbosity) -> None:
     """Set how much the person wants to see."""
     await harness.chat.says("/help")
     await harness.at_rest()
-    wishes = Preferences(
-        time_zone=None, language=None, quiet_from=None, quiet_until=None, verbosity=verbosity
-    )
 
     def work(connection: Connection) -> None:
         person = people.find_by_account(connection, platform="fake", user_id="1")
         assert person
-        people.set_preferences(connection, wishes, person_id=person.id)
+        people.set_preferences(connection, replace(person, verbosity=verbosity))
 
     await harness.gateway.database.write("wishes", work)
     harness.gateway.router.forget_known()

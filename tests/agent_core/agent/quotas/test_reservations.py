@@ -14,7 +14,6 @@ from agent_core.state.conversations import usage
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
-from agent_core.state.people.people import Preferences
 from agent_core.transcript import user_message
 from tests.agent_core.state.rows import add_person
 from tests.fakes.quotas import quotas
@@ -134,14 +133,10 @@ async def test_the_day_opens_again_at_midnight(database: Database, ann: PersonId
 async def test_a_day_is_that_of_the_persons_own_zone(
     database: Database, ann: PersonId, bob: PersonId
 ) -> None:
-    wishes = Preferences(
-        time_zone="Europe/Vienna",
-        language=None,
-        quiet_from=None,
-        quiet_until=None,
-        verbosity="normal",
-    )
-    await database.write("zone", lambda c: people.set_preferences(c, wishes, person_id=ann))
+    person = await database.read(lambda c: people.find(c, person_id=ann))
+    assert person
+    there = replace(person, time_zone="Europe/Vienna")
+    await database.write("zone", lambda c: people.set_preferences(c, there))
     for person_id in (ann, bob):
         await pay(database, person_id, 5_000, MIDNIGHT - DAY - 1)  # 00:59 in Vienna
     opened = quotas(database, Clock(), person=money(5_000))

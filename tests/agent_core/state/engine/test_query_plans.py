@@ -121,7 +121,7 @@ from agent_core.state.people import (
 from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.api_tokens import ApiToken
 from agent_core.state.people.audit import AuditEntry
-from agent_core.state.people.people import Account, NewAccount, Preferences
+from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import (
     agent_messages,
     curations,
@@ -386,9 +386,7 @@ VALUES: dict[str, Any] = {
     "summary": "daily",
     "until": TurnId(9),
     "reached": {"c": "1"},
-    "preferences": Preferences(
-        time_zone=None, language=None, quiet_from=None, quiet_until=None, verbosity="normal"
-    ),
+    "person": Person(id=PersonId(1), slug="s", name="n", role="member", time_zone=None),
     "by": PersonId(1),
     "account": NewAccount(platform="p", user_id="u", display_name="d", admitted_by="code"),
     "saying": JobMessage(

@@ -84,8 +84,7 @@ def test_what_is_queued_is_kept_whole(
         kind="message",
         buttons=(),
         question_id=None,
-        file_key=None,
-        file_name=None,
+        file=None,
         is_whole=True,
     )
     assert outbox.find(connection, outbox_id=OutboxId(99)) is None
