@@ -34,6 +34,7 @@ CoreError
 
 import shlex
 import sys
+from dataclasses import dataclass
 from importlib.util import find_spec
 
 
@@ -149,20 +150,26 @@ class AgentMissing(AgentBroken):
         self.near = near
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachedQuota:
+    """The daily quota that left no room for a call.
+
+    `subject` is "person" or "deployment"; `limit` is in micro-dollars or tokens, as `unit` ("money"
+    or "tokens") says; `resets_at` is in milliseconds since the epoch, UTC.
+    """
+
+    subject: str
+    unit: str
+    limit: int
+    resets_at: int
+
+
 class QuotaExceeded(CoreError):
     """A model call was not made, because a daily quota has no room for it."""
 
-    def __init__(
-        self, message: str, *, subject: str, unit: str, limit: int, resets_at: int
-    ) -> None:
-        """`subject` is "person" or "deployment"; `limit` is in micro-dollars or tokens, as `unit`
-        ("money" or "tokens") says; `resets_at` is in milliseconds since the epoch, UTC.
-        """
+    def __init__(self, message: str, quota: ReachedQuota) -> None:
         super().__init__(message)
-        self.subject = subject
-        self.unit = unit
-        self.limit = limit
-        self.resets_at = resets_at
+        self.quota = quota
 
 
 class BackendUnavailable(CoreError):

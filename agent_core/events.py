@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from agent_core.errors import ReachedQuota
 from agent_core.ids import CallId, InboxId
 from agent_core.transcript import Part
 
@@ -68,16 +69,6 @@ class ModelOutage:
     reason: str
     since: int
     until: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReachedQuota:
-    """The daily quota that left no room for a call; see `QuotaExceeded`."""
-
-    subject: str
-    unit: str
-    limit: int
-    resets_at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.compaction.compactor import Compactor
@@ -13,8 +12,7 @@ from agent_core.agent.loop.guards import Limits
 from agent_core.agent.loop.messages import is_answer
 from agent_core.agent.named import AgentFolder, AgentMail, NamedAgent
 from agent_core.agent.prompt.context import PromptContext
-from agent_core.agent.prompt.context_files import ContextFolder
-from agent_core.agent.prompt.prompt_cache import FrozenPrompt, SkillSource, store_prompt
+from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptConfig, store_prompt
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import AgentBroken
 from agent_core.ids import CallId, InboxId, PersonId, SessionId, TurnId
@@ -139,9 +137,9 @@ class ActiveTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentConfig:
-    """The agent's configuration. `cache_ttl` is how long a provider caches a prompt."""
+    """The agent's configuration."""
 
-    home: Path
+    prompts: PromptConfig
     sessions: SessionCache
     """Shared with whoever writes turns besides the agent: both number them in one sequence."""
     policy: ModelPolicy
@@ -154,16 +152,12 @@ class AgentConfig:
     """Daily quotas, shared with everything else that calls models."""
     compactor: Compactor
     """Shared with the `/compact` command."""
-    cache_ttl: str
     recall_tokens: int = 0
     """Most tokens of past messages in the facts of a turn that refers to them."""
-    context: ContextFolder | None
     external_memory: ExternalMemory | None = None
     """The external memory provider, if one is configured."""
     user_model: LocalUserModel | None = None
     """Conclusions about people, unless an external memory knows them."""
-    skills: SkillSource | None = None
-    """The skills that conversations may use."""
     agents: AgentFolder
     """The named agents."""
     agent_mail: AgentMail

@@ -33,7 +33,7 @@ from agent_core.agent.prompt.facts import (
     describe_recalled,
     find_visible,
 )
-from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache, PromptConfig
+from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache
 from agent_core.events import Ending, Event, Host
 from agent_core.ids import PersonId, RoomId
 from agent_core.memory import SharedMemory
@@ -83,13 +83,7 @@ class Agent:
         )
         self._fingerprints = Fingerprints()
         self._faulty: set[str] = set()
-        prompt_config = PromptConfig(
-            home=config.home,
-            cache_ttl=config.cache_ttl,
-            context=config.context,
-            skills=config.skills,
-        )
-        self._prompts = PromptCache(prompt_config, database=database, memory=memory, now=now)
+        self._prompts = PromptCache(config.prompts, database=database, memory=memory, now=now)
 
     async def prepare(
         self,

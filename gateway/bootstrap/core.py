@@ -203,7 +203,7 @@ def configure_agent(core: Core) -> AgentConfig:
     """Return the configuration of the agent."""
     model, limits = core.settings.model, core.settings.turns
     return AgentConfig(
-        home=core.settings.home,
+        prompts=factories.configure_prompts(core.settings, core.skills),
         policy=ModelPolicy(
             model=model.name,
             fallbacks=model.fallbacks,
@@ -222,14 +222,11 @@ def configure_agent(core: Core) -> AgentConfig:
         sessions=core.sessions,
         quotas=core.quotas,
         compactor=core.compactor,
-        cache_ttl=model.cache_ttl,
         recall_tokens=core.settings.memory.recall_tokens,
-        context=factories.find_context(core.settings),
         external_memory=core.external_memory,
         user_model=core.user_model,
         agents=core.agents,
         agent_mail=core.agent_mail,
-        skills=core.skills,
         note_end=enqueue_log if core.settings.session_log.enabled else None,
     )
 

@@ -245,18 +245,24 @@ def make_memory(settings: Settings, database: Database) -> SharedMemory:
 
 def make_prompt_cache(settings: Settings, database: Database, memory: SharedMemory) -> PromptCache:
     """Build a prompt cache beside the agent's own, to show what a prompt would be now."""
-    config = PromptConfig(
-        home=settings.home,
-        cache_ttl=settings.model.cache_ttl,
-        context=find_context(settings),
-        skills=SkillDirectory(
-            SkillCatalog(*settings.skill_places), database, settings.skills.prompt_tokens
-        ),
+    skills = SkillDirectory(
+        SkillCatalog(*settings.skill_places), database, settings.skills.prompt_tokens
     )
+    config = configure_prompts(settings, skills)
     return PromptCache(config, database=database, memory=memory, now=now)
 
 
-def find_context(settings: Settings) -> ContextFolder | None:
+def configure_prompts(settings: Settings, skills: SkillDirectory) -> PromptConfig:
+    """Return the configuration of prompts."""
+    return PromptConfig(
+        home=settings.home,
+        cache_ttl=settings.model.cache_ttl,
+        context=_find_context(settings),
+        skills=skills,
+    )
+
+
+def _find_context(settings: Settings) -> ContextFolder | None:
     """Return the working folder whose files are in prompts, if there is one."""
     prompt = settings.prompt
     if not prompt.folder:

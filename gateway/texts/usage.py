@@ -12,7 +12,7 @@ from gateway.texts.people import quote_name
 if TYPE_CHECKING:
     from agent_core.agent.quotas import DailyLimit, QuotaStatus
     from agent_core.agent.replay import ContextReport, Source
-    from agent_core.events import ReachedQuota
+    from agent_core.errors import ReachedQuota
 
 COMPACT_RUNNING = Text(
     "I'm still answering here. Wait until I'm done or send /stop, then try /compact again."

@@ -14,7 +14,6 @@ from agent_core.agent.loop.messages import (
     ask_for_answer,
     ask_for_summary,
     describe_failure,
-    describe_quota,
     has_visible_text,
     is_answer,
     join_answers,
@@ -392,4 +391,4 @@ class Loop:
 
     def _stop_for_quota(self, error: QuotaExceeded) -> TurnEnded:
         ended = self._conclude("exhausted", "ceiling", detail=str(error))
-        return replace(ended, quota=describe_quota(error))
+        return replace(ended, quota=error.quota)

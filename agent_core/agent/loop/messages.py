@@ -13,9 +13,8 @@ from agent_core.errors import (
     ModelOverflow,
     ModelUnknown,
     ModelUnreachable,
-    QuotaExceeded,
 )
-from agent_core.events import ReachedQuota, TextGrew, TextReset
+from agent_core.events import TextGrew, TextReset
 from agent_core.ids import CallId
 from agent_core.models import StopReason
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
@@ -144,16 +143,6 @@ INCOMPLETE_REASONS: dict[StopReason, str] = {"length": "length", "unknown": "unk
 def describe_failure(error: ModelError) -> str:
     """The ending's reason for a failed model call."""
     return next(reason for kind, reason in _FAILURES if isinstance(error, kind))
-
-
-def describe_quota(error: QuotaExceeded) -> ReachedQuota:
-    """The exhausted quota, as the ending reports it."""
-    return ReachedQuota(
-        subject=error.subject,
-        unit=error.unit,
-        limit=error.limit,
-        resets_at=error.resets_at,
-    )
 
 
 UNKNOWN_OUTCOME = (

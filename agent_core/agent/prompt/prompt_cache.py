@@ -137,7 +137,11 @@ _CACHE_LASTS = {"5m": 300_000, "1h": 3_600_000}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptConfig:
-    """The files and settings that prompts are built from. `cache_ttl` is "5m" or "1h"."""
+    """The files and settings that prompts are built from.
+
+    `cache_ttl` is how long a provider caches a prompt, "5m" or "1h". `skills` are those that
+    conversations may use.
+    """
 
     home: Path
     cache_ttl: str

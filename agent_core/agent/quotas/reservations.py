@@ -13,7 +13,7 @@ from agent_core.agent.quotas.balance import (
     Unit,
     day_of,
 )
-from agent_core.errors import QuotaExceeded, StoreError
+from agent_core.errors import QuotaExceeded, ReachedQuota, StoreError
 from agent_core.ids import PersonId
 from agent_core.models import ModelRequest, Prices, Usage, bill, estimate_input
 from agent_core.state.conversations import usage
@@ -328,10 +328,9 @@ def _explain(balances: Sequence[Balance], cost: CostEstimate) -> QuotaExceeded:
     spent = balance.spent[cost.unit]
     return QuotaExceeded(
         f"the {balance.subject} has spent {spent} of {limit} {cost.unit} for today",
-        subject=balance.subject,
-        unit=cost.unit,
-        limit=limit,
-        resets_at=balance.day.end,
+        ReachedQuota(
+            subject=balance.subject, unit=cost.unit, limit=limit, resets_at=balance.day.end
+        ),
     )
 
 

@@ -73,20 +73,18 @@ def _load(
     turn = turns.find(connection, turn_id=context.turn_id)
     session_id = turn.session_id if turn else None
     known = _list_known(connection, turn, context) if strict.is_tainted and turn else ()
-    return Facts(
-        rules=strict.rules,
-        protected=strict.protected,
+    facts = replace(
+        strict,
         accounts=tuple(f"{one.platform}:{one.user_id}" for one in accounts),
-        slug=strict.slug,
         other_slugs=frozenset(one.slug for one in people.list_all(connection))
         - frozenset((strict.slug,)),
         is_owner=person is not None and person.is_owner,
-        is_tainted=strict.is_tainted,
         grants=approvals.find_shapes(
             connection, person_id=context.person_id, session_id=session_id
         ),
         known_addresses=frozenset(known),
-    ), session_id
+    )
+    return facts, session_id
 
 
 def _list_known(connection: Connection, turn: Turn, context: ToolContext) -> set[str]:

@@ -10,7 +10,7 @@ from agent_core.agent.agent import Agent
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.loop.guards import Limits
 from agent_core.agent.named import AgentFolder, AgentMail, MessageAgentTool
-from agent_core.agent.prompt import ContextFolder
+from agent_core.agent.prompt import ContextFolder, PromptConfig
 from agent_core.agent.toolset import private_tools, room_tools
 from agent_core.events import Event, TurnEnded
 from agent_core.ids import RoomId
@@ -75,17 +75,16 @@ class Bench:
             helper=Toolbox(helper),
             asked=Toolbox((*helper, MessageAgentTool(AgentFolder(self.home)))),
         )
+        files = ContextFolder(
+            path=self.home, names=("AGENTS.md",), limit=1000, is_trusted=self.trusts_files
+        )
         self.agent = Agent(
             config=AgentConfig(
-                home=self.home,
+                prompts=PromptConfig(home=self.home, cache_ttl="5m", context=files),
                 policy=ModelPolicy(model="fake-1"),
                 limits=self.limits,
                 quotas=quotas(self.database),
                 compactor=compactor(self.database, self.model),
-                cache_ttl="5m",
-                context=ContextFolder(
-                    path=self.home, names=("AGENTS.md",), limit=1000, is_trusted=self.trusts_files
-                ),
                 sessions=SessionCache(self.database),
                 agents=AgentFolder(self.home),
                 agent_mail=AgentMail(self.database, lambda: self.time),

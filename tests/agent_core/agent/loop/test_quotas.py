@@ -5,16 +5,23 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.errors import ModelBusy, ModelError, ModelOverflow, ModelUnknown, QuotaExceeded
-from agent_core.events import ReachedQuota, TextGrew, TurnEnded
+from agent_core.errors import (
+    ModelBusy,
+    ModelError,
+    ModelOverflow,
+    ModelUnknown,
+    QuotaExceeded,
+    ReachedQuota,
+)
+from agent_core.events import TextGrew, TurnEnded
 from agent_core.models import ModelPolicy
 from agent_core.models.contract import ModelRequest, TextDelta, Usage
 from tests.agent_core.agent.loop.rig import Rig
 from tests.fakes.model import USAGE, Play, ask, call, say
 from tests.fakes.tool import FakeTool
 
-REACHED = QuotaExceeded("reached", subject="deployment", unit="tokens", limit=7, resets_at=9)
 SHUT = ReachedQuota(subject="deployment", unit="tokens", limit=7, resets_at=9)
+REACHED = QuotaExceeded("reached", SHUT)
 
 
 class Purse:

@@ -97,8 +97,12 @@ async def test_what_was_spent_today_counts_and_yesterday_does_not(
     (await opened.reserve(ann, ASKED)).close()
     await pay(database, ann, 5_000, MIDNIGHT - DAY)
     refused = await refusal(quotas(database, Clock(), person=money(5_000)), ann)
-    assert (refused.subject, refused.unit, refused.limit) == ("person", "money", 5_000)
-    assert refused.resets_at == MIDNIGHT
+    assert (refused.quota.subject, refused.quota.unit, refused.quota.limit) == (
+        "person",
+        "money",
+        5_000,
+    )
+    assert refused.quota.resets_at == MIDNIGHT
 
 
 async def test_a_person_at_the_ceiling_is_no_matter_to_others(
@@ -117,7 +121,7 @@ async def test_the_gateway_stops_everybody(
     await pay(database, bob, 2_000, NOON)
     opened = quotas(database, Clock(), person=money(5_000), deployment=money(5_000))
     for person_id in (ann, bob):
-        assert (await refusal(opened, person_id)).subject == "deployment"
+        assert (await refusal(opened, person_id)).quota.subject == "deployment"
 
 
 async def test_the_day_opens_again_at_midnight(database: Database, ann: PersonId) -> None:
@@ -125,7 +129,7 @@ async def test_the_day_opens_again_at_midnight(database: Database, ann: PersonId
     opened = quotas(database, clock, person=money(5_000), deployment=money(5_000))
     spend(await opened.reserve(ann, ASKED), 5_000)
     clock.now = MIDNIGHT - 1
-    assert (await refusal(opened, ann)).resets_at == MIDNIGHT
+    assert (await refusal(opened, ann)).quota.resets_at == MIDNIGHT
     clock.now = MIDNIGHT
     (await opened.reserve(ann, ASKED)).close()
 
@@ -140,7 +144,7 @@ async def test_a_day_is_that_of_the_persons_own_zone(
     for person_id in (ann, bob):
         await pay(database, person_id, 5_000, MIDNIGHT - DAY - 1)  # 00:59 in Vienna
     opened = quotas(database, Clock(), person=money(5_000))
-    assert (await refusal(opened, ann)).resets_at == MIDNIGHT - 3_600_000
+    assert (await refusal(opened, ann)).quota.resets_at == MIDNIGHT - 3_600_000
     (await opened.reserve(bob, ASKED)).close()
 
 
@@ -151,7 +155,7 @@ async def test_a_call_without_a_price_counts_in_tokens(database: Database, ann: 
     reserved.finalize("llama", Usage(input_tokens=4_000, output_tokens=950))
     with pytest.raises(QuotaExceeded) as caught:
         await opened.reserve(ann, UNPRICED)
-    assert caught.value.unit == "tokens"
+    assert caught.value.quota.unit == "tokens"
     (await opened.reserve(ann, ASKED)).close()  # money is another ceiling
 
 
@@ -238,7 +242,7 @@ async def test_what_others_hold_for_too_long_is_not_waited_for(
 ) -> None:
     opened = quotas(database, Clock(), person=money(1_200), max_wait=0.02)
     await opened.reserve(ann, ASKED)
-    assert (await refusal(opened, ann)).resets_at == MIDNIGHT
+    assert (await refusal(opened, ann)).quota.resets_at == MIDNIGHT
 
 
 async def test_a_crash_leaves_no_reservation_behind(database: Database, ann: PersonId) -> None:
