@@ -59,6 +59,8 @@ def _dispatch(words: list[str], environ: Mapping[str, str]) -> int:
     parser = Parser(prog=f"talaria {word}", description=f"{SUBCOMMANDS[word]}.")
     configure(parser)
     arguments = parser.read(words[1:])
+    if announce := subcommands.find_announcement(word):
+        print(announce(arguments, environ), flush=True)
     with showing("Loading"):
         run = subcommands.load_run(word)
     return run(arguments, environ)

@@ -4,6 +4,7 @@ import argparse
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from gateway import interfaces
@@ -104,6 +105,11 @@ class Parser(argparse.ArgumentParser):
         if isinstance(action, argparse._SubParsersAction):
             raise argparse.ArgumentError(None, f"there is no `{self.prog} {value}`; {nearest}")
         raise argparse.ArgumentError(action, f"{value} is not known; {nearest}")
+
+
+def read_path(text: str) -> Path:
+    """Return a path as people write it: below the working folder, or with `~`."""
+    return Path(text).expanduser().absolute()
 
 
 def show_help(text: str) -> None:

@@ -48,6 +48,8 @@ _MODULES = {"import": "imports"}
 
 Run = Callable[[argparse.Namespace, Mapping[str, str]], int]
 """Runs a subcommand with an environment, and returns its exit code: 0 done, 1 failed, 2 usage."""
+Announce = Callable[[argparse.Namespace, Mapping[str, str]], str]
+"""Says what a subcommand does before it is imported. Raises what its `Run` raises."""
 
 
 def name_module(name: str) -> str:
@@ -58,6 +60,12 @@ def name_module(name: str) -> str:
 def load_arguments(name: str) -> Callable[[Parser], None]:
     """Import what adds a subcommand's arguments and examples. Raises `KeyError` for no name."""
     return cast("Callable[[Parser], None]", _load(name, "configure", "arguments"))
+
+
+def find_announcement(name: str) -> Announce | None:
+    """Return the announcement of a subcommand that takes long to import."""
+    module = importlib.import_module(load_arguments(name).__module__)
+    return cast("Announce | None", getattr(module, "announce", None))
 
 
 def load_run(name: str) -> Run:

@@ -112,6 +112,11 @@ def test_without_a_gateway_the_command_line_changes_the_database(home: Path) -> 
     assert added.code == 0, added.err
     tested = talaria(home, "webhooks", "test", "1")
     assert tested.out.strip() == "It is sent as soon as Talaria runs and comes to it."
+    assert "all (active, 1 waiting)" in talaria(home, "webhooks").out
+    assert talaria(home, "webhooks", "pause", "1").code == 0
+    resumed = talaria(home, "webhooks", "resume", "1", "--from-now")
+    assert resumed.out.strip() == "Resumed: all."
+    assert "all (active) sends" in talaria(home, "webhooks").out
     refused = talaria(home, *add, "http://10.0.0.1/")
     assert refused.code == 2
     assert refused.err.strip() == (

@@ -1,6 +1,17 @@
 """The arguments of `talaria agents`, which `--help` and the completions need."""
 
+import argparse
+from collections.abc import Mapping
+
+from gateway import config
 from gateway.interfaces.parser import Parser
+
+_HEADS = {
+    "list": "Agents of {home}:",
+    "check": "Checking the agents of {home} ...",
+    "add": "Adding an agent to {home} ...",
+    "show": "Reading the agents of {home} ...",
+}
 
 
 def configure(parser: Parser) -> None:
@@ -19,3 +30,8 @@ def configure(parser: Parser) -> None:
     )
     show.add_argument("name", metavar="NAME", help="the name of its folder")
     verbs.add_parser("check", help="check the files of all agents; 1 if one can't be used")
+
+
+def announce(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
+    """Say what follows."""
+    return _HEADS[arguments.verb or "list"].format(home=config.find_home(environ))

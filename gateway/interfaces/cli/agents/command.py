@@ -1,21 +1,64 @@
-"""The command: says what it does, and reads the folder of the agents."""
+"""`talaria agents`: creates, lists and checks named agents."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from gateway import config
-from gateway.interfaces.cli import agents
+from agent_core.agent.named import AGENTS, NamedAgent
+from agent_core.errors import AgentBroken
+from gateway.bootstrap.agent_folders import open_agent_folder
+from gateway.errors import Declined
+from gateway.interfaces.waiting import read_settings
 
-_HEADS = {
-    "list": "Agents of {home}:",
-    "check": "Checking the agents of {home} ...",
-    "add": "Adding an agent to {home} ...",
-    "show": "Reading the agents of {home} ...",
-}
+_DONE, _FAILED = 0, 1
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Say what follows, and do it. Raises `Declined`, `StartError`."""
-    home = config.find_home(environ)
-    print(_HEADS[arguments.verb or "list"].format(home=home), flush=True)
-    return agents.work(arguments, environ)
+    """Read the folder of the agents, and print the result. Raises `Declined`, `StartError`."""
+    settings = read_settings(environ)
+    agents = open_agent_folder(settings)
+    try:
+        if arguments.verb == "add":
+            place = agents.add(arguments.name)
+            print(f"Created {place}. Describe the agent in its SOUL.md, then send /agents.")
+            return _DONE
+        if arguments.verb == "show":
+            print("\n".join(_show(agents.find(arguments.name))))
+            return _DONE
+        entries = agents.list_all()
+    except AgentBroken as error:
+        raise Declined(str(error)) from error
+    broken = [entry.fault for entry in entries if entry.fault]
+    if arguments.verb == "check":
+        good = "1 agent is good." if len(entries) == 1 else f"{len(entries)} agents are good."
+        print("\n".join(map(_end, broken)) or good)
+        return _FAILED if broken else _DONE
+    for entry in entries:
+        print(_outline(entry.agent) if entry.agent else _end(entry.fault))
+    if not entries:
+        print(f"There are no agents in {settings.home / AGENTS}. `talaria agents add` creates one.")
+    return _DONE
+
+
+def _end(clause: str) -> str:
+    """Make a sentence of a clause."""
+    return f"{clause[:1].upper()}{clause[1:]}."
+
+
+def _outline(agent: NamedAgent) -> str:
+    model = f", model {agent.model}" if agent.model else ""
+    tags = f", tags {', '.join(agent.tags)}" if agent.tags else ""
+    return f"{agent.name}: {agent.description or 'no description'}{model}{tags}"
+
+
+def _show(agent: NamedAgent) -> Sequence[str]:
+    def name_all(names: Sequence[str] | None, otherwise: str) -> str:
+        return otherwise if names is None else ", ".join(names) or "none"
+
+    return (
+        _outline(agent),
+        f"Tools: {name_all(agent.tools, 'all that its person may use')}",
+        f"Without: {name_all(agent.disabled, '')}",
+        f"Skills: {name_all(agent.skills, '')}",
+        f"Memory blocks: {name_all(agent.blocks, 'all that its person sees')}",
+        f"Identity: {len(agent.soul):,} characters, with its skills",
+    )

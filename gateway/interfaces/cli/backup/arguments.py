@@ -1,8 +1,12 @@
 """The arguments of `talaria backup`, which `--help` and the completions need."""
 
-from pathlib import Path
+import argparse
+from collections.abc import Mapping
 
-from gateway.interfaces.parser import Parser
+from gateway import config
+from gateway.errors import Mistaken
+from gateway.interfaces import operations
+from gateway.interfaces.parser import Parser, read_path
 
 
 def configure(parser: Parser) -> None:
@@ -17,7 +21,7 @@ def configure(parser: Parser) -> None:
         "file",
         metavar="FILE",
         nargs="?",
-        type=Path,
+        type=read_path,
         help="the backup, which must not exist yet; without it, where nightly ones go, but kept",
     )
     parser.add_argument(
@@ -35,3 +39,12 @@ def configure(parser: Parser) -> None:
         action="store_true",
         help="put keys and tokens into a backup that is not encrypted, too",
     )
+
+
+def announce(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
+    """Say what follows. Raises `Mistaken` instead of overwriting a file, and `StartError`."""
+    if arguments.file and arguments.file.exists():
+        raise Mistaken(f"{arguments.file} exists already; name a new file.")
+    home = config.open_home(environ)
+    operations.require_database(home)
+    return f"Backing up {home} ..."

@@ -1,20 +1,98 @@
-"""The command: refuses what can't be done, and packs the backup."""
+"""`talaria backup`: packs a copy of the database with the files of the home, and reads it again."""
 
 import argparse
-from collections.abc import Mapping
+import getpass
+import secrets as random
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 
-from gateway import config
+from agent_core.state.backups.contents import HomeContent, Manifest
+from agent_core.state.backups.encryption import Lock, read_recipient
+from agent_core.state.backups.making import make_backup
+from gateway.bootstrap.scheduling import plan_backups
+from gateway.config import (
+    BACKUPS,
+    DATABASE,
+    SECRET_NAMES,
+    Settings,
+    list_left_out,
+    make_home,
+    make_lock,
+)
 from gateway.errors import Mistaken
-from gateway.interfaces.cli import backup
-from gateway.interfaces.operations import require_database
+from gateway.interfaces import operations
+from gateway.interfaces.waiting import read_settings
+from gateway.scheduler import deliver_backup
+
+_BY_HAND = "manual-"
+"""How the name of a backup without a file begins; nothing deletes it."""
+_PATIENCE = 3600.0
+"""Seconds; a database of many gigabytes takes minutes to copy and check."""
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Write the backup and read it again. Raises `Mistaken` instead of overwriting a file."""
-    target = arguments.file.expanduser().absolute() if arguments.file else None
-    if target and target.exists():
-        raise Mistaken(f"{target} exists already; name a new file.")
-    home = config.open_home(environ)
-    require_database(home)
-    print(f"Backing up {home} ...", flush=True)
-    return backup.pack(arguments, environ, target)
+    """Write the backup to a new file or to its usual place, and read it again."""
+    settings, target = read_settings(environ), arguments.file
+    lock = _choose_lock(arguments, settings)
+    left_out = list_left_out(settings.backup, has_secrets=bool(lock) or arguments.secrets)
+    now = time.time_ns() // 1_000_000
+    with _copied(settings.home) as copy:
+        if target:
+            content = HomeContent(
+                home=settings.home, database=DATABASE, copy=copy, left_out=left_out
+            )
+            where, written = str(target), make_backup(content, target, lock, now)
+        else:
+            plan = replace(plan_backups(settings), lock=lock, left_out=left_out)
+            where, written = deliver_backup(plan, copy, now, prefix=_BY_HAND)
+    print(_describe(where, written, has_secrets=not SECRET_NAMES & left_out))
+    for path in written.unreadable:
+        print(f"Not in it, because it can't be read: {path}", file=sys.stderr)
+    return 0
+
+
+def _choose_lock(arguments: argparse.Namespace, settings: Settings) -> Lock:
+    lock = make_lock(settings.backup, settings.secrets)
+    lock = replace(lock, recipients=(*lock.recipients, *arguments.recipient))
+    for recipient in lock.recipients:
+        read_recipient(recipient)
+    return replace(lock, passphrase=_ask_twice()) if arguments.passphrase else lock
+
+
+def _ask_twice() -> str:
+    first = getpass.getpass("Passphrase of the backup (not shown): ")
+    if not first:
+        raise Mistaken("A passphrase can't be empty.")
+    if getpass.getpass("Once more: ") != first:
+        raise Mistaken("The two passphrases differ.")
+    return first
+
+
+@contextmanager
+def _copied(home: Path) -> Iterator[Path]:
+    """Give a checked copy of the database for as long as it is needed."""
+    make_home(home)
+    folder = home / BACKUPS
+    folder.mkdir(mode=0o700, exist_ok=True)
+    copy = folder / f".copy-{random.token_hex(4)}.db"
+    try:
+        operations.perform(home, "backup", {"target": str(copy)}, timeout=_PATIENCE)
+        yield copy
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _describe(where: str, written: Manifest, *, has_secrets: bool) -> str:
+    """Say what was written, and what is not in it."""
+    count = "1 file" if written.files == 1 else f"{written.files:,} files"
+    about = (
+        f"{where} holds {count} ({written.size / 1e6:,.1f} MB before packing)."
+        " It was read again and is complete."
+    )
+    if has_secrets:
+        return about
+    return f"{about}\nKeys and tokens are not in it; encrypt it or use --secrets to include them."

@@ -1,5 +1,9 @@
 """The arguments of `talaria plugins`, which `--help` and the completions need."""
 
+import argparse
+from collections.abc import Mapping
+
+from gateway import config
 from gateway.interfaces.parser import Parser
 
 
@@ -8,3 +12,8 @@ def configure(parser: Parser) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     verbs.add_parser("list", help="list plug-ins with what they add; 1 if one is broken")
     parser.examples = ("talaria plugins list",)
+
+
+def announce(_: argparse.Namespace, environ: Mapping[str, str]) -> str:
+    """Say what follows."""
+    return f"Plug-ins that are installed, or in {config.find_home(environ)}:"

@@ -1,13 +1,35 @@
-"""The command: says what it lists, and lists it."""
+"""`talaria plugins`: lists plug-ins, and says what is wrong with those that are enabled."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from gateway import config
-from gateway.interfaces.cli import plugins
+from gateway.bootstrap.external_plugins import FOLDER, GROUPS, ExternalPlugins, Plugin, discover
+from gateway.interfaces.waiting import read_settings
+
+_FAILED = 1
+_ORIGINS = {"installed": "installed", "home": "in the home"}
 
 
 def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """List every plug-in; those that are enabled are loaded. Raises `StartError`."""
-    print(f"Plug-ins that are installed, or in {config.find_home(environ)}:", flush=True)
-    return plugins.list_plugins(environ)
+    settings = read_settings(environ)
+    external = ExternalPlugins(settings)
+    found = discover(settings.home)
+    faults = {one: external.find_fault(one) for one in external.enabled}
+    for plugin in found:
+        print("\n".join(_describe(plugin, faults)))
+    if not found:
+        print(
+            f"No plug-in is installed, and none is in {settings.home / FOLDER}."
+            " docs/plugins.md explains how to add one."
+        )
+    elif not faults:
+        print("None is loaded: plugins.enabled names those that are.")
+    return _FAILED if any(faults.values()) else 0
+
+
+def _describe(plugin: Plugin, faults: Mapping[Plugin, str]) -> Sequence[str]:
+    state = "off" if plugin not in faults else "broken" if faults[plugin] else "on"
+    lines = [f"{plugin.name} {plugin.version} ({_ORIGINS[plugin.origin]}): {state}"]
+    lines += [f"  {GROUPS[entry.group]}: {entry.name}" for entry in plugin.entries]
+    return [*lines, f"  {faults[plugin]}"] if faults.get(plugin) else lines

@@ -1,8 +1,11 @@
 """The arguments of `talaria restore`, which `--help` and the completions need."""
 
+import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
-from gateway.interfaces.parser import Parser
+from gateway.errors import Mistaken
+from gateway.interfaces.parser import Parser, read_path
 
 
 def configure(parser: Parser) -> None:
@@ -20,3 +23,15 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--identity", metavar="KEYFILE", type=Path, help="the private key that opens the backup"
     )
+
+
+def announce(arguments: argparse.Namespace, _: Mapping[str, str]) -> str:
+    """Say what follows. Raises `Mistaken` if there is no such file."""
+    if arguments.file.startswith("s3://"):
+        return f"Downloading {arguments.file} ..."
+    backup = read_path(arguments.file)
+    if backup.is_dir():
+        raise Mistaken(f"{backup} is a folder; name the file of a backup in it.")
+    if not backup.is_file():
+        raise Mistaken(f"There is no file {backup}.")
+    return f"Reading {backup} ..."

@@ -1,22 +1,112 @@
-"""The command: says what it reads, and restores it."""
+"""`talaria restore`: reads a backup, checks it, and puts it in the place of the home."""
 
 import argparse
+import getpass
+import os
+import tempfile
 from collections.abc import Mapping
-from pathlib import Path
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
 
+from agent_core.errors import StoreBusy
+from agent_core.state.backups.encryption import KEY, Keys
+from agent_core.state.backups.making import find_sign
+from agent_core.state.backups.restoring import Place, Restored, rehearse, restore
+from agent_core.state.backups.switching import finish_switch
+from gateway.config import (
+    BACKUPS,
+    DATABASE,
+    RUNTIME_NAMES,
+    add_saved,
+    find_home,
+    make_bucket,
+    make_home,
+)
 from gateway.errors import Mistaken
-from gateway.interfaces.cli import restore
+from gateway.interfaces.operations.client import is_served
+from gateway.interfaces.parser import read_path
+from gateway.interfaces.waiting import read_settings
+
+_PASSPHRASE = "BACKUP_PASSPHRASE"  # noqa: S105 - the name of a variable
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Rehearse or restore. Raises `Mistaken` and `StoreError`; the home is then as it was."""
-    if arguments.file.startswith("s3://"):
-        print(f"Downloading {arguments.file} ...", flush=True)
-        return restore.restore_home(arguments, environ)
-    backup = Path(arguments.file).expanduser().absolute()
-    if backup.is_dir():
-        raise Mistaken(f"{backup} is a folder; name the file of a backup in it.")
-    if not backup.is_file():
-        raise Mistaken(f"There is no file {backup}.")
-    print(f"Reading {backup} ...", flush=True)
-    return restore.restore_home(arguments, environ)
+    home = find_home(environ)
+    if finish_switch(home, DATABASE):
+        print("An interrupted restore is finished.")
+    if not arguments.check:
+        _refuse_if_served(home)
+    if not arguments.file.startswith("s3://"):
+        return _read(read_path(arguments.file), arguments, home, environ)
+    if home.is_dir():
+        (home / BACKUPS).mkdir(mode=0o700, exist_ok=True)
+    beside = home / BACKUPS if home.is_dir() else None
+    with tempfile.TemporaryDirectory(dir=beside) as folder:
+        backup = Path(folder, PurePosixPath(arguments.file).name)
+        _fetch(arguments.file, backup, environ)
+        return _read(backup, arguments, home, environ)
+
+
+def _fetch(address: str, target: Path, environ: Mapping[str, str]) -> None:
+    """Download a backup. Raises `StoreError` and `SettingsError`."""
+    settings = read_settings(dict(environ))
+    folder, _, name = address.rpartition("/")
+    make_bucket(settings.backup, settings.secrets, folder).fetch(name, target)
+
+
+def _read(
+    backup: Path, arguments: argparse.Namespace, home: Path, environ: Mapping[str, str]
+) -> int:
+    place = Place(home=home, database=DATABASE, kept=RUNTIME_NAMES)
+    keys = _find_keys(backup, arguments.identity, add_saved(environ, home))
+    if arguments.check:
+        print(f"{_describe(rehearse(place, backup, keys))} Nothing was changed.")
+        return 0
+    is_new = not home.exists()
+    make_home(home)
+    aside = _name_aside(home)
+    restored = restore(place, backup, keys, aside)
+    print(f"{_describe(restored)}\n{home} is restored. Start Talaria with `talaria run`.")
+    if not is_new and aside.exists() and any(aside.iterdir()):
+        print(f"What was there before is in {aside}; delete it when you don't need it.")
+    return 0
+
+
+def _refuse_if_served(home: Path) -> None:
+    if is_served(home):
+        raise StoreBusy(f"Talaria is running for {home}; stop it first, or rehearse with --check")
+
+
+def _find_keys(backup: Path, identity: Path | None, environ: Mapping[str, str]) -> Keys:
+    """Read the key file, or ask for the passphrase if the backup needs one."""
+    if identity:
+        try:
+            return Keys(identities=(identity.expanduser().read_text(encoding="utf-8"),))
+        except (OSError, UnicodeDecodeError) as error:
+            raise Mistaken(f"The key file {identity} can't be read.") from error
+    with backup.open("rb") as source:
+        if find_sign(source) != KEY:
+            return Keys()
+    known = environ.get(_PASSPHRASE, "")
+    if known or not os.isatty(0):
+        return Keys(passphrase=known)
+    return Keys(passphrase=getpass.getpass("Passphrase of the backup (not shown): "))
+
+
+def _name_aside(home: Path) -> Path:
+    """Return a new folder for what is in the home now."""
+    name = f"before-restore-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    taken = sum(path.name.startswith(name) for path in (home / BACKUPS).glob("before-restore-*"))
+    return home / BACKUPS / (f"{name}-{taken + 1}" if taken else name)
+
+
+def _describe(restored: Restored) -> str:
+    """Say what a backup holds."""
+    made = datetime.fromtimestamp(restored.made_at / 1000, UTC)
+    lacks = "".join(f"\nIt lacks {path}, which could not be read." for path in restored.unreadable)
+    files = "1 file" if restored.files == 1 else f"{restored.files:,} files"
+    return (
+        f"The backup of {made:%Y-%m-%d %H:%M} UTC is complete: {files},"
+        f" {restored.size / 1e6:,.1f} MB, schema {restored.schema}.{lacks}"
+    )

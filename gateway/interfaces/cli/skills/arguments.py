@@ -1,10 +1,9 @@
 """The arguments of `talaria skills`, which `--help` and the completions need."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.parser import Parser, read_path
 
 CHANGES = {
     "archive": ("archive a skill in skills/.archive/", "is archived as {kept}."),
@@ -41,7 +40,9 @@ def configure(parser: Parser) -> None:
         help="check all skills, or those of a folder; 1 if broken",
         examples=["talaria skills check", "talaria skills check ~/my-skills"],
     )
-    check.add_argument("path", metavar="PATH", type=Path, nargs="?", help="a skill, or several")
+    check.add_argument(
+        "path", metavar="PATH", type=read_path, nargs="?", help="a skill, or several"
+    )
     log = verbs.add_parser(
         "log",
         help="list the newest changes with their ledger rows",

@@ -76,8 +76,7 @@ def _check_all(settings: Settings) -> int:
 
 def _check(path: Path) -> int:
     """Check skills in a folder, without a gateway."""
-    place = path.expanduser().absolute()
-    place = place.parent if place.name == SKILL_FILE else place
+    place = path.parent if path.name == SKILL_FILE else path
     if not place.is_dir():
         raise Mistaken(f"{place} is not a folder of skills.")
     try:

@@ -2,11 +2,10 @@
 
 import argparse
 from datetime import date, datetime, time
-from pathlib import Path
 from typing import get_args
 
 from agent_core.agent.replay import TrajectoryFormat
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.parser import Parser, read_path
 
 _SHOWN = 20
 
@@ -57,7 +56,9 @@ def _configure_export(verbs: "argparse._SubParsersAction[Parser]") -> None:
             "talaria turns export ~/talks.jsonl --format sharegpt --redact",
         ],
     )
-    export.add_argument("file", metavar="FILE", type=Path, help="a file that does not exist yet")
+    export.add_argument(
+        "file", metavar="FILE", type=read_path, help="a file that does not exist yet"
+    )
     export.add_argument(
         "--format",
         choices=get_args(TrajectoryFormat),

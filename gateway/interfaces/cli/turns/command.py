@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def _export(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     asked = {
-        "target": str(arguments.file.expanduser().absolute()),
+        "target": str(arguments.file),
         "format": arguments.format,
         "person": arguments.person,
         "since": arguments.since and int(arguments.since.timestamp() * 1000),

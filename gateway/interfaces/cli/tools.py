@@ -1,4 +1,4 @@
-"""The verbs of `talaria tools`."""
+"""`talaria tools`: lists the tools that people have switched off, and switches them."""
 
 import argparse
 from collections.abc import Mapping

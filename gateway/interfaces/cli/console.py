@@ -1,4 +1,4 @@
-"""The command: asks for a link, and prints it."""
+"""`talaria console`: gives a one-time link to somebody's pages of the console."""
 
 import argparse
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The verbs of `talaria tokens`."""
+"""`talaria tokens`: makes, lists and revokes the tokens of people's other programs."""
 
 import argparse
 from collections.abc import Mapping

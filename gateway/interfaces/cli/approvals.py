@@ -1,4 +1,4 @@
-"""The verbs of `talaria approvals`."""
+"""`talaria approvals`: lists and revokes what tools may do without a question."""
 
 import argparse
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The verb of `talaria secrets`."""
+"""`talaria secrets`: lists the secrets that tools use by name, never their values."""
 
 import argparse
 from collections.abc import Mapping
