@@ -8,11 +8,11 @@ from typing import Protocol
 
 from agent_core.agent.active_turn import ActiveTurn, PreparedTurn, insert_turn
 from agent_core.agent.caches import SessionCache
-from agent_core.agent.journal import finish_write
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.named import DEFAULT, MOST_HOPS, AgentMail, find_objection
 from agent_core.errors import AgentBroken, StoreDamaged, ToolArgumentError
 from agent_core.events import Ending, Event, Host, Steer, TurnEnded
+from agent_core.execution import finish
 from agent_core.ids import CallId, PersonId, SessionId, use_turn
 from agent_core.state.conversations import (
     delegated_turns,
@@ -324,7 +324,7 @@ class HelperTurns:
             )
             sessions.end(connection, conversation_id=active.conversation.id, now=now)
 
-        await finish_write(self._database.write("helpers.end", end))
+        await finish(self._database.write("helpers.end", end))
         text = "\n\n".join(part for part in (ended.text, failure) if part)
         return _report(text, task, bool(failure), active.journal.sources)
 

@@ -1,11 +1,10 @@
 """Record a running turn, so that a crash loses no answer, tool call or result."""
 
-import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Sequence
 
 from agent_core.agent.prompt.facts import find_sources
 from agent_core.events import Steer, TurnEnded
+from agent_core.execution import finish
 from agent_core.ids import CallId, InboxId, PersonId
 from agent_core.models import Cost, ModelAnswer, bill
 from agent_core.state.conversations import approvals, files, messages, turns, usage
@@ -27,8 +26,6 @@ _MOST_SOURCES = 20
 """Untrusted sources that are named; a long session may have hundreds."""
 _STOPPED = "The turn was cut short before this call gave a result."
 
-
-T = TypeVar("T")
 Work = Callable[[Connection], None]
 """Writes within the caller's transaction."""
 
@@ -162,7 +159,7 @@ class TurnJournal:
 
     async def record_answer(self, answer: ModelAnswer) -> None:
         """Record an answer and the intent of its calls, before any of them runs."""
-        await finish_write(self._record_answer(answer))
+        await finish(self._record_answer(answer))
 
     async def _record_answer(self, answer: ModelAnswer) -> None:
         self.model = answer.model
@@ -200,7 +197,7 @@ class TurnJournal:
             if is_allowed:
                 self._begin_step(call, connection)
 
-        await finish_write(self._write("turns.begin_step", work))
+        await finish(self._write("turns.begin_step", work))
         return is_allowed
 
     def _begin_step(self, call: ToolCallPart, connection: Connection) -> None:
@@ -235,11 +232,11 @@ class TurnJournal:
                 now=now,
             )
 
-        await finish_write(self._write("turns.result", work))
+        await finish(self._write("turns.result", work))
 
     async def record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
         """Record the messages that precede the next model call, and claim the steers among them."""
-        await finish_write(self._record_input(added, steers))
+        await finish(self._record_input(added, steers))
 
     async def _record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
         now = self._now()
@@ -259,7 +256,7 @@ class TurnJournal:
     async def record_outage(self, since: int) -> None:
         """Record that the turn waits for a model."""
         turn_id, self.waiting_since = self.shelf.turn_id, since
-        await finish_write(
+        await finish(
             self._write("turns.outage", lambda c: turns.wait(c, turn_id=turn_id, since=since))
         )
 
@@ -322,17 +319,3 @@ class TurnJournal:
             turn_id=self.shelf.turn_id,
             now=now,
         )
-
-
-async def finish_write(write: Coroutine[object, object, T]) -> T:
-    """Await a write to its end even if the caller is cancelled, so that what is known of it matches
-    the disk.
-    """
-    task = asyncio.create_task(write)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        if not task.cancelled():
-            task.exception()  # marks it as retrieved: the cancellation takes precedence
-        raise

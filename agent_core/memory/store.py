@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
+from agent_core.execution import finish
 from agent_core.ids import PersonId
 from agent_core.memory import editing, files
 from agent_core.memory import undo as undoing
@@ -342,7 +343,7 @@ class MemoryStore:
             text = list_sync.text
             if text is None:
                 return
-            if await _finish(partial(self._write, path, text, seen.hash)):
+            if await finish(asyncio.to_thread(self._write, path, text, seen.hash)):
                 await self._confirm(memory_list, list_sync.projection)
                 return
             seen = await _read(path)
@@ -378,19 +379,4 @@ class MemoryStore:
 
 
 async def _read(path: Path) -> FileText:
-    return await _finish(lambda: files.read_file(path))
-
-
-async def _finish(work: Callable[[], T]) -> T:
-    """Run blocking work on a thread, to its end even when cancelled.
-
-    An abandoned write could otherwise land after a later one.
-    """
-    task = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        if not task.cancelled() and (error := task.exception()):
-            _log.warning("file access of a cancelled call failed: %s", error)
-        raise
+    return await finish(asyncio.to_thread(files.read_file, path))

@@ -14,8 +14,8 @@ from agent_core.agent.compaction.requests import (
 )
 from agent_core.agent.compaction.summaries import Summarizer, SummaryRequest
 from agent_core.agent.compaction.token_meter import ContextBounds, TokenMeter
-from agent_core.agent.journal import finish_write
 from agent_core.errors import ModelError, QuotaExceeded
+from agent_core.execution import finish
 from agent_core.ids import ConversationId, MessageId, PersonId, PromptHash, SessionId
 from agent_core.models import ModelRequest, estimate_input, estimate_messages
 from agent_core.state.conversations import compactions, messages, plans, sessions, usage
@@ -161,7 +161,7 @@ class Compactor:
             summary_failed = is_asked and not summary
             draft = draft.with_summary(summary) if summary else draft.without(planner, wanted)
         built = self._build(draft, stored, target, sizes)
-        compaction = await finish_write(self._write(target, built, revision, paid))
+        compaction = await finish(self._write(target, built, revision, paid))
         if compaction:
             _log.info(
                 "session %d: %d tokens became %d (%s)",

@@ -10,7 +10,10 @@ _Result = TypeVar("_Result")
 
 
 async def finish(work: Coroutine[Any, Any, _Result]) -> _Result:
-    """Do work to its end, even if the caller is cancelled meanwhile; then it is cancelled."""
+    """Do work to its end, however often the caller is cancelled meanwhile; then it is cancelled.
+
+    An error of the work is the cause of that cancellation.
+    """
     task = asyncio.create_task(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
@@ -18,10 +21,9 @@ async def finish(work: Coroutine[Any, Any, _Result]) -> _Result:
             await asyncio.wait((task,))
         except asyncio.CancelledError as error:
             cancelled = error
-    result = task.result()
     if cancelled:
-        raise cancelled
-    return result
+        raise cancelled from (None if task.cancelled() else task.exception())
+    return task.result()
 
 
 async def complete_start(

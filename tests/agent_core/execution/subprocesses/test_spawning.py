@@ -46,3 +46,18 @@ async def test_a_cancelled_ending_is_finished_first() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert steps == [0, 1, 2]
+
+
+async def test_work_that_fails_does_not_hide_that_its_caller_is_cancelled() -> None:
+    fault = OSError("the disk is full")
+
+    async def fail() -> None:
+        await asyncio.sleep(0)
+        raise fault
+
+    task = asyncio.create_task(finish(fail()))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError) as cancelled:
+        await task
+    assert cancelled.value.__cause__ is fault
