@@ -4,6 +4,7 @@ from agent_core.agent.active_turn import ActiveTurn
 from agent_core.agent.quotas.background import call_in_background
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import QuotaExceeded
+from agent_core.execution import finish
 from agent_core.ids import PersonId, SessionId
 from agent_core.models import Model, ModelAnswer, bill, make_question
 from agent_core.state.conversations import messages, sessions, usage
@@ -76,7 +77,7 @@ class TitleGenerator:
                 spent = bill(answer.model, answer.usage, "title", self._quotas.prices.cost)
                 usage.insert(connection, spent, person_id=person_id, turn_id=None, now=now)
 
-        await self._database.write("titles.give", work)
+        await finish(self._database.write("titles.give", work))
 
     async def _ask(self, text: str, person_id: PersonId) -> ModelAnswer:
         shown = f"<conversation>\n{text}\n</conversation>"

@@ -108,6 +108,7 @@ async def serve(
         error = errors.exceptions[0]  # raised in here it would leave as a group again
     if error:
         raise error
+    await gateway.quotas.write_broken()
     if _have_all_stopped(gateway.platforms):
         raise StartError("\n".join(gateway.platforms.stopped().values()))
 

@@ -6,6 +6,7 @@ from functools import partial
 
 from agent_core.agent.quotas import Quotas, call_in_background
 from agent_core.errors import QuotaExceeded
+from agent_core.execution import finish
 from agent_core.ids import ConversationId
 from agent_core.memory import MemoryStore
 from agent_core.models import Model, ModelAnswer, ModelRequest, bill
@@ -141,7 +142,7 @@ class Curation:
             usage.insert(connection, spent, person_id=person.id, turn_id=None, now=self.now())
             return self._tell(connection, person, len(record.proposals))
 
-        self.dispatcher.enqueue(await self.database.write("curation.end", work))
+        self.dispatcher.enqueue(await finish(self.database.write("curation.end", work)))
 
     def _tell(self, connection: Connection, person: Person, count: int) -> list[OutboxRow]:
         place = find_direct_chat(connection, person, self.dispatcher.adapters)

@@ -7,6 +7,7 @@ from functools import partial
 
 from agent_core.agent.quotas import Quotas, call_in_background
 from agent_core.errors import QuotaExceeded, SkillBroken, SkillConflict, SkillMissing
+from agent_core.execution import finish
 from agent_core.ids import ConversationId, TurnId
 from agent_core.models import Model, ModelAnswer, ModelRequest, bill
 from agent_core.skills import (
@@ -184,10 +185,8 @@ class SkillTests:
         quotas = self.quotas
         answer = await call_in_background(self.model, quotas, person.id, request)
         spent = bill(answer.model, answer.usage, PURPOSE, quotas.prices.cost)
-        await self.database.write(
-            "skill_tests.answer",
-            lambda c: usage.insert(c, spent, person_id=person.id, turn_id=None, now=self.now()),
-        )
+        work = partial(usage.insert, call=spent, person_id=person.id, turn_id=None, now=self.now())
+        await finish(self.database.write("skill_tests.answer", work))
         return answer, spent.micro_dollars or 0
 
     async def _save(self, task: Task, record: EvalRecord) -> None:

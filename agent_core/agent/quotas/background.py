@@ -1,5 +1,6 @@
 """Model calls that nobody waits for, within the quotas of who pays."""
 
+import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Callable
@@ -150,13 +151,21 @@ async def call_in_background(
     """
     reserved = await quotas.reserve(person_id, request, is_background=True)
     streamed = 0
+    answer = None
     try:
         async with aclosing(model.stream(request)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, ModelAnswer):
                     reserved.finalize(piece.model, piece.usage)
-                    return piece
+                    answer = piece
+                    break
                 streamed += len(piece.text)
+    except asyncio.CancelledError:
+        if answer:  # the caller can't record what it costs
+            quotas.record_broken(person_id, answer.model, answer.usage)
+        raise
     finally:
         reserved.close(streamed=streamed)
-    raise ModelInterrupted("the stream ended before the answer did")
+    if answer is None:
+        raise ModelInterrupted("the stream ended before the answer did")
+    return answer

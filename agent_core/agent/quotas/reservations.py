@@ -14,6 +14,7 @@ from agent_core.agent.quotas.balance import (
     day_of,
 )
 from agent_core.errors import QuotaExceeded, ReachedQuota, StoreError
+from agent_core.execution import finish
 from agent_core.ids import PersonId
 from agent_core.models import ModelRequest, Prices, Usage, bill, estimate_input
 from agent_core.state.conversations import usage
@@ -179,7 +180,7 @@ class Quotas:
         self._max_wait = max_wait
         self._changed = asyncio.Event()
         self._broken: list[tuple[PersonId, ModelCall, int]] = []
-        """Usage of calls that broke off, recorded before the next call."""
+        """Usage of calls that broke off, written before the next call or at the end."""
 
     async def reserve(
         self,
@@ -194,7 +195,7 @@ class Quotas:
         Chooses the model `cheap` if a quota is nearly exhausted, and refuses background work then.
         Waits while other calls have reserved the rest. Raises `QuotaExceeded` and `StoreError`.
         """
-        await self._write_broken()
+        await self.write_broken()
         priced = self.estimator.measure(request)
         until = asyncio.get_running_loop().time() + self._max_wait
         while True:
@@ -216,7 +217,7 @@ class Quotas:
 
     async def status(self, person_id: PersonId) -> tuple[QuotaStatus, QuotaStatus]:
         """Today's status of a person and of the deployment. Raises `StoreError`."""
-        await self._write_broken()
+        await self.write_broken()
         person, deployment = await self._open(person_id)
         return _status(person), _status(deployment)
 
@@ -231,10 +232,13 @@ class Quotas:
         spent = bill(model, taken, "broken", self.prices.cost)
         self._broken.append((person_id, spent, self._now()))
 
+    async def write_broken(self) -> None:
+        """Write the usage of calls that broke off. Raises `StoreError`."""
+        if self._broken:
+            await finish(self._write_broken())
+
     async def _write_broken(self) -> None:
         rows, self._broken = self._broken, []
-        if not rows:
-            return
 
         def work(connection: Connection) -> None:
             for person_id, spent, at in rows:

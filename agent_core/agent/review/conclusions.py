@@ -45,8 +45,9 @@ _TOOL = ToolSpec(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
-    """A conclusion that may be stored. `confidence` is in percent."""
+    """A conclusion that may be stored, with its place in the answer. `confidence` is in percent."""
 
+    number: int
     text: str
     confidence: int
     premises: tuple[Premise, ...]
@@ -73,15 +74,15 @@ def read_guesses(
 ) -> list[Guess]:
     """Return the conclusions of an answer that may be stored. `known` is all that stands."""
     found: list[Guess] = []
-    for call in calls[:_MOST]:
-        guess = _read(call, premises)
+    for number, call in enumerate(calls[:_MOST]):
+        guess = _read(number, call, premises)
         others = [*known, *(one.text for one in found)]
         if guess and find_flaw_of_guess(guess.text, others) is None:
             found.append(guess)
     return found
 
 
-def _read(call: ToolCallPart, premises: Mapping[int, Premise]) -> Guess | None:
+def _read(number: int, call: ToolCallPart, premises: Mapping[int, Premise]) -> Guess | None:
     try:
         given = json.loads(call.arguments)
     except ValueError:
@@ -95,6 +96,7 @@ def _read(call: ToolCallPart, premises: Mapping[int, Premise]) -> Guess | None:
     if len(chosen) < _LEAST_PREMISES or len(chosen) < len(numbers) or confidence < 1:
         return None
     return Guess(
+        number=number,
         text=" ".join(text.split()),
         confidence=min(confidence, _SUREST),
         premises=tuple(chosen.values()),

@@ -30,6 +30,7 @@ from agent_core.agent.review.work import (
     find_work,
 )
 from agent_core.agent.review.work import read_lesson as read_lesson_of_work
+from agent_core.execution import finish
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.memory import (
     MOST_STANDING,
@@ -166,7 +167,7 @@ class Reviewer:
             tasks.save(connection, task_id=task.id, payload=dump_record(asked))
             usage.insert(connection, spent, person_id=person.id, turn_id=None, now=self._now())
 
-        await self._database.write("reviews.answer", work)
+        await finish(self._database.write("reviews.answer", work))
         return asked
 
     async def _reflect(
@@ -251,10 +252,9 @@ class Reviewer:
             record = await self._call(task, person, request, record, "drawn")
         known = [*drawn, *(one.text for one in entries)]
         origin = Origin(actor=f"review:{person.id}:{record.until}", now=self._now())
-        for number, guess in enumerate(read_guesses(record.drawn or (), premises, known)):
-            if len(standing) + number >= MOST_STANDING:
-                break
-            key = f"{origin.actor}:c{number}"
+        guesses = read_guesses(record.drawn or (), premises, known)
+        for guess in guesses[: max(0, MOST_STANDING - len(standing))]:
+            key = f"{origin.actor}:c{guess.number}"
             await self._database.write(
                 "reviews.conclude",
                 lambda c, guess=guess, key=key: insert_conclusion(  # type: ignore[misc]

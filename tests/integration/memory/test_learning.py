@@ -15,7 +15,7 @@ from agent_core.state.memory import ledger
 from agent_core.state.queues import reviews
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.chat import FakeChat
-from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.clock import GoingClock
 from tests.integration.harness import Harness, quick, running
 from tests.integration.jobs.test_skills import make_owner
@@ -455,3 +455,20 @@ async def test_a_rule_about_work_waits_for_a_yes(tmp_path: Path) -> None:
         ((kept, evidence),) = await harness.read(list_accepted)
     assert kept == "Sweep a shed before mopping"
     assert "tidy the shed" in evidence
+
+
+async def test_a_review_that_the_stop_cuts_off_is_paid_for_and_done_again(tmp_path: Path) -> None:
+    gate, chat = Gate(), FakeChat()
+    review = ask(call("memory", remember(KEPT, SAID)), text="Let me see.")
+    async with learning(
+        tmp_path, say("Fine."), [review[0], gate.hold, *review[1:]], chat=chat
+    ) as harness:
+        await harness.chat.says(SAID)
+        await gate.reached.wait()
+    async with learning(tmp_path, review, chat=chat) as harness:
+        await reviewed(harness)
+        assert KEPT in read_profile(tmp_path)
+        paid = await harness.read(
+            lambda c: c.execute("SELECT purpose FROM usage ORDER BY id").fetchall()
+        )
+        assert [row[0] for row in paid] == ["turn", "broken", "review"]

@@ -15,6 +15,7 @@ from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.transcript import user_message
+from tests.agent_core.agent.test_journal import busy
 from tests.agent_core.state.rows import add_person
 from tests.fakes.quotas import quotas
 
@@ -235,6 +236,23 @@ async def test_a_call_that_failed_gives_everything_back_and_one_that_broke_off_t
     (line,) = await database.read(lambda c: usage.list_lines(c, person_id=ann, since=0))
     assert (line.purpose, line.model, line.calls) == ("broken", "good", 1)
     assert line.charged.micro_dollars == 110, "a stop and a start make nothing cheaper"
+
+
+async def test_a_cancelled_record_of_what_broke_off_is_written_once(
+    database: Database, ann: PersonId
+) -> None:
+    opened = quotas(database, Clock())
+    (await opened.reserve(ann, ASKED)).close(streamed=400)
+    writing = asyncio.create_task(opened.write_broken())
+    async with busy(database):
+        await asyncio.sleep(0)
+        writing.cancel()
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    await opened.write_broken()
+    lines = await database.read(lambda c: usage.list_lines(c, person_id=ann, since=0))
+    assert [line.calls for line in lines] == [1]
 
 
 async def test_what_others_hold_for_too_long_is_not_waited_for(

@@ -9,6 +9,7 @@ from agent_core.agent.review.conclusions import (
 )
 from agent_core.memory import Premise
 from agent_core.transcript import CallId, ToolCallPart
+from tests.fakes.model import call
 from tests.tables import check_each
 
 ENTRIES = [
@@ -79,6 +80,13 @@ def test_nonsense_is_refused() -> None:
 def test_what_is_known_is_not_guessed_again() -> None:
     assert read(GOOD, GOOD) == [(GOOD["text"], 70, 2)]
     assert read(GOOD, known=(str(GOOD["text"]),)) == []
+
+
+def test_a_guess_keeps_its_number_when_one_before_it_is_stored() -> None:
+    texts = ("Perhaps bakes bread", "Perhaps walks the dog")
+    calls = [call("conclude", json.dumps(GOOD | {"text": text})) for text in texts]
+    (left,) = read_guesses(calls, choose_premises(ENTRIES), texts[:1])
+    assert (left.number, left.text) == (1, texts[1])
 
 
 def test_at_most_three_are_read() -> None:

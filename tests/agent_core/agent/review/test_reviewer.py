@@ -1,5 +1,6 @@
 """Reviews over a real database: what they read, crashes, and attempts to poison the memory."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -38,8 +39,9 @@ from agent_core.transcript import (
     ToolResultPart,
     user_message,
 )
+from tests.agent_core.agent.test_journal import busy
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
-from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.fakes.quotas import quotas
 
 NOW = 1_000
@@ -139,6 +141,27 @@ async def test_a_crash_before_the_end_pays_for_no_second_answer(rig: Rig) -> Non
     again = await rig.database.write("again", _take_again)
     record = await rig.review(again, FakeModel())
     assert record.kept == first.kept
+    assert await rig.entries() == ["Prefers metric units"]
+
+
+async def test_an_answer_is_kept_although_its_review_is_cancelled_at_once(rig: Rig) -> None:
+    until = await rig.add(user_message(SAID), answer("Fine."))
+    task, gate = await rig.take(until), Gate()
+    model = FakeModel([gate.hold, *ask(remember("Prefers metric units", SAID, 1))])
+    reviewing = asyncio.create_task(rig.review(task, model))
+    await gate.reached.wait()
+    async with busy(rig.database):
+        gate.open.set()
+        while model.streaming:
+            await asyncio.sleep(0)
+        for _ in range(9):
+            await asyncio.sleep(0)
+        reviewing.cancel()
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await reviewing
+    again = await rig.database.write("again", _take_again)
+    await rig.review(again, FakeModel())
     assert await rig.entries() == ["Prefers metric units"]
 
 
