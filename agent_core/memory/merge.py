@@ -8,7 +8,6 @@ from agent_core.ids import PersonId
 from agent_core.memory import multi_write
 from agent_core.memory.changes import Edit, Refusal, plan
 from agent_core.memory.entry_history import UNLINK
-from agent_core.memory.multi_write import TARGETS
 from agent_core.memory.provenance import (
     UnlinkedAccount,
     came_from,
@@ -24,7 +23,7 @@ from agent_core.memory.sync import MemoryList, find_list, record
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import merge_people
 from agent_core.state.memory import ledger, shares
-from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
+from agent_core.state.memory.ledger import LISTS, LedgerEntry, Origin, Target
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 
@@ -48,7 +47,7 @@ def merge_memories(
     for person in (kept, absorbed):
         store.adopt_hand_edits(connection, person.id, person.slug, now)
     for asleep in merge_people.list_absorbed(connection, person_id=absorbed.id):
-        for target in TARGETS:
+        for target in LISTS:
             memory_list = multi_write.memory_list(store, asleep, target)
             _drop_forgotten(connection, memory_list, absorbed.id, Origin(actor=actor, now=now))
     return _add_all(connection, store, (kept.id, absorbed.id), actor=actor, now=now)
@@ -80,7 +79,7 @@ def list_unmerged(
     """List entries of absorbed people that never reached the kept lists. Raises `StoreDamaged`."""
     left = (
         entry
-        for target in TARGETS
+        for target in LISTS
         for one in absorbed
         for entry, _ in _find_left(connection, kept=kept, absorbed=one, target=target)
     )
@@ -99,7 +98,7 @@ def _add_all(
     kept, absorbed = pair
     shared = shares.list_of(connection, person_id=absorbed)
     left = 0
-    for target in TARGETS:
+    for target in LISTS:
         memory_list = multi_write.memory_list(store, kept, target)
         before = entries = find_list(connection, memory_list)
         limit = memory_list.limit if is_bounded else sys.maxsize
@@ -174,7 +173,7 @@ def split_memory(
         one for one in merge_people.list_absorbed(connection, person_id=kept.id) if one != back.id
     ]
     moved = 0
-    for target in TARGETS:
+    for target in LISTS:
         cut = _Cut(unlinked, target, now)
         ours = ledger.find_entries(connection, person_id=kept.id, target=target)
         taken = find_copied(connection, ours)

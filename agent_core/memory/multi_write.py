@@ -12,8 +12,6 @@ from agent_core.state.memory import ledger, shares
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Target
 from agent_core.state.memory.shares import Share
 
-TARGETS: tuple[Target, ...] = ("memory", "user")
-
 
 def memory_list(store: MemoryStore, person_id: PersonId, target: Target) -> MemoryList:
     """Identify one list of one person."""

@@ -8,9 +8,7 @@ from agent_core.ids import PersonId
 from agent_core.memory.entry_history import EntryHistory, TrackedEntry
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, shares
-from agent_core.state.memory.ledger import LedgerEntry, Target
-
-_TARGETS: tuple[Target, ...] = ("memory", "user")
+from agent_core.state.memory.ledger import LISTS, LedgerEntry, Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +52,7 @@ def load_change_index(connection: Connection, *, person_id: PersonId) -> ChangeI
     """Load all changes of a person's lists. Raises `StoreDamaged`."""
     rows = {
         target: ledger.find_entries(connection, person_id=person_id, target=target)
-        for target in _TARGETS
+        for target in LISTS
     }
     return ChangeIndex(
         histories={target: EntryHistory(part) for target, part in rows.items()},

@@ -13,17 +13,17 @@ from agent_core.ids import ArchiveId, PersonId
 from agent_core.memory.archive.entries import ArchiveContent, format_archive_id
 from agent_core.memory.archive.writes import delete_entry, insert_entry
 from agent_core.memory.entry_history import EntryHistory
+from agent_core.memory.external.recall_cache import find_last_fact
 from agent_core.memory.provenance import trace_row
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveFilter
-from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
-from agent_core.transcript import Message, TextPart, quote
+from agent_core.state.memory.ledger import LISTS, LedgerEntry, Origin
+from agent_core.transcript import Message, quote
 
 TAG = "conclusion"
 MOST_STANDING = 12
 """Conclusions of one person at a time."""
-_LISTS: tuple[Target, ...] = ("memory", "user")
 _KEY = re.compile(r"(review:\d+:\d+):c\d+@(\d+):(\d+(?:,\d+)*)")
 _LABEL = "Guesses about them, not facts; never state one as known: "
 _NONE = f"{_LABEL}none any more"
@@ -147,7 +147,7 @@ def _list_drawn(
 def _list_standing(connection: Connection, person_id: PersonId) -> list[LedgerEntry]:
     return [
         tracked.made_by
-        for target in _LISTS
+        for target in LISTS
         for tracked in EntryHistory(
             ledger.find_entries(connection, person_id=person_id, target=target)
         ).current
@@ -180,7 +180,7 @@ class LocalUserModel:
         if person_id in self._without:
             return ()
         found = await self._database.read(lambda c: list_conclusions(c, person_id=person_id))
-        last = _find_last(shown)
+        last = find_last_fact(shown, _LABEL)
         if not found and last in ("", _NONE):
             self._without.add(person_id)
             return ()
@@ -205,11 +205,3 @@ def format_conclusions(conclusions: Iterable[Conclusion]) -> str:
             break
         shown.append(text)
     return f"{_LABEL}{'; '.join(shown)}"
-
-
-def _find_last(shown: Iterable[Message]) -> str:
-    for message in reversed(list(shown)):
-        for part in message.parts[:1] if message.role == "user" else ():
-            if isinstance(part, TextPart) and part.is_fact and _LABEL in part.text:
-                return next(one for one in part.text.split("\n") if one.startswith(_LABEL))
-    return ""

@@ -1,6 +1,6 @@
 """Writes to the archive: entry, index and ledger row in one transaction."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import ArchiveId, PersonId
@@ -59,13 +59,7 @@ def update_entry(
     )
     if after == before:
         raise ToolArgumentError("nothing to do: the entry already says that")
-    new = ArchiveEntry(
-        id=old.id,
-        text=after.text,
-        tags=after.tags,
-        created_at=old.created_at,
-        updated_at=origin.now,
-    )
+    new = replace(old, text=after.text, tags=after.tags, updated_at=origin.now)
     archive.update(connection, person_id=person_id, old=old, new=new)
     return _record(connection, person_id, origin, old.id, (before, after))
 

@@ -9,7 +9,7 @@ from agent_core.errors import ExternalMemoryUnavailable
 from agent_core.ids import PersonId, TurnId
 from agent_core.memory.contract import ExternalMemoryTool
 from agent_core.memory.external.contact import ProviderConnection, State
-from agent_core.memory.external.recall_cache import PATIENCE, RecallCache, find_last_recall
+from agent_core.memory.external.recall_cache import LABEL, PATIENCE, RecallCache, find_last_fact
 from agent_core.memory.external.sync_queue import POLL, SyncQueue
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import external_sync
@@ -153,7 +153,7 @@ class ExternalMemory:
         """
         text = await self._recall_cache.look_up(person_id)
         line = self._recall_cache.write(text) if text else ""
-        return (line,) if line and line != find_last_recall(shown) else ()
+        return (line,) if line and line != find_last_fact(shown, LABEL) else ()
 
     def forget(self) -> None:
         """Drop cached recalls, after words or people were removed."""

@@ -19,7 +19,7 @@ _FRESH = 120.0
 """Seconds until a cached recall is refreshed in the background."""
 _MOST_PEOPLE = 4096
 _CHARACTERS_A_TOKEN = 4
-_LABEL = "An external memory says of them (may be wrong or old): "
+LABEL = "An external memory says of them (may be wrong or old): "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class RecallCache:
 
     def write(self, text: str) -> str:
         """Format the fact line. The recall is quoted as JSON so that it can't imitate a fact."""
-        return f"{_LABEL}{quote(text, self._most)}"
+        return f"{LABEL}{quote(text, self._most)}"
 
     def forget(self) -> None:
         """Drop all cached recalls."""
@@ -108,12 +108,12 @@ class RecallCache:
                 self._heard.popitem(last=False)
 
 
-def find_last_recall(said: Iterable[Message]) -> str:
-    """Find the last recall line among messages; "" if there is none."""
+def find_last_fact(said: Iterable[Message], label: str) -> str:
+    """Find the last fact line that begins with `label` among messages; "" if there is none."""
     for message in reversed(list(said)):
         for part in message.parts[:1] if message.role == "user" else ():
-            if isinstance(part, TextPart) and part.is_fact and _LABEL in part.text:
-                lines = [line for line in part.text.split("\n") if line.startswith(_LABEL)]
+            if isinstance(part, TextPart) and part.is_fact and label in part.text:
+                lines = [line for line in part.text.split("\n") if line.startswith(label)]
                 if lines:
                     return lines[-1]
     return ""

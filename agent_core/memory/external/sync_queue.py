@@ -27,7 +27,7 @@ from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import external_sync
 from agent_core.state.memory.external_sync import SyncItem
-from agent_core.state.memory.ledger import Target
+from agent_core.state.memory.ledger import LISTS
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +40,6 @@ _AT_ONCE = 200
 _MOST_ATTEMPTS = 8
 _PAUSE = 2_000
 """Milliseconds until the first retry after a provider error, doubled each time."""
-_LISTS: tuple[Target, ...] = ("memory", "user")
 
 
 class SyncQueue:
@@ -241,7 +240,7 @@ class SyncQueue:
     def _read_memory(self, connection: Connection, row: SyncItem) -> MemorySnapshot:
         """Read the present memory of a person. Raises `StoreDamaged`."""
         memory_lists = [
-            MemoryList(person_id=row.person_id, target=target, limit=0) for target in _LISTS
+            MemoryList(person_id=row.person_id, target=target, limit=0) for target in LISTS
         ]
         texts = [
             text for memory_list in memory_lists for text in find_list(connection, memory_list)

@@ -70,47 +70,37 @@ word's weight, per unit of its likeness above the least; and the number of best 
 words are compared.
 """
 
-_STATES_TIME: Final = frozenset(
-    stem(word)
-    for line in (
-        "yesterday today tonight tomorrow ago last next week weekend month year morning evening",
-        "monday tuesday wednesday thursday friday saturday sunday january february march april",
-        "june july august september october november december recently since date",
-    )
-    for word in line.split()
+
+def _stem_all(*lines: str) -> frozenset[str]:
+    """Return the stems of the words in some lines."""
+    return frozenset(stem(word) for line in lines for word in line.split())
+
+
+_STATES_TIME: Final = _stem_all(
+    "yesterday today tonight tomorrow ago last next week weekend month year morning evening",
+    "monday tuesday wednesday thursday friday saturday sunday january february march april",
+    "june july august september october november december recently since date",
 )
 
 
-_AUTHOR: Final = frozenset(
-    stem(word)
-    for line in (
-        "i me my mine myself we us our ours",
-        "ich mich mir mein meine meinem meinen meiner wir uns unser unsere unserem unseren unserer",
-        "je moi mes nous notre nos yo mis nosotros nuestro nuestra",
-    )
-    for word in line.split()
+_AUTHOR: Final = _stem_all(
+    "i me my mine myself we us our ours",
+    "ich mich mir mein meine meinem meinen meiner wir uns unser unsere unserem unseren unserer",
+    "je moi mes nous notre nos yo mis nosotros nuestro nuestra",
 )
-_READER: Final = frozenset(
-    stem(word)
-    for line in (
-        "you your yours yourself du dich dir dein deine deinem deinen deiner",
-        "tu vous votre vos usted tus",
-    )
-    for word in line.split()
+_READER: Final = _stem_all(
+    "you your yours yourself du dich dir dein deine deinem deinen deiner",
+    "tu vous votre vos usted tus",
 )
-_REPLIES: Final = frozenset(
-    stem(word)
-    for line in (
-        "absolutely awesome congrats cool glad great hey hi nice oh sounds thank that totally wow",
-        "yeah yes danke hallo ja klingt super toll",
-    )
-    for word in line.split()
+_REPLIES: Final = _stem_all(
+    "absolutely awesome congrats cool glad great hey hi nice oh sounds thank that totally wow",
+    "yeah yes danke hallo ja klingt super toll",
 )
 """Words with which a message speaks of its author and of its reader, and with which it replies."""
 
 
-_WISHES: Final = frozenset(map(stem, ["prefer", "bevorzuge"]))
-_ORDERS: Final = frozenset(map(stem, ["always", "never", "immer", "nie", "niemals"]))
+_WISHES: Final = _stem_all("prefer bevorzuge")
+_ORDERS: Final = _stem_all("always never immer nie niemals")
 """Words of wishes, and words with which orders for answers to come begin."""
 
 _Key = tuple[MessageId, int]

@@ -156,22 +156,21 @@ def _find_last(
 
 def count_forgotten(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
     """Count the messages that a session shows and whose words were redacted."""
-    return sum(
-        connection.execute(
-            "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
-            " AND person_id = :person_id AND id <= :last AND forgotten_at IS NOT NULL",
-            {"session_id": part, "person_id": person_id, "last": last},
-        ).fetchone()[0]
-        for part, last in list_lineage(connection, session_id=session_id)
-    )
+    return _count(connection, session_id, person_id, "forgotten_at IS NOT NULL")
 
 
 def count_spoken(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
     """Count the messages of people and of the assistant that a session shows."""
+    return _count(connection, session_id, person_id, "text <> ''")
+
+
+def _count(
+    connection: Connection, session_id: SessionId, person_id: PersonId, condition: str
+) -> int:
     return sum(
         connection.execute(
             "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
-            " AND person_id = :person_id AND id <= :last AND text <> ''",
+            f" AND person_id = :person_id AND id <= :last AND {condition}",
             {"session_id": part, "person_id": person_id, "last": last},
         ).fetchone()[0]
         for part, last in list_lineage(connection, session_id=session_id)

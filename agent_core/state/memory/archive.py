@@ -86,7 +86,7 @@ def insert(
             "tags": _dump(tags),
             "at": at,
             "now": now,
-            "checksum": _checksum(text, _dump(tags), at),
+            "checksum": checksum(text, _dump(tags), at),
         },
     )
     _index(connection, person_id, entry)
@@ -111,7 +111,7 @@ def update(
             "text": new.text,
             "tags": _dump(new.tags),
             "now": new.updated_at,
-            "checksum": _checksum(new.text, _dump(new.tags), old.created_at),
+            "checksum": checksum(new.text, _dump(new.tags), old.created_at),
         },
     )
     if changed.rowcount:
@@ -312,11 +312,7 @@ def _entry(row: _Row) -> ArchiveEntry:
 
 
 def _is_whole(row: _Row) -> bool:
-    return _checksum(row[1], row[2], row[3]) == row[5]
-
-
-def _checksum(text: str, tags: str, created_at: int) -> int:
-    return checksum(text, tags, created_at)
+    return checksum(row[1], row[2], row[3]) == row[5]
 
 
 def _dump(tags: tuple[str, ...]) -> str:

@@ -14,6 +14,7 @@ from agent_core.transcript import UntrustedSource
 
 Target = Literal["memory", "user", "archive", "soul", "skill"]
 """One of the two lists of a memory, the archive, SOUL.md as one entry, or a skill."""
+LISTS: tuple[Target, ...] = ("memory", "user")
 Operation = Literal["add", "replace", "remove"]
 _END = 2**63 - 1
 """The id after every row."""
@@ -307,7 +308,7 @@ def empty(connection: Connection, *, person_id: PersonId, actor: str) -> None:
             "checksum": _checksum("memory", change, Origin(actor=actor, now=0)),
         },
     )
-    for target in ("memory", "user"):
+    for target in LISTS:
         meta.drop(connection, key=f"projection:{person_id}:{target}")
 
 
