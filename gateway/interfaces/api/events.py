@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Depends, Header
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
@@ -16,6 +16,7 @@ from gateway.interfaces.api.clients import STREAM, Reader
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.streams import end_with_error, follow_feed
 from gateway.outbound import EventFeed, read_cursor
+from gateway.turns import Client
 
 _MOST_OF_PERSON, _MOST = 4, 32
 """Streams at one time; the port has 100 places."""
@@ -28,14 +29,17 @@ def add_events(router: APIRouter, gateway: Gateway, access: Access) -> None:
     """Add the route of events."""
     open_streams: Counter[PersonId] = Counter()
 
-    async def stream(request: Request, feed: EventFeed, person_id: PersonId) -> AsyncIterator[str]:
-        async def is_open() -> bool:
-            return await access.find(request.headers, "api") is not None
-
+    async def take_place(client: Reader) -> AsyncIterator[Client]:
+        """Hold a place until the stream has ended. Raises `ApiError` if there is none."""
+        person_id = client.person_id
+        if open_streams[person_id] >= _MOST_OF_PERSON or open_streams.total() >= _MOST:
+            wait = {"Retry-After": "5"}
+            raise ApiError(
+                HTTPStatus.TOO_MANY_REQUESTS, _CROWDED, code="too_many_waiting", headers=wait
+            )
         open_streams[person_id] += 1
         try:
-            async for line in follow_feed(gateway.database, feed, is_open):
-                yield line
+            yield client
         finally:
             open_streams[person_id] -= 1
 
@@ -47,14 +51,12 @@ def add_events(router: APIRouter, gateway: Gateway, access: Access) -> None:
     )
     async def follow(
         request: Request,
-        client: Reader,
+        client: Annotated[Client, Depends(take_place)],
         last: Annotated[str, Header(alias="Last-Event-ID", max_length=_LONGEST_PLACE)] = "",
     ) -> StreamingResponse:
-        person_id = client.person_id
-        if open_streams[person_id] >= _MOST_OF_PERSON or open_streams.total() >= _MOST:
-            wait = {"Retry-After": "5"}
-            raise ApiError(
-                HTTPStatus.TOO_MANY_REQUESTS, _CROWDED, code="too_many_waiting", headers=wait
-            )
-        lines = stream(request, EventFeed(person_id, read_cursor(last)), person_id)
+        async def is_open() -> bool:
+            return await access.find(request.headers, "api") is not None
+
+        feed = EventFeed(client.person_id, read_cursor(last))
+        lines = follow_feed(gateway.database, feed, is_open)
         return StreamingResponse(end_with_error(lines), media_type="text/event-stream")

@@ -83,3 +83,24 @@ async def test_a_person_holds_a_limited_number_of_streams(setup: Setup) -> None:
     with pytest.raises(AssertionError, match="Too many event streams"):
         await anext(follow(setup, setup.olga))
     await anext(follow(setup, setup.zebrana))
+
+
+async def test_streams_that_open_at_once_hold_no_more_and_free_their_places(setup: Setup) -> None:
+    streams = [follow(setup, setup.olga) for _ in range(9)]
+    opened = await asyncio.gather(*map(anext, streams), return_exceptions=True)
+    held = [one for one, told in zip(streams, opened, strict=True) if isinstance(told, tuple)]
+    assert len(held) == 4
+    for stream in held:
+        await stream.aclose()  # type: ignore[attr-defined]
+
+    async def is_free() -> bool:
+        stream = follow(setup, setup.olga)
+        try:
+            await anext(stream)
+        except AssertionError:
+            return False
+        return True
+
+    async with asyncio.timeout(30):
+        while not await is_free():
+            await asyncio.sleep(0.05)
