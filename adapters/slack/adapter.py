@@ -19,11 +19,18 @@ from adapters.slack.ingest.pipeline import EventPipeline
 from adapters.slack.ingest.requests import RequestReceiver
 from adapters.slack.ingest.socket_mode import SocketMode
 from adapters.slack.lookup import ChannelMembers, EphemeralAnswers, find, is_whisper
-from adapters.slack.markup import view_of
 from adapters.slack.places import HOME_MESSAGE, channel_of, home_owner, is_ts, read_ticket
 from adapters.slack.receive import receive
 from adapters.slack.recent_activity import RecentActivity
-from adapters.slack.render import MOST_BUTTONS, TEXT_LIMIT, measure, post_of, update_of, words_of
+from adapters.slack.render import (
+    MOST_BUTTONS,
+    TEXT_LIMIT,
+    measure,
+    post_of,
+    update_of,
+    view_of,
+    words_of,
+)
 from adapters.slack.settings import SlackSettings, read_manifest_scopes, read_settings
 from adapters.slack.streams import StatusIndicator, Streams
 from adapters.toolkit import (

@@ -1,15 +1,12 @@
-"""Renders Markdown as mrkdwn, for captions and the App Home; pure."""
+"""Renders Markdown as mrkdwn, for captions, fallback texts and the App Home; pure."""
 
 import re
 from collections.abc import Iterator, Sequence
 
-from adapters.messages import OutboundMessage
-from adapters.slack.render import actions_of, escape
 from adapters.toolkit import (
     Block,
     CodeBlock,
     Heading,
-    Json,
     Listing,
     Paragraph,
     Quote,
@@ -19,6 +16,13 @@ from adapters.toolkit import (
     plain_text,
 )
 
+_FALLBACK = 4000
+"""Bytes of the text beside blocks; chat.update refuses more (msg_too_long). Notifications, screen
+readers, search and other programs read that text.
+"""
+_PIECE = re.compile(r"<[^<>\n]*>|&\w+;|.", re.DOTALL)
+"""A link, an escaped sign or a letter; nothing less may be cut off."""
+_SCHEME = re.compile(r"[a-z][a-z\d+.-]*:", re.IGNORECASE)
 _ADDRESS = re.compile(r"<?(?P<address>\w+://[^\s<>|`]+)(?:\|(?P<label>[^<>\n]*)>)?>?")
 
 
@@ -28,13 +32,31 @@ def caption_of(text: str) -> str:
     Captions cannot disable link previews, and a preview reveals the address. Addresses therefore
     appear as code, which Slack neither links nor fetches.
     """
-    blocks = ("\n".join(lines_of(block)) for block in parse(plain_text(text)))
-    return _ADDRESS.sub(_report, "\n\n".join(blocks))
+    return _ADDRESS.sub(_report, _render(plain_text(text)))
 
 
 def _report(match: re.Match[str]) -> str:
     label, address = match["label"], match["address"]
     return f"{label} `{address}`" if label and label != address else f"`{address}`"
+
+
+def fallback_of(words: str) -> str:
+    """Render the text beside blocks, cut with an ellipsis where Slack takes no more."""
+    whole = _render(words) or escape(words)
+    if len(whole.encode()) <= _FALLBACK:
+        return whole
+    kept: list[str] = []
+    left = _FALLBACK - len("…".encode())
+    for piece in _PIECE.findall(whole):
+        left -= len(piece.encode())
+        if left < 0:
+            break
+        kept.append(piece)
+    return "".join(kept) + "…"
+
+
+def _render(text: str) -> str:
+    return "\n\n".join("\n".join(lines_of(block)) for block in parse(text))
 
 
 def lines_of(block: Block) -> Iterator[str]:
@@ -60,13 +82,18 @@ def lines_of(block: Block) -> Iterator[str]:
                 yield " · ".join(_words(cell) for cell in row)
 
 
+def escape(text: str) -> str:
+    """Escape the three signs that mean something in mrkdwn."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def _words(runs: Sequence[Run]) -> str:
     return "".join(_styled(run) for run in runs)
 
 
 def _styled(run: Run) -> str:
     text = escape(run.text)
-    if run.link is not None:
+    if run.link and _SCHEME.match(run.link):  # any other may be a mention, such as !channel
         target = escape(run.link).replace("|", "%7C")
         label = text.replace("\n", " ").replace("|", "¦")
         return f"<{target}|{label or target}>"
@@ -78,39 +105,3 @@ def _styled(run: Run) -> str:
             core = f"{mark}{core}{mark}"
     prefix = text[: len(text) - len(text.lstrip())]
     return prefix + core + text[len(text.rstrip()) :]
-
-
-_SECTION = 3000
-"""Characters of a section's text (docs: Block Kit, section)."""
-_HEADER = 150
-_MOST_BLOCKS = 100
-_EMPTY = "Nothing to show yet."
-
-
-def view_of(message: OutboundMessage) -> Json:
-    """Build the App Home view of a message, with its buttons at the end."""
-    buttons = actions_of(message.buttons)
-    blocks = [block for piece in parse(plain_text(message.text)) for block in _render(piece)]
-    blocks = (blocks or _sections(_EMPTY))[: _MOST_BLOCKS - len(buttons)]
-    return {"type": "home", "blocks": [*blocks, *buttons]}
-
-
-def _render(block: Block) -> list[Json]:
-    match block:
-        case Rule():
-            return [{"type": "divider"}]
-        case Heading(runs=runs):
-            title = "".join(run.text for run in runs).replace("\n", " ")[:_HEADER]
-            return [{"type": "header", "text": {"type": "plain_text", "text": title or "…"}}]
-        case _:
-            return _sections("\n".join(lines_of(block)))
-
-
-def _sections(text: str) -> list[Json]:
-    starts = range(0, len(text), _SECTION)
-    pieces = [text[start : start + _SECTION] for start in starts]
-    return [
-        {"type": "section", "text": {"type": "mrkdwn", "text": piece}}
-        for piece in pieces
-        if piece.strip()
-    ]

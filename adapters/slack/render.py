@@ -1,4 +1,4 @@
-"""Renders outgoing messages for Slack's calls: Markdown, blocks, metadata; pure."""
+"""Renders messages and the App Home for Slack's calls: Markdown, blocks, metadata; pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,17 +6,19 @@ from collections.abc import Mapping, Sequence
 from adapters.errors import Rejected
 from adapters.messages import Button, OutboundMessage, Step, StepState
 from adapters.slack.events import BUTTON
-from adapters.toolkit import Json, count_units, inside, plain_text
+from adapters.slack.markup import fallback_of, lines_of
+from adapters.toolkit import Block, Heading, Json, Rule, count_units, inside, parse, plain_text
 
 TEXT_LIMIT = 12_000
 """Characters of `markdown_text`, and of all markdown blocks of a message (docs: Markdown block)."""
 MOST_BUTTONS = 25
 _BUTTONS_A_BLOCK = 5
 _EVENT_TYPE = "talaria"
-_FALLBACK = 4000
-"""Bytes of the text beside blocks, escaped; chat.update refuses more (msg_too_long). Notifications,
-screen readers, search and other programs read that text.
-"""
+_SECTION = 3000
+"""Characters of a section's text (docs: Block Kit, section)."""
+_HEADER = 150
+_MOST_BLOCKS = 100
+_EMPTY = "Nothing to show yet."
 _STEP_TITLE = 256
 _NEWEST_STEPS = 3
 """Steps listed below the text where Slack does not show them itself."""
@@ -118,27 +120,7 @@ def _shown(message: OutboundMessage) -> str:
 
 def _blocks(words: str, buttons: Sequence[Button]) -> Json:
     blocks = [{"type": "markdown", "text": words}, *actions_of(buttons)]
-    return {"text": _fallback(words), "blocks": blocks}
-
-
-def _fallback(words: str) -> str:
-    """Return the words as plain text, cut with an ellipsis where Slack takes no more."""
-    whole = escape(words)
-    if len(whole.encode()) <= _FALLBACK:
-        return whole
-    kept: list[str] = []
-    left = _FALLBACK - len("…".encode())
-    for letter in map(escape, words):
-        left -= len(letter.encode())
-        if left < 0:
-            break
-        kept.append(letter)
-    return "".join(kept) + "…"
-
-
-def escape(text: str) -> str:
-    """Escape the three signs that mean something in mrkdwn."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return {"text": fallback_of(words), "blocks": blocks}
 
 
 def _button(button: Button) -> Json:
@@ -149,3 +131,32 @@ def _button(button: Button) -> Json:
     }
     style = _STYLES.get(button.style)
     return about | {"style": style} if style else about
+
+
+def view_of(message: OutboundMessage) -> Json:
+    """Build the App Home view of a message, with its buttons at the end."""
+    buttons = actions_of(message.buttons)
+    blocks = [block for piece in parse(plain_text(message.text)) for block in _render(piece)]
+    blocks = (blocks or _sections(_EMPTY))[: _MOST_BLOCKS - len(buttons)]
+    return {"type": "home", "blocks": [*blocks, *buttons]}
+
+
+def _render(block: Block) -> list[Json]:
+    match block:
+        case Rule():
+            return [{"type": "divider"}]
+        case Heading(runs=runs):
+            title = "".join(run.text for run in runs).replace("\n", " ")[:_HEADER]
+            return [{"type": "header", "text": {"type": "plain_text", "text": title or "…"}}]
+        case _:
+            return _sections("\n".join(lines_of(block)))
+
+
+def _sections(text: str) -> list[Json]:
+    starts = range(0, len(text), _SECTION)
+    pieces = [text[start : start + _SECTION] for start in starts]
+    return [
+        {"type": "section", "text": {"type": "mrkdwn", "text": piece}}
+        for piece in pieces
+        if piece.strip()
+    ]

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from adapters.errors import Rejected
 from adapters.messages import Button, OutboundMessage, Step
-from adapters.slack.markup import caption_of, view_of
+from adapters.slack.markup import caption_of, fallback_of
 from adapters.slack.render import (
     TEXT_LIMIT,
     actions_of,
@@ -17,6 +17,7 @@ from adapters.slack.render import (
     post_of,
     step_chunks,
     update_of,
+    view_of,
     words_of,
 )
 from adapters.toolkit.split import split_markdown
@@ -144,6 +145,11 @@ def test_a_files_comment_has_no_address_to_unfurl() -> None:
     assert caption_of(" ") == ""
 
 
+@pytest.mark.parametrize("target", ["!channel", "<!here>", "@U123", "#C123", "page.html"])
+def test_only_an_address_becomes_a_link(target: str) -> None:
+    assert caption_of(f"See [*this*]({target}).") == "See _this_."
+
+
 def test_a_home_is_never_empty_and_never_too_long() -> None:
     assert len(view_of(queued(""))["blocks"]) == 1
     long = view_of(queued("\n\n".join(["word " * 900] * 80), buttons=(YES,)))
@@ -157,7 +163,17 @@ def test_a_home_is_never_empty_and_never_too_long() -> None:
 def test_the_fallback_text_is_complete_if_it_fits(words: str) -> None:
     fallback = update_of(queued(words))["text"]
     assert len(fallback.encode()) <= 4000
-    assert html.unescape(fallback) == words or len(html.escape(words, quote=False).encode()) > 4000
+    assert (
+        html.unescape(fallback) == words.strip()
+        or len(html.escape(words, quote=False).encode()) > 4000
+    )
+
+
+def test_the_fallback_text_is_slacks_own_form() -> None:
+    words = "**Run** `rm a&b`?\n\n- [one](https://a.b)\n- two"
+    body = post_of(queued(words, buttons=(YES, NO)))
+    assert body["text"] == "*Run* `rm a&amp;b`?\n\n• <https://a.b|one>\n• two"
+    assert update_of(queued("[]: <x>"))["text"]
 
 
 @pytest.mark.parametrize("words", ["a" * 4001, "<" * 1001, "é" * 2001, "&€🙂" * 3000])
@@ -166,3 +182,10 @@ def test_a_longer_fallback_is_cut_between_characters(words: str) -> None:
     assert 3980 <= len(fallback.encode()) <= 4000
     assert words.startswith(html.unescape(fallback.removesuffix("…")))
     assert fallback.endswith("…")
+
+
+def test_no_link_is_cut_in_a_longer_fallback() -> None:
+    link = "<https://a.b|one>"
+    for before in range(3950, 3999):
+        fallback = fallback_of(f"{'a' * before} [one](https://a.b) and more of it" + "z" * 60)
+        assert (link in fallback) is ("<" in fallback)
