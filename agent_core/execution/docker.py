@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent_core.errors import BackendCrowded, BackendUnavailable, WorkspaceError
-from agent_core.execution.contract import Command, FileContent
-from agent_core.execution.folders import WorkspaceFolders, check_name, choose_owner, shorten
+from agent_core.execution.contract import Command
+from agent_core.execution.folders import FolderBackend, check_name, choose_owner, shorten
 from agent_core.execution.sandbox import (
     ENVIRONMENT,
     WORKSPACE,
@@ -81,7 +81,7 @@ class _Container:
     timer: asyncio.TimerHandle | None = None
 
 
-class DockerBackend:
+class DockerBackend(FolderBackend):
     """Runs commands in containers that see their workspace and nothing else of this machine."""
 
     name = "docker"
@@ -89,10 +89,9 @@ class DockerBackend:
 
     def __init__(self, root: Path, limits: SandboxLimits, settings: ContainerSettings) -> None:
         """`root` holds a folder for each workspace; the engine has to be on this machine."""
-        self._limits = limits
-        self._settings = settings
         self._user, owner = choose_owner()
-        self._folders = WorkspaceFolders(root, limits.workspace, owner=owner)
+        super().__init__(root, limits, owner=owner)
+        self._settings = settings
         self._home = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:12]
         self._environ = {
             name: value for name, value in settings.environ.items() if name in _PASSED_ON
@@ -154,14 +153,6 @@ class DockerBackend:
         return await start_supervised(
             argv, setup, self._environ, partial(self._force, command.workspace)
         )
-
-    async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
-        """Read the beginning of a file; see `Backend`."""
-        return await self._folders.read(workspace, path, most)
-
-    async def write_file(self, workspace: str, path: str, data: bytes) -> None:
-        """Replace a file at once; see `Backend`."""
-        await self._folders.write(workspace, path, data)
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace; see `Backend`."""

@@ -9,7 +9,7 @@ from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution import files
 from agent_core.execution.contract import FileContent
 from agent_core.execution.disk import DiskGuard
-from agent_core.execution.sandbox import WORKSPACE
+from agent_core.execution.sandbox import WORKSPACE, SandboxLimits
 
 
 class WorkspaceFolders:
@@ -53,6 +53,27 @@ class WorkspaceFolders:
             reason = getattr(error, "strerror", None) or "its owner can't be set"
             raise BackendUnavailable(f"the workspace can't be made: {reason}") from error
         return place
+
+
+class FolderBackend:
+    """The base of backends whose workspaces are folders of this machine."""
+
+    def __init__(self, root: Path, limits: SandboxLimits, *, owner: int | None = None) -> None:
+        self._limits = limits
+        self._folders = WorkspaceFolders(root, limits.workspace, owner=owner)
+
+    def _require(self) -> None:
+        """Raise `BackendUnavailable` if nothing may be done here."""
+
+    async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
+        """Read the beginning of a file; see `Backend`."""
+        self._require()
+        return await self._folders.read(workspace, path, most)
+
+    async def write_file(self, workspace: str, path: str, data: bytes) -> None:
+        """Replace a file at once; see `Backend`."""
+        self._require()
+        await self._folders.write(workspace, path, data)
 
 
 _SCRATCH = ".scratch"

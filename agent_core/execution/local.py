@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
-from agent_core.execution.contract import Command, Exit, FileContent, Limit
-from agent_core.execution.folders import WorkspaceFolders, shorten
+from agent_core.execution.contract import Command, Exit, Limit
+from agent_core.execution.folders import FolderBackend, shorten
 from agent_core.execution.network import HeldNetwork, NetworkSession, SandboxNetwork
 from agent_core.execution.running import RunningCommands, send
 from agent_core.execution.sandbox import SandboxLimits, prepare
@@ -42,7 +42,7 @@ def find_bubblewrap() -> str | None:
     return shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin")
 
 
-class LocalBackend:
+class LocalBackend(FolderBackend):
     """Runs commands on this machine, in a sandbox that only the workspace is open to."""
 
     name = "local"
@@ -61,14 +61,12 @@ class LocalBackend:
 
         `program` is bubblewrap's path. Without `network`, no command has one.
         """
-        self._limits = limits
+        # Where this process is root, containers have given the files to another user.
+        super().__init__(root, limits, owner=None if os.geteuid() else 0)
         self._hidden = hidden
         self._program = program
         self._network = network
-        # Where this process is root, containers have given the files to another user.
-        owner = None if os.geteuid() else 0
         self._root = root
-        self._folders = WorkspaceFolders(root, limits.workspace, owner=owner)
         self._running = RunningCommands()
 
     def has_network(self, workspace: str) -> bool:
@@ -122,14 +120,6 @@ class LocalBackend:
                     raise
         is_disk_full = partial(self._folders.disk.is_exceeded, place, before)
         return _LocalProcess(child, self._limits, is_disk_full, session)
-
-    async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
-        """Read the beginning of a file; see `Backend`."""
-        return await self._folders.read(workspace, path, most)
-
-    async def write_file(self, workspace: str, path: str, data: bytes) -> None:
-        """Replace a file at once; see `Backend`."""
-        await self._folders.write(workspace, path, data)
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace; see `Backend`."""

@@ -1,6 +1,5 @@
 """The ssh backend: commands in bubblewrap on another machine, by the system's ssh client."""
 
-import asyncio
 import os
 import shlex
 import shutil
@@ -79,36 +78,22 @@ class SshBackend(RemoteWorkspaces):
         self._folder = Path(tempfile.gettempdir()) / f"talaria-ssh-{os.getpid()}-{id(self):x}"
         """The folder of the connection's socket, whose path has to be short."""
         self._mark = f"supervisor-{settings.gateway}"
-        self._has_abandoned = False
-        self._ending = asyncio.Lock()
         self._running = RunningCommands()
 
     def has_network(self, workspace: str) -> bool:
         """No command has a network there."""
         return False
 
-    async def end_abandoned(self) -> int:
-        """End commands behind connections that broke unnoticed there; see `Backend`.
-
-        While the machine can't be reached, each command tries it first.
-        """
-        self._has_abandoned = True
-        return await self._end_abandoned()
-
-    async def _end_abandoned(self) -> int:
-        async with self._ending:
-            if not self._has_abandoned:
-                return 0
-            words = (self._mark, self._settings.root)
-            script = f"exec bash -c {shlex.quote(_ABANDONED)} end {shlex.join(words)}"
-            status, output, errors = await call(self._ssh(script), self._environ, _SECONDS)
-            if status or not output.strip().isdecimal():
-                raise BackendUnavailable(errors.strip()[-_SHOWN:] or "ssh gives no reason")
-            self._has_abandoned = False
-            return int(output)
+    async def _end_there(self) -> int:
+        """End commands behind connections that broke unnoticed there."""
+        words = (self._mark, self._settings.root)
+        script = f"exec bash -c {shlex.quote(_ABANDONED)} end {shlex.join(words)}"
+        status, output, errors = await call(self._ssh(script), self._environ, _SECONDS)
+        if status or not output.strip().isdecimal():
+            raise BackendUnavailable(errors.strip()[-_SHOWN:] or "ssh gives no reason")
+        return int(output)
 
     async def _start_in(self, command: Command, folder: str) -> SupervisedProcess:
-        await self._end_abandoned()
         limits = self._limits
         setup = make_setup(
             {

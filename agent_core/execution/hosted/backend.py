@@ -92,29 +92,17 @@ class HostedBackend(RemoteWorkspaces):
         self._has_network = has_network
         self._provider: Provider | None = None
         self._places: dict[str, _Place] = {}
-        self._has_abandoned = False
-        self._opening, self._ending = asyncio.Lock(), asyncio.Lock()
+        self._opening = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def has_network(self, workspace: str) -> bool:
         """Return whether the sandboxes have a network."""
         return self._has_network
 
-    async def end_abandoned(self) -> int:
-        """End commands of an earlier gateway; while that fails, each command tries it first."""
-        self._has_abandoned = True
-        return await self._end_abandoned()
-
-    async def _end_abandoned(self) -> int:
-        async with self._ending:
-            if not self._has_abandoned:
-                return 0
-            ended = await (await self._open_account()).end_abandoned()
-            self._has_abandoned = False
-            return ended
+    async def _end_there(self) -> int:
+        return await (await self._open_account()).end_abandoned()
 
     async def _start_in(self, command: Command, folder: str) -> SupervisedProcess:
-        await self._end_abandoned()
         place = self._places.setdefault(command.workspace, _Place())
         async with place.lock:
             was_awake = place.sandbox is not None

@@ -62,6 +62,25 @@ class RemoteWorkspaces(ABC):
 
     def __init__(self, limits: SandboxLimits) -> None:
         self._limits = limits
+        self._has_abandoned = False
+        self._ending = asyncio.Lock()
+
+    async def end_abandoned(self) -> int:
+        """End commands of an earlier gateway; while that fails, each command tries it first."""
+        self._has_abandoned = True
+        return await self._end_abandoned()
+
+    async def _end_abandoned(self) -> int:
+        async with self._ending:
+            if not self._has_abandoned:
+                return 0
+            ended = await self._end_there()
+            self._has_abandoned = False
+            return ended
+
+    @abstractmethod
+    async def _end_there(self) -> int:
+        """End what earlier gateways left running there; return how much that was."""
 
     async def start(self, command: Command) -> SupervisedProcess:
         """Start a command there; see `Backend`."""
@@ -71,6 +90,7 @@ class RemoteWorkspaces(ABC):
         folder = shorten(command.folder)
         if folder.startswith("/"):
             raise WorkspaceError(f"`{folder}` leads out of the workspace")
+        await self._end_abandoned()
         return await self._start_in(command, folder or ".")
 
     @abstractmethod

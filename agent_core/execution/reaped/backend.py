@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import ClassVar
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
-from agent_core.execution.contract import Command, FileContent
-from agent_core.execution.folders import WorkspaceFolders, shorten
+from agent_core.execution.contract import Command
+from agent_core.execution.folders import FolderBackend, shorten
 from agent_core.execution.reaped.process import ReapedProcess, follow
 from agent_core.execution.reaped.reapers import Reapers
 from agent_core.execution.running import RunningCommands
@@ -48,16 +48,15 @@ def find_landlock_fault(home: Path) -> str:
     return ""
 
 
-class _ReapedBackend:
+class _ReapedBackend(FolderBackend):
     """Runs commands below reapers, each in the folder of its workspace."""
 
     name: ClassVar[str]
     is_confined: ClassVar[bool]
 
     def __init__(self, root: Path, limits: SandboxLimits, environ: Mapping[str, str]) -> None:
-        self._limits = limits
+        super().__init__(root, limits)
         self._environ = environ
-        self._folders = WorkspaceFolders(root, limits.workspace)
         self._running = RunningCommands()
         self._reapers = Reapers()
 
@@ -101,19 +100,6 @@ class _ReapedBackend:
         except OSError as error:
             raise BackendUnavailable(f"a command can't start: {error.strerror}") from error
         return await follow(pipes, partial(self._folders.disk.is_exceeded, place, before))
-
-    def _require(self) -> None:
-        """Raise `BackendUnavailable` if no command may start."""
-
-    async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
-        """Read the beginning of a file; see `Backend`."""
-        self._require()
-        return await self._folders.read(workspace, path, most)
-
-    async def write_file(self, workspace: str, path: str, data: bytes) -> None:
-        """Replace a file at once; see `Backend`."""
-        self._require()
-        await self._folders.write(workspace, path, data)
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace; see `Backend`."""
