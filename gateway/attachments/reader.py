@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from adapters.abilities import CanFetch
 from adapters.contract import ChatAdapter
@@ -66,28 +66,24 @@ class Limits:
     seconds: float
 
 
+@dataclass(slots=True, kw_only=True)
 class Reader:
     """Reads the attachments of messages from all platforms."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        adapters: Mapping[str, ChatAdapter],
-        transcriber: Transcriber | None,
-        limits: Limits,
-        now: Callable[[], int],
-        wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        """`transcriber` is None if none is configured. `wait` sleeps for so many seconds."""
-        self._database = database
-        self._adapters = adapters
-        self._transcriber = transcriber
-        self._limits = limits
-        self._now = now
-        self._wait = wait
-        self._places = asyncio.Semaphore(_AT_ONCE)
-        self._desks = asyncio.Semaphore(_PARSED_AT_ONCE)
+    database: Database
+    adapters: Mapping[str, ChatAdapter]
+    transcriber: Transcriber | None
+    """None if none is configured."""
+    limits: Limits
+    now: Callable[[], int]
+    wait: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Sleeps for so many seconds."""
+    _places: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(_AT_ONCE), init=False
+    )
+    _desks: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(_PARSED_AT_ONCE), init=False
+    )
 
     async def read(self, platform: str, message: InboundMessage) -> tuple[Reading, ...]:
         """Return the reading of each attachment, in order; pictures are stored.
@@ -120,7 +116,7 @@ class Reader:
             return _refuse(attachment, "other")
         if attachment.kind == "video":
             return _refuse(attachment, "video")
-        if attachment.kind == "voice" and self._transcriber is None:
+        if attachment.kind == "voice" and self.transcriber is None:
             return _refuse(attachment, "no_transcription")
         async with self._places:
             data = await self._fetch(platform, attachment)
@@ -129,13 +125,13 @@ class Reader:
     async def _fetch(self, platform: str, attachment: Attachment) -> bytes | Unreadable:
         """Return the bytes, never more than the limit."""
         is_picture = attachment.kind == "image"
-        most = self._limits.image_bytes if is_picture else self._limits.file_bytes
+        most = self.limits.image_bytes if is_picture else self.limits.file_bytes
         large: Fault = "large_picture" if is_picture else "too_large"
         if attachment.size is not None and attachment.size > most:
             return _refuse(attachment, large, most)
-        adapter = self._adapters.get(platform)
+        adapter = self.adapters.get(platform)
         if attachment.is_stored:
-            stored = await self._database.read(lambda c: files.find(c, key=attachment.file_id))
+            stored = await self.database.read(lambda c: files.find(c, key=attachment.file_id))
             if stored is None:
                 return _refuse(attachment, "unfetched")
             data = stored.data
@@ -165,9 +161,9 @@ class Reader:
             except RateLimited as error:
                 if error.retry_after > _LONGEST_PAUSE:
                     raise
-                await self._wait(error.retry_after)
+                await self.wait(error.retry_after)
             except AdapterError:
-                await self._wait(pause)
+                await self.wait(pause)
         return await adapter.fetch(attachment, most_bytes=most)
 
     async def _read(self, attachment: Attachment, data: bytes) -> Reading:
@@ -177,14 +173,14 @@ class Reader:
         if kind == "audio":
             return await self._listen(attachment, data, media_type)
         if kind == "text":
-            return _word(attachment, documents.read_text(data, self._limits.characters))
+            return _word(attachment, documents.read_text(data, self.limits.characters))
         if attachment.kind == "sticker":  # an animated one is a packed file
             return _refuse(attachment, "sticker")
         if kind in ("pdf", "package"):
             read = documents.read_pdf if kind == "pdf" else documents.read_package
             try:
                 async with self._desks:
-                    extract = await read(data, self._limits.characters)
+                    extract = await read(data, self.limits.characters)
             except DocumentFault as fault:
                 return _refuse(attachment, fault.fault)
             if kind == "pdf":
@@ -195,7 +191,7 @@ class Reader:
     async def _open_pdf(self, attachment: Attachment, data: bytes, extract: Extract) -> Reading:
         """Return a PDF file as text, with its pages if they are few or have no text."""
         most = _MOST_PAGES_WITH_TEXT if extract.text else MOST_PAGES
-        is_shown = self._limits.shows_pdf and 0 < extract.pages <= most
+        is_shown = self.limits.shows_pdf and 0 < extract.pages <= most
         if not is_shown or find_pdf_fault(data, extract.pages):
             return _word(attachment, extract) if extract.text else _refuse(attachment, "no_text")
         pdf = PdfFile(file_key=await self._store(data, PDF), size=len(data), pages=extract.pages)
@@ -203,8 +199,8 @@ class Reader:
         return Words(name=name, text=extract.text, extent=extract.extent, pdf=pdf)
 
     async def _see(self, attachment: Attachment, data: bytes, media_type: str) -> Reading:
-        if len(data) > self._limits.image_bytes:
-            return _refuse(attachment, "large_picture", self._limits.image_bytes)
+        if len(data) > self.limits.image_bytes:
+            return _refuse(attachment, "large_picture", self.limits.image_bytes)
         size = measure(data, media_type)
         if size is None:
             return _refuse(attachment, "broken_picture")
@@ -218,25 +214,25 @@ class Reader:
         )
 
     async def _store(self, data: bytes, media_type: str) -> str:
-        now = self._now()
+        now = self.now()
 
         def work(connection: Connection) -> str:
             return files.store(connection, data=data, media_type=media_type, now=now)
 
-        return await self._database.write("files.store", work)
+        return await self.database.write("files.store", work)
 
     async def _listen(self, attachment: Attachment, data: bytes, media_type: str) -> Reading:
-        if self._transcriber is None:
+        if self.transcriber is None:
             return _refuse(attachment, "no_transcription")
         try:
-            async with asyncio.timeout(self._limits.seconds + _GRACE_SECONDS):
-                text = await self._transcriber.transcribe(data, media_type)
+            async with asyncio.timeout(self.limits.seconds + _GRACE_SECONDS):
+                text = await self.transcriber.transcribe(data, media_type)
         except NotHeard as error:
             sentence = str(error)
         except TimeoutError:
             sentence = attachment_texts.UNHEARD_SLOW()
         else:
-            extract = documents.bound(text, self._limits.characters)
+            extract = documents.bound(text, self.limits.characters)
             if not extract.text:
                 return _refuse(attachment, "unheard")
             return _word(attachment, extract, is_voice=attachment.kind == "voice")

@@ -19,7 +19,7 @@ from gateway.config import (
     make_lock,
     make_place,
 )
-from gateway.jobs import Notifier, Outcomes
+from gateway.jobs import AgentRunDeps, Notifier, Outcomes
 from gateway.people import Notices
 from gateway.scheduler import (
     BACKUP,
@@ -34,8 +34,8 @@ from gateway.scheduler import (
     CommandEnds,
     Curator,
     EventSources,
+    GateChecker,
     JobRunner,
-    RunnerDeps,
     Scheduler,
     SkillServices,
     Sweeper,
@@ -103,24 +103,25 @@ def make_scheduling(
     skills = make_skill_services(SkillCatalog(*settings.skill_places), settings.skills, database)
     calendars = make_calendars(settings, database, core.zone, changed=wake, now=now)
     system_tasks = _make_system_tasks(core, notices, skills, calendars)
-    runner_deps = RunnerDeps(
+    script_limits = _make_script_limits(settings)
+    runs = JobRunner(
         group=group,
         database=database,
         lanes=lanes,
+        outcomes=outcomes,
         enqueue=enqueue,
         now=now,
         folder=settings.home,
         environ=environment(),
+        script_limits=script_limits,
         secret_mask=core.secret_mask,
-        script_limits=_make_script_limits(settings),
-        digest=digest,
-        catalog=skills.catalog,
-        agents=core.agents,
-        is_priced=lambda model: settings.prices.find(model) is not None,
+        gates=GateChecker(
+            database=database, digest=digest, environ=environment(), limits=script_limits, now=now
+        ),
+        agent_runs=_make_agent_runs(core, notifier, skills.catalog),
         system_tasks=system_tasks,
         at_once=settings.jobs.at_once,
     )
-    runs = JobRunner(runner_deps, outcomes=outcomes, notifier=notifier)
     scheduler = Scheduler(
         database=database,
         runner=runs,
@@ -149,6 +150,15 @@ def make_scheduling(
     )
 
 
+def _make_agent_runs(core: Core, notifier: Notifier, catalog: SkillCatalog) -> AgentRunDeps:
+    return AgentRunDeps(
+        notifier=notifier,
+        catalog=catalog,
+        agents=core.agents,
+        is_priced=lambda model: core.settings.prices.find(model) is not None,
+    )
+
+
 def _make_system_tasks(
     core: Core, notices: Notices, skills: SkillServices, calendars: Calendars
 ) -> dict[str, SystemTask]:
@@ -157,7 +167,13 @@ def _make_system_tasks(
     return {
         BACKUP: Backups(database, plan_backups(settings), now=now).make,
         RETENTION: Sweeper(database, settings.retention, now=now, renew=renew).work,
-        CURATOR: Curator(skills, notices, settings.learning, enqueue=enqueue, now=now).work,
+        CURATOR: Curator(
+            services=skills,
+            notices=notices,
+            learning=settings.learning,
+            enqueue=enqueue,
+            now=now,
+        ).work,
         MEMORY_SYNC: partial(sync_memory, core.external_memory, now),
         CALENDARS: calendars.work,
     }

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from adapters.messages import InboundMessage, Sender
 from agent_core.ids import InboxId, PersonId
@@ -29,31 +30,20 @@ _STRANGER_PAUSE = 3_600_000
 _MOST_CACHED = 4096
 
 
+@dataclass(slots=True)
 class Identity:
     """Finds people by their accounts, and lets new ones in."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: Access,
-        now: Callable[[], int],
-        *,
-        zone: str = "UTC",
-        owner_zone: str = "",
-        most_known: int = _MOST_CACHED,
-    ) -> None:
-        """`zone` is the deployment's IANA zone, which newcomers are offered first.
-
-        `owner_zone` is the one that the owner set up, or "": a new owner is not asked again.
-        """
-        self._database = database
-        self._zone = zone
-        self._owner_zone = owner_zone
-        self._most_known = most_known
-        self._access = access
-        self._now = now
-        self._known: OrderedDict[tuple[str, str], Person] = OrderedDict()
-        self._forgotten = 0
+    database: Database
+    access: Access
+    now: Callable[[], int]
+    zone: str = "UTC"
+    """The deployment's IANA zone, which newcomers are offered first."""
+    owner_zone: str = ""
+    """The one that the owner set up, or "": a new owner is not asked again."""
+    most_known: int = _MOST_CACHED
+    _known: OrderedDict[tuple[str, str], Person] = field(default_factory=OrderedDict, init=False)
+    _forgotten: int = field(default=0, init=False)
 
     async def identify(self, platform: str, sender: Sender) -> Person | None:
         """Return the person of an account, or None for a stranger.
@@ -68,7 +58,7 @@ class Identity:
             return known
         asker = AccountRef(platform=platform, sender=sender)
         forgotten = self._forgotten
-        person = await self._database.read(lambda connection: self._find(connection, asker))
+        person = await self.database.read(lambda connection: self._find(connection, asker))
         if person is None:
             person = await self._let_in(asker)
         # A person read before the cache was dropped may be out of date.
@@ -103,16 +93,16 @@ class Identity:
     def is_admitted(self, account: Account) -> bool:
         """Return whether an account may talk in its own right, and not only as a linked one."""
         is_listed = account.admitted_by == "list"
-        return not is_listed or self._access.allows(account.platform, account.user_id)
+        return not is_listed or self.access.allows(account.platform, account.user_id)
 
     async def _let_in(self, asker: AccountRef) -> Person | None:
         if asker.platform == API_PLATFORM:
             return None
         admission: Admission = "local" if asker.platform == LOCAL_PLATFORM else "list"
-        if admission == "list" and not self._access.allows(asker.platform, asker.sender.user_id):
+        if admission == "list" and not self.access.allows(asker.platform, asker.sender.user_id):
             return None
-        now = self._now()
-        return await self._database.write(
+        now = self.now()
+        return await self.database.write(
             "people.enter", lambda connection: enter(connection, asker, admission, now=now)
         )
 
@@ -132,7 +122,7 @@ class Identity:
             outgoing = NewOutboxMessage(platform=platform, chat=reply_chat, body=words)
             return outbox.enqueue(connection, outgoing, now=now)
 
-        now = self._now()
+        now = self.now()
 
         def work(connection: Connection) -> OutboxRow | None:
             inbox.finish(connection, inbox_id=inbox_id, reason="stranger")
@@ -172,7 +162,7 @@ class Identity:
             )
             return say(connection, general.describe_stranger(code if has_owner else None))
 
-        return await self._database.write("people.stranger", work)
+        return await self.database.write("people.stranger", work)
 
     async def claim(
         self, platform: str, message: InboundMessage, inbox_id: InboxId, code: str
@@ -183,7 +173,7 @@ class Identity:
         others could read becomes invalid.
         """
         asker = AccountRef(platform=platform, sender=message.sender)
-        now = self._now()
+        now = self.now()
         chat = conversion.name_chat(message.reply_address or message.address)
 
         def work(connection: Connection) -> OutboxRow | None:
@@ -195,12 +185,12 @@ class Identity:
             elif is_silenced(connection, asker, now):
                 return None
             else:
-                reply = claim(connection, asker, code, self._zone, now, owner_zone=self._owner_zone)
+                reply = claim(connection, asker, code, self.zone, now, owner_zone=self.owner_zone)
             if not reply.text:
                 return None
             return outbox.enqueue(connection, reply.make_outgoing(platform, chat), now=now)
 
-        row = await self._database.write("people.claim", work)
+        row = await self.database.write("people.claim", work)
         self.forget_known()
         return row
 
@@ -221,5 +211,5 @@ class Identity:
 
     def _remember(self, key: tuple[str, str], person: Person) -> None:
         self._known[key] = person
-        if len(self._known) > self._most_known:
+        if len(self._known) > self.most_known:
             self._known.popitem(last=False)

@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from adapters.abilities import CanCount
@@ -69,6 +69,7 @@ class ClosedRoom:
     rows: Sequence[OutboxRow]
 
 
+@dataclass(slots=True, kw_only=True)
 class Rooms:
     """The known rooms, their answer modes, and who was noticed in them.
 
@@ -78,27 +79,19 @@ class Rooms:
     ends with the first sign of anyone else, for good, and with a count that is unknown.
     """
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        adapters: Mapping[str, ChatAdapter],
-        now: Callable[[], int],
-        patience: float = _COUNT_TIMEOUT,
-    ) -> None:
-        """`patience` is how many seconds a platform may take to count a room's members."""
-        self._database = database
-        self._patience = patience
-        self._adapters = adapters
-        self._now = now
-        self._known: OrderedDict[ChatKey, Room] = OrderedDict()
-        self._presence: OrderedDict[ChatKey, str | None] = OrderedDict()
-        """The only account noticed in a chat; None for several."""
-        self._noticed: dict[ChatKey, list[PlatformUserId]] = {}
-        """Accounts that `record_presence` still has to write."""
-        self._reading = 0
-        self.closed: Signal[ClosedRoom] = Signal()
-        """Emitted when the mode `full` ends without a command."""
+    database: Database
+    adapters: Mapping[str, ChatAdapter]
+    now: Callable[[], int]
+    patience: float = _COUNT_TIMEOUT
+    """How many seconds a platform may take to count a room's members."""
+    _known: OrderedDict[ChatKey, Room] = field(default_factory=OrderedDict, init=False)
+    _presence: OrderedDict[ChatKey, str | None] = field(default_factory=OrderedDict, init=False)
+    """The only account noticed in a chat; None for several."""
+    _noticed: dict[ChatKey, list[PlatformUserId]] = field(default_factory=dict, init=False)
+    """Accounts that `record_presence` still has to write."""
+    _reading: int = field(default=0, init=False)
+    closed: Signal[ClosedRoom] = field(default_factory=Signal, init=False)
+    """Emitted when the mode `full` ends without a command."""
 
     def forget_known(self) -> None:
         """Drop the cache of modes."""
@@ -127,7 +120,7 @@ class Rooms:
         user_ids = tuple(self._noticed.get(key, ()))
         if not user_ids:
             return
-        now = self._now()
+        now = self.now()
 
         def work(connection: Connection) -> tuple[str | None, ClosedRoom | None]:
             seen = presence.note(
@@ -137,7 +130,7 @@ class Rooms:
                 return seen.user_id if seen else "", None
             return None, self._close(connection, key, room_texts.FULL_ENDED, now)
 
-        only, closed = await self._database.write("rooms.notice", work)
+        only, closed = await self.database.write("rooms.notice", work)
         left = self._noticed.get(key, [])[len(user_ids) :]
         if left:
             self._noticed[key] = left
@@ -207,11 +200,11 @@ class Rooms:
 
         A count above one ends the mode `full` for good.
         """
-        adapter = self._adapters.get(room.platform)
+        adapter = self.adapters.get(room.platform)
         if adapter is None or not isinstance(adapter, CanCount):
             return None
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self.patience):
                 people = await adapter.count_people(address)
         except (AdapterError, TimeoutError):
             return None
@@ -228,7 +221,7 @@ class Rooms:
         known = self._known.get((platform, chat_id))
         reading = self._reading
         if known is None:
-            known = await self._database.read(
+            known = await self.database.read(
                 lambda c: rooms.find(c, platform=platform, chat_id=chat_id)
             )
         if known is None or (title and title != known.title):
@@ -240,25 +233,25 @@ class Rooms:
 
     async def _enter(self, platform: str, chat_id: str, title: str) -> Room:
         slug = slug_of(title or f"{platform} {chat_id}")
-        now = self._now()
+        now = self.now()
 
         def work(connection: Connection) -> Room:
             return rooms.insert(
                 connection, platform=platform, chat_id=chat_id, title=title, slug=slug, now=now
             )
 
-        return await self._database.write("rooms.enter", work)
+        return await self.database.write("rooms.enter", work)
 
     async def _end(self, room: Room, words: Text, *, is_shared: bool = False) -> None:
         """End the mode `full`; with `is_shared`, for good."""
-        key, now = (room.platform, room.chat_id), self._now()
+        key, now = (room.platform, room.chat_id), self.now()
 
         def work(connection: Connection) -> ClosedRoom | None:
             if is_shared:
                 presence.note_others(connection, platform=key[0], chat_id=key[1], now=now)
             return self._close(connection, key, words, now)
 
-        closed = await self._database.write("rooms.close", work)
+        closed = await self.database.write("rooms.close", work)
         if is_shared:
             self._presence[key] = None
             _bound(self._presence)

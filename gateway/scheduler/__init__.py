@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from gateway.scheduler.curation import describe_plan as describe_plan
     from gateway.scheduler.event_sources import WATCH as WATCH
     from gateway.scheduler.event_sources import EventSources as EventSources
+    from gateway.scheduler.gates import GateChecker as GateChecker
     from gateway.scheduler.retention import Sweeper as Sweeper
     from gateway.scheduler.reviews import SUMMARY_TASK as SUMMARY_TASK
     from gateway.scheduler.reviews import PersonBusy as PersonBusy
     from gateway.scheduler.reviews import Reviews as Reviews
     from gateway.scheduler.runner import JobRunner as JobRunner
-    from gateway.scheduler.runner import RunnerDeps as RunnerDeps
     from gateway.scheduler.runner import SystemTask as SystemTask
     from gateway.scheduler.skill_curator import Curator as Curator
     from gateway.scheduler.skill_curator import SkillServices as SkillServices

@@ -3,16 +3,14 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent_core.agent.named import AgentFolder
-from agent_core.digest import DigestOptions, GateOutcome
+from agent_core.digest import GateOutcome
 from agent_core.errors import CoreError
 from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.ids import ConversationId, RunId
 from agent_core.localization import set_language
-from agent_core.skills import SkillCatalog
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
@@ -25,7 +23,6 @@ from gateway.jobs import (
     AgentRunDeps,
     JobLimitReached,
     Made,
-    Notifier,
     Outcomes,
     RunRefused,
     compose_message,
@@ -49,13 +46,14 @@ SystemTask = Callable[[], Awaitable[str]]
 """A system task; it returns a report for the run's record."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunnerDeps:
-    """The services of runs, with the folder and the environment of scripts."""
+@dataclass(slots=True, kw_only=True)
+class JobRunner:
+    """Begins, tracks and ends runs. `folder` and `environ` are those of scripts."""
 
     group: asyncio.TaskGroup
     database: Database
     lanes: Lanes
+    outcomes: Outcomes
     enqueue: Callable[[Sequence[OutboxRow]], None]
     now: Callable[[], int]
     folder: Path
@@ -63,47 +61,18 @@ class RunnerDeps:
     script_limits: ScriptLimits
     secret_mask: SecretMask
     """Hides secrets in what a script writes, before it is stored."""
+    gates: GateChecker
+    agent_runs: AgentRunDeps
     system_tasks: Mapping[str, SystemTask]
-    digest: DigestOptions
-    catalog: SkillCatalog
-    """The skills that jobs name."""
-    agents: AgentFolder
-    """The named agents that jobs name."""
-    is_priced: Callable[[str], bool]
-    """Whether the price of a model is known."""
     at_once: int
     """Largest number of runs at once. People have turn slots of their own, so jobs can't starve
     them.
     """
-
-
-class JobRunner:
-    """Begins, tracks and ends runs."""
-
-    def __init__(self, deps: RunnerDeps, *, outcomes: Outcomes, notifier: Notifier) -> None:
-        self._deps = deps
-        self._database = deps.database
-        self._lanes = deps.lanes
-        self._now = deps.now
-        self._gates = GateChecker(
-            database=deps.database,
-            digest=deps.digest,
-            environ=deps.environ,
-            limits=deps.script_limits,
-            now=deps.now,
-        )
-        self._outcomes = outcomes
-        self._run_deps = AgentRunDeps(
-            notifier=notifier,
-            catalog=deps.catalog,
-            agents=deps.agents,
-            is_priced=deps.is_priced,
-        )
-        self._tasks: dict[RunId, asyncio.Task[None]] = {}
-        self._conversations: dict[RunId, ConversationId] = {}
-        """Conversations of the turns that this process has started."""
-        self._running_count = 0
-        self._is_open = True
+    _tasks: dict[RunId, asyncio.Task[None]] = field(default_factory=dict, init=False)
+    _conversations: dict[RunId, ConversationId] = field(default_factory=dict, init=False)
+    """Conversations of the turns that this process has started."""
+    _running_count: int = field(default=0, init=False)
+    _is_open: bool = field(default=True, init=False)
 
     def close(self) -> None:
         """Begin no further run; the next start continues those that run."""
@@ -111,11 +80,11 @@ class JobRunner:
 
     def count_free_slots(self) -> int:
         """Return the number of further runs that may begin now."""
-        return self._deps.at_once - self._running_count if self._is_open else 0
+        return self.at_once - self._running_count if self._is_open else 0
 
     def is_answering(self) -> bool:
         """Return whether a turn runs or waits for its slot."""
-        return not self._lanes.is_idle()
+        return not self.lanes.is_idle()
 
     def is_idle(self) -> bool:
         """Return whether no script and no system task runs."""
@@ -123,7 +92,7 @@ class JobRunner:
 
     async def begin(self, runs: Sequence[Run]) -> None:
         """Begin runs in the background. Raises `StoreError`."""
-        now = self._now()
+        now = self.now()
 
         def work(
             connection: Connection,
@@ -141,11 +110,11 @@ class JobRunner:
                 if job and job.is_whole and run.is_whole:
                     rows += self._start(connection, job, run, started, now)
                 else:
-                    rows += self._outcomes.fail_damaged(connection, job, run, now)
+                    rows += self.outcomes.fail_damaged(connection, job, run, now)
             return rows, started
 
-        rows, started = await self._database.write("runs.begin", work)
-        self._deps.enqueue(rows)
+        rows, started = await self.database.write("runs.begin", work)
+        self.enqueue(rows)
         self._launch(started)
 
     async def recover(self) -> None:
@@ -153,8 +122,8 @@ class JobRunner:
 
         Raises `StoreError`.
         """
-        now = self._now()
-        running, outages = await self._database.read(
+        now = self.now()
+        running, outages = await self.database.read(
             lambda c: (job_runs.list_running(c), job_runs.count_outages(c))
         )
         lost = [run for run in running if run.id not in self._tasks]
@@ -172,11 +141,11 @@ class JobRunner:
                 if job and job.is_whole and run.is_whole:
                     rows += self._recover_run(connection, job, run, started, now)
                 else:
-                    rows += self._outcomes.fail_damaged(connection, job, run, now)
+                    rows += self.outcomes.fail_damaged(connection, job, run, now)
             return rows, started
 
-        rows, started = await self._database.write("runs.recover", work) if lost else ([], [])
-        self._deps.enqueue(rows)
+        rows, started = await self.database.write("runs.recover", work) if lost else ([], [])
+        self.enqueue(rows)
         self._launch(started)
         # A run that waits for its model would keep the others from beginning for a day.
         self._running_count = len(running) - outages
@@ -203,7 +172,7 @@ class JobRunner:
             return ()
         if job.kind == "message":
             made = Made(words=compose_message(job, run))
-            return self._outcomes.succeed(connection, job, run, made, now)
+            return self.outcomes.succeed(connection, job, run, made, now)
         if job.kind != "prompt" or _has_gate(job, run):
             started.append((run, job))
             return ()
@@ -218,13 +187,13 @@ class JobRunner:
         now: int,
     ) -> Sequence[OutboxRow]:
         try:
-            started.append(start_run(connection, job, run, self._run_deps, now))
+            started.append(start_run(connection, job, run, self.agent_runs, now))
         except JobLimitReached as refused:
             with speak_to(connection, job.person_id):
-                return self._outcomes.refuse(connection, job, run, refused.say(), now)
+                return self.outcomes.refuse(connection, job, run, refused.say(), now)
         except RunRefused as refused:
             with speak_to(connection, job.person_id):
-                return self._outcomes.fail_for_good(connection, job, run, refused.say(), now)
+                return self.outcomes.fail_for_good(connection, job, run, refused.say(), now)
         return ()
 
     def _recover_run(
@@ -241,17 +210,17 @@ class JobRunner:
         if job.kind == "script" or (has_gate and job.options.gate.startswith("script")):
             with speak_to(connection, job.person_id):
                 reason = job_results.INTERRUPTED_SCRIPT()
-            return self._outcomes.fail(connection, job, run, reason, now)
+            return self.outcomes.fail(connection, job, run, reason, now)
         if job.kind != "prompt" or has_gate:
             started.append((run, job))
             return ()
         if self._is_running(run.id):
             return ()
         try:
-            pending = resume_run(connection, job, run, self._run_deps, now)
+            pending = resume_run(connection, job, run, self.agent_runs, now)
         except RunRefused as refused:
             with speak_to(connection, job.person_id):
-                return self._outcomes.fail_for_good(connection, job, run, refused.say(), now)
+                return self.outcomes.fail_for_good(connection, job, run, refused.say(), now)
         if pending:
             started.append(pending)
             return ()
@@ -262,22 +231,22 @@ class JobRunner:
             return ()
         with speak_to(connection, job.person_id):
             reason = job_results.INTERRUPTED_TURN()
-        return self._outcomes.fail(connection, job, run, reason, now)
+        return self.outcomes.fail(connection, job, run, reason, now)
 
     def _is_running(self, run_id: RunId) -> bool:
         conversation_id = self._conversations.get(run_id)
-        return conversation_id is not None and self._lanes.is_running(conversation_id)
+        return conversation_id is not None and self.lanes.is_running(conversation_id)
 
     def _launch(self, started: Sequence[_Started]) -> None:
         for one in started:
             if isinstance(one, QueuedMessage):
                 assert one.job_turn  # noqa: S101 - it is the turn of a run
                 self._conversations[one.job_turn.run_id] = one.conversation.id
-                self._lanes.put(one)
+                self.lanes.put(one)
                 self._running_count += 1
             elif one[0].id not in self._tasks:
                 run, job = one
-                self._tasks[run.id] = self._deps.group.create_task(self._run_task(run, job))
+                self._tasks[run.id] = self.group.create_task(self._run_task(run, job))
                 self._running_count += 1
 
     async def _run_task(self, run: Run, job: Job) -> None:
@@ -293,29 +262,29 @@ class JobRunner:
             except Exception:  # the bulkhead: raised, it would crash the gateway at every start
                 _log.exception("unexpected error in run %d of job %d", run.id, job.id)
                 output, fault = "", job_results.UNEXPECTED()
-            now = self._now()
+            now = self.now()
             words = shorten_output(output)
             made = Made(words=words, whole="" if words == output.strip() else output)
 
             def work(connection: Connection) -> Sequence[OutboxRow]:
                 if fault:
-                    return self._outcomes.fail(connection, job, run, fault, now)
-                return self._outcomes.succeed(connection, job, run, made, now)
+                    return self.outcomes.fail(connection, job, run, fault, now)
+                return self.outcomes.succeed(connection, job, run, made, now)
 
-            rows = await self._database.retry_while_unavailable(
-                lambda: self._database.write("runs.end", work), f"job {job.id}"
+            rows = await self.database.retry_while_unavailable(
+                lambda: self.database.write("runs.end", work), f"job {job.id}"
             )
-            self._deps.enqueue(rows)
+            self.enqueue(rows)
         finally:
             del self._tasks[run.id]
-            self._outcomes.wakeup.set()
+            self.outcomes.wakeup.set()
 
     async def _find_language(self, job: Job) -> str | None:
         """Return the language of the person whose job this is, if they have set one."""
         if (person_id := job.person_id) is None:
             return None
-        person = await self._database.retry_while_unavailable(
-            lambda: self._database.read(lambda c: people.find(c, person_id=person_id)),
+        person = await self.database.retry_while_unavailable(
+            lambda: self.database.read(lambda c: people.find(c, person_id=person_id)),
             f"job {job.id}",
         )
         return person.language if person else None
@@ -323,27 +292,27 @@ class JobRunner:
     async def _pass_gate(self, run: Run, job: Job) -> None:
         """Check the gate of a run, and start its turn if the gate is open."""
         try:
-            outcome, fault = await self._gates.check(job)
+            outcome, fault = await self.gates.check(job)
         except Exception:  # the bulkhead, as in `_run_task`
             _log.exception("unexpected error in the gate of job %d", job.id)
             outcome, fault = GateOutcome(is_open=False), job_results.UNEXPECTED()
-        now = self._now()
+        now = self.now()
 
         def work(connection: Connection) -> tuple[Sequence[OutboxRow], list[_Started]]:
             started: list[_Started] = []
             if fault:
-                hidden = self._deps.secret_mask.hide(fault)
-                return self._outcomes.fail(connection, job, run, hidden, now), started
+                hidden = self.secret_mask.hide(fault)
+                return self.outcomes.fail(connection, job, run, hidden, now), started
             note_gate(connection, job, run, outcome, now)
             fresh = jobs.find(connection, job_id=job.id)
             if not outcome.is_open or fresh is None:
                 return (), started
             return self._start_turn(connection, fresh, run, started, now), started
 
-        rows, started = await self._database.retry_while_unavailable(
-            lambda: self._database.write("runs.gate", work), f"job {job.id}"
+        rows, started = await self.database.retry_while_unavailable(
+            lambda: self.database.write("runs.gate", work), f"job {job.id}"
         )
-        self._deps.enqueue(rows)
+        self.enqueue(rows)
         self._launch(started)
 
     async def _do(self, run: Run, job: Job) -> tuple[str, str]:
@@ -351,14 +320,14 @@ class JobRunner:
         if job.kind == "script":
             output = await run_script(
                 job.body,
-                self._deps.folder,
-                self._deps.environ,
-                self._deps.script_limits,
+                self.folder,
+                self.environ,
+                self.script_limits,
                 given=run.input,
             )
-            mask = self._deps.secret_mask
+            mask = self.secret_mask
             return mask.hide(output.text), mask.hide(output.fault)
-        work = self._deps.system_tasks.get(job.body)
+        work = self.system_tasks.get(job.body)
         if work is None:
             return "", job_results.NO_TASK(name=job.body)
         try:

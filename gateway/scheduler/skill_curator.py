@@ -107,24 +107,16 @@ def _look(
     return view, CuratorReport(count=len(view.own), has_folder=has_folder, steps=steps)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Curator:
     """Reviews the skills; notifies owners once of each broken one."""
 
-    def __init__(
-        self,
-        services: SkillServices,
-        notices: "Notices",
-        learning: "LearningSettings",
-        *,
-        enqueue: Callable[[Sequence[OutboxRow]], None],
-        now: Callable[[], int],
-    ) -> None:
-        """With `learning.proposals`, a model looks for what could be tidier afterwards."""
-        self._proposes = learning.proposals
-        self._services = services
-        self._notices = notices
-        self._enqueue = enqueue
-        self._now = now
+    services: SkillServices
+    notices: "Notices"
+    learning: "LearningSettings"
+    """With its `proposals`, a model looks for what could be tidier afterwards."""
+    enqueue: Callable[[Sequence[OutboxRow]], None]
+    now: Callable[[], int]
 
     async def work(self) -> str:
         """Review the skills and return a report.
@@ -132,15 +124,15 @@ class Curator:
         A snapshot comes before the first move. Raises `SkillBroken`, `StoreError`, and `OSError`
         if the snapshot or the usage file can't be written.
         """
-        now = self._now()
-        planned = await plan_round(self._services, now)
+        now = self.now()
+        planned = await plan_round(self.services, now)
         if any(step.kind == "archive" for step in planned.steps):
-            await asyncio.to_thread(take_snapshot, self._services.catalog.folder, now)
+            await asyncio.to_thread(take_snapshot, self.services.catalog.folder, now)
 
         def work(connection: Connection) -> tuple[CuratorReport, list[OutboxRow]]:
-            write_planned(connection, self._services.catalog.folder)
-            view, found = _look(connection, self._services, now)
-            if self._proposes:
+            write_planned(connection, self.services.catalog.folder)
+            view, found = _look(connection, self.services, now)
+            if self.learning.proposals:
                 enqueue_looks(connection, now=now)
             if not found.has_folder:
                 return found, []
@@ -153,11 +145,11 @@ class Curator:
             if not faults:
                 return done, []
             notice = partial(system_jobs.describe_broken, faults)
-            return done, self._notices.enqueue_for_owners(connection, notice, now)
+            return done, self.notices.enqueue_for_owners(connection, notice, now)
 
-        done, queued = await self._services.database.write("skills.curate", work)
-        self._enqueue(queued)
-        await self._services.usage.write()
+        done, queued = await self.services.database.write("skills.curate", work)
+        self.enqueue(queued)
+        await self.services.usage.write()
         return system_jobs.describe_round(done)
 
     def _archive(self, connection: Connection, found: CuratorReport, now: int) -> CuratorReport:
@@ -169,7 +161,7 @@ class Curator:
                 steps.append(step)
                 continue
             why = Origin(actor="curator", now=now, evidence=f"not used for {step.days} days")
-            folder = self._services.catalog.folder
+            folder = self.services.catalog.folder
             try:
                 kept = archive_skill(connection, folder, step.name, why)
             except SkillMissing:

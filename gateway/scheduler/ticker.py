@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 from typing import Protocol
@@ -69,6 +70,7 @@ class Runner(Protocol):
         """Continue running runs that no task works on. Raises `StoreError`."""
 
 
+@dataclass(slots=True, kw_only=True)
 class Scheduler:
     """The scheduler of a gateway.
 
@@ -77,32 +79,21 @@ class Scheduler:
     messages, and one trigger for each system job.
     """
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        runner: Runner,
-        outcomes: Outcomes,
-        enqueue: Callable[[Sequence[OutboxRow]], None],
-        triggers: Mapping[str, BaseTrigger],
-        now: Callable[[], int],
-    ) -> None:
-        """`triggers` are those of the system jobs, by the names of the jobs."""
-        self._database = database
-        self._runner = runner
-        self._outcomes = outcomes
-        self._enqueue = enqueue
-        self._now = now
-        self._wakeup = outcomes.wakeup
-        self._triggers = triggers
-        self._is_aligned = False
-        self._seen: tuple[int, float] | None = None
-        self._spared_until = 0.0
+    database: Database
+    runner: Runner
+    outcomes: Outcomes
+    enqueue: Callable[[Sequence[OutboxRow]], None]
+    triggers: Mapping[str, BaseTrigger]
+    """Those of the system jobs, by the names of the jobs."""
+    now: Callable[[], int]
+    _is_aligned: bool = field(default=False, init=False)
+    _seen: tuple[int, float] | None = field(default=None, init=False)
+    _spared_until: float = field(default=0.0, init=False)
 
     async def run(self) -> None:
         """Claim slots and begin runs, until cancelled. Raises `StoreDamaged`."""
         clock = AsyncIOScheduler(timezone=UTC)
-        for name, trigger in self._triggers.items():
+        for name, trigger in self.triggers.items():
             # A late trigger still fires, once: the slot's own late rule decides what it does.
             clock.add_job(
                 self.claim_system_job, trigger, [name], misfire_grace_time=None, coalesce=True
@@ -110,17 +101,17 @@ class Scheduler:
         clock.start()
         try:
             while True:
-                await self._database.retry_while_unavailable(
+                await self.database.retry_while_unavailable(
                     partial(self._run_once, clock), "the scheduler"
                 )
         finally:
             clock.shutdown(wait=False)
 
     async def _run_once(self, clock: AsyncIOScheduler) -> None:
-        self._wakeup.clear()
+        self.outcomes.wakeup.clear()
         self._is_aligned = self._is_aligned and not self._was_put_back()
         if not self._is_aligned:
-            await self._outcomes.prepare()
+            await self.outcomes.prepare()
             await self.align()
             self._is_aligned = True
         await self.look()
@@ -131,10 +122,10 @@ class Scheduler:
 
         If the store is unavailable, the loop claims them at its next look.
         """
-        now = self._now()
+        now = self.now()
 
         def work(connection: Connection) -> list[OutboxRow]:
-            known = self._outcomes.load_recipients(connection, now)
+            known = self.outcomes.load_recipients(connection, now)
             return [
                 row
                 for job in jobs.list_system(connection)
@@ -144,10 +135,10 @@ class Scheduler:
             ]
 
         try:
-            self._enqueue(await self._database.write("jobs.trigger", work))
+            self.enqueue(await self.database.write("jobs.trigger", work))
         except StoreError as error:
             _log.error("system job %s waits for the store: %s", name, error)
-        self._wakeup.set()
+        self.outcomes.wakeup.set()
 
     async def align(self) -> None:
         """Choose each job's next slot again, because the clock may have been put back.
@@ -155,14 +146,14 @@ class Scheduler:
         Due slots stay due. Retries and deferred messages wait no longer than such waits may
         last. Raises `StoreError`.
         """
-        now = self._now()
+        now = self.now()
 
         def work(connection: Connection) -> tuple[int, list[OutboxRow]]:
             moved = 0
             rows: list[OutboxRow] = []
             for job in waiting_jobs.list_waiting(connection, after=now):
                 if not job.is_whole:
-                    rows += self._outcomes.pause_damaged(connection, job, now)
+                    rows += self.outcomes.pause_damaged(connection, job, now)
                     continue
                 slot = _find_nearer(job, now)
                 if slot is None or slot == job.next_slot:
@@ -173,8 +164,8 @@ class Scheduler:
             deferred_messages.expedite(connection, after=now + LONGEST_QUIET, at=now)
             return moved, rows
 
-        moved, rows = await self._database.write("jobs.align", work)
-        self._enqueue(rows)
+        moved, rows = await self.database.write("jobs.align", work)
+        self.enqueue(rows)
         if moved:
             _log.warning(
                 "the next slot of %d jobs has changed because the clock was put back", moved
@@ -182,42 +173,42 @@ class Scheduler:
 
     async def look(self) -> None:
         """Claim due slots, begin waiting runs, release deferred messages. Raises `StoreError`."""
-        now = self._now()
+        now = self.now()
         while await self._take(now):
             continue
-        await self._runner.recover()
+        await self.runner.recover()
         while await self._begin():
             continue
         await self._release()
 
     async def _release(self) -> None:
         """Release the deferred messages that are due."""
-        now = self._now()
+        now = self.now()
         while (
-            await self._database.read(lambda c: deferred_messages.find_next_at(c) or now + 1) <= now
+            await self.database.read(lambda c: deferred_messages.find_next_at(c) or now + 1) <= now
         ):
-            self._enqueue(
-                await self._database.write("held.release", lambda c: self._outcomes.release(c, now))
+            self.enqueue(
+                await self.database.write("held.release", lambda c: self.outcomes.release(c, now))
             )
             await asyncio.sleep(0)  # many quiet hours end at the same moment
 
     async def _take(self, now: int) -> bool:
         """Claim the slots of a batch of due jobs; return True if there may be more."""
-        if (await self._database.read(waiting_jobs.find_next_at) or now + 1) > now:
+        if (await self.database.read(waiting_jobs.find_next_at) or now + 1) > now:
             return False
 
         batch, breath = self._find_pace()
 
         def work(connection: Connection) -> tuple[list[OutboxRow], int]:
-            known = self._outcomes.load_recipients(connection, now)
+            known = self.outcomes.load_recipients(connection, now)
             due = waiting_jobs.list_due(connection, now=now, limit=batch)
             rows: list[OutboxRow] = []
             for job in due:
                 rows += self._claim(known, job)
             return rows, len(due)
 
-        rows, count = await self._database.write("jobs.take", work)
-        self._enqueue(rows)
+        rows, count = await self.database.write("jobs.take", work)
+        self.enqueue(rows)
         is_more = count == batch
         await asyncio.sleep(breath if is_more else 0)
         return is_more
@@ -225,7 +216,7 @@ class Scheduler:
     def _find_pace(self) -> tuple[int, float]:
         """Return the batch size, and the pause after a batch in seconds."""
         ticks = time.monotonic()
-        if self._runner.is_answering():
+        if self.runner.is_answering():
             self._spared_until = ticks + _SPARED
         return (_SMALL_BATCH, _LONG_BREATH) if ticks < self._spared_until else (_BATCH, _BREATH)
 
@@ -238,11 +229,11 @@ class Scheduler:
         connection, now = known.connection, known.now
         waited = job.next_slot
         if not job.is_whole or waited is None:
-            return self._outcomes.pause_damaged(connection, job, now)
+            return self.outcomes.pause_damaged(connection, job, now)
         try:
             found = _plan(job.timing, job.zone, job.late, waited, now)
         except (ValueError, OverflowError) as error:
-            return self._outcomes.pause(connection, job, str(error), now)
+            return self.outcomes.pause(connection, job, str(error), now)
         slots = [(slot.name, slot.at) for slot in found.missed]
         missed = job_runs.skip(connection, job_id=job.id, slots=slots, now=now)
         rows = self._claim_slots(known, job, found.run, missed)
@@ -251,7 +242,7 @@ class Scheduler:
         jobs.await_slot(connection, job_id=job.id, slot=coming, is_over=is_over)
         waiting = jobs.find(connection, job_id=job.id) if missed and not found.run else None
         if waiting:
-            rows += self._outcomes.skip(connection, waiting, missed, now)
+            rows += self.outcomes.skip(connection, waiting, missed, now)
         return rows
 
     def _claim_slots(
@@ -270,7 +261,7 @@ class Scheduler:
                 if run and known.now - slot.at > GRACE:
                     late.append(run)
                 elif run:
-                    rows += self._outcomes.send_message(known, job, [*late, run])
+                    rows += self.outcomes.send_message(known, job, [*late, run])
                     late.clear()
             else:
                 taken = job_runs.claim(
@@ -284,32 +275,32 @@ class Scheduler:
                 is_fresh = taken is not None
             missed = 0 if is_fresh else missed
         if late:
-            rows += self._outcomes.send_message(known, job, late)
+            rows += self.outcomes.send_message(known, job, late)
         return rows
 
     async def _begin(self) -> bool:
         """Begin waiting runs, one for each job; return True if there may be more."""
-        free = min(self._runner.count_free_slots(), _BATCH)
+        free = min(self.runner.count_free_slots(), _BATCH)
         if free <= 0:
             return False
-        now = self._now()
+        now = self.now()
 
-        waiting = await self._database.read(lambda c: job_runs.list_waiting(c, now=now, limit=free))
+        waiting = await self.database.read(lambda c: job_runs.list_waiting(c, now=now, limit=free))
         first = {run.job_id: run for run in reversed(waiting)}
         if first:
-            await self._runner.begin(list(first.values()))
+            await self.runner.begin(list(first.values()))
         return len(first) < len(waiting) or len(waiting) == free
 
     async def _wait(self, clock: AsyncIOScheduler) -> None:
         """Sleep until the next moment in the database, a wakeup, or the heartbeat."""
-        coming = await self._database.read(_find_next)
-        if coming is None or self._runner.count_free_slots() <= 0:
+        coming = await self.database.read(_find_next)
+        if coming is None or self.runner.count_free_slots() <= 0:
             if clock.get_job(_ALARM):
                 clock.remove_job(_ALARM)
         else:
-            wait = timedelta(milliseconds=max(coming - self._now(), 0))
+            wait = timedelta(milliseconds=max(coming - self.now(), 0))
             clock.add_job(
-                self._wakeup.set,
+                self.outcomes.wakeup.set,
                 DateTrigger(datetime.now(UTC) + wait),
                 id=_ALARM,
                 replace_existing=True,
@@ -317,13 +308,13 @@ class Scheduler:
             )
         try:
             async with asyncio.timeout(HEARTBEAT):
-                await self._wakeup.wait()
+                await self.outcomes.wakeup.wait()
         except TimeoutError:
             pass
 
     def _was_put_back(self) -> bool:
         """Return whether the clock went back since the last call; call it once per look."""
-        now, ticks = self._now(), time.monotonic()
+        now, ticks = self.now(), time.monotonic()
         before, self._seen = self._seen, (now, ticks)
         if before is None:
             return False

@@ -16,7 +16,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent_core.ids import TurnId
 from agent_core.state.conversations import turns
@@ -111,29 +111,21 @@ def find_wait(crashes: int, first_wait: float = CRASH_WAIT) -> float:
     return first_wait * 2.0**excess if excess >= 0 and crashes < _MOST_CRASHES else 0.0
 
 
+@dataclass(slots=True, kw_only=True)
 class CrashBackoff:
     """Decides when the turns of an earlier process continue."""
 
-    def __init__(
-        self,
-        count_busy: Callable[[], int],
-        *,
-        draining: asyncio.Event,
-        changed: asyncio.Event,
-        first_wait: float,
-    ) -> None:
-        """`count_busy` counts the lanes with work, those included that wait here.
-
-        `changed` is set whenever a lane is done, and once they drain: waiting turns look again.
-        """
-        self._count_busy = count_busy
-        self._draining = draining
-        self._changed = changed
-        self._first_wait = first_wait
-        self._records: CrashRecords = {}
-        self._began = self._last_start = 0.0
-        self._waiting: list[TurnId] = []
-        """The least suspected first, because `recover` lists the turns so."""
+    count_busy: Callable[[], int]
+    """Counts the lanes with work, those included that wait here."""
+    draining: asyncio.Event
+    changed: asyncio.Event
+    """Set whenever a lane is done, and once they drain: waiting turns look again."""
+    first_wait: float
+    _records: CrashRecords = field(default_factory=dict, init=False)
+    _began: float = field(default=0.0, init=False)
+    _last_start: float = field(default=0.0, init=False)
+    _waiting: list[TurnId] = field(default_factory=list, init=False)
+    """The least suspected first, because `recover` lists the turns so."""
 
     def begin(self, records: CrashRecords) -> None:
         """Start to count the time of the process."""
@@ -149,30 +141,30 @@ class CrashBackoff:
         record = self._records[turn.id]
         if not record.is_suspect or record.is_abandoned:
             return
-        wait = find_wait(record.crashes, self._first_wait)
+        wait = find_wait(record.crashes, self.first_wait)
         _log.warning(
             "turn %d starts after all others, because of %d crashes", turn.id, record.crashes
         )
         self._waiting.append(turn.id)
         try:
-            while not self._draining.is_set():
+            while not self.draining.is_set():
                 left = self._find_left(wait) if self._waiting[0] == turn.id else None
                 if left is not None and left <= 0:
                     break
-                self._changed.clear()
+                self.changed.clear()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(left):
-                        await self._changed.wait()
+                        await self.changed.wait()
         finally:
             self._waiting.remove(turn.id)
             self._last_start = asyncio.get_running_loop().time()
-            self._changed.set()
+            self.changed.set()
 
     def _find_left(self, wait: float) -> float:
         """Return the seconds after which a turn may continue, unless others are done sooner."""
         now = asyncio.get_running_loop().time()
         earliest = self._began + max(wait, _FIRST_LOOK)
-        if self._count_busy() == len(self._waiting):
+        if self.count_busy() == len(self._waiting):
             return earliest - now
         latest = max(self._began + max(wait, _HEAD_START), self._last_start + _SPACING)
         return latest - now

@@ -166,20 +166,11 @@ def _end_status(connection: Connection, status: OutboxRow | None) -> list[Outbox
     return [outbox.finalize_live(connection, outbox_id=status.id, body="")] if status else []
 
 
+@dataclass(frozen=True, slots=True)
 class TurnFinalizer:
     """Writes the end of turns."""
 
-    def __init__(self, deps: TurnDeps) -> None:
-        self._database = deps.database
-        self._agent = deps.agent
-        self._dispatcher = deps.dispatcher
-        self._questions = deps.questions
-        self._outcomes = deps.outcomes
-        self._zone_of = deps.zone_of
-        self._now = deps.now
-        self._speech_due = deps.speech_due
-        self._review_rules = deps.review_rules
-        self._mail_due = deps.mail_due
+    deps: TurnDeps
 
     async def finalize(
         self,
@@ -194,28 +185,30 @@ class TurnFinalizer:
         because the answer is paid for and in memory only. Raises `StoreDamaged`, and `StaleTurn`
         if the turn can't begin as it is.
         """
-        now = self._now()
+        now = self.deps.now()
         work = partial(self._finalize, active=active, ended=(ended, tools), now=now)
 
         async def write() -> None:
             may_reserve = active.job_turn is None and not is_task(active.conversation.key)
-            slot = self._dispatcher.reserve(place) if place and may_reserve else None
+            slot = self.deps.dispatcher.reserve(place) if place and may_reserve else None
             try:
-                rows, session = await self._database.write("turns.settle", partial(work, slot=slot))
-                self._dispatcher.enqueue(rows, slot)
+                rows, session = await self.deps.database.write(
+                    "turns.settle", partial(work, slot=slot)
+                )
+                self.deps.dispatcher.enqueue(rows, slot)
             finally:
                 if slot:
                     slot.end()
             if session:
-                self._agent.cache_session(active, session)
+                self.deps.agent.cache_session(active, session)
             if active.job_turn:
-                self._outcomes.wakeup.set()
+                self.deps.outcomes.wakeup.set()
             if is_task(active.conversation.key):
-                self._mail_due.set()
-            if self._speech_due and active.person.spoken_answers != "off":
-                self._speech_due.set()
+                self.deps.mail_due.set()
+            if self.deps.speech_due and active.person.spoken_answers != "off":
+                self.deps.speech_due.set()
 
-        await self._database.retry_while_unavailable(write, f"the end of turn {active.id}")
+        await self.deps.database.retry_while_unavailable(write, f"the end of turn {active.id}")
 
     def _finalize(
         self,
@@ -233,31 +226,31 @@ class TurnFinalizer:
         if place is None:
             return [], None  # an earlier attempt was written although it seemed to fail
         person = active.person
-        reader = Reader(zone=self._zone_of(person), now=now, is_owner=person.is_owner)
+        reader = Reader(zone=self.deps.zone_of(person), now=now, is_owner=person.is_owner)
         ending = (end.ending, end.reason, end.detail)
         if not active.conversation.is_private:
             end = replace(end, detail="")  # others read along what the provider says to the owner
         text = describe_ending(end, tools, reader)
         is_answer = end.ending == "answered"
         notice = "" if is_answer else text
-        session = self._agent.finalize(
+        session = self.deps.agent.finalize(
             connection, active, ending=ending, notice=notice, now=now, is_fresh=is_fresh
         )
         _end_beside(connection, active, now)
         if not is_fresh:
             inbox.finish_turn(connection, turn_id=active.id)
         if is_task(active.conversation.key):  # its words go to the conversation that gave the task
-            return [*self._questions.end_of_turn(connection, active.id, now)], session
+            return [*self.deps.questions.end_of_turn(connection, active.id, now)], session
         if active.job_turn:
             text += note_interrupted(connection, active)
             result = _collect_result(connection, active, text)
-            rows = self._outcomes.end_turn(connection, active.job_turn, end, result, now)
-            return [*rows, *self._questions.end_of_turn(connection, active.id, now)], session
+            rows = self.deps.outcomes.end_turn(connection, active.job_turn, end, result, now)
+            return [*rows, *self.deps.questions.end_of_turn(connection, active.id, now)], session
         self._enqueue_tasks(connection, active, (place if is_answer else None, tools), now)
         reply = self.compose_reply(active, place)
         slot = slot if slot and slot.is_for(place) else None
-        adapter = self._dispatcher.adapters.get(reply.platform)
-        format_commands = partial(self._dispatcher.command_formatter.format_commands, adapter)
+        adapter = self.deps.dispatcher.adapters.get(reply.platform)
+        format_commands = partial(self.deps.dispatcher.command_formatter.format_commands, adapter)
         body = text if is_answer else format_commands(text)
         body += format_commands(note_cheap_model(connection, end, active, reader))
         body += f"\n\n{usage.LEFT_OUT()}" if active.window.has_left_out else ""
@@ -274,7 +267,7 @@ class TurnFinalizer:
         )
         rows = enqueue_reply(connection, reply, parts, now, target)
         rows += enqueue_files(connection, reply, adapter, now)
-        return [*rows, *self._questions.end_of_turn(connection, active.id, now)], session
+        return [*rows, *self.deps.questions.end_of_turn(connection, active.id, now)], session
 
     def _enqueue_tasks(
         self,
@@ -291,13 +284,13 @@ class TurnFinalizer:
             ended = EndedTurn(
                 id=active.id, person_id=active.person.id, said=active.evidence, tools=tools
             )
-            enqueue_due(connection, self._review_rules, ended, now)
-        if place and self._speech_due and active.person.spoken_answers != "off":
+            enqueue_due(connection, self.deps.review_rules, ended, now)
+        if place and self.deps.speech_due and active.person.spoken_answers != "off":
             enqueue_speech(connection, active, place, now)
 
     async def abandon(self, turn: Turn) -> None:
         """End a turn whose transcript is damaged, and the run of its job. Raises `StoreError`."""
-        now = self._now()
+        now = self.deps.now()
         reply = NewOutboxMessage(
             platform=turn.platform,
             chat=turn.chat,
@@ -314,20 +307,20 @@ class TurnFinalizer:
             skill_uses.end(connection, turn_id=turn.id, outcome="void", now=now)
             turns.mark_untrusted(connection, turn_id=turn.id)  # its messages can't be read to tell
             delegated_turns.stop_all(connection, turn_id=turn.id, now=now)
-            self._agent.note_end(connection, turn.id, turn.person_id, now)
+            self.deps.agent.note_end(connection, turn.id, turn.person_id, now)
             inbox.finish_turn(connection, turn_id=turn.id)
             if job_runs.find_of_turn(connection, turn_id=turn.id) is not None:
-                rows = [*self._outcomes.end_damaged_turn(connection, turn, now)]
+                rows = [*self.deps.outcomes.end_damaged_turn(connection, turn, now)]
             else:
                 target = ReplyTarget(shown=outbox.find_visible(connection, turn_id=turn.id))
                 with speak_to(connection, turn.person_id):
                     doubt = list_interrupted(connection, turn.id, {})
                     note = "\n\n".join(filter(None, (general.DAMAGED(), doubt)))
                 rows = enqueue_reply(connection, reply, (note,), now, target)
-            return [*rows, *self._questions.end_of_turn(connection, turn.id, now)]
+            return [*rows, *self.deps.questions.end_of_turn(connection, turn.id, now)]
 
-        self._dispatcher.enqueue(await self._database.write("turns.abandon", work))
-        self._outcomes.wakeup.set()
+        self.deps.dispatcher.enqueue(await self.deps.database.write("turns.abandon", work))
+        self.deps.outcomes.wakeup.set()
 
     async def discard_stale(self, pending: QueuedMessage) -> None:
         """Discard the queued turn of a job run that no longer exists or has finished.
@@ -344,8 +337,8 @@ class TurnFinalizer:
                 for inbox_id in pending.inbox_ids:
                     inbox.finish(connection, inbox_id=inbox_id, reason="its run no longer exists")
 
-        await self._database.write("turns.let_go", work)
-        self._outcomes.wakeup.set()
+        await self.deps.database.write("turns.let_go", work)
+        self.deps.outcomes.wakeup.set()
 
     def compose_reply(self, active: ActiveTurn, place: Place) -> NewOutboxMessage:
         """Make a turn's answer without its text; silent in its person's quiet hours."""
@@ -358,7 +351,7 @@ class TurnFinalizer:
             turn_id=active.id,
             answers=place.answers,
             is_silent=person.quiet_from is not None
-            and is_quiet(person, self._zone_of(person), self._now()),
+            and is_quiet(person, self.deps.zone_of(person), self.deps.now()),
         )
 
 

@@ -61,7 +61,7 @@ class Lanes:
         self._changed = asyncio.Event()
         """Set when a lane is done, and once they drain."""
         self._backoff = CrashBackoff(
-            self.__len__,
+            count_busy=self.__len__,
             draining=self._draining,
             changed=self._changed,
             first_wait=deps.crash_wait,

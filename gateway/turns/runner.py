@@ -43,11 +43,7 @@ class TurnRunner:
 
     def __init__(self, deps: TurnDeps) -> None:
         self._deps = deps
-        self._database = deps.database
-        self._agent = deps.agent
-        self._dispatcher = deps.dispatcher
         self._adapters = deps.dispatcher.adapters
-        self._now = deps.now
         self._finalizer = TurnFinalizer(deps)
 
     async def start(self, handle: TurnHandle) -> None:
@@ -61,25 +57,25 @@ class TurnRunner:
         """
         batch, newest = handle.batch, handle.batch[-1]
         is_retry = handle.phase is Phase.RETRYING
-        prepared = await self._agent.prepare(
+        prepared = await self._deps.agent.prepare(
             newest.conversation,
             newest.person,
             platform=newest.platform,
             room_id=newest.room_id,
             job_turn=newest.job_turn,
         )
-        now = self._now()
+        now = self._deps.now()
         zone = self._deps.zone_of(newest.person)
         handle.phase = Phase.DRAFTED
         request = "\n".join(pending.message.text for pending in batch)
-        news = (*prepared.news, *self._agent.suggest_skills(prepared, request))
+        news = (*prepared.news, *self._deps.agent.suggest_skills(prepared, request))
         if newest.job_turn is None:
-            news += await self._agent.recall_past(prepared, request)
+            news += await self._deps.agent.recall_past(prepared, request)
         said = tuple(
             conversion.said(pending, zone=zone, now=now, news=() if number else news)
             for number, pending in enumerate(batch)
         )
-        active = self._agent.create_turn(prepared, said, newest.job_turn)
+        active = self._deps.agent.create_turn(prepared, said, newest.job_turn)
         set_turn(active.id)
         inbox_ids = handle.inbox_ids()
 
@@ -121,11 +117,11 @@ class TurnRunner:
                 await self._fail(active, "off")
         elif is_abandoned:
             for message in await self._find_read(active, handle.place):
-                self._dispatcher.indicators.unmark(turn.platform, *message)
+                self._deps.dispatcher.indicators.unmark(turn.platform, *message)
             with use_language(active.person.language):
                 await self._fail(active, "crashed")
         else:
-            await self._database.write(
+            await self._deps.database.write(
                 "turns.attempt", lambda c: turns.count_attempt(c, turn_id=turn.id)
             )
             await self._run(active, shown, handle)
@@ -141,7 +137,7 @@ class TurnRunner:
             return False
         if handle.is_answered_in(place.platform, place.chat):
             return True
-        now = self._now()
+        now = self._deps.now()
 
         def work(connection: Connection) -> list[OutboxRow] | None:
             active.journal.ensure_begun(connection)
@@ -155,7 +151,7 @@ class TurnRunner:
             return [*rows, *self._deps.questions.move(connection, active.id, where, now)]
 
         try:
-            rows = await self._database.write("turns.move", work)
+            rows = await self._deps.database.write("turns.move", work)
         except StaleTurn:
             return False  # its messages are routed again, and answered where they were written
         if rows is None:
@@ -164,13 +160,13 @@ class TurnRunner:
         if handle.presenter:
             reply = self._finalizer.compose_reply(active, place)
             handle.presenter.move(self._adapters[place.platform], reply)
-        self._dispatcher.enqueue(rows)
+        self._deps.dispatcher.enqueue(rows)
         return True
 
     async def refuse(self, batch: Sequence[QueuedMessage], error: Exception) -> None:
         """Park messages that no turn can begin with, and report it. Raises `StoreError`."""
         place = conversion.place_of(batch)
-        now = self._now()
+        now = self._deps.now()
         newest = batch[-1]
         with use_language(newest.person.language, newest.message.sender.language):
             note = describe_refusal(error)
@@ -190,14 +186,14 @@ class TurnRunner:
                 return []  # the job reports the first of several failures only
             return [outbox.enqueue(connection, outgoing, now=now)]
 
-        self._dispatcher.enqueue(await self._database.write("turns.refuse", work))
+        self._deps.dispatcher.enqueue(await self._deps.database.write("turns.refuse", work))
 
     async def end_broken(self, active: ActiveTurn, error: Exception) -> bool:
         """End a turn after an unexpected error; False if it can't even be begun.
 
         Raises `StoreError` and `StaleTurn`.
         """
-        turn = await self._database.read(lambda c: turns.find(c, turn_id=active.id))
+        turn = await self._deps.database.read(lambda c: turns.find(c, turn_id=active.id))
         if turn is None and active.journal.cannot_begin:
             return False
         if turn and turn.state != "running":
@@ -217,7 +213,7 @@ class TurnRunner:
 
     def invalidate_conversations(self) -> None:
         """Read conversations afresh, because something besides a turn has changed them."""
-        self._agent.invalidate_conversations()
+        self._deps.agent.invalidate_conversations()
 
     async def _load(self, turn: Turn) -> tuple[ActiveTurn, Shown]:
         """Read a begun turn and the messages that show it. Raises `StoreError`."""
@@ -231,13 +227,13 @@ class TurnRunner:
                 ),
                 people.find(connection, person_id=turn.person_id),
                 find_shown(connection, turn.id),
-                find_job_turn(connection, turn.id, self._now()),
+                find_job_turn(connection, turn.id, self._deps.now()),
             )
 
-        conversation, person, shown, job_turn = await self._database.read(look)
+        conversation, person, shown, job_turn = await self._deps.database.read(look)
         if person is None:
             raise StoreDamaged(f"turn {turn.id} has no person")
-        return await self._agent.resume(turn, conversation, person, job_turn), shown
+        return await self._deps.agent.resume(turn, conversation, person, job_turn), shown
 
     async def _run(self, active: ActiveTurn, shown: Shown, handle: TurnHandle) -> None:
         """Run and finalize a turn in its person's language; see `_run_and_finalize`."""
@@ -268,7 +264,7 @@ class TurnRunner:
                 host.return_unclaimed(frozenset(active.journal.claimed))
             active, shown = await self._reload(active)
         if ended.ending == "suspended":
-            await self._database.write(
+            await self._deps.database.write(
                 "turns.suspend", lambda c: turns.uncount_attempt(c, turn_id=active.id)
             )
         else:
@@ -277,14 +273,14 @@ class TurnRunner:
 
     async def _reload(self, active: ActiveTurn) -> tuple[ActiveTurn, Shown]:
         """Read a turn again once the store can be read. Raises `StoreDamaged`."""
-        await asyncio.sleep(self._database.retry_pause)
+        await asyncio.sleep(self._deps.database.retry_pause)
 
         async def load() -> tuple[ActiveTurn, Shown]:
-            turn = await self._database.read(lambda c: turns.find(c, turn_id=active.id))
+            turn = await self._deps.database.read(lambda c: turns.find(c, turn_id=active.id))
             assert turn is not None  # noqa: S101 - no turn is ever deleted
             return await self._load(turn)
 
-        return await self._database.retry_while_unavailable(load, f"turn {active.id}")
+        return await self._deps.database.retry_while_unavailable(load, f"turn {active.id}")
 
     async def _play(
         self, active: ActiveTurn, shown: Shown, host: TurnHost, handle: TurnHandle
@@ -295,7 +291,7 @@ class TurnRunner:
             active.journal.interrupt()
             return ended, ()
         presenter = handle.presenter = Presenter(
-            self._dispatcher,
+            self._deps.dispatcher,
             self._adapters[handle.place.platform],
             self._finalizer.compose_reply(active, handle.place),
             shown=shown,
@@ -308,7 +304,7 @@ class TurnRunner:
             for message in await self._find_read(active, handle.place):
                 presenter.assume_seen(*message)
         try:
-            async with handle.stop.scope(), aclosing(self._agent.run(active, host)) as events:
+            async with handle.stop.scope(), aclosing(self._deps.agent.run(active, host)) as events:
                 async for event in events:
                     if presenter.is_steered:
                         await self._start_new_message(active, presenter, handle.place)
@@ -338,7 +334,7 @@ class TurnRunner:
 
         Their events stay in the inbox as long as the turn runs. Raises `StoreError`.
         """
-        rows = await self._database.read(lambda c: inbox.list_claimed(c, turn_id=active.id))
+        rows = await self._deps.database.read(lambda c: inbox.list_claimed(c, turn_id=active.id))
         adapter = self._adapters[place.platform]
         found = [(place.chat, place.answers)] if place.answers else []
         for row in rows:
@@ -357,7 +353,7 @@ class TurnRunner:
         text, was_draft = presenter.end_live_message()
         if not is_shown:
             return
-        now = self._now()
+        now = self._deps.now()
         reply = self._finalizer.compose_reply(active, place)
 
         def work(connection: Connection) -> list[OutboxRow]:
@@ -366,9 +362,9 @@ class TurnRunner:
             adapter = self._adapters[place.platform]
             return finalizer.end_live(connection, reply, text, adapter, now)
 
-        rows = await self._database.write("turns.steered", work)
+        rows = await self._deps.database.write("turns.steered", work)
         presenter.continue_below(rows)
-        self._dispatcher.enqueue(rows)
+        self._deps.dispatcher.enqueue(rows)
 
     async def _fail(self, active: ActiveTurn, reason: str, detail: str = "") -> None:
         """End a turn that does not continue. Raises `StoreDamaged`."""

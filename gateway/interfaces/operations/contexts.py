@@ -1,6 +1,7 @@
 """The services of operations: those of a running gateway, or of a home that is opened for one."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,22 +70,15 @@ class RunningContext:
         )
 
 
+@dataclass(frozen=True)
 class HomeContext:
     """The services of a home without a gateway; each is made when an operation uses it."""
 
-    actor = "house"
-
-    def __init__(
-        self,
-        home: Path,
-        database: "Database",
-        now: Callable[[], int],
-        load_settings: "Callable[[], Settings] | None",
-    ) -> None:
-        self.database = database
-        self.now = now
-        self._home = home
-        self._load_settings = load_settings
+    home: Path
+    database: "Database"
+    now: Callable[[], int]
+    load_settings: "Callable[[], Settings] | None"
+    actor: str = "house"
 
     def enqueue(self, _: "Sequence[OutboxRow]") -> None:
         """Leave the rows in the outbox: the next gateway delivers them."""
@@ -97,24 +91,24 @@ class HomeContext:
 
     @cached_property
     def _settings(self) -> "Settings | None":
-        return self._load_settings() if self._load_settings else None
+        return self.load_settings() if self.load_settings else None
 
     @cached_property
     def memory(self) -> "MemoryStore":
         """The memory store."""
-        folder = self._home / config.MEMORIES
+        folder = self.home / config.MEMORIES
         return memory.MemoryStore(self.database, folder, withdraw=memory.withdraw_fallen)
 
     @cached_property
     def exports(self) -> "DataExport":
         """Exports, which nothing is sent with."""
-        return people.DataExport(self.database, self._home, adapters={}, now=self.now)
+        return people.DataExport(self.database, self.home, adapters={}, now=self.now)
 
     @cached_property
     def erasing(self) -> "DataErase":
         """Erasure."""
         return people.DataErase(
-            self.database, self.memory, self._home, now=self.now, renew=self.forget_known
+            self.database, self.memory, self.home, now=self.now, renew=self.forget_known
         )
 
     @cached_property
@@ -124,7 +118,7 @@ class HomeContext:
         catalog = (
             skills.SkillCatalog(*found.skill_places)
             if found
-            else skills.SkillCatalog(self._home / config.SKILLS)
+            else skills.SkillCatalog(self.home / config.SKILLS)
         )
         rules = found.skills if found else config.SkillSettings()
         return scheduler.make_skill_services(catalog, rules, self.database)
@@ -163,7 +157,7 @@ class HomeContext:
         found = self._settings
         zone = find_zone_of(found)
         options = digest.DigestOptions(
-            home=self._home,
+            home=self.home,
             zone=zone,
             github_url="",
             github_token="",

@@ -8,7 +8,7 @@ import os
 import re
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,30 +70,23 @@ class Line:
 News = Shown | Gone | Typing | Complaint | Line
 
 
+@dataclass(slots=True)
 class ConsoleLink:
     """Speaks the console's protocol; see `adapters.console`."""
 
-    def __init__(
-        self,
-        socket: Path,
-        hear: Callable[[News], Awaitable[None]],
-        *,
-        shows_buttons: bool = False,
-        saves_to: Path | None = None,
-    ) -> None:
-        """`hear` receives all news in order; a message counts as shown when it returns.
-
-        Without `shows_buttons`, the choices of a question are a list in its text. `saves_to` is an
-        existing folder for files of answers; without it, they are named only.
-        """
-        self._saves_to = saves_to
-        self._files: dict[str, str] = {}
-        """What was said about the file of each message: a repeated one is saved once."""
-        self._socket = socket
-        self._hear = hear
-        self._shows_buttons = shows_buttons
-        self._writer: asyncio.StreamWriter | None = None
-        self._unstored: dict[str, tuple[dict[str, str], asyncio.Future[None]]] = {}
+    socket: Path
+    hear: Callable[[News], Awaitable[None]]
+    """Receives all news in order; a message counts as shown when it returns."""
+    shows_buttons: bool = False
+    """Without it, the choices of a question are a list in its text."""
+    saves_to: Path | None = None
+    """An existing folder for files of answers; without it, they are named only."""
+    _files: dict[str, str] = field(default_factory=dict, init=False)
+    """What was said about the file of each message: a repeated one is saved once."""
+    _writer: asyncio.StreamWriter | None = field(default=None, init=False)
+    _unstored: dict[str, tuple[dict[str, str], asyncio.Future[None]]] = field(
+        default_factory=dict, init=False
+    )
 
     async def say(self, text: str) -> None:
         """Send a message; return once the gateway has stored it.
@@ -122,23 +115,23 @@ class ConsoleLink:
         while True:
             try:
                 reader, writer = await asyncio.open_unix_connection(
-                    str(self._socket), limit=_LONGEST_LINE
+                    str(self.socket), limit=_LONGEST_LINE
                 )
             except OSError:
                 await asyncio.sleep(_PAUSE)
                 continue
             self._writer = writer
             try:
-                self._write({"type": "hello", "buttons": self._shows_buttons})
+                self._write({"type": "hello", "buttons": self.shows_buttons})
                 self._repeat()
-                await self._hear(Line(is_up=True))
+                await self.hear(Line(is_up=True))
                 await self._listen(reader)
             except OSError:
                 pass  # the connection broke; report it and reconnect
             finally:
                 self._writer = None
                 writer.close()
-            await self._hear(Line(is_up=False))
+            await self.hear(Line(is_up=False))
             await asyncio.sleep(_PAUSE)
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:
@@ -150,15 +143,15 @@ class ConsoleLink:
                     if stored and not stored.done():
                         stored.set_result(None)
                 case "typing":
-                    await self._hear(Typing())
+                    await self.hear(Typing())
                 case "error":
-                    await self._hear(Complaint(text=_clean(fields["text"])))
+                    await self.hear(Complaint(text=_clean(fields["text"])))
                     asyncio.get_running_loop().call_later(_PAUSE, self._repeat)
                 case "message" | "edit":
-                    await self._hear(self._read_shown(fields))
+                    await self.hear(self._read_shown(fields))
                     self._write({"type": "got", "key": fields["key"]})
                 case "delete":
-                    await self._hear(Gone(id=fields["id"]))
+                    await self.hear(Gone(id=fields["id"]))
                     self._write({"type": "got", "key": fields["key"]})
 
     def _read_shown(self, fields: dict[str, Any]) -> Shown:
@@ -172,10 +165,10 @@ class ConsoleLink:
     def _take_file(self, file: dict[str, str]) -> str:
         """Save a file where that was asked for; return the line about it."""
         name = _clean(file["name"])
-        if self._saves_to is None:
+        if self.saves_to is None:
             return FILE_ON_PAGE(name=name)
         try:
-            path = save_file(self._saves_to, name, base64.b64decode(file["data"]))
+            path = save_file(self.saves_to, name, base64.b64decode(file["data"]))
         except OSError as error:
             return FILE_NOT_SAVED(name=name, reason=error.strerror or str(error))
         return FILE_SAVED(name=name, path=path)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from agent_core.ids import PersonId
@@ -41,20 +41,15 @@ class _News:
     place: str
 
 
+@dataclass(slots=True)
 class EventGatherer:
     """Stores the events of everyone's active webhooks as deliveries, each exactly once."""
 
-    def __init__(
-        self,
-        database: Database,
-        is_admitted: Callable[[Connection, PersonId], bool],
-        now: Callable[[], int],
-    ) -> None:
-        """Nothing is stored for people who may not talk to the assistant any more."""
-        self._database = database
-        self._is_admitted = is_admitted
-        self._now = now
-        self._followers: dict[int, _Follower] = {}
+    database: Database
+    is_admitted: Callable[[Connection, PersonId], bool]
+    """Nothing is stored for people who may not talk to the assistant any more."""
+    now: Callable[[], int]
+    _followers: dict[int, _Follower] = field(default_factory=dict, init=False)
 
     async def gather(self) -> tuple[bool, list[Webhook]]:
         """Return whether there are active webhooks, and those with deliveries that are due.
@@ -62,9 +57,9 @@ class EventGatherer:
         Raises `StoreError`; the next call then starts from what is stored.
         """
         try:
-            active, news, due = await self._database.read(self._look)
+            active, news, due = await self.database.read(self._look)
             if news:
-                await self._database.write("webhooks.gather", lambda c: self._store(c, news))
+                await self.database.write("webhooks.gather", lambda c: self._store(c, news))
         except BaseException:
             self._followers.clear()
             raise
@@ -72,7 +67,7 @@ class EventGatherer:
         return active, [*fresh.values(), *(one for one in due if one.id not in fresh)]
 
     def _look(self, connection: Connection) -> tuple[bool, list[_News], list[Webhook]]:
-        now, active = self._now(), webhooks.list_active(connection)
+        now, active = self.now(), webhooks.list_active(connection)
         self._followers = {one.id: self._followers.get(one.id) or _follow(one) for one in active}
         news, due = [], []
         for webhook in active:
@@ -95,7 +90,7 @@ class EventGatherer:
         follower.unwanted += len(events) - len(wanted)
         if not wanted and follower.unwanted < _MOST_UNWANTED:
             return None
-        if not self._is_admitted(connection, webhook.person_id):
+        if not self.is_admitted(connection, webhook.person_id):
             del self._followers[webhook.id]
             return None
         assert follower.feed.cursor  # noqa: S101 - it has been read
@@ -103,7 +98,7 @@ class EventGatherer:
 
     def _store(self, connection: Connection, news: Sequence[_News]) -> None:
         for one in news:
-            if _store(connection, one, self._now()):
+            if _store(connection, one, self.now()):
                 follower = self._followers[one.webhook.id]
                 follower.place, follower.unwanted = one.place, 0
             else:

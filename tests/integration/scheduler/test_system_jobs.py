@@ -18,11 +18,13 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.memory.external_sync import Backlog
 from agent_core.tools import SecretMask
 from gateway.config import DATABASE
+from gateway.jobs.agent_runs import AgentRunDeps
 from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Outcomes
 from gateway.scheduler import system_jobs
-from gateway.scheduler.runner import JobRunner, RunnerDeps, SystemTask
+from gateway.scheduler.gates import GateChecker
+from gateway.scheduler.runner import JobRunner, SystemTask
 from gateway.texts.system_jobs import describe_sync
 from tests.emulators.honcho import HonchoEmulator
 from tests.integration.clock import Clock
@@ -211,31 +213,35 @@ async def alone(
     await database.write("test", leave)
     async with asyncio.TaskGroup() as group:
         notifier = Notifier({}, JobHistory(load_no_ids), zone_of=lambda person: "UTC")
-        deps = RunnerDeps(
+        outcomes = Outcomes(notifier, zone_of=lambda person: "UTC", wakeup=asyncio.Event())
+        limits = ScriptLimits(memory=10**9, file=10**6, processes=30)
+        digest = DigestOptions(
+            home=home, zone="UTC", github_url="", github_token="", allow_hosts=()
+        )
+        runner = JobRunner(
             group=group,
             database=database,
             lanes=harness.gateway.lanes,
+            outcomes=outcomes,
             enqueue=lambda rows: None,
             now=clock,
             folder=home,
             environ={},
-            script_limits=ScriptLimits(memory=10**9, file=10**6, processes=30),
+            script_limits=limits,
             secret_mask=SecretMask(),
-            system_tasks={system_jobs.BACKUP: work} if work else {},
-            digest=DigestOptions(
-                home=home, zone="UTC", github_url="", github_token="", allow_hosts=()
+            gates=GateChecker(
+                database=database, digest=digest, environ={}, limits=limits, now=clock
             ),
-            catalog=harness.gateway.scheduling.skills.catalog,
-            agents=AgentFolder(home),
-            is_priced=lambda model: True,
+            agent_runs=AgentRunDeps(
+                notifier=notifier,
+                catalog=harness.gateway.scheduling.skills.catalog,
+                agents=AgentFolder(home),
+                is_priced=lambda model: True,
+            ),
+            system_tasks={system_jobs.BACKUP: work} if work else {},
             at_once=1,
         )
-        outcomes = Outcomes(
-            notifier,
-            zone_of=lambda person: "UTC",
-            wakeup=asyncio.Event(),
-        )
-        await JobRunner(deps, outcomes=outcomes, notifier=notifier).recover()
+        await runner.recover()
     (run,) = await database.read(lambda c: job_runs.list_of_job(c, job_id=own.id, limit=9))
     await database.close()
     return run.state, run.reason
