@@ -82,6 +82,8 @@ class MenuEntry:
     is_transient: bool = False
     """Its reply only confirms: its sender alone sees it, also in the direct chat, where it may
     vanish."""
+    is_listed: bool = True
+    """False for a command that works for some people, so that no menu shows it."""
 
 
 @runtime_checkable

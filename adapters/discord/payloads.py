@@ -132,6 +132,7 @@ def make_menu(entries: Sequence[MenuEntry], *, is_for_users: bool) -> list[Json]
             "integration_types": [0, 1] if is_for_users else [0],
         }
         for entry in entries
+        if entry.is_listed
     ]
 
 

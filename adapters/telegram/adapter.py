@@ -179,6 +179,7 @@ class TelegramAdapter:
             [
                 MenuEntry(name=entry.name, description=entry.description[:_DESCRIPTION_LIMIT])
                 for entry in entries
+                if entry.is_listed
             ]
         )
 

@@ -31,7 +31,7 @@ from gateway.bootstrap.plugins import load_backend
 from gateway.bootstrap.routing import make_event_jobs, make_router
 from gateway.bootstrap.scheduling import list_deliveries, make_scheduling
 from gateway.bootstrap.toolboxes import build_toolboxes, make_client_calls, make_mcp_servers
-from gateway.commands import COMMANDS, HIDDEN
+from gateway.commands import make_menu
 from gateway.concurrency import FairSemaphore
 from gateway.config import Settings
 from gateway.jobs import JobHistory, Notifier, Outcomes
@@ -254,13 +254,11 @@ def _make_dispatcher(group: asyncio.TaskGroup, core: Core) -> tuple[Notifier, Ou
     adapters = core.platforms.adapters
     history = JobHistory(core.sessions.id_allocator)
     notifier = Notifier(adapters, history, zone_of=core.zone_of)
-    names = [spec.name for spec in (*COMMANDS, *HIDDEN)]
+    names = [entry.name for entry in make_menu()]
     dispatcher = OutboxDispatcher(
         group=group,
         database=core.database,
-        composer=Composer(
-            core.database, adapters, CommandFormatter([*names, "claim"]), core.secret_mask
-        ),
+        composer=Composer(core.database, adapters, CommandFormatter(names), core.secret_mask),
         reroute=notifier.reroute,
         now=core.now,
         timings=core.extensions.timings.delivery,

@@ -14,7 +14,7 @@ from agent_core.state.engine.database import Database
 from gateway.bootstrap import garbage_collection
 from gateway.bootstrap.platform_supervisor import Platforms
 from gateway.bootstrap.scheduling import Scheduling
-from gateway.commands import COMMANDS, make_menu
+from gateway.commands import make_menu
 from gateway.config import Settings
 from gateway.errors import Broken, StartError
 from gateway.inbound import InboundRouter
@@ -124,7 +124,7 @@ async def _recover(gateway: Gateway) -> None:
 
 
 def _start(group: asyncio.TaskGroup, gateway: Gateway, companions: Sequence[Companion]) -> None:
-    menu = make_menu(COMMANDS)
+    menu = make_menu()
     for name in gateway.platforms.adapters:
         group.create_task(gateway.platforms.keep(name, gateway.router.inlet(name)))
         group.create_task(gateway.platforms.show_menu(name, menu))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gateway.commands.catalog import COMMANDS as COMMANDS
     from gateway.commands.catalog import HIDDEN as HIDDEN
     from gateway.commands.catalog import bind as bind
+    from gateway.commands.catalog import make_menu as make_menu
     from gateway.commands.catalog import suggest_command as suggest_command
     from gateway.commands.context import ContextCommands as ContextCommands
     from gateway.commands.conversation import ConversationCommands as ConversationCommands
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from gateway.commands.registry import Call as Call
     from gateway.commands.registry import Reply as Reply
     from gateway.commands.registry import SlashCommand as SlashCommand
-    from gateway.commands.registry import make_menu as make_menu
     from gateway.commands.rooms import PrivateAnswers as PrivateAnswers
     from gateway.commands.rooms import RoomCommands as RoomCommands
     from gateway.commands.settings import ModelCommands as ModelCommands

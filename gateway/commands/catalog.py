@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from adapters.abilities import MenuEntry
 from agent_core.state.people.people import Person
 from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCommand
 from gateway.errors import find_nearest
@@ -76,6 +77,9 @@ HIDDEN: tuple[CommandSpec, ...] = (
 )
 """Commands that work, but appear in no list: platforms send them on their own."""
 
+_CLAIM = CommandSpec(name="claim", summary="Become the owner with a code")
+"""The router takes it, because its sender has no account yet."""
+
 _MAIN = ("new", "stop", "here", "status", "memory", "settings", "link")
 """The commands a newcomer needs; `/help all` lists the rest."""
 
@@ -93,6 +97,19 @@ def bind(
         raise ValueError(f"commands and handlers differ: {', '.join(sorted(unmatched))}")
     bound |= {name: make_private(bound[name]) for name, spec in specs.items() if spec.is_private}
     return tuple(SlashCommand(spec=spec, run=bound[name]) for name, spec in specs.items())
+
+
+def make_menu() -> list[MenuEntry]:
+    """Return every command for the platforms, which list those that are for everyone."""
+    return [
+        MenuEntry(
+            name=spec.name,
+            description=spec.summary,
+            is_transient=spec.is_transient,
+            is_listed=spec in COMMANDS and not spec.owner_only,
+        )
+        for spec in (*COMMANDS, *HIDDEN, _CLAIM)
+    ]
 
 
 def suggest_command(name: str, argument: str, person: Person) -> Reply:

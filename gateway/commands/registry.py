@@ -1,9 +1,8 @@
 """The contract of slash commands: what a handler receives, and what it returns."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from adapters.abilities import MenuEntry
 from adapters.messages import InboundMessage
 from agent_core.ids import InboxId, PersonId
 from agent_core.state.conversations.questions import Choice
@@ -136,12 +135,3 @@ class SlashCommand:
 
     spec: CommandSpec
     run: Handler
-
-
-def make_menu(specs: Iterable[CommandSpec]) -> list[MenuEntry]:
-    """Return the menu that platforms show to everyone."""
-    return [
-        MenuEntry(name=spec.name, description=spec.summary, is_transient=spec.is_transient)
-        for spec in specs
-        if not spec.owner_only
-    ]

@@ -16,6 +16,7 @@ from tests.journeys.accounts import SlackAccount, texts
 from tests.journeys.stage import PATIENCE, Harness, Stage, call, calls, facts, heard, results
 from tests.journeys.test_buttons import QUESTION
 from tests.journeys.test_indicators import Oven
+from tests.journeys.test_people import code_in
 from tests.journeys.test_room_platforms import make_room
 
 TALE = " ".join(f"word{number}" + "." * (number % 5 == 4) for number in range(40))
@@ -69,6 +70,18 @@ async def test_slacks_one_command_takes_all_commands_and_questions(
         )
         assert await answers_command(harness, anna, "wer bin ich?", room.id) == "echo: wer bin ich?"
         assert deployment.slack.texts(room.id) == []
+
+
+async def test_owners_and_others_come_in_by_the_command(deployment: Stage) -> None:
+    anna, ben = slack_of(deployment), slack_of(deployment, BEN)
+    async with deployment.open(allow="") as harness:
+        claim = f"claim {harness.gateway.claim_code}"
+        async with asyncio.timeout(PATIENCE):  # the menu is unknown until then
+            while "now the owner" not in await answers_command(harness, anna, claim):
+                pass
+        code = code_in(await harness.hears(ben, "hello"))
+        await harness.takes(anna.commands(f"approve {code}"))
+        assert await harness.hears(ben, "hello") == "echo: hello"
 
 
 async def test_a_reply_that_only_confirms_is_ephemeral_in_the_direct_chat_too(

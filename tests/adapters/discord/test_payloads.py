@@ -74,8 +74,10 @@ def test_menus_are_compared_in_any_form() -> None:
     entries = [
         MenuEntry(name="stop", description="Stop it"),
         MenuEntry(name="help", description="H" * 150),
+        MenuEntry(name="claim", description="For owners", is_listed=False),
     ]
     made = make_menu(entries, is_for_users=True)
+    assert len(made) == 2
     assert len(made[1]["description"]) == 100
     assert made[0]["contexts"] == [0, 1, 2]
     reported = [

@@ -117,6 +117,7 @@ async def test_the_menu_is_published(api: TelegramEmulator) -> None:
         assert isinstance(rig.adapter, CanShowMenu)
         await rig.adapter.show_menu(
             [
+                MenuEntry(name="claim", description="For owners", is_listed=False),
                 MenuEntry(name="new", description="Begin afresh"),
                 MenuEntry(name="long", description="x" * 300),
             ]
