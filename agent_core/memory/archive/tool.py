@@ -1,7 +1,7 @@
 """The `archive` tool: unlimited notes that the model looks up on demand."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import ArchiveId, PersonId
@@ -20,7 +20,7 @@ from agent_core.memory.archive.entries import (
 from agent_core.memory.archive.search import Found, Hit, search_archive
 from agent_core.memory.archive.writes import UNKNOWN, AppliedChange
 from agent_core.memory.recall import Query, excerpt, find_match, read_moment, read_query
-from agent_core.memory.tool.tool import EVIDENCE_LIMIT
+from agent_core.memory.tool.tool import trace_call
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, evidence
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
@@ -307,14 +307,8 @@ def _plan(action: str, asked: _Arguments, person_id: PersonId) -> _Work:
 
 def _trace(connection: Connection, context: ToolContext) -> Origin:
     """Build the ledger origin of a change."""
-    return Origin(
-        actor=f"turn:{context.turn_id}",
-        now=context.now,
-        evidence=context.evidence[:EVIDENCE_LIMIT],
-        call_key=f"{context.turn_id}:{context.call_id}",
-        sources=context.sources,
-        message_ids=evidence.list_said(connection, turn_id=context.turn_id),
-    )
+    said = evidence.list_said(connection, turn_id=context.turn_id)
+    return replace(trace_call(context), message_ids=said)
 
 
 def _search(connection: Connection, person_id: PersonId, asked: _Arguments, zone: str) -> str:

@@ -1,14 +1,14 @@
 """The `propose_identity` tool: changes of SOUL.md that an owner must approve."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import Text
 from agent_core.memory.approval import PATIENCE, Approval, show_difference
 from agent_core.memory.files import FileText, find_flaw, hash_text
 from agent_core.memory.soul.soul import SoulFile
-from agent_core.memory.tool.tool import EVIDENCE_LIMIT
-from agent_core.state.memory.ledger import Origin
+from agent_core.memory.tool.tool import EVIDENCE_LIMIT, trace_call
 from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, find_secret, make_schema
 from agent_core.transcript import ToolSpec
 
@@ -63,13 +63,8 @@ class ProposeSoulTool:
         if why:
             return _refuse(why)
         approver = await self._approval.find_approver(context)
-        origin = Origin(
-            actor=f"turn:{context.turn_id}",
-            now=context.now,
-            evidence=f"approved by {approver}; proposed on: {context.evidence}"[:EVIDENCE_LIMIT],
-            call_key=call_key,
-            sources=context.sources,
-        )
+        evidence = f"approved by {approver}; proposed on: {context.evidence}"[:EVIDENCE_LIMIT]
+        origin = replace(trace_call(context), evidence=evidence)
         if not await self._identity.change(base, text, origin):
             return _refuse("someone else changed it meanwhile; read it and propose again")
         return _DONE

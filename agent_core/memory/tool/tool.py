@@ -25,6 +25,18 @@ from agent_core.transcript import ToolSpec
 EVIDENCE_LIMIT = 2_000
 """Characters of evidence that a ledger row keeps: a message, or both times of a lesson."""
 
+
+def trace_call(context: ToolContext) -> Origin:
+    """Return the ledger origin of what a tool call changes."""
+    return Origin(
+        actor=f"turn:{context.turn_id}",
+        now=context.now,
+        evidence=context.evidence[:EVIDENCE_LIMIT],
+        call_key=f"{context.turn_id}:{context.call_id}",
+        sources=context.sources,
+    )
+
+
 _STRING = {"type": "string"}
 _ACTIONS = ["add", "replace", "remove", "rewrite", "batch"]
 
@@ -172,14 +184,9 @@ class MemoryTool:
                 f"Refused: the text contains what looks like {secret}. Don't store secrets: say"
                 " so, and suggest changing it if others could have read it."
             )
-        origin = Origin(
-            actor=f"turn:{context.turn_id}",
-            now=context.now,
-            evidence=context.evidence[:EVIDENCE_LIMIT],
-            call_key=f"{context.turn_id}:{context.call_id}",
-            sources=context.sources,
+        return _Attempt(
+            wanted=wanted, memory_owner=memory_owner, context=context, origin=trace_call(context)
         )
-        return _Attempt(wanted=wanted, memory_owner=memory_owner, context=context, origin=origin)
 
     async def _change_own(self, attempt: _Attempt) -> ToolResult:
         memory_owner, wanted = attempt.memory_owner, attempt.wanted

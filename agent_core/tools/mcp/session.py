@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
@@ -160,39 +160,35 @@ class ClientSession:
         async def note(progress: float, total: float | None, message: str | None) -> None:
             running.note(progress, total, message)
 
-        try:
-            with self._calls.hold(running):
-                result = await self._client.call_tool(
+        async def ask() -> CallOutcome:
+            return read_result(
+                await self._client.call_tool(
                     tool,
                     dict(arguments),
                     read_timeout_seconds=_LONGEST_CALL,
                     progress_callback=note,
                 )
-        except MCPError as error:
-            if error.code in _LOST:
-                raise McpUnavailable(f"gave no answer: {_shorten(error)}") from error
-            return CallOutcome(text=_shorten(error), is_error=True)
-        except ValidationError as error:
-            raise McpUnavailable("gave an answer that is not MCP") from error
-        return self._hide(read_result(result))
+            )
+
+        return await self._finish(running, ask())
 
     async def get(
         self, kind: str, name: str, values: Mapping[str, str], running: RunningCall
     ) -> CallOutcome:
         """Get a resource or a prompt, or the list of them; an error is an outcome."""
+        return await self._finish(running, get_offer(self._client, kind, name, values))
+
+    async def _finish(self, running: RunningCall, asking: Awaitable[CallOutcome]) -> CallOutcome:
+        """Wait for an outcome, and mask the tokens with which Talaria signed in."""
         try:
             with self._calls.hold(running):
-                outcome = await get_offer(self._client, kind, name, values)
+                outcome = await asking
         except MCPError as error:
             if error.code in _LOST:
                 raise McpUnavailable(f"gave no answer: {_shorten(error)}") from error
             return CallOutcome(text=_shorten(error), is_error=True)
         except ValidationError as error:
             raise McpUnavailable("gave an answer that is not MCP") from error
-        return self._hide(outcome)
-
-    def _hide(self, outcome: CallOutcome) -> CallOutcome:
-        """Mask the tokens with which Talaria signed in."""
         if self._auth is None:
             return outcome
         return replace(outcome, text=self._auth.hide(outcome.text))

@@ -15,7 +15,7 @@ from agent_core.tools.contract import CallTool, Declaration, Effect, ToolContext
 from agent_core.tools.policy import Action, list_input_actions
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.workspace.code import program
-from agent_core.tools.workspace.code.frames import CodeCall, CodeEnd, CodeOutput, FrameReader
+from agent_core.tools.workspace.code.frames import CodeCall, CodeOutput, FrameReader
 from agent_core.tools.workspace.output import (
     describe_binary,
     describe_refusals,
@@ -165,10 +165,7 @@ class _Run:
                     result = await self._call(frame, clock)
                     await self._write({"text": result.text, "is_error": result.is_error})
                 else:
-                    self._end(frame)
-
-    def _end(self, frame: CodeEnd) -> None:
-        self._status = frame.status
+                    self._status = frame.status
 
     async def _call(self, frame: CodeCall, clock: Timeout) -> ToolResult:
         """Run a call of the code; meanwhile its clock stands still, and others may write."""
