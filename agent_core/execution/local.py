@@ -16,7 +16,7 @@ from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution.contract import Command, Exit, Limit
 from agent_core.execution.folders import FolderBackend, shorten
 from agent_core.execution.network import HeldNetwork, NetworkSession, SandboxNetwork
-from agent_core.execution.running import RunningCommands, send
+from agent_core.execution.running import RunningCommands, drain, send
 from agent_core.execution.sandbox import SandboxLimits, prepare
 from agent_core.execution.subprocesses.process_tree import end_abandoned, list_below, measure
 from agent_core.execution.subprocesses.spawning import finish, spawn
@@ -239,13 +239,10 @@ def _signal_first(child: Child) -> bool:
 
 
 async def _end(child: Child, read: Callable[[], Awaitable[bytes]]) -> bool:
-    """Kill a command, read what is left of its output, and wait; return whether it has ended.
-
-    asyncio does not notice the end of a process while its pipe is full.
-    """
+    """Kill a command, read what is left of its output, and wait; return whether it has ended."""
     try:
         async with asyncio.timeout(_REAP_SECONDS):
-            await asyncio.gather(_kill_first(child), _drain(read), child.wait())
+            await asyncio.gather(_kill_first(child), drain(read), child.wait())
     except TimeoutError:
         with suppress(ProcessLookupError):
             child.kill()
@@ -264,11 +261,6 @@ async def _kill_first(child: Child) -> None:
 async def _abandon(child: Child) -> None:
     assert child.stdout is not None  # noqa: S101 - it is a pipe
     await finish(_end(child, partial(child.stdout.read, _PIECE)))
-
-
-async def _drain(read: Callable[[], Awaitable[bytes]]) -> None:
-    while await read():
-        pass
 
 
 def _describe(output: bytes) -> str:

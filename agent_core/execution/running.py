@@ -1,7 +1,7 @@
 """Run a command to its end, within limits of time and output; the same for every backend."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, Protocol
@@ -118,6 +118,12 @@ async def send(stdin: Input, data: bytes) -> None:
         await stdin.drain()
     except ConnectionError as error:
         raise WorkspaceError("the command reads no more input") from error
+
+
+async def drain(read: Callable[[], Awaitable[bytes]]) -> None:
+    """Read what is left: asyncio does not notice the end of a process while its pipe is full."""
+    while await read():
+        pass
 
 
 async def _read(process: Process, output: bytearray, most: int) -> bool:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from agent_core.errors import BackendCrowded, BackendUnavailable, WorkspaceError
 from agent_core.execution.contract import Exit, Limit
-from agent_core.execution.running import Input, send
+from agent_core.execution.running import Input, drain, send
 from agent_core.execution.subprocesses.spawning import spawn
 from agent_core.execution.supervision import MARK, make_input
 
@@ -193,14 +193,10 @@ class SupervisedProcess:
     async def _end_within(self, seconds: float) -> bool:
         try:
             async with asyncio.timeout(seconds):
-                await asyncio.gather(self._drain(), self._child.wait())
+                await asyncio.gather(drain(self.read), self._child.wait())
         except TimeoutError:
             return False
         return True
-
-    async def _drain(self) -> None:
-        while await self.read():
-            pass
 
     async def _listen(self) -> None:
         """Read the output of the supervisor and of its client, until both have ended."""

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from agent_core.errors import BackendUnavailable
 from agent_core.execution.contract import Exit, Limit
 from agent_core.execution.reaped.reapers import ReaperPipes
-from agent_core.execution.running import send
+from agent_core.execution.running import drain, send
 from agent_core.execution.servers import open_pipe
 from agent_core.execution.subprocesses.spawning import complete_start
 
@@ -76,7 +76,7 @@ class ReapedProcess:
         self._cut()
         try:
             async with asyncio.timeout(_REAP_SECONDS):
-                await asyncio.gather(self._drain(), asyncio.shield(self._listening))
+                await asyncio.gather(drain(self.read), asyncio.shield(self._listening))
         except TimeoutError:
             self._listening.cancel()
             _log.error("a command can't be killed; its reaper is process %d", self._reaper)
@@ -93,10 +93,6 @@ class ReapedProcess:
         if self._stdin:
             self._stdin.close()
         self.on_end()
-
-    async def _drain(self) -> None:
-        while await self.read():
-            pass
 
     async def _listen(self) -> None:
         """Read what the reaper reports, until it has ended."""

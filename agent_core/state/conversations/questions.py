@@ -40,8 +40,8 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewQuestion:
-    """A question to store. `place` is (platform, chat); times are milliseconds.
+class QuestionContent:
+    """What a question asks, and whom. Times are milliseconds.
 
     `secret` is part of the keys of the question's buttons, so that nobody can forge them.
     """
@@ -51,7 +51,6 @@ class NewQuestion:
     text: str
     choices: tuple[Choice, ...]
     secret: str
-    place: tuple[str, str]
     expires_at: int
     turn_id: TurnId | None = None
     call_id: CallId | None = None
@@ -59,23 +58,21 @@ class NewQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class NewQuestion(QuestionContent):
+    """A question to store. `place` is (platform, chat)."""
+
+    place: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question(QuestionContent):
     """A stored question and its state. `answer` is the key of a choice, or a reason's words."""
 
     id: QuestionId
-    person_id: PersonId
-    turn_id: TurnId | None
-    call_id: CallId | None
-    kind: Kind
-    text: str
-    choices: tuple[Choice, ...]
-    payload: str
-    secret: str
     platform: str
     chat: str
     state: QuestionState
     answer: str | None
-    expires_at: int
 
 
 _ROW = (
