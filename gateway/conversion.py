@@ -195,11 +195,6 @@ def name_program(address: Address, person: Person) -> str:
     return f"program:{address.chat_id}:{person.id}"
 
 
-def is_direct(key: str) -> bool:
-    """Return whether a key is that of a person's direct conversation, with any agent."""
-    return sessions.is_direct(key)
-
-
 def name_shared(platform: str, address: Address) -> str:
     """Return the key of the conversation that everybody in a room or thread shares."""
     return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:all"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from gateway.config.backups import BackupSettings as BackupSettings
     from gateway.config.backups import list_left_out as list_left_out
     from gateway.config.backups import make_bucket as make_bucket
     from gateway.config.backups import make_lock as make_lock

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from gateway.outbound.channel import ReservedSlot as ReservedSlot
     from gateway.outbound.dispatcher import DeliveryTimings as DeliveryTimings
     from gateway.outbound.dispatcher import OutboxDispatcher as OutboxDispatcher
-    from gateway.outbound.event_feed import Cursor as Cursor
-    from gateway.outbound.event_feed import Event as Event
     from gateway.outbound.event_feed import EventFeed as EventFeed
     from gateway.outbound.event_feed import find_now as find_now
     from gateway.outbound.event_feed import read_cursor as read_cursor

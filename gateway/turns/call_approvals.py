@@ -38,18 +38,19 @@ class Bound:
     is_tainted: bool
     is_for_owner: bool
 
-    def dump(self) -> str:
-        """Encode as JSON text."""
-        fields = {
-            "digest": self.digest,
-            "tool": self.tool,
-            "person": self.person_id,
-            "session": self.session_id,
-            "shapes": self.shapes,
-            "tainted": self.is_tainted,
-            FOR_OWNER: self.is_for_owner,
-        }
-        return json.dumps(fields, ensure_ascii=False)
+
+def _dump_bound(request: ApprovalRequest) -> str:
+    """Encode what a question about a request is bound to."""
+    fields = {
+        "digest": request.digest,
+        "tool": request.tool,
+        "person": request.person_id,
+        "session": request.session_id,
+        "shapes": request.shapes,
+        "tainted": request.is_tainted,
+        FOR_OWNER: request.is_for_owner,
+    }
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def load_bound(question: Question) -> Bound | None:
@@ -65,19 +66,6 @@ def load_bound(question: Question) -> Bound | None:
         shapes=tuple(fields["shapes"]),
         is_tainted=fields["tainted"],
         is_for_owner=fields[FOR_OWNER],
-    )
-
-
-def bind(request: ApprovalRequest) -> Bound:
-    """Return what a question about a request is bound to."""
-    return Bound(
-        digest=request.digest,
-        tool=request.tool,
-        person_id=request.person_id,
-        session_id=request.session_id,
-        shapes=request.shapes,
-        is_tainted=request.is_tainted,
-        is_for_owner=request.is_for_owner,
     )
 
 
@@ -100,7 +88,7 @@ def make_call_question(
             expires_at=expires_at,
             turn_id=request.turn_id,
             call_id=request.call_id,
-            payload=bind(request).dump(),
+            payload=_dump_bound(request),
         )
 
 
@@ -181,16 +169,16 @@ def _allow(connection: Connection, bound: Bound, key: str, person: Person, now: 
 
 
 def record_decision(
-    connection: Connection, bound: Bound, decision: str, actor: str, now: int
+    connection: Connection, call: Bound | ApprovalRequest, decision: str, actor: str, now: int
 ) -> None:
     """Record a decision about a call in the audit; `actor` is the one who made it."""
     audit.record(
         connection,
         AuditEntry(
-            person_id=bound.person_id,
+            person_id=call.person_id,
             actor=actor,
             action=f"approval.{decision}",
-            detail=json.dumps([bound.tool, bound.digest, *bound.shapes], ensure_ascii=False),
+            detail=json.dumps([call.tool, call.digest, *call.shapes], ensure_ascii=False),
             created_at=now,
         ),
     )

@@ -88,6 +88,18 @@ class ReplyTarget:
     buttons: tuple[Choice, ...] = ()
 
 
+def open_reply(turn: Turn) -> NewOutboxMessage:
+    """Return an empty message in the place of a turn."""
+    return NewOutboxMessage(
+        platform=turn.platform,
+        chat=turn.chat,
+        body="",
+        person_id=turn.person_id,
+        turn_id=turn.id,
+        answers=turn.answers,
+    )
+
+
 def enqueue_reply(
     connection: Connection,
     reply: NewOutboxMessage,
@@ -291,14 +303,7 @@ class TurnFinalizer:
     async def abandon(self, turn: Turn) -> None:
         """End a turn whose transcript is damaged, and the run of its job. Raises `StoreError`."""
         now = self.deps.now()
-        reply = NewOutboxMessage(
-            platform=turn.platform,
-            chat=turn.chat,
-            body="",
-            person_id=turn.person_id,
-            turn_id=turn.id,
-            answers=turn.answers,
-        )
+        reply = open_reply(turn)
 
         def work(connection: Connection) -> list[OutboxRow]:
             turns.end(

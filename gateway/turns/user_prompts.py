@@ -37,7 +37,6 @@ from gateway.turns import finalizer
 from gateway.turns.call_approvals import (
     ALLOWED,
     WHY,
-    bind,
     load_bound,
     make_call_question,
     name_reason,
@@ -126,7 +125,7 @@ class UserPrompts:
         if not isinstance(answer, Choice):
             await self.database.write(
                 "approvals.none",
-                lambda c: record_decision(c, bind(request), answer, "talaria", self.now()),
+                lambda c: record_decision(c, request, answer, "talaria", self.now()),
             )
             return Decision(refusal=answer)
         if answer.key in ALLOWED:
@@ -233,14 +232,7 @@ class UserPrompts:
         adapter = self.dispatcher.adapters.get(turn.platform)
         if adapter is None:
             return []
-        reply = NewOutboxMessage(
-            platform=turn.platform,
-            chat=turn.chat,
-            body="",
-            person_id=turn.person_id,
-            turn_id=turn.id,
-            answers=turn.answers,
-        )
+        reply = finalizer.open_reply(turn)
         is_shown = was_draft or outbox.find_live(connection, turn_id=turn.id) is not None
         return finalizer.end_live(connection, reply, text if is_shown else "", adapter, now)
 

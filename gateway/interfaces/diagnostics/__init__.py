@@ -6,7 +6,6 @@ from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
     from gateway.interfaces.diagnostics.finding import Finding as Finding
-    from gateway.interfaces.diagnostics.finding import make_finding as make_finding
     from gateway.interfaces.diagnostics.offline import examine as examine
     from gateway.interfaces.diagnostics.report import Report as Report
     from gateway.interfaces.diagnostics.runtime import examine_python as examine_python

@@ -12,10 +12,7 @@ if TYPE_CHECKING:
     from gateway.interfaces.operations.agent_parts import load_platforms as load_platforms
     from gateway.interfaces.operations.agent_parts import make_prompt_cache as make_prompt_cache
     from gateway.interfaces.operations.approvals import APPROVAL_OPERATIONS as APPROVAL_OPERATIONS
-    from gateway.interfaces.operations.client import NoGateway as NoGateway
     from gateway.interfaces.operations.client import ask as ask
-    from gateway.interfaces.operations.client import ask_as_client as ask_as_client
-    from gateway.interfaces.operations.client import fetch_health as fetch_health
     from gateway.interfaces.operations.client import is_served as is_served
     from gateway.interfaces.operations.client import perform as perform
     from gateway.interfaces.operations.client import require_database as require_database

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from gateway.outbound.webhooks.dispatcher import Tell as Tell
     from gateway.outbound.webhooks.dispatcher import WebhookDeps as WebhookDeps
     from gateway.outbound.webhooks.dispatcher import WebhookDispatcher as WebhookDispatcher
     from gateway.outbound.webhooks.dispatcher import WebhookTimings as WebhookTimings

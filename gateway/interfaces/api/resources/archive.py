@@ -1,6 +1,5 @@
 """The notes of the archive."""
 
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -36,7 +35,7 @@ def add_archive(router: APIRouter, gateway: Gateway) -> None:
 
         def work(connection: Connection) -> list[ArchiveEntry]:
             if asked.asked:
-                found = search_archive(connection, within, asked, _clock)
+                found = search_archive(connection, within, asked, lambda at: local_time(at, "UTC"))
                 return [hit.entry for hit in found.hits[offset : offset + limit]]
             ids = archive.list_holders(connection, within=within, limit=limit, offset=offset)
             return archive.list_entries(connection, person_id=client.person_id, archive_ids=ids)
@@ -56,7 +55,3 @@ def add_archive(router: APIRouter, gateway: Gateway) -> None:
         if found is None:
             raise make_missing()
         return show(models.ArchiveModel, found)
-
-
-def _clock(moment: int) -> datetime:
-    return local_time(moment, "UTC")

@@ -1,7 +1,7 @@
 """Changes to the jobs of a person: create, edit, run, pause, resume and delete."""
 
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
@@ -65,7 +65,10 @@ def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
     @router.post("/jobs", summary="Create a job", status_code=201)
     async def create(asked: NewJob, client: Manager, key: Key = "") -> models.JobDetail:
         person = await database.read(lambda c: find_person(c, client.person_id))
-        wish = _list_given(asked) | {"person": person.slug, "key": hash_key(client, key)}
+        wish = asked.model_dump(exclude_none=True) | {
+            "person": person.slug,
+            "key": hash_key(client, key),
+        }
         made = await perform(operations.add(open_own(gateway), wish))
         stored = await database.read(lambda c: find_job(c, made["id"], client.person_id))
         if (stored.kind, stored.body) != (asked.kind, asked.text.strip()):
@@ -75,7 +78,7 @@ def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
     @router.patch("/jobs/{job}", summary="Change a job")
     async def change(job: Id, asked: JobChange, client: Manager) -> models.JobDetail:
         found = await database.read(lambda c: find_job(c, job, client.person_id))
-        wish = _list_given(asked) | {"id": found.id}
+        wish = asked.model_dump(exclude_none=True) | {"id": found.id}
         if asked.text is not None:
             wish["kind"] = found.kind
         await perform(operations.change(open_own(gateway), wish))
@@ -93,8 +96,3 @@ def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
     async def delete(job: Id, client: Manager) -> None:
         await database.read(lambda c: find_job(c, job, client.person_id))
         await perform(operations.drop(open_own(gateway), {"id": JobId(job)}))
-
-
-def _list_given(asked: JobChange) -> dict[str, Any]:
-    """Return the fields that were given, for the operations of jobs."""
-    return asked.model_dump(exclude_none=True)

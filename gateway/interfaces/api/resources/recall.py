@@ -1,7 +1,5 @@
 """Search over everything that was said."""
 
-from collections.abc import Callable
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -32,11 +30,13 @@ def add_recall(router: APIRouter, gateway: Gateway) -> None:
 
         def work(connection: Connection) -> models.RecallModel:
             person = find_person(connection, client.person_id)
-            clock = _make_clock(person.time_zone or zone)
+            shown_zone = person.time_zone or zone
             field = SearchFilter(person_id=person.id, scope=f"p{person.id}", except_turn=_NO_TURN)
             if not asked.asked:
                 return models.RecallModel(hits=[], count=0)
-            found = search_messages(connection, field, asked, limit=limit, clock=clock)
+            found = search_messages(
+                connection, field, asked, limit=limit, clock=lambda at: local_time(at, shown_zone)
+            )
             hits = [
                 show(
                     models.HitModel,
@@ -49,7 +49,3 @@ def add_recall(router: APIRouter, gateway: Gateway) -> None:
             return models.RecallModel(hits=hits, count=found.count)
 
         return await database.read(work)
-
-
-def _make_clock(zone: str) -> Callable[[int], datetime]:
-    return lambda moment: local_time(moment, zone)
