@@ -46,7 +46,7 @@ _ANY_MESSAGE, _MESSAGE = (
 _WEBHOOK = Text("Whenever its web address is called")
 _FEED = Text("Whenever {address} has something new")
 _FILE = Text("Whenever a file {pattern} arrives")
-_WHEN_CALLED = Text("when its web address is called; `/jobs webhook NUMBER` shows it")
+_WHEN_CALLED = Text("when its web address is called; /jobs webhook NUMBER shows it")
 _WHEN_IT_HAPPENS = Text("when it happens")
 _UNITS = (
     (Plural("Every day", "Every {n} days"), 86_400),

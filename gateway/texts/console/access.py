@@ -24,12 +24,12 @@ LOGGED_OUT = Text("You are logged out. Send /console to Talaria in your chat to 
 ONLY_OWNERS = Text("Only owners see this page.")
 MAY_READ = Text(
     "{name}, an owner of this Talaria, asks to read your conversations for {hours} hours."
-    " `/console private` ends it at any time."
+    " /console private ends it at any time."
 )
 ALLOW = Text("Allow for {hours} hours")
 REFUSE = Text("No")
 ALLOWED = Text(
-    "{name} may read your conversations for {hours} hours. `/console private` ends it at any time."
+    "{name} may read your conversations for {hours} hours. /console private ends it at any time."
 )
 REFUSED = Text("{name} may not read your conversations.")
 NO_OWNER_ANY_MORE = Text("Whoever asked is no owner any more. Nobody may read your conversations.")

@@ -17,7 +17,7 @@ TITLES: Mapping[Section | None, Text] = {
 _LINE = Text("{number}. {entry}")
 _QUOTED_LINE = Text("{number}. {entry} (you wrote: {quote}, {date})")
 _HINT = Text(
-    "To correct line {number}, send `/profile {number}` and the right words. /profile forget"
+    "To correct line {number}, send /profile {number} and the right words. /profile forget"
     " {number} deletes it, and /why {number} shows the whole message behind it."
 )
 _GUESSES = Text("**What I only guess**")
@@ -27,12 +27,12 @@ EMPTY = Text(
     " like answers."
 )
 USAGE = Text(
-    "Send /profile to see your profile. `/profile 3` and the right words correct line 3, and"
+    "Send /profile to see your profile. /profile 3 and the right words correct line 3, and"
     " /profile forget 3 deletes it."
 )
 FORGET = Text("Delete {number}")
 CHANGE = Text("Correct {number}")
-HOW = Text("Send `/profile {number}` and the right words. Line {number} now says: {entry}")
+HOW = Text("Send /profile {number} and the right words. Line {number} now says: {entry}")
 CORRECTED = Text("Line {number} now says: {entry}")
 SAME = Text("It says so already.")
 FULL = Text("There is no room for that many words. Shorten it, or delete another line first.")

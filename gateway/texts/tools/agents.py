@@ -15,15 +15,12 @@ _UNDESCRIBED = Text("no description")
 _WITH_MODEL = Text("{description} (model {model})")
 _WITH_TAGS = Text("{description} [{tags}]")
 _HOW = Text(
-    "To let an agent answer here, send `/agents use NAME`. To switch back, send `/agents"
-    " use default`."
+    "To let an agent answer here, send /agents use NAME. To switch back, send /agents use default."
 )
-USAGE = Text(
-    "Send `/agents`, `/agents use NAME`, `/agents use default` or `/agents job NUMBER NAME`."
-)
+USAGE = Text("Send /agents, /agents use NAME, /agents use default or /agents job NUMBER NAME.")
 ONLY_OWNER = Text("Only an owner can choose who answers in a group or channel.")
 BUSY = Text("I'm still answering here. Wait until I'm done or send /stop, then try again.")
-USED = Text("{name} now answers here. To switch back, send `/agents use default`.")
+USED = Text("{name} now answers here. To switch back, send /agents use default.")
 DEFAULT_USED = Text("I'm back, and we're in our earlier conversation again.")
 JOB_UNKNOWN = Text("You have no job with that number. /jobs lists your jobs.")
 JOB_NO_AGENT = Text("That job doesn't use a model, so no agent can run it.")
@@ -36,7 +33,7 @@ _BROKEN = Text(
 )
 _BROKEN_TURN = Text(
     "I couldn't answer your message. {cause} To switch back to the assistant, send"
-    " `/agents use default`."
+    " /agents use default."
 )
 FROM = Text("From {name}:")
 USE, USE_DEFAULT = Text("Use {name}"), Text("Use the assistant")

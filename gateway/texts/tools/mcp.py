@@ -21,7 +21,7 @@ UNKNOWN_SERVER = Text("There's no MCP server called {name}. /mcp lists them.")
 ACCEPTED = Text("Accepted. I can now use the tools of {name}.")
 OUTDATED = Text("The tools of {name} have changed in the meantime. Please review them again.")
 RETRYING = Text("I'm reconnecting to {name}.")
-USAGE = Text("Send `/mcp` or `/mcp NAME`.")
+USAGE = Text("Send /mcp or /mcp NAME.")
 ONLY_DIRECT = Text("Prompts from MCP servers only work in our direct conversation.")
 FOLLOW_PROMPT = Text(
     "Follow the prompt {prompt} of the MCP server {name}: get it with `{name}__get_prompt`, and"
@@ -41,21 +41,21 @@ NO_SIGN_IN = {
     ),
     "connected": Text("{name} is connected already, so you don't have to sign in."),
     "not_offered": Text(
-        "{name} didn't offer a page to sign in on. Send `/mcp {name}` to see its state, or try"
+        "{name} didn't offer a page to sign in on. Send /mcp {name} to see its state, or try"
         " again in a minute."
     ),
 }
 _LINK_TO_SIGN_IN = Text(
     "Open this page on {host} and sign in:\n\n{url}\n\nAt the end, your browser shows a"
-    " page that doesn't load. Send me its address within 15 minutes: `/mcp login {name}"
-    " ADDRESS`."
+    " page that doesn't load. Send me its address within 15 minutes: /mcp login {name}"
+    " ADDRESS."
 )
 _STATES = {
     "ready": Text("{name}: connected"),
     "starting": Text("{name}: connecting"),
     "waiting": Text("{name}: not connected"),
 }
-_SIGN_IN_NEEDED = Text("{name}: not connected. Send `/mcp login {name}` to sign in.")
+_SIGN_IN_NEEDED = Text("{name}: not connected. Send /mcp login {name} to sign in.")
 _STATE_DETAILS = Text("  Details in English: “{details}”")
 _FAULT = Text(
     "I couldn't read the list of servers, so nothing has changed. Details in English: “{reason}”"

@@ -9,12 +9,12 @@ from agent_core.transcript import flatten
 _LONGEST = 120
 _LIST = Text("Send the name of a skill to start it, with more words if you like:\n\n{lines}")
 _MORE = Plural(
-    "{n} more: send `/skills` with a few words to search.",
-    "{n} more: send `/skills` with a few words to search.",
+    "{n} more: send /skills with a few words to search.",
+    "{n} more: send /skills with a few words to search.",
 )
 _USED = Plural("(used once)", "(used {n:,} times)")
 _JUDGED = Plural("({done} of {n} use went well)", "({done:,} of {n:,} uses went well)")
-UNKNOWN = Text("There's no change to a skill {name}. `/skills` lists the skills.")
+UNKNOWN = Text("There's no change to a skill {name}. /skills lists the skills.")
 _UNDONE = {
     "add": Text("The skill {name} is back."),
     "remove": Text("I've removed the skill {name}. It's in the archive."),
@@ -22,7 +22,7 @@ _UNDONE = {
 }
 _KEPT = Text("I can't undo that. Details in English: “{reason}.”")
 NONE = Text("There are no skills yet.")
-NO_HIT = Text("I found no skill for that. Send `/skills` to see all of them.")
+NO_HIT = Text("I found no skill for that. Send /skills to see all of them.")
 BROKEN = Text("I can't read the skills now. An owner can run `talaria skills check`.")
 FOLLOW = Text("Do this with the skill {name}; read it first with `skill_view`: {words}")
 FOLLOW_ALONE = Text("Start the skill {name}; read it first with `skill_view`.")

@@ -47,7 +47,7 @@ async def test_a_correction_takes_the_place_of_a_line_in_its_section(tmp_path: P
         await harness.chat.says("/profile")
         await harness.chat.sees_text("Who you are")
         await harness.chat.press(profile.CHANGE(number=2))
-        await harness.chat.sees_text("Send `/profile 2` and the right words")
+        await harness.chat.sees_text("Send /profile 2 and the right words")
         await harness.chat.says("/profile 2 Prefers long answers")
         corrected = await harness.chat.sees_text("now says: `Prefers long answers`")
         assert "long answers" in read_profile(tmp_path)
