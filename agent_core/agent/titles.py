@@ -1,5 +1,7 @@
 """Name conversations in the background, by one call of the cheap model each."""
 
+from dataclasses import dataclass
+
 from agent_core.agent.active_turn import ActiveTurn
 from agent_core.agent.quotas.background import call_in_background
 from agent_core.agent.quotas.reservations import Quotas
@@ -35,15 +37,15 @@ def enqueue_title(connection: Connection, active: ActiveTurn, now: int) -> None:
     )
 
 
+@dataclass(slots=True, kw_only=True)
 class TitleGenerator:
     """Generates the titles of sessions."""
 
-    def __init__(self, *, database: Database, model: Model, name: str, quotas: Quotas) -> None:
-        """`name` is the model to call, normally the cheap one."""
-        self._database = database
-        self._model = model
-        self._name = name
-        self._quotas = quotas
+    database: Database
+    model: Model
+    name: str
+    """The model to call, normally the cheap one."""
+    quotas: Quotas
 
     async def generate(self, session_id: SessionId, person_id: PersonId, now: int) -> None:
         """Name one session; `person_id` pays.
@@ -60,7 +62,7 @@ class TitleGenerator:
                 connection, session_id=session_id, person_id=owner_id, limit=_MOST_MESSAGES
             )
 
-        words = await self._database.read(look)
+        words = await self.database.read(look)
         if not words:
             return
         text = "\n".join(_show(role, text) for role, text in words)
@@ -74,15 +76,15 @@ class TitleGenerator:
         def work(connection: Connection) -> None:
             sessions.set_title(connection, session_id=session_id, title=title)
             if answer:
-                spent = bill(answer.model, answer.usage, "title", self._quotas.prices.cost)
+                spent = bill(answer.model, answer.usage, "title", self.quotas.prices.cost)
                 usage.insert(connection, spent, person_id=person_id, turn_id=None, now=now)
 
-        await finish(self._database.write("titles.give", work))
+        await finish(self.database.write("titles.give", work))
 
     async def _ask(self, text: str, person_id: PersonId) -> ModelAnswer:
         shown = f"<conversation>\n{text}\n</conversation>"
-        request = make_question(self._name, _SYSTEM, shown, most_tokens=_OUTPUT_TOKENS)
-        return await call_in_background(self._model, self._quotas, person_id, request)
+        request = make_question(self.name, _SYSTEM, shown, most_tokens=_OUTPUT_TOKENS)
+        return await call_in_background(self.model, self.quotas, person_id, request)
 
 
 def _show(role: str, text: str) -> str:

@@ -128,29 +128,28 @@ def ask_to_move(count: int, zone: str) -> str:
     return _MOVE_ALONG(count, zone=zone)
 
 
+@dataclass(slots=True)
 class JobMover:
     """Asks in a turn whether jobs move along, before the time zone changes."""
 
-    def __init__(
-        self, database: Database, prompter: UserPrompter, zone: str, changed: Callable[[], None]
-    ) -> None:
-        """`zone` is for people who have set none. `changed` is called after a move."""
-        self._database = database
-        self._prompter = prompter
-        self._zone = zone
-        self._changed = changed
+    database: Database
+    prompter: UserPrompter
+    zone: str
+    """For people who have set none."""
+    changed: Callable[[], None]
+    """Called after a move."""
 
     async def ask(self, context: ToolContext, old: str | None, new: str | None) -> bool:
         """Ask, if there are such jobs. Raises `QuestionPending` and `StoreError`."""
-        zone = old or self._zone
-        if zone == (new or self._zone) or context.is_accepted:
+        zone = old or self.zone
+        if zone == (new or self.zone) or context.is_accepted:
             return False
-        left = await self._database.read(
+        left = await self.database.read(
             lambda c: list_left(c, person_id=context.person_id, zone=zone)
         )
         if not left:
             return False
-        answer = await self._prompter.ask(
+        answer = await self.prompter.ask(
             UserPrompt(
                 person_id=context.person_id,
                 turn_id=context.turn_id,
@@ -169,6 +168,6 @@ class JobMover:
         self, connection: Connection, context: ToolContext, old: str | None, new: str | None
     ) -> None:
         """Move the jobs, in the transaction that changes the time zone."""
-        zone, to = old or self._zone, new or self._zone
+        zone, to = old or self.zone, new or self.zone
         move_jobs(connection, person_id=context.person_id, zone=zone, to=to, now=context.now)
-        self._changed()
+        self.changed()

@@ -187,7 +187,7 @@ def make_idle_compactor(
 ) -> IdleCompactor:
     """Build the compactor of idle conversations."""
     return IdleCompactor(
-        compactor,
+        compactor=compactor,
         prices=quotas.prices,
         summary_model=settings.model.cheap,
         is_running=lanes.is_running,

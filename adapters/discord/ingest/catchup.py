@@ -180,18 +180,13 @@ class Start:
     """Whether the channel has a read position of its own, or `Rest` covers it."""
 
 
+@dataclass(slots=True)
 class Catchup:
     """A pass over several channels, newest read positions first."""
 
-    def __init__(
-        self,
-        directory: ChannelDirectory,
-        slots: asyncio.Semaphore,
-        take: Callable[[Sequence[RawEvent]], Awaitable[None]],
-    ) -> None:
-        self._directory = directory
-        self._slots = slots
-        self._take = take
+    directory: ChannelDirectory
+    slots: asyncio.Semaphore
+    take: Callable[[Sequence[RawEvent]], Awaitable[None]]
 
     async def run(self, starts: Mapping[str, Start], done: Callable[[str], None]) -> None:
         """Read every channel from its start; calls `done` for each complete one."""
@@ -201,10 +196,10 @@ class Catchup:
 
     async def _read(self, channel: str, start: Start, done: Callable[[str], None]) -> None:
         backoff = Backoff(_LONGEST_PAUSE)
-        async with self._slots:
+        async with self.slots:
             while True:
                 try:
-                    place = await self._directory.place(channel)
+                    place = await self.directory.place(channel)
                     if start.before:
                         await self._look_back(place, start.before)
                     else:
@@ -223,26 +218,26 @@ class Catchup:
 
     async def _read_on(self, place: Place, start: Start) -> AsyncIterator[str]:
         """Hand over the messages after the read position, page by page; yields the progress."""
-        role = await self._directory.role(place)
+        role = await self.directory.role(place)
         after = int(start.after)
         if not place.is_direct:
             after = max(after, snowflake_at(time.time() - _OLDEST_IN_ROOMS))
-        async for page in self._directory.history(place, str(after)):
-            await self._take(self._sift(page, place, role, has_mark=start.has_mark))
+        async for page in self.directory.history(place, str(after)):
+            await self.take(self._sift(page, place, role, has_mark=start.has_mark))
             yield newest_in(page)
 
     async def _look_back(self, place: Place, before: str) -> None:
         """Hand over recent messages to the bot that follow its own last message."""
-        role = await self._directory.role(place)
-        page = await self._directory.past(place, before)
+        role = await self.directory.role(place)
+        page = await self.directory.past(place, before)
         own = [number_of(one) for one in page if self._is_ours(one)]
         after = max((snowflake_at(time.time() - _OLDEST_UNKNOWN), *own))
         missed = [one for one in page if number_of(one) > after]
-        await self._take(self._sift(missed, place, role, has_mark=True))
+        await self.take(self._sift(missed, place, role, has_mark=True))
 
     def _is_ours(self, message: Json) -> bool:
         try:
-            return self._directory.is_ours(message)
+            return self.directory.is_ours(message)
         except ValueError:
             return False
 
@@ -256,7 +251,7 @@ class Catchup:
         shown: set[str] = set()
         for message in page:
             try:
-                context = self._directory.read(message, place, role=role)
+                context = self.directory.read(message, place, role=role)
                 noise = 0 if is_for_us(message, context) else noise + 1
                 if not noise:
                     events.append(_event("message", message, context, place))
@@ -267,7 +262,7 @@ class Catchup:
                     bare = {"id": id_in(message, "id"), "user": author}
                     events.append(_event("presence", bare, context, place))
             except ValueError as error:
-                if self._directory.may_concern_us(message, is_direct=place.is_direct):
+                if self.directory.may_concern_us(message, is_direct=place.is_direct):
                     events.append(make_event(park(message, error), is_in_order=True))
         if noise >= NOISE and has_mark:
             events.append(_event("mark", {"id": newest_in(page)}, context, place))

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from agent_core.agent.compaction.compactor import Compactor, IdleConversation
 from agent_core.agent.compaction.requests import CompactionRequest
@@ -24,26 +25,18 @@ _OUTPUT_SHARE = 8
 _log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True, kw_only=True)
 class IdleCompactor:
     """Compacts a conversation that fell idle where that costs less than to write it to the
     provider's cache again.
     """
 
-    def __init__(
-        self,
-        compactor: Compactor,
-        *,
-        prices: Prices,
-        summary_model: str,
-        is_running: Callable[[ConversationId], bool],
-        invalidate: Callable[[], None],
-    ) -> None:
-        """`invalidate` makes conversations be read again after one was compacted."""
-        self._compactor = compactor
-        self._prices = prices
-        self._summary_model = summary_model
-        self._is_running = is_running
-        self._invalidate = invalidate
+    compactor: Compactor
+    prices: Prices
+    summary_model: str
+    is_running: Callable[[ConversationId], bool]
+    invalidate: Callable[[], None]
+    """Makes conversations be read again after one was compacted."""
 
     async def run(self) -> None:
         """Work until cancelled."""
@@ -56,10 +49,10 @@ class IdleCompactor:
 
     async def compact_due(self) -> None:
         """Compact the conversations whose cache is about to expire. Raises `StoreError`."""
-        lifetime = _LIFETIMES[self._prices.cache_ttl]
-        expiring = self._compactor.now() - lifetime
-        for one in self._compactor.idle.take(since=expiring, until=expiring + _MARGIN):
-            if self._is_running(one.conversation_id) or not self._pays(one):
+        lifetime = _LIFETIMES[self.prices.cache_ttl]
+        expiring = self.compactor.now() - lifetime
+        for one in self.compactor.idle.take(since=expiring, until=expiring + _MARGIN):
+            if self.is_running(one.conversation_id) or not self._pays(one):
                 continue
             wanted = CompactionRequest(
                 reason="idle",
@@ -69,9 +62,9 @@ class IdleCompactor:
                 keep=one.bounds.keep,
                 limit=one.bounds.limit,
             )
-            result = await self._compactor.compact(one.target, wanted)
+            result = await self.compactor.compact(one.target, wanted)
             if result.compaction:
-                self._invalidate()
+                self.invalidate()
 
     def _pays(self, one: IdleConversation) -> bool:
         """True if a summary costs less than what it saves at the next message."""
@@ -79,6 +72,6 @@ class IdleCompactor:
             return False
         saved = Usage(cache_write_tokens=max(one.tokens - one.bounds.keep, 0))
         summary = Usage(input_tokens=one.tokens, output_tokens=one.tokens // _OUTPUT_SHARE)
-        gain = self._prices.cost(one.model, saved)
-        price = self._prices.cost(self._summary_model, summary)
+        gain = self.prices.cost(one.model, saved)
+        price = self.prices.cost(self.summary_model, summary)
         return gain is not None and price is not None and price < gain

@@ -95,27 +95,25 @@ def remove_lines(folder: Path, slugs: Sequence[str], is_wanted: Callable[[str], 
             sync_folder(path.parent)
 
 
+@dataclass(slots=True)
 class SessionLog:
     """Runs the tasks of the kind `session_log`."""
 
-    def __init__(
-        self, database: Database, files: LogFiles, mask: SecretMask, lock: asyncio.Lock
-    ) -> None:
-        """`lock` is that of erasures: no line may follow the removal of its person's files."""
-        self._database = database
-        self._files = files
-        self._mask = mask
-        self._lock = lock
+    database: Database
+    files: LogFiles
+    mask: SecretMask
+    lock: asyncio.Lock
+    """That of erasures: no line may follow the removal of its person's files."""
 
     async def apply(self, task: Task) -> None:
         """Write the line of a turn; nothing if its person was erased.
 
         Raises `StoreError`, and `OSError` if the file can't be written.
         """
-        async with self._lock:
-            found = await self._database.read(lambda c: self._read(c, task))
+        async with self.lock:
+            found = await self.database.read(lambda c: self._read(c, task))
             if found:
-                await asyncio.to_thread(self._files.append, *found)
+                await asyncio.to_thread(self.files.append, *found)
 
     def _read(self, connection: Connection, task: Task) -> tuple[str, int, str] | None:
         # The turn knows its person better than the task, which may be from before a link.
@@ -125,7 +123,7 @@ class SessionLog:
             return None
         if erase_person.is_erased(connection, person_id=person.id):
             return None
-        line = render_turn(turn, read_turn(connection, turn, person.slug), self._mask)
+        line = render_turn(turn, read_turn(connection, turn, person.slug), self.mask)
         return person.slug, turn.session_id, line
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent_core.agent.quotas.background import BackgroundModel, Ticket, Tickets
@@ -71,25 +71,16 @@ Step = Literal["calls", "reflected", "drawn"]
 _SKILL = "skill"
 
 
+@dataclass(slots=True, kw_only=True)
 class Reviewer:
     """Runs reviews. Each makes one call of the cheap model, and repeats no finished part of it."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        memory: MemoryStore,
-        background: BackgroundModel,
-        now: Callable[[], int],
-        skills: SkillWriter | None = None,
-    ) -> None:
-        """With `skills`, reviews also ask what the turns teach about their work."""
-        self._database = database
-        self._memory = memory
-        self._background = background
-        self._name = background.name
-        self._now = now
-        self._skills = skills
+    database: Database
+    memory: MemoryStore
+    background: BackgroundModel
+    now: Callable[[], int]
+    skills: SkillWriter | None = None
+    """With it, reviews also ask what the turns teach about their work."""
 
     async def review(
         self, task: Task, *, asks_first: bool, user_model: LocalUserModel | None = None
@@ -102,7 +93,7 @@ class Reviewer:
         `QuotaExceeded` and `StoreError`, and `OSError` for an unreadable file.
         """
         record = load_record(task.payload)
-        person = await self._database.read(lambda c: people.find(c, person_id=task.person_id))
+        person = await self.database.read(lambda c: people.find(c, person_id=task.person_id))
         if record.is_over or person is None:
             return None
         if record.calls is None:
@@ -120,7 +111,7 @@ class Reviewer:
         return person, kept if pair is None else await self._hold_lesson(kept, pair, person)
 
     async def _read_said(self, task: Task, record: ReviewRecord) -> list[Said]:
-        return await self._database.read(
+        return await self.database.read(
             lambda c: reviews.list_said(
                 c,
                 person_id=task.person_id,
@@ -137,7 +128,9 @@ class Reviewer:
         if not any(one.is_own for one in said):
             return replace(record, calls=(), is_over=True)
         known = await self._read_known(person)
-        request = make_request(self._name, said, known, await self._find_work(record, person))
+        request = make_request(
+            self.background.name, said, known, await self._find_work(record, person)
+        )
         return await self._call(task, person, request, record, "calls")
 
     async def _call(
@@ -153,31 +146,31 @@ class Reviewer:
 
         async def save(ticket: Ticket) -> None:
             payload = dump_record(replace(record, ticket=ticket))
-            await self._database.write(
+            await self.database.write(
                 "reviews.ticket", lambda c: tasks.save(c, task_id=task.id, payload=payload)
             )
 
         tickets = Tickets(step=step, known=known, save=save)
-        answer, cost = await self._background.ask(person.id, request, tickets, self._now())
+        answer, cost = await self.background.ask(person.id, request, tickets, self.now())
         calls = tuple(answer.message.calls) if answer.stop == "tools" else ()
         asked = _note(replace(record, ticket=None), step, calls)
         spent = bill(answer.model, answer.usage, PURPOSE, cost)
 
         def work(connection: Connection) -> None:
             tasks.save(connection, task_id=task.id, payload=dump_record(asked))
-            usage.insert(connection, spent, person_id=person.id, turn_id=None, now=self._now())
+            usage.insert(connection, spent, person_id=person.id, turn_id=None, now=self.now())
 
-        await finish(self._database.write("reviews.answer", work))
+        await finish(self.database.write("reviews.answer", work))
         return asked
 
     async def _reflect(
         self, task: Task, record: ReviewRecord, person: Person
     ) -> tuple[ReviewRecord, Pair | None]:
         """Ask about what went wrong for the second time, if anything did."""
-        pair = await self._database.read(lambda c: _find_pair(c, person, record))
+        pair = await self.database.read(lambda c: _find_pair(c, person, record))
         if pair is None or record.reflected is not None:
             return record, pair
-        request = make_reflection_request(self._name, pair)
+        request = make_reflection_request(self.background.name, pair)
         return await self._call(task, person, request, record, "reflected"), pair
 
     async def _hold_lesson(self, record: ReviewRecord, pair: Pair, person: Person) -> ReviewRecord:
@@ -197,10 +190,10 @@ class Reviewer:
 
     async def _find_work(self, record: ReviewRecord, person: Person) -> Work:
         """Find the work to ask about, as far as it is still there."""
-        writer = self._skills
+        writer = self.skills
         if writer is None:
             return NOTHING
-        return await self._database.read(
+        return await self.database.read(
             lambda c: find_work(
                 c,
                 person_id=person.id,
@@ -217,18 +210,18 @@ class Reviewer:
         work = await self._find_work(kept, person)
         known = [text for _, text in await self._read_known(person)]
         lesson = read_lesson_of_work(asked.calls or (), work, known)
-        if lesson is None or self._skills is None or await self._is_withdrawn(person, kept):
+        if lesson is None or self.skills is None or await self._is_withdrawn(person, kept):
             return kept
         turn_id = find_turn(lesson, work)
         if lesson.skill and not lesson.old and not asks_first:
             actor = f"review:{person.id}:{kept.until}"
             origin = Origin(
                 actor=actor,
-                now=self._now(),
+                now=self.now(),
                 evidence=f"the work of turn {turn_id}",
                 call_key=f"{actor}:w",
             )
-            row = await self._skills.create(lesson.skill, lesson.text, origin)
+            row = await self.skills.create(lesson.skill, lesson.text, origin)
             if row is None:
                 return replace(kept, refused={**kept.refused, _SKILL: 1})
             return replace(kept, kept=(*kept.kept, row))
@@ -243,19 +236,19 @@ class Reviewer:
 
     async def _conclude(self, task: Task, record: ReviewRecord, person: Person) -> None:
         """Ask what follows from the entries, and store it as guesses."""
-        entries = await self._database.read(lambda c: list_premises(c, person_id=person.id))
-        standing = await self._database.read(lambda c: list_conclusions(c, person_id=person.id))
+        entries = await self.database.read(lambda c: list_premises(c, person_id=person.id))
+        standing = await self.database.read(lambda c: list_conclusions(c, person_id=person.id))
         premises = choose_premises(entries)
         drawn = [one.text for one in standing]
         if record.drawn is None:
-            request = make_conclusion_request(self._name, premises, drawn)
+            request = make_conclusion_request(self.background.name, premises, drawn)
             record = await self._call(task, person, request, record, "drawn")
         known = [*drawn, *(one.text for one in entries)]
-        origin = Origin(actor=f"review:{person.id}:{record.until}", now=self._now())
+        origin = Origin(actor=f"review:{person.id}:{record.until}", now=self.now())
         guesses = read_guesses(record.drawn or (), premises, known)
         for guess in guesses[: max(0, MOST_STANDING - len(standing))]:
             key = f"{origin.actor}:c{guess.number}"
-            await self._database.write(
+            await self.database.write(
                 "reviews.conclude",
                 lambda c, guess=guess, key=key: insert_conclusion(  # type: ignore[misc]
                     c,
@@ -301,12 +294,12 @@ class Reviewer:
         )
 
     async def _is_withdrawn(self, person: Person, record: ReviewRecord) -> bool:
-        return not await self._database.read(
+        return not await self.database.read(
             lambda c: reviews.exists(c, person_id=person.id, until=record.until)
         )
 
     async def _find_done(self, person_id: PersonId, key: str) -> int | None:
-        found = await self._database.read(
+        found = await self.database.read(
             lambda c: ledger.find_call(c, person_id=person_id, call_key=key)
         )
         return found[-1].id if found else None
@@ -316,14 +309,14 @@ class Reviewer:
         assert claim.message_id is not None  # noqa: S101 - the gate refuses such claims
         origin = Origin(
             actor=key.rpartition(":")[0],
-            now=self._now(),
+            now=self.now(),
             evidence=claim.quote,
             call_key=key,
             message_ids=(claim.message_id,),
         )
         if claim.target == "archive":
             content = ArchiveContent(text=claim.text, tags=(_TAG,))
-            await self._database.write(
+            await self.database.write(
                 "reviews.note",
                 lambda c: insert_entry(c, person_id=person.id, content=content, origin=origin),
             )
@@ -334,12 +327,12 @@ class Reviewer:
             text=claim.text,
             old=claim.replaces,
         )
-        outcome = await self._memory.change(person.id, person.slug, edit, origin)
+        outcome = await self.memory.change(person.id, person.slug, edit, origin)
         return None if isinstance(outcome, Refusal) else outcome.rows[-1].id
 
     async def _read_known(self, person: Person) -> list[tuple[str, str]]:
         """List the memory as (list, entry), after taking in changes made by hand."""
-        known = await self._memory.snapshot(person.id, person.slug, self._now())
+        known = await self.memory.snapshot(person.id, person.slug, self.now())
         return [
             *(("user", entry) for entry in known.user),
             *(("memory", entry) for entry in known.memory),

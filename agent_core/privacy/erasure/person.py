@@ -77,24 +77,17 @@ _PEOPLE = "people/"
 """The folders of people, in the names of an erasure record."""
 
 
+@dataclass(slots=True)
 class PersonErasure:
     """Erases people. `folders` hold one of each person at `people/<name>`, `workspaces` is the
     folder of workspaces; `is_alone` is true for a direct chat.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        memory: MemoryStore,
-        folders: Sequence[Path],
-        workspaces: Path,
-        is_alone: Callable[[str], bool],
-    ) -> None:
-        self._database = database
-        self._memory = memory
-        self._folders = folders
-        self._workspaces = workspaces
-        self._is_alone = is_alone
+    database: Database
+    memory: MemoryStore
+    folders: Sequence[Path]
+    workspaces: Path
+    is_alone: Callable[[str], bool]
 
     async def begin(self, person_id: PersonId, *, now: int) -> None:
         """Make a person unknown from now on; `resume` deletes the rest.
@@ -108,13 +101,13 @@ class PersonErasure:
             connection: Connection,
         ) -> tuple[DataSubject, list[tuple[PersonId, str]], list[str]]:
             subject = person_data.find_subject(
-                connection, person_id=person_id, is_alone=self._is_alone
+                connection, person_id=person_id, is_alone=self.is_alone
             )
             blocks = erase_person.list_unshared_blocks(connection, subject=subject)
             return subject, blocks, erase_person.list_slugs(connection, subject=subject)
 
-        subject, blocks, slugs = await self._database.browse(look)
-        if await self._database.browse(partial(_has_open_events, subject=subject)):
+        subject, blocks, slugs = await self.database.browse(look)
+        if await self.database.browse(partial(_has_open_events, subject=subject)):
             raise WorkInProgress
         folders = [f"{_PEOPLE}{slug}" for slug in slugs]
         folders += [f"blocks/{slug.removeprefix(PREFIX)}" for _, slug in blocks]
@@ -126,7 +119,7 @@ class PersonErasure:
         )
         lone = [block_id for block_id, _ in blocks]
         work = partial(self._begin_erasure, mark=mark, blocks=lone, now=now)
-        await self._database.write("erase.begin", work)
+        await self.database.write("erase.begin", work)
 
     def _begin_erasure(
         self, connection: Connection, mark: ErasureRecord, blocks: Sequence[PersonId], now: int
@@ -135,7 +128,7 @@ class PersonErasure:
         subject = mark.whose
         known = person_data.list_accounts(connection, person_ids=subject.person_ids)
         is_busy = any(
-            merge_people.has_running(connection, person_id=one) or self._memory.is_at_work(one)
+            merge_people.has_running(connection, person_id=one) or self.memory.is_at_work(one)
             for one in subject.person_ids
         )
         if is_busy or known != mark.accounts or _is_erased(connection, subject):
@@ -165,7 +158,7 @@ class PersonErasure:
         Raises `StoreError`, and `OSError` if a folder can't be removed. Its erasure then stays
         open; all others are complete.
         """
-        marks = await self._database.read(lambda c: meta.list_under(c, prefix=_MARK))
+        marks = await self.database.read(lambda c: meta.list_under(c, prefix=_MARK))
         stuck: OSError | None = None
         for key, text in marks.items():
             mark = _read(text)
@@ -175,7 +168,7 @@ class PersonErasure:
             except OSError as error:
                 stuck = error
                 continue
-            await self._database.write("erase.done", partial(_finish, mark=mark, key=key))
+            await self.database.write("erase.done", partial(_finish, mark=mark, key=key))
         if stuck:
             raise stuck
         return len(marks)
@@ -185,41 +178,39 @@ class PersonErasure:
         await self._delete_conversations(subject)
         await self._redact_shared_turns(subject, now)
         await self._drop_rows(subject)
-        await self._database.write("erase.steps", partial(_drop_steps, subject=subject))
+        await self.database.write("erase.steps", partial(_drop_steps, subject=subject))
         await self._drop_prompts(subject)
-        await scrub.delete_loose_files(self._database)
+        await scrub.delete_loose_files(self.database)
 
     async def _delete_conversations(self, subject: DataSubject) -> None:
         """Delete the person's own conversations in batches."""
         list_sessions = partial(erase_person.list_sessions, subject=subject)
-        for session_id in await self._database.browse(list_sessions):
+        for session_id in await self.database.browse(list_sessions):
             work = partial(_empty_session, session_id=session_id)
             is_more = True
             while is_more:
-                is_more = await self._database.write("erase.messages", work)
+                is_more = await self.database.write("erase.messages", work)
 
     async def _redact_shared_turns(self, subject: DataSubject, now: int) -> None:
         """Redact the person's turns in shared conversations."""
         find = partial(erase_person.list_messages_elsewhere, subject=subject)
-        said = await self._database.browse(find)
+        said = await self.database.browse(find)
         for start in range(0, len(said), _BATCH):
             work = partial(_redact, said=said[start : start + _BATCH], now=now)
-            await self._database.write("erase.turns", work)
-        changes = await self._database.browse(lambda c: _list_ids(c, "foreign_changes", subject))
-        await self._database.write("erase.evidence", partial(_drop_evidence, changes=changes))
+            await self.database.write("erase.turns", work)
+        changes = await self.database.browse(lambda c: _list_ids(c, "foreign_changes", subject))
+        await self.database.write("erase.evidence", partial(_drop_evidence, changes=changes))
 
     async def _drop_rows(self, subject: DataSubject) -> None:
         """Delete events, outbox messages, questions, tasks and archive entries."""
-        events = await self._database.browse(partial(_list_events, subject=subject))
-        sent = await self._database.browse(
-            lambda c: list(person_data.walk_sent(c, subject=subject))
-        )
-        asked, tasks, sync_items = await self._database.browse(
+        events = await self.database.browse(partial(_list_events, subject=subject))
+        sent = await self.database.browse(lambda c: list(person_data.walk_sent(c, subject=subject)))
+        asked, tasks, sync_items = await self.database.browse(
             lambda c: [
                 _list_ids(c, kind, subject) for kind in ("questions", "tasks", "external_sync")
             ]
         )
-        kept = await self._database.browse(
+        kept = await self.database.browse(
             lambda c: list(person_data.walk_archive(c, subject=subject))
         )
 
@@ -242,7 +233,7 @@ class PersonErasure:
         longest = max(len(events), len(sent), len(asked), len(tasks), len(sync_items), len(kept))
         for start in range(0, longest, _BATCH):
             part = partial(work, piece=slice(start, start + _BATCH))
-            await self._database.write("erase.rows", part)
+            await self.database.write("erase.rows", part)
 
     async def _drop_prompts(self, subject: DataSubject) -> None:
         def find(connection: Connection) -> list[PromptHash]:
@@ -250,21 +241,21 @@ class PersonErasure:
             mine = _list_ids(connection, "prompts", subject)
             return [prompt_hash for prompt_hash in mine if prompt_hash not in foreign]
 
-        found = await self._database.browse(find)
+        found = await self.database.browse(find)
 
         def work(connection: Connection) -> None:
             for prompt_hash in found:
                 redact.drop_prompt(connection, prompt_hash=prompt_hash)
 
-        await self._database.write("erase.prompts", work)
+        await self.database.write("erase.prompts", work)
 
     async def _remove_folders(self, mark: ErasureRecord) -> None:
         for name in mark.folders:
             if name.startswith(_PEOPLE):
                 slug = name.removeprefix(_PEOPLE)
                 for workspace in (slug, name_scratch(slug)):
-                    await asyncio.to_thread(remove_workspace, self._workspaces / workspace)
-            for folder in self._folders:
+                    await asyncio.to_thread(remove_workspace, self.workspaces / workspace)
+            for folder in self.folders:
                 await asyncio.to_thread(_remove, folder / name)
 
 

@@ -71,15 +71,13 @@ class RemovedCounts:
     blocks: tuple[str, ...]
 
 
+@dataclass(slots=True)
 class WordRemoval:
     """Removes words. `is_alone` is true for a chat that only its person reads."""
 
-    def __init__(
-        self, database: Database, memory: MemoryStore, is_alone: Callable[[str], bool]
-    ) -> None:
-        self._database = database
-        self._memory = memory
-        self._is_alone = is_alone
+    database: Database
+    memory: MemoryStore
+    is_alone: Callable[[str], bool]
 
     async def look(self, person: Person, matcher: WordMatcher, now: int) -> Preview:
         """Count and quote the matches. Raises `StoreError`."""
@@ -106,7 +104,7 @@ class WordRemoval:
                 lines=tuple(map(_shorten, shown)),
             )
 
-        return await self._database.browse(search)
+        return await self.database.browse(search)
 
     async def forget(
         self, person_id: PersonId, matcher: WordMatcher, *, has_messages: bool, now: int
@@ -117,7 +115,7 @@ class WordRemoval:
         Raises `StoreError`, `OSError` if a memory file is unreadable, and `WorkInProgress`.
         """
         subject = await self._whose(person_id)
-        if await self._database.read(lambda c: _is_at_work(c, subject)):
+        if await self.database.read(lambda c: _is_at_work(c, subject)):
             raise WorkInProgress
         entries = await self._drop_entries(subject, matcher, now)
         redacted = jobs = 0
@@ -125,13 +123,13 @@ class WordRemoval:
         traced = Found()
         for _ in range(_ROUNDS):
             kept = partial(word_search.find_in_memory, subject=subject, matcher=matcher)
-            found = await self._database.browse(kept)
+            found = await self.database.browse(kept)
             entries += len(found.archive)
             renamed += [await self._rename_block(*block) for block in found.names]
             await self._remove_from_memory(subject, matcher, found, now)
             if has_messages:
                 said = partial(word_search.find_in_conversations, subject=subject, matcher=matcher)
-                traced = await self._database.browse(said)
+                traced = await self.database.browse(said)
                 await self._remove_from_conversations(subject, traced, now)
                 redacted += len(traced.messages) + len(traced.withheld) + len(traced.versions)
                 jobs += len(traced.jobs)
@@ -145,18 +143,18 @@ class WordRemoval:
         The folder goes first: its edits are in the ledger, and a repetition finds the old name.
         """
         name = word_search.name_neutrally(person_id)
-        place = self._memory.locate("block", folder, "memory").parent
+        place = self.memory.locate("block", folder, "memory").parent
         remove = partial(shutil.rmtree, place, ignore_errors=True)
         await asyncio.to_thread(remove)
-        await self._database.write(
+        await self.database.write(
             "forget.name", lambda c: redact.drop_name(c, person_id=person_id, name=name)
         )
         await asyncio.to_thread(remove)  # a read may have written it again meanwhile
         return name
 
     async def _whose(self, person_id: PersonId) -> DataSubject:
-        return await self._database.browse(
-            lambda c: person_data.find_subject(c, person_id=person_id, is_alone=self._is_alone)
+        return await self.database.browse(
+            lambda c: person_data.find_subject(c, person_id=person_id, is_alone=self.is_alone)
         )
 
     async def _list_entries(
@@ -164,10 +162,10 @@ class WordRemoval:
     ) -> list[Entry]:
         """List the matching entries of both lists, and of blocks that nobody else sees."""
         found: list[Entry] = []
-        for person_id, slug, kind in await self._database.browse(
+        for person_id, slug, kind in await self.database.browse(
             lambda c: _list_memory_owners(c, subject)
         ):
-            seen = await self._memory.snapshot(person_id, slug, now, kind=kind)
+            seen = await self.memory.snapshot(person_id, slug, now, kind=kind)
             lists: tuple[tuple[Target, tuple[str, ...]], ...] = (
                 ("memory", seen.memory),
                 ("user", seen.user),
@@ -186,7 +184,7 @@ class WordRemoval:
         for entry in entries:
             edit = Edit(action="remove", target=entry.target, old=entry.text)
             origin = Origin(actor="person", now=now)
-            await self._memory.change(entry.person_id, entry.slug, edit, origin, kind=entry.kind)
+            await self.memory.change(entry.person_id, entry.slug, edit, origin, kind=entry.kind)
         return len(entries)
 
     async def _remove_from_memory(
@@ -213,21 +211,21 @@ class WordRemoval:
                 redact.clear_prompts(connection, person_id=person_id)
 
         for piece in found.cut(_BATCH):
-            await self._database.write("forget.memory", partial(work, found=piece))
+            await self.database.write("forget.memory", partial(work, found=piece))
 
     async def _remove_from_conversations(
         self, subject: DataSubject, found: Found, now: int
     ) -> None:
-        own = set(await self._database.browse(partial(erase_person.list_sessions, subject=subject)))
+        own = set(await self.database.browse(partial(erase_person.list_sessions, subject=subject)))
         for piece in _cut(found.messages):
-            await self._database.write(
+            await self.database.write(
                 "forget.messages", partial(_redact_messages, message_ids=piece, own=own, now=now)
             )
         is_done = True
         for part in found.cut(_BATCH):
             for work in (_redact_rows, _redact_sessions):
-                is_done &= await self._database.write("forget.traces", partial(work, found=part))
-        await scrub.delete_loose_files(self._database)
+                is_done &= await self.database.write("forget.traces", partial(work, found=part))
+        await scrub.delete_loose_files(self.database)
         if not is_done:
             raise WorkInProgress
 

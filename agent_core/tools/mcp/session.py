@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 import httpx2
@@ -96,58 +96,51 @@ async def open_session(
         raise McpUnavailable(link.fault or f"did not connect: {_shorten(leaf)}{doubt}") from error
 
 
+@dataclass(slots=True)
 class ClientSession:
     """A session with one server; see `McpSession`."""
 
-    def __init__(
-        self,
-        server: McpServer,
-        client: Client,
-        link: Link,
-        calls: "Calls",
-        auth: ServerAuth | None,
-    ) -> None:
-        self._server = server
-        self._auth = auth
-        self._client = client
-        self._link = link
-        self._calls = calls
+    server: McpServer
+    client: Client
+    link: Link
+    calls: "Calls"
+    auth: ServerAuth | None
 
     @property
     def protocol(self) -> str:
         """The version of the protocol that was agreed on."""
-        return self._client.protocol_version
+        return self.client.protocol_version
 
     async def list_tools(self) -> Listing:
         """Ask for the tools, page by page, until there are more than enough."""
         raw: list[RawTool] = []
         cursor: str | None = None
-        has_tools = self._client.server_capabilities.tools is not None
+        has_tools = self.client.server_capabilities.tools is not None
         try:
             for _ in range(_MOST_PAGES if has_tools else 0):
-                page = await self._client.list_tools(cursor=cursor)
+                page = await self.client.list_tools(cursor=cursor)
                 raw += map(_read_tool, page.tools)
                 cursor = page.next_cursor
-                if cursor is None or sum(self._server.wants(one.name) for one in raw) > MOST_TOOLS:
+                if cursor is None or sum(self.server.wants(one.name) for one in raw) > MOST_TOOLS:
                     break
         except (MCPError, ValidationError) as error:
             raise McpUnavailable(f"can't list its tools: {_shorten(error)}") from error
-        listing = read_listing(self._server, raw)
+        listing = read_listing(self.server, raw)
         return replace(listing, offers=self._list_offers(), prompts=await self._list_prompts())
 
     def _list_offers(self) -> tuple[str, ...]:
-        found = self._client.server_capabilities
+        found = self.client.server_capabilities
         has = {"resource": found.resources is not None, "prompt": found.prompts is not None}
         return tuple(kind for kind, is_there in has.items() if is_there)
 
     async def _list_prompts(self) -> tuple[str, ...]:
         """Return the names of the prompts that can be commands; a server may lack a list."""
-        if self._client.server_capabilities.prompts is None:
+        if self.client.server_capabilities.prompts is None:
             return ()
         try:
-            page = await self._client.list_prompts()
+            page = await self.client.list_prompts()
         except (MCPError, ValidationError) as error:
-            _log.warning("MCP server %s: no prompts: %s", self._server.name, _shorten(error))
+            _log.warning("MCP server %s: no prompts: %s", self.server.name, _shorten(error))
             return ()
         names = [one.name for one in page.prompts[:MOST_TOOLS]]
         return tuple(name for name in names if _PROMPT_NAME.fullmatch(name))
@@ -162,7 +155,7 @@ class ClientSession:
 
         async def ask() -> CallOutcome:
             return read_result(
-                await self._client.call_tool(
+                await self.client.call_tool(
                     tool,
                     dict(arguments),
                     read_timeout_seconds=_LONGEST_CALL,
@@ -176,12 +169,12 @@ class ClientSession:
         self, kind: str, name: str, values: Mapping[str, str], running: RunningCall
     ) -> CallOutcome:
         """Get a resource or a prompt, or the list of them; an error is an outcome."""
-        return await self._finish(running, get_offer(self._client, kind, name, values))
+        return await self._finish(running, get_offer(self.client, kind, name, values))
 
     async def _finish(self, running: RunningCall, asking: Awaitable[CallOutcome]) -> CallOutcome:
         """Wait for an outcome, and mask the tokens with which Talaria signed in."""
         try:
-            with self._calls.hold(running):
+            with self.calls.hold(running):
                 outcome = await asking
         except MCPError as error:
             if error.code in _LOST:
@@ -189,13 +182,13 @@ class ClientSession:
             return CallOutcome(text=_shorten(error), is_error=True)
         except ValidationError as error:
             raise McpUnavailable("gave an answer that is not MCP") from error
-        if self._auth is None:
+        if self.auth is None:
             return outcome
-        return replace(outcome, text=self._auth.hide(outcome.text))
+        return replace(outcome, text=self.auth.hide(outcome.text))
 
     async def wait_closed(self) -> str:
         """Wait until the connection is lost; return the reason."""
-        return await self._link.wait()
+        return await self.link.wait()
 
 
 class Calls:

@@ -96,7 +96,7 @@ def idle_compactor(
         return is_running
 
     made = IdleCompactor(
-        rig.compactor,
+        compactor=rig.compactor,
         prices=Prices(own={"fake-1": DEAR, "cheap-1": summary}),
         summary_model="cheap-1",
         is_running=running,
