@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from agent_core.errors import ToolArgumentError
+from agent_core.memory.recall.kinds import list_members
 from agent_core.state.search.search import Speaker, Term
 from agent_core.state.tokenizer import (
     ENGLISH,
@@ -178,10 +179,11 @@ def read_query(text: str) -> Query:
     if not terms:
         asked = _unique(runs) or _unique(folded.split())
         return Query(asked=asked, fragments=asked)
+    terms = tuple(dict.fromkeys(terms))[:MAX_TERMS]
     order = [word for run in runs if run in content for word in list_pieces(run)[0]]
     return Query(
         asked=content,
-        terms=tuple(dict.fromkeys(terms))[:MAX_TERMS],
+        terms=(*terms, *_list_members(terms)),
         pairs=frozenset(pairwise(order)),
         months=_list_months(folded, content),
         days=_list_days(folded),
@@ -195,6 +197,15 @@ def read_query(text: str) -> Query:
 
 def _drop_stop_words(runs: Iterable[str]) -> tuple[str, ...]:
     return _unique(run for run in runs if run not in _STOP_WORDS)
+
+
+def _list_members(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """Return one more term for the first kind of things that is named: "cat or dog" for "animal".
+
+    A second kind would cost too much: each is a search for some fifty words.
+    """
+    kinds = (list_members(term.word) for term in terms)
+    return tuple(Term(any_of=members) for members in kinds if members)[:1]
 
 
 def _list_written(text: str, wanted: Collection[str]) -> dict[str, str]:

@@ -234,7 +234,9 @@ class Ranking:
         words = cut(passage.text)
         term_counts: dict[int, int] = {}
         for place, term in enumerate(self._terms):
-            if term.is_start:
+            if term.any_of:
+                count = len(term.any_of.intersection(words))
+            elif term.is_start:
                 count = sum(word.startswith(term.word) for word in words)
             else:
                 count = words.count(term.word)

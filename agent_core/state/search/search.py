@@ -57,10 +57,14 @@ class SearchFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """A word as `tokenizer.cut` gives it, or, with `is_start`, the beginning of one."""
+    """A word as `tokenizer.cut` gives it, or, with `is_start`, the beginning of one.
 
-    word: str
+    With `any_of`, each of several words counts, and `word` is empty.
+    """
+
+    word: str = ""
     is_start: bool = False
+    any_of: frozenset[str] = frozenset()
 
 
 def message_of(passage_id: PassageId) -> MessageId:
@@ -278,6 +282,9 @@ def _anybody(field: SearchFilter) -> str:
 
 def _quote(field: SearchFilter, term: Term) -> str:
     """Quote a term for FTS5; no character of an indexed word could end the string."""
+    if term.any_of:
+        words = (_quote(field, Term(word=word)) for word in sorted(term.any_of))
+        return f"({' OR '.join(words)})"
     if not term.word or any(not (sign.isalnum() or ord(sign) > 127) for sign in term.word):
         raise ValueError(f"{term.word!r} is no word of the index")
     return f'"p{field.person_id}_{term.word}"' + (" *" if term.is_start else "")

@@ -157,3 +157,27 @@ def test_the_words_of_a_named_person_are_found_where_nobody_writes_names(
     say(connection, dialogue, *["the pottery is open"] * (POOL + 1), by=ben)
     found = search(connection, "What did Ann say of the pottery?", limit=POOL)
     assert found.hits[0].message.id == told
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("which animals did we talk about?", "the cat hid below the sofa again"),
+        ("Welche Tiere hatten wir?", "unser Kater liegt auf dem Sofa"),
+        ("food preferences", "I could live on pizza"),
+    ],
+)
+def test_a_kind_of_things_finds_its_members_of_the_same_person_only(
+    connection: sqlite3.Connection, dialogue: Dialogue, query: str, said: str
+) -> None:
+    say(connection, dialogue, *(f"nothing new on day {number}" for number in range(20)))
+    found = say(connection, dialogue, said)
+    say(connection, add_dialogue(connection, add_person(connection)), said)
+    assert [hit.message.id for hit in search(connection, query).hits if hit.holds] == found
+
+
+def test_the_name_of_a_kind_counts_more_than_a_member(
+    connection: sqlite3.Connection, dialogue: Dialogue
+) -> None:
+    (named, *_) = say(connection, dialogue, "no animals in this flat", "a cat in this flat")
+    assert search(connection, "animals").hits[0].message.id == named

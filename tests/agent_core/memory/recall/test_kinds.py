@@ -1,0 +1,31 @@
+"""The table of kinds of things."""
+
+from importlib.resources import files
+
+import pytest
+
+from agent_core.memory.recall.kinds import list_members
+from agent_core.state.tokenizer import UNINDEXED, cut
+
+LEAST_MEMBERS = 5
+
+
+def test_every_line_names_a_kind_and_its_members() -> None:
+    table = files("agent_core.memory.recall").joinpath("kinds.txt").read_text(encoding="utf-8")
+    for line in table.splitlines():
+        names, _, members = line.partition(": ")
+        words = members.split()
+        assert names, line
+        assert len(words) == len(set(words)) >= LEAST_MEMBERS, line
+        assert UNINDEXED.isdisjoint(cut(line)), line
+
+
+@pytest.mark.parametrize("name", ["animals", "pet", "Tiere", "DRINKS", "cities"])
+def test_kinds_are_found_in_any_form(name: str) -> None:
+    (word,) = cut(name)
+    assert len(list_members(word)) >= LEAST_MEMBERS
+    assert word not in list_members(word)
+
+
+def test_other_words_have_no_members() -> None:
+    assert list_members("cat") == list_members("") == frozenset()
