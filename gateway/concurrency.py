@@ -5,6 +5,7 @@ import logging
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from agent_core.ids import PersonId, set_turn
@@ -15,27 +16,20 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
 class Workers(Generic[K, T]):
     """Runs `serve` for each key with waiting items: one at a time per key, all keys at once.
 
     `serve` takes the key and its queue, and removes at least one item per call. This is the
-    bulkhead
-    of router, lanes and dispatcher: an unexpected error in one key's work is logged, passed to
-    `fail`,
-    and harms no other key. An error in `fail` is only logged. A worker outlives the turn that put
-    its first item, so each item begins without one.
+    bulkhead of router, lanes and dispatcher: an unexpected error in one key's work is logged,
+    passed to `fail`, and harms no other key. An error in `fail` is only logged. A worker outlives
+    the turn that put its first item, so each item begins without one.
     """
 
-    def __init__(
-        self,
-        group: asyncio.TaskGroup,
-        serve: Callable[[K, deque[T]], Awaitable[None]],
-        fail: Callable[[K, T, Exception], Awaitable[None]],
-    ) -> None:
-        self._group = group
-        self._serve = serve
-        self._fail = fail
-        self._queues: dict[K, deque[T]] = {}
+    group: asyncio.TaskGroup
+    serve: Callable[[K, deque[T]], Awaitable[None]]
+    fail: Callable[[K, T, Exception], Awaitable[None]]
+    _queues: dict[K, deque[T]] = field(default_factory=dict, init=False)
 
     def put(self, key: K, item: T) -> None:
         """Add an item at the end of its key's queue; never waits."""
@@ -44,7 +38,7 @@ class Workers(Generic[K, T]):
             queue.append(item)
             return
         self._queues[key] = queue = deque([item])
-        self._group.create_task(self._work(key, queue))
+        self.group.create_task(self._work(key, queue))
 
     def waiting(self, key: K) -> deque[T]:
         """Return the queue of a busy key, otherwise an empty one."""
@@ -69,7 +63,7 @@ class Workers(Generic[K, T]):
     async def _serve_first(self, key: K, queue: deque[T]) -> None:
         first = queue[0]
         try:
-            await self._serve(key, queue)
+            await self.serve(key, queue)
         except Exception as error:  # the bulkhead, see the class
             _log.exception("unexpected error in %s", key)
             if queue and queue[0] is first:
@@ -78,7 +72,7 @@ class Workers(Generic[K, T]):
 
     async def _report(self, key: K, item: T, error: Exception) -> None:
         try:
-            await self._fail(key, item, error)
+            await self.fail(key, item, error)
         except Exception:  # the bulkhead, see the class
             _log.exception("a failure of %s could not be reported", key)
 

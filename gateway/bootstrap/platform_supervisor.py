@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from adapters.abilities import CanShowMenu, MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet
@@ -25,20 +25,14 @@ class RestartPolicy:
     """A run of this length counts as good: a failure after it begins a new series."""
 
 
+@dataclass(slots=True)
 class Platforms:
     """The enabled platforms and their health."""
 
-    def __init__(
-        self,
-        adapters: Mapping[str, ChatAdapter],
-        policy: RestartPolicy | None = None,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.adapters = adapters
-        self._policy = policy or RestartPolicy()
-        self._clock = clock
-        self._stopped: dict[str, str] = {}
+    adapters: Mapping[str, ChatAdapter]
+    policy: RestartPolicy = field(default_factory=RestartPolicy)
+    clock: Callable[[], float] = time.monotonic
+    _stopped: dict[str, str] = field(default_factory=dict, init=False)
 
     def health(self) -> dict[str, Health]:
         """Return each platform's health; a stopped one says what a person has to do."""
@@ -55,9 +49,9 @@ class Platforms:
 
     async def keep(self, name: str, inlet: Inlet) -> None:
         """Run one platform until cancelled, or until a person has to repair it."""
-        pause = self._policy.first_pause
+        pause = self.policy.first_pause
         while True:
-            started = self._clock()
+            started = self.clock()
             reason: AdapterError | None = None
             try:
                 await self.adapters[name].run(inlet)
@@ -65,7 +59,7 @@ class Platforms:
                 reason = error
             except Exception:  # the bulkhead: an error in one platform harms no other
                 _log.exception("%s failed unexpectedly and is restarted", name)
-            was_good = self._clock() - started > self._policy.good_run
+            was_good = self.clock() - started > self.policy.good_run
             if isinstance(reason, AdapterStopped) and not was_good:
                 _log.error("%s stops: %s", name, reason)
                 self._stopped[name] = str(reason)
@@ -73,9 +67,9 @@ class Platforms:
             if reason:  # a refusal after a good run may be an outage of the platform
                 _log.warning("%s is restarted: %s", name, reason)
             if was_good:
-                pause = self._policy.first_pause
+                pause = self.policy.first_pause
             await asyncio.sleep(pause)
-            pause = min(pause * 2, self._policy.longest_pause)
+            pause = min(pause * 2, self.policy.longest_pause)
 
     async def show_menu(self, name: str, entries: list[MenuEntry]) -> None:
         """Publish the menu of commands once the platform is connected."""
