@@ -72,6 +72,13 @@ def list_words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+def measure_frequency(word: str) -> float:
+    """Return the probability of a word in general; 0 for one that the table lacks."""
+    table = _read_table()
+    number = table.find(word)
+    return math.exp(table.rate(number)) if number >= 0 else 0.0
+
+
 class Likeness:
     """Compares words with the ones that it was made of. Words are in small letters.
 

@@ -1,19 +1,22 @@
 """The skills as conversations see them: the list in the prompt, the search and the commands.
 
-A request is ranked by BM25F over names, descriptions and texts, by topics, and by meaning. A topic
-is a line of `topics.txt`: words in English and German that people use for one thing. The request
-"my rose has yellow leaves" finds a skill on plants. `word_vectors` compares what is meant with
-names and descriptions.
+A request is ranked by BM25F over names, descriptions and texts, by pairs of neighbouring words, by
+topics, and by meaning. A topic is a line of `topics.txt`: words in English and German that people
+use for one thing. The request "my rose has yellow leaves" finds a skill on plants. `word_vectors`
+compares what is meant with names and descriptions.
 """
 
 import asyncio
 import math
+from array import array
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from operator import mul
+from itertools import pairwise
+from operator import add, mul
 
 from agent_core.skills.catalog import CatalogEntry, SkillCatalog
 from agent_core.skills.parser import Skill
@@ -43,6 +46,15 @@ _NAME, _DESCRIPTION, _BODY = 2.0, 1.0, 0.1
 """Weights of the fields."""
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
 """The parameters k1 and b of BM25."""
+_PAIR_IN_BODY = 0.3
+"""The weight of a pair of words at the start of a text; in a name or a description, it is 1."""
+_START = 400
+"""Words at the start of a text whose pairs are indexed."""
+_NUMBER_BITS = 20
+"""Bits of an entry for a pair that are the number of its skill; the others are a hash."""
+_LARGEST_HASH = (1 << 64 - _NUMBER_BITS) - 1
+_FREQUENT = 3e-4
+"""The probability of a word in general that counts half in a request."""
 _MEANING = 6.0
 """The weight of the likeness of meaning, per word that is not frequent."""
 _CLOSE = 3.0
@@ -79,21 +91,22 @@ class SkillIndex:
         """`texts` are names with their descriptions and their bodies."""
         self._numbers = {name: number for number, (name, _, _) in enumerate(texts)}
         self._count = len(texts)
-        fields = [
-            (_NAME, [Counter(cut(name.replace("-", " "))) for name, _, _ in texts]),
-            (_DESCRIPTION, [Counter(cut(described)) for _, described, _ in texts]),
-            (_BODY, [Counter(cut(body[:_LONGEST_BODY])) for _, _, body in texts]),
-        ]
+        names = [cut(name.replace("-", " ")) for name, _, _ in texts]
+        descriptions = [cut(described) for _, described, _ in texts]
+        bodies = [cut(body[:_LONGEST_BODY]) for _, _, body in texts]
         counted: defaultdict[str, dict[int, float]] = defaultdict(dict)
-        for weight, counts in fields:
-            lengths = [sum(words.values()) for words in counts]
-            average = max(sum(lengths) / max(len(lengths), 1), 1.0)
-            for number, words in enumerate(counts):
-                norm = 1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * lengths[number] / average
-                for word, count in words.items():
+        for weight, field in ((_NAME, names), (_DESCRIPTION, descriptions), (_BODY, bodies)):
+            average = max(sum(map(len, field)) / max(len(field), 1), 1.0)
+            for number, words in enumerate(field):
+                norm = 1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * len(words) / average
+                for word, count in Counter(words).items():
                     held = counted[word]
                     held[number] = held.get(number, 0.0) + weight * count / norm
         self._scores = {word: self._weigh(held) for word, held in counted.items()}
+        self._pairs = [
+            (1.0, _list_entries(map(add, names, descriptions))),
+            (_PAIR_IN_BODY, _list_entries(words[:_START] for words in bodies)),
+        ]
         self._points = [
             word_vectors.point(f"{name.replace('-', ' ')} {described}")
             for name, described, _ in texts
@@ -105,13 +118,17 @@ class SkillIndex:
         Those whose score for words is not above `least` are left out, unless they mean the same.
         """
         scores: defaultdict[int, float] = defaultdict(float)
-        words = {*cut(query)} - UNINDEXED - _ASKING
+        telling = _list_telling(cut(query))
+        words, weights = {*telling}, _weigh_words(query)
         for word in words:
             best: dict[int, float] = {}
             for related, weight in _list_related(word):
                 for number, score in self._scores.get(related, {}).items():
                     best[number] = max(best.get(number, 0.0), weight * score)
             for number, score in best.items():
+                scores[number] += weights.get(word, 1.0) * score
+        for pair in {*pairwise(telling)}:
+            for number, score in self._score_pair(pair).items():
                 scores[number] += score
         if (named := self._numbers.get(query.strip())) is not None:
             scores[named] = math.inf
@@ -132,13 +149,25 @@ class SkillIndex:
         vector = word_vectors.embed(query)
         return [_MEANING * sum(map(mul, vector, direction)) for direction in self._points]
 
+    def _score_pair(self, pair: tuple[str, str]) -> Mapping[int, float]:
+        """Return the score that a pair of words gives each skill that holds it."""
+        held: defaultdict[int, float] = defaultdict(float)
+        first = _hash(pair) << _NUMBER_BITS
+        after = first + (1 << _NUMBER_BITS)
+        for weight, entries in self._pairs:
+            for entry in entries[bisect_left(entries, first) : bisect_left(entries, after)]:
+                held[entry - first] += weight
+        return self._weigh(held)
+
     def _weigh(self, holders: Mapping[int, float]) -> Mapping[int, float]:
-        """Return the score that a word gives each skill that holds it."""
-        rarity = math.log(1 + (self._count - len(holders) + 0.5) / (len(holders) + 0.5))
-        return {
-            number: rarity * count * (_SATURATION + 1) / (count + _SATURATION)
-            for number, count in holders.items()
-        }
+        """Return the score that a word or a pair gives each skill that holds it.
+
+        A skill that only mentions a word in its text hardly makes it less rare.
+        """
+        parts = {number: count / (count + _SATURATION) for number, count in holders.items()}
+        held = sum(parts.values())
+        rarity = math.log(1 + (self._count - held + 0.5) / (held + 0.5))
+        return {number: rarity * (_SATURATION + 1) * part for number, part in parts.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +308,36 @@ def _is_draft(entry: CatalogEntry, drafts: frozenset[str]) -> bool:
 
 def _show(skill: Skill) -> str:
     return f"- {skill.name}: {escape(flatten(skill.description, LONGEST_LINE))}"
+
+
+def _list_telling(words: Iterable[str]) -> list[str]:
+    """List the words that tell what a text is about, in their order."""
+    return [word for word in words if word not in UNINDEXED and word not in _ASKING]
+
+
+def _weigh_words(request: str) -> Mapping[str, float]:
+    """Return how much the words of a request count: less if they are frequent in general."""
+    return {
+        word: _FREQUENT / (_FREQUENT + word_vectors.measure_frequency(form))
+        for form in word_vectors.list_words(request)
+        for word in cut(form)
+    }
+
+
+def _list_entries(texts: Iterable[Sequence[str]]) -> "array[int]":
+    """Return the pairs of all texts, sorted, each with the number of its text."""
+    return array(
+        "Q",
+        sorted(
+            _hash(pair) << _NUMBER_BITS | number
+            for number, words in enumerate(texts)
+            for pair in pairwise(_list_telling(words))
+        ),
+    )
+
+
+def _hash(pair: tuple[str, str]) -> int:
+    return hash(pair) & _LARGEST_HASH
 
 
 @lru_cache(maxsize=4096)

@@ -13,6 +13,7 @@ from agent_core.state.word_vectors import (
     Likeness,
     embed,
     list_words,
+    measure_frequency,
     point,
 )
 
@@ -24,6 +25,11 @@ def compare(one: str, other: str) -> float:
 
 def measure(text: str) -> float:
     return math.hypot(*embed(text))
+
+
+def test_a_word_has_a_frequency_in_general() -> None:
+    assert measure_frequency("the") > measure_frequency("doctor") > measure_frequency("piano") > 0
+    assert measure_frequency("qzxvbk") == 0
 
 
 @pytest.mark.parametrize(

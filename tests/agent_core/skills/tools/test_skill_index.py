@@ -1,5 +1,6 @@
-"""The ranking of skills: fields, topics in two languages, parts of long words, and meaning."""
+"""The ranking of skills: fields, pairs, topics in two languages, parts of words, and meaning."""
 
+from collections.abc import Sequence
 from importlib.resources import files
 
 import pytest
@@ -68,6 +69,31 @@ def test_a_skill_is_found_by_its_meaning_without_a_common_word(query: str, name:
     texts = [("boat-trim", "Trims the sails of a boat.", ""), ("violin", "Tunes a violin.", "")]
     found = [texts[number][0] for number in SkillIndex(texts).rank(query)]
     assert found == ([name] if name else [])
+
+
+def rank(texts: Sequence[tuple[str, str, str]], query: str) -> list[str]:
+    return [texts[number][0] for number in SkillIndex(texts).rank(query)]
+
+
+def test_words_side_by_side_in_a_request_count_more_side_by_side_in_a_skill() -> None:
+    query = "walk on the river bank"
+    apart, beside = "Bank, gravel, river.", "Gravel, river, bank."
+    assert rank([("x-1", apart, ""), ("x-2", beside, "")], query) == ["x-2", "x-1"]
+    assert rank([("x-1", "Same.", apart), ("x-2", "Same.", beside)], query) == ["x-2", "x-1"]
+    first = "Gravel. " * 400  # pairs count at the start of a text only
+    texts = [("x-1", "Same.", first + apart), ("x-2", "Same.", first + beside)]
+    assert rank(texts, query) == ["x-1", "x-2"]
+
+
+def test_a_word_that_is_frequent_in_general_counts_less() -> None:
+    texts = [("x-1", "Same.", "Nobody."), ("x-2", "Same.", "Gaskets.")]
+    assert rank(texts, "nobody, gaskets") == ["x-2", "x-1"]
+
+
+def test_a_word_that_others_only_mention_in_their_texts_stays_rare() -> None:
+    others = [(f"other-{letter}", "Different.", "A gasket.") for letter in "abcdefgh"]
+    texts = [("gasket", "Cuts it.", ""), ("zinc", "Coats it.", ""), ("zinc-too", "Coats it.", "")]
+    assert rank([*texts, *others], "gasket zinc")[0] == "gasket"
 
 
 def test_a_skill_whose_name_is_a_word_of_asking_is_found_by_it() -> None:
