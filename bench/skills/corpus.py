@@ -5,6 +5,7 @@
 `third_held_out.json` has requests for 60 skills drawn at random from the second catalogue, by an
 author who saw neither the ranking nor other requests. It was read once, with the ranking final.
 `fourth_held_out.json` is another such sample, committed before meaning was added to the ranking.
+Since 2026-11-26, all five serve to tune.
 """
 
 import json
