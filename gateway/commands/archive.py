@@ -100,7 +100,7 @@ class ArchiveNotes:
         self._lanes.invalidate_conversations()  # their prompts state the number of notes
         reported = await self._database.read(lambda c: _number(c, scope.person_id, row, made))
         viewer = await self._access.make_viewer(call, scope, [row])
-        again = stand_for(f"undo {reported.again}", memory.UNDO_AGAIN())
+        again = stand_for(f"undo {reported.again}", memory.label_reversal(reported))
         return Reply(text=memory.describe_undone([reported], viewer), buttons=(again,))
 
     async def delete(self, call: Call, scope: MemoryScope, named: ArchiveRef) -> Reply:

@@ -152,7 +152,7 @@ class ProvenanceCommands:
         numbers = [_number(one, change_index) for one in outcome]
         viewer = await self._access.make_viewer(call, scope, [one.undone for one in outcome])
         again = (
-            (stand_for(f"undo {numbers[0].again}", memory.UNDO_AGAIN()),)
+            (stand_for(f"undo {numbers[0].again}", memory.label_reversal(numbers[0])),)
             if len(numbers) == 1
             else ()
         )
@@ -161,7 +161,7 @@ class ProvenanceCommands:
 
 def _number(one: UndoneChange, change_index: ChangeIndex) -> Undone:
     def list_numbered(rows: Sequence[LedgerEntry]) -> tuple[tuple[int, str], ...]:
-        others = (row for row in rows if row.id != one.undone.id)
+        others = (row for row in rows if row.id not in (one.undone.id, one.undone.origin.undoes))
         return tuple((change_index.find_number(row), row.change.after or "") for row in others)
 
     return Undone(

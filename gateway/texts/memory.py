@@ -224,6 +224,11 @@ class Undone:
     came: tuple[tuple[int, str], ...]
 
 
+def label_reversal(one: Undone) -> str:
+    """Return the label of the button that reverses an undo."""
+    return UNDO() if one.undone.row.change.after else UNDO_AGAIN()
+
+
 def describe_undone(changes: Sequence[Undone], viewer: Viewer) -> str:
     """Say what was undone, and what went with it."""
     lines: list[str] = []

@@ -47,7 +47,8 @@ LEFT_OUT = Text(
 
 _TITLE = Text("This conversation is called “{title}”. To rename it: /title Boat trip")
 _TITLE_NONE = Text("This conversation has no title. To give it one: /title Boat trip")
-_SESSIONS = Text("**Your conversations here**\n{lines}\n\n/resume 2 returns to number 2.")
+_SESSIONS = Text("**Your conversations here**\n{lines}")
+_SESSIONS_RETURN = Text("/resume 2 returns to number 2.")
 _SESSIONS_NONE = Text("You have no conversation here yet. Write me something to start one.")
 _SESSIONS_MORE = Plural("/sessions all lists {n} older one.", "/sessions all lists {n} older ones.")
 _SESSION = Text("{number}. {title}: {messages}, {date}, {time}")
@@ -165,7 +166,11 @@ def list_sessions(lines: Sequence[SessionLine], zone: str, *, more: int) -> str:
     if not lines:
         return _SESSIONS_NONE()
     text = _SESSIONS(lines="\n".join(_describe_session(one, zone) for one in lines))
-    return f"{text} {_SESSIONS_MORE(more)}" if more else text
+    hints = [
+        *([_SESSIONS_RETURN()] if len(lines) > 1 else []),
+        *([_SESSIONS_MORE(more)] if more else []),
+    ]
+    return f"{text}\n\n{' '.join(hints)}" if hints else text
 
 
 def describe_resumed(session: SessionLine) -> str:
@@ -208,6 +213,7 @@ def describe_context(report: "ContextReport", limit: int) -> str:
             for source, line in _SOURCES.items()
             if report.sources[source]
         ),
+        "",  # else it belongs to the list
         _describe_last(report),
     ]
     hints = list(_list_hints(report))
@@ -281,6 +287,7 @@ def describe_usage(report: UsageReport) -> str:
     answers, tokens = report.recalled
     if answers:
         lines.append(_RECALL_LINE(answers, tokens=tokens))
+    lines += [""] if lines[1:] else []  # else they belong to the list
     lines.append(_MONTH(spent=describe_charged(report.month)))
     lines.append(_RESET(moment=_moment(person.day.end, reader)))
     if report.deployment:

@@ -52,6 +52,7 @@ async def test_a_branch_leaves_the_original_unchanged(deployment: Stage, platfor
     async with deployment.open() as harness:
         assert "nothing to copy" in await harness.hears(anna, "/branch")
         await harness.hears(anna, "plan a trip")
+        assert "resume 2" not in await harness.hears(anna, "/sessions")
         assert "/resume 1 returns" in await harness.hears(anna, "/branch By train")
         await harness.hears(anna, "by train")
         assert heard(deployment.turns[-1]) == ["plan a trip", "by train"]

@@ -57,7 +57,7 @@ async def test_the_numbers_match_the_request(tmp_path: Path) -> None:
         assert text == CONTEXT_EMPTY()
         await dialogue(harness, "hi", "Hello.")
         text, first = await look(harness)
-        assert "1 model call; 9" in text
+        assert "\n\nThe last answer took 1 model call; 9" in text
         assert "than for the answer before" not in text
         assert "Tool results" not in first
         await dialogue(harness, "tea? " * 50, "Nothing is noted")

@@ -151,7 +151,8 @@ async def test_usage_shows_members_their_own_and_unknown_prices(
         await ben.says("hello")
         reported = await ben.says("/usage")
         assert "**Today**: price unknown, 1,234 of 5,000,000 tokens" in reported
-        assert "- Answers, fake-1: 1 call, 1,233 tokens read, 1 written, price unknown" in reported
+        line = "- Answers, fake-1: 1 call, 1,233 tokens read, 1 written, price unknown"
+        assert f"{line}\n\nLast 30 days" in reported, "the list ends before"
         assert "No price known for: fake-1. I count tokens instead." in reported
         assert "$0" not in reported
         assert f"Your day ends tomorrow at 00:00 ({ZONE})." in reported
