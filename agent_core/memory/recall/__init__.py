@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from agent_core.memory.recall.formatting import excerpt as excerpt
     from agent_core.memory.recall.formatting import find_match as find_match
     from agent_core.memory.recall.formatting import format_hits as format_hits
+    from agent_core.memory.recall.formatting import list_held as list_held
     from agent_core.memory.recall.query import Query as Query
     from agent_core.memory.recall.query import read_moment as read_moment
     from agent_core.memory.recall.query import read_query as read_query

@@ -13,7 +13,7 @@ from agent_core.memory.recall.query import Query
 from agent_core.memory.recall.ranking import Ranked
 from agent_core.memory.recall.search import Found
 from agent_core.state.search.passages import FoundMessage, SessionOverview
-from agent_core.state.tokenizer import list_runs, normalize
+from agent_core.state.tokenizer import cut, list_runs, normalize
 from agent_core.tools import local_time
 from agent_core.transcript import flatten, quote
 
@@ -99,7 +99,7 @@ def find_match(query: Query, text: str) -> int:
     folded = text.lower()
     places = sorted(
         place
-        for word in query.asked
+        for word in (*query.asked, *_list_members(query, text))
         for piece in (word if len(word) < 5 else word[:5],)
         for place in _list_places(folded, piece)
     )
@@ -107,6 +107,21 @@ def find_match(query: Query, text: str) -> int:
         runs = list_runs(normalize(text))
         return next((text.lower().find(run) for run in runs if run in query.asked), 0)
     return max(places, key=lambda start: sum(start <= one < start + 200 for one in places))
+
+
+def list_held(query: Query, text: str) -> list[str]:
+    """List the words of a query with which words of a text begin, by their first five letters.
+
+    Members of the kind that it names are listed as the text has them.
+    """
+    folded = text.lower()
+    return [*(word for word in query.asked if word[:5] in folded), *_list_members(query, text)]
+
+
+def _list_members(query: Query, text: str) -> list[str]:
+    members = frozenset[str]().union(*(term.any_of for term in query.terms))
+    words = dict.fromkeys(list_runs(normalize(text))) if members else ()
+    return [word for word in words if not members.isdisjoint(cut(word))]
 
 
 def _list_places(text: str, piece: str) -> list[int]:

@@ -15,14 +15,13 @@ from agent_core.errors import StoreDamaged
 from agent_core.ids import AccountId, ArchiveId, PersonId
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.search.search import FAR, Term
+from agent_core.state.search.search import FAR, Term, quote_term
 from agent_core.state.tokenizer import UNINDEXED, cut
 
 _log = logging.getLogger(__name__)
 
 _PIECE = 2000
 """Entries moved from one person to another per step."""
-_WORD = re.compile(r"(?:[a-z0-9]|[^\x00-\x7f])+")
 _TAG = re.compile(r"(?:[a-z0-9-]|[^\x00-\x7f])+")
 _ROW = "archive.id, archive.text, archive.tags, archive.created_at, archive.updated_at"
 
@@ -168,7 +167,7 @@ def list_holders(
     offset: int = 0,
 ) -> list[ArchiveId]:
     """List the newest entries in the scope that contain all terms; all entries without terms."""
-    conditions = [_quote(within.person_id, term) for term in terms]
+    conditions = [quote_term(within.person_id, term) for term in terms]
     conditions += [_quote_tag(within.person_id, tag) for tag in within.tags]
     source = "archive_search CROSS JOIN archive ON archive.id = archive_search.rowid"
     found = "archive_search MATCH :match AND " if conditions else ""
@@ -195,7 +194,7 @@ def count_holders(connection: Connection, *, person_id: PersonId, term: Term, mo
     row = connection.execute(
         "SELECT COUNT(*) FROM (SELECT rowid FROM archive_search"
         " WHERE archive_search MATCH :match LIMIT :most)",
-        {"match": _quote(person_id, term), "most": most},
+        {"match": quote_term(person_id, term), "most": most},
     ).fetchone()
     return int(row[0])
 
@@ -317,13 +316,6 @@ def _is_whole(row: _Row) -> bool:
 
 def _dump(tags: tuple[str, ...]) -> str:
     return json.dumps(tags, ensure_ascii=False, separators=(",", ":"))
-
-
-def _quote(person_id: PersonId, term: Term) -> str:
-    """Quote a term for FTS5; no character of an indexed word could end the string."""
-    if not _WORD.fullmatch(term.word):
-        raise ValueError(f"{term.word!r} is no word of the index")
-    return f'"p{person_id}_{term.word}"' + (" *" if term.is_start else "")
 
 
 def _quote_tag(person_id: PersonId, tag: str) -> str:

@@ -29,6 +29,7 @@ FAR = 2**62
 """A moment after every other, in milliseconds."""
 
 _SCOPE = re.compile(r"[pc][0-9]+")
+_WORD = re.compile(r"(?:[a-z0-9]|[^\x00-\x7f])+")
 _MONTH_MS = 28 * 24 * 3_600_000
 _MOST_MONTHS = 60
 """Most months in one index query; a longer range is filtered by the messages instead."""
@@ -141,7 +142,7 @@ def count_holders(
 
     The filter's other conditions do not apply: the rarity of a word is that in the whole scope.
     """
-    held = _quote(field, term) if term else f"({_anybody(field)})"
+    held = quote_term(field.person_id, term) if term else f"({_anybody(field)})"
     return _count(connection, _scope(field) + held, most=most)
 
 
@@ -166,7 +167,7 @@ def list_holders(
 
     Those of the excluded turn are included: see `passages.list_turn`.
     """
-    held = " AND ".join(_quote(field, term) for term in terms)
+    held = " AND ".join(quote_term(field.person_id, term) for term in terms)
     rows = _match(connection, field, held, limit=limit)
     return [PassageId(row) for row in rows]
 
@@ -280,14 +281,14 @@ def _anybody(field: SearchFilter) -> str:
     return f"{_quote_tag(field, 'ru')} OR {_quote_tag(field, 'ra')}"
 
 
-def _quote(field: SearchFilter, term: Term) -> str:
-    """Quote a term for FTS5; no character of an indexed word could end the string."""
+def quote_term(person_id: PersonId, term: Term) -> str:
+    """Quote a person's term for FTS5; no character of an indexed word could end the string."""
     if term.any_of:
-        words = (_quote(field, Term(word=word)) for word in sorted(term.any_of))
+        words = (quote_term(person_id, Term(word=word)) for word in sorted(term.any_of))
         return f"({' OR '.join(words)})"
-    if not term.word or any(not (sign.isalnum() or ord(sign) > 127) for sign in term.word):
+    if not _WORD.fullmatch(term.word):
         raise ValueError(f"{term.word!r} is no word of the index")
-    return f'"p{field.person_id}_{term.word}"' + (" *" if term.is_start else "")
+    return f'"p{person_id}_{term.word}"' + (" *" if term.is_start else "")
 
 
 def _quote_tag(field: SearchFilter, tag: str) -> str:

@@ -8,7 +8,14 @@ from typing import Any
 from starlette.responses import Response, StreamingResponse
 
 from agent_core.ids import ConversationId, MessageId, PersonId, TurnId
-from agent_core.memory.recall import Query, excerpt, find_match, read_query, search_messages
+from agent_core.memory.recall import (
+    Query,
+    excerpt,
+    find_match,
+    list_held,
+    read_query,
+    search_messages,
+)
 from agent_core.state.conversations import sessions, transcripts
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
@@ -288,13 +295,7 @@ def _search(connection: Connection, look: Look, query: Query) -> list[dict[str, 
         {
             "message": hit.message,
             "text": excerpt(hit.text, find_match(query, hit.text)),
-            "words": _list_words(query, hit.text) if hit.holds else [],
+            "words": list_held(query, hit.text) if hit.holds else [],
         }
         for hit in found.hits
     ]
-
-
-def _list_words(query: Query, text: str) -> list[str]:
-    """List the words of a query that begin words of a text, by their first five letters."""
-    folded = text.lower()
-    return [word for word in query.asked if word[:5] in folded]

@@ -56,6 +56,11 @@ async def test_a_tag_is_found_by_its_words_too(call: Caller) -> None:
     assert "Roast it" in await call.search("something of slow cooking")
 
 
+async def test_a_kind_of_things_finds_its_members(call: Caller) -> None:
+    await call.keep("The cat sees Huber once a year.")
+    assert "The cat" in await call.search("which animals do we have?")
+
+
 async def test_what_fits_better_comes_first(call: Caller) -> None:
     await call.keep("Garden: the tomatoes need water.")
     await call.keep("Garden: roses and the hedge. Water the roses in the evening.")

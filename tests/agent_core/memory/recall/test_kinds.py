@@ -4,6 +4,7 @@ from importlib.resources import files
 
 import pytest
 
+from agent_core.memory.recall import find_match, list_held, read_query
 from agent_core.memory.recall.kinds import list_members
 from agent_core.state.tokenizer import UNINDEXED, cut
 
@@ -29,3 +30,9 @@ def test_kinds_are_found_in_any_form(name: str) -> None:
 
 def test_other_words_have_no_members() -> None:
     assert list_members("cat") == list_members("") == frozenset()
+
+
+def test_an_excerpt_begins_at_the_member_that_was_found_and_names_it() -> None:
+    query, text = read_query("What animals do I have?"), f"{'Hello there. ' * 40}My Cat is ill."
+    assert list_held(query, text) == ["cat"]
+    assert find_match(query, text) == text.index("Cat")

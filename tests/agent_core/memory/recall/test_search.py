@@ -173,7 +173,8 @@ def test_a_kind_of_things_finds_its_members_of_the_same_person_only(
     say(connection, dialogue, *(f"nothing new on day {number}" for number in range(20)))
     found = say(connection, dialogue, said)
     say(connection, add_dialogue(connection, add_person(connection)), said)
-    assert [hit.message.id for hit in search(connection, query).hits if hit.holds] == found
+    (hit,) = (hit for hit in search(connection, query).hits if hit.holds)
+    assert hit.message.id == found[0]
 
 
 def test_the_name_of_a_kind_counts_more_than_a_member(
