@@ -119,7 +119,7 @@ def ask_to_forget(entries: int, messages: int, jobs: int, blocks: int, lines: Se
     """Show what holds the words, and ask what to delete."""
     return _ASK_FORGET(
         counts=_count(entries, messages, jobs, blocks),
-        lines="".join(f"\n- {quote_name(line)}" for line in lines),
+        lines="".join(f"\n* {quote_name(line)}" for line in lines),  # another sign, another list
     )
 
 

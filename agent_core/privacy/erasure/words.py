@@ -319,8 +319,8 @@ def _redact_sessions(connection: Connection, found: Found) -> bool:
 def _read_lines(connection: Connection, message_ids: Sequence[MessageId]) -> Iterator[str]:
     for message_id in message_ids:
         row = redact.read_message(connection, message_id=message_id)
-        if row:
-            yield row[0].text or f"({row[0].role})"
+        if row and row[0].text:
+            yield row[0].text
 
 
 def _cut(rows: Sequence[T]) -> Iterator[Sequence[T]]:

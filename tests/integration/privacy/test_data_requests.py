@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.toolkit import Listing, parse
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person
@@ -235,7 +236,9 @@ async def test_entries_may_be_forgotten_and_messages_stay(tmp_path: Path) -> Non
         ana = ChatAccount(harness, "4711001", "Zebrana")
         await plant(harness, ana, "bluefish")
         said = await count(harness, "messages", "text LIKE '%bluefish%'")
-        await ana.says("/forget bluefish")
+        asked = await ana.says("/forget bluefish")
+        assert not re.search(r"`\((assistant|tool)\)`", asked), "a call has no words to show"
+        assert sum(isinstance(block, Listing) for block in parse(asked)) == 2
         await ana.presses(privacy.FORGET_ENTRIES())
         await settled(harness)
         assert await count(harness, "messages", "text LIKE '%bluefish%'") == said
