@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_core.errors import StoreError
+from agent_core.execution import finish
 from agent_core.memory import hash_text, read_file, write_file
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, skill_changes, skill_uses, skills
@@ -50,7 +51,7 @@ class UsageFile:
         """
         async with self._order:
             rows = await self._database.read(list_records)
-            await asyncio.to_thread(_write, self._folder, dump(rows))
+            await finish(asyncio.to_thread(_write, self._folder, dump(rows)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
+from agent_core.execution import finish
 from agent_core.skills import (
     FOUND,
     CuratorReport,
@@ -127,7 +128,7 @@ class Curator:
         now = self.now()
         planned = await plan_round(self.services, now)
         if any(step.kind == "archive" for step in planned.steps):
-            await asyncio.to_thread(take_snapshot, self.services.catalog.folder, now)
+            await finish(asyncio.to_thread(take_snapshot, self.services.catalog.folder, now))
 
         def work(connection: Connection) -> tuple[CuratorReport, list[OutboxRow]]:
             write_planned(connection, self.services.catalog.folder)

@@ -59,8 +59,10 @@ def take_snapshot(folder: Path, now: int) -> str:
             _copy(place, unfinished / place.name)
     unfinished.rename(target)
     sync_folder(snapshots)
-    for old in list_snapshots(folder)[_KEPT:]:
-        shutil.rmtree(snapshots / old)
+    oldest = list_snapshots(folder)[:_KEPT][-1]
+    for old in snapshots.iterdir():
+        if old.name.removeprefix(".") < oldest:  # also those that a crash left unfinished
+            shutil.rmtree(old)
     return name
 
 

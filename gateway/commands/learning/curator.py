@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
+from agent_core.execution import finish
 from agent_core.ids import PersonId, TaskId
 from agent_core.memory import Refusal
 from agent_core.schedule import JobAlreadyRunning, run_job_now
@@ -233,7 +234,7 @@ class CuratorCommands:
                 apply_merge(connection, self._catalog, waiting.proposal, change, origin)
 
         try:
-            await asyncio.to_thread(take_snapshot, folder, call.now)
+            await finish(asyncio.to_thread(take_snapshot, folder, call.now))
             await self._database.write("curator.merge", work)
         except (SkillConflict, SkillBroken, SkillMissing) as error:
             await self._note(waiting, "outdated")

@@ -7,10 +7,19 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from agent_core.memory import render
-from agent_core.state.engine.database import Connection
+from agent_core.skills import CuratorRules, SkillCatalog, UsageFile
+from agent_core.skills.curation import list_snapshots
+from agent_core.state.engine.database import Connection, now
+from agent_core.state.memory import skills
 from agent_core.state.people import people
 from agent_core.state.queues import curations
+from gateway.people import Notices
+from gateway.scheduler import SkillServices
+from gateway.scheduler.skill_curator import Curator
+from tests.agent_core.skills.curation.test_snapshot import make
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.accounts import ChatAccount
@@ -200,3 +209,34 @@ async def test_a_look_that_is_killed_at_the_model_is_made_again(tmp_path: Path) 
         await looked(harness, 2)
         await harness.chat.says("/curator", id="later")
         await harness.chat.sees_text("1 proposal needs your decision.")
+
+
+async def test_a_cancelled_curator_finishes_its_snapshot(tmp_path: Path) -> None:
+    folder = tmp_path / "skills"
+    for number in range(40):
+        write_skill(folder, f"mine-{number}")
+    async with running(tmp_path, FakeModel()) as harness:
+        gateway = harness.gateway
+        await make(gateway.database, folder, "old")
+        await gateway.database.write(
+            "proved", lambda c: skills.set_state(c, name="old", state="active")
+        )
+        curator = Curator(
+            services=SkillServices(
+                database=gateway.database,
+                catalog=SkillCatalog(folder),
+                usage=UsageFile(gateway.database, folder),
+                rules=CuratorRules(stale_days=1, archive_days=2),
+            ),
+            notices=Notices(gateway.database, gateway.dispatcher),
+            learning=gateway.settings.learning,
+            enqueue=gateway.dispatcher.enqueue,
+            now=lambda: now() + 9 * 86_400_000,
+        )
+        working = asyncio.create_task(curator.work())
+        await harness.until(lambda: any(folder.glob(".snapshots/.*")))
+        working.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await working
+        assert len(list_snapshots(folder)) == 1
+        assert not any(folder.glob(".snapshots/.*")), "no thread goes on with it"

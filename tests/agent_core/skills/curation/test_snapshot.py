@@ -125,9 +125,12 @@ def test_five_snapshots_stay_and_links_are_in_none(folder: Path) -> None:
     (folder / "elsewhere").symlink_to(folder / "tidy")
     linked = write_skill(folder, "linked")
     (linked / "secret").symlink_to("/etc/passwd")
+    crashed = folder / ".snapshots" / ".19700103T000000Z"
+    (crashed / "tidy").mkdir(parents=True)
     for day in range(1, 8):
         take_snapshot(folder, day * DAY)
     take_snapshot(folder, 7 * DAY)
     assert list_snapshots(folder) == [f"1970010{day}T000000Z" for day in (8, 7, 6, 5, 4)]
+    assert not crashed.exists(), "it would never be finished"
     newest = folder / ".snapshots" / "19700108T000000Z"
     assert [one.name for one in newest.iterdir()] == ["tidy"]
