@@ -42,8 +42,9 @@ def _report(match: re.Match[str]) -> str:
 
 def fallback_of(words: str) -> str:
     """Render the text beside blocks, cut with an ellipsis where Slack takes no more."""
-    whole = _render(words) or escape(words)
-    if len(whole.encode()) <= _FALLBACK:
+    start = words[:_FALLBACK]  # each edit of a growing answer renders it again
+    whole = _render(start) or escape(start)
+    if start == words and len(whole.encode()) <= _FALLBACK:
         return whole
     kept: list[str] = []
     left = _FALLBACK - len("…".encode())

@@ -184,6 +184,12 @@ def test_a_longer_fallback_is_cut_between_characters(words: str) -> None:
     assert fallback.endswith("…")
 
 
+def test_a_fallback_renders_only_as_much_of_a_text_as_slack_takes() -> None:
+    fallback = fallback_of("**a** " * 2000)
+    assert 2600 < len(fallback) < 2700  # of 4000 characters, a third was markup
+    assert fallback.endswith("…")
+
+
 def test_no_link_is_cut_in_a_longer_fallback() -> None:
     link = "<https://a.b|one>"
     for before in range(3950, 3999):
