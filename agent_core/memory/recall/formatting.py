@@ -14,6 +14,7 @@ from agent_core.memory.recall.ranking import Ranked
 from agent_core.memory.recall.search import Found
 from agent_core.state.search.passages import FoundMessage, SessionOverview
 from agent_core.state.tokenizer import cut, list_runs, normalize
+from agent_core.state.word_vectors import list_words
 from agent_core.tools import local_time
 from agent_core.transcript import flatten, quote
 
@@ -99,7 +100,7 @@ def find_match(query: Query, text: str) -> int:
     folded = text.lower()
     places = sorted(
         place
-        for word in (*query.asked, *_list_members(query, text))
+        for word in _list_sought(query, text)
         for piece in (word if len(word) < 5 else word[:5],)
         for place in _list_places(folded, piece)
     )
@@ -115,13 +116,15 @@ def list_held(query: Query, text: str) -> list[str]:
     Members of the kind that it names are listed as the text has them.
     """
     folded = text.lower()
-    return [*(word for word in query.asked if word[:5] in folded), *_list_members(query, text)]
+    return [word for word in _list_sought(query, text) if word[:5] in folded]
 
 
-def _list_members(query: Query, text: str) -> list[str]:
+def _list_sought(query: Query, text: str) -> Iterable[str]:
+    """List the words of a query, also with their diacritics, and the members in a text."""
     members = frozenset[str]().union(*(term.any_of for term in query.terms))
-    words = dict.fromkeys(list_runs(normalize(text))) if members else ()
-    return [word for word in words if not members.isdisjoint(cut(word))]
+    words = list_words(text) if members else ()
+    held = (word for word in words if not members.isdisjoint(cut(word)))
+    return dict.fromkeys((*query.asked, *query.written.values(), *held))
 
 
 def _list_places(text: str, piece: str) -> list[int]:

@@ -183,7 +183,7 @@ def read_query(text: str) -> Query:
     order = [word for run in runs if run in content for word in list_pieces(run)[0]]
     return Query(
         asked=content,
-        terms=(*terms, *_list_members(terms)),
+        terms=(*terms, *_list_members(content)),
         pairs=frozenset(pairwise(order)),
         months=_list_months(folded, content),
         days=_list_days(folded),
@@ -199,12 +199,12 @@ def _drop_stop_words(runs: Iterable[str]) -> tuple[str, ...]:
     return _unique(run for run in runs if run not in _STOP_WORDS)
 
 
-def _list_members(terms: Iterable[Term]) -> tuple[Term, ...]:
+def _list_members(words: Iterable[str]) -> tuple[Term, ...]:
     """Return one more term for the first kind of things that is named: "cat or dog" for "animal".
 
     A second kind would cost too much: each is a search for some fifty words.
     """
-    kinds = (list_members(term.word) for term in terms)
+    kinds = map(list_members, words)
     return tuple(Term(any_of=members) for members in kinds if members)[:1]
 
 
