@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from gateway import interfaces
-from gateway.errors import find_nearest, suggest
+from gateway.errors import Mistaken, find_nearest, suggest
 
 _WRONG = 2
 _MISSING_VERB = "the following arguments are required: VERB"
@@ -108,8 +108,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def read_path(text: str) -> Path:
-    """Return a path as people write it: below the working folder, or with `~`."""
-    return Path(text).expanduser().absolute()
+    """Return a path as people write it: below the working folder, or with `~`.
+
+    Raises `Mistaken` for the home of nobody.
+    """
+    try:
+        return Path(text).expanduser().absolute()
+    except RuntimeError as error:
+        raise Mistaken(f"There is no home directory for {text}.") from error
 
 
 def show_help(text: str) -> None:

@@ -1,8 +1,6 @@
 """The arguments of `talaria chat`, which `--help` and the completions need."""
 
-from pathlib import Path
-
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.parser import Parser, read_path
 
 
 def configure(parser: Parser) -> None:
@@ -10,7 +8,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--save-files",
         metavar="FOLDER",
-        type=Path,
+        type=read_path,
         help="save the files that answers bring in this folder; without it, they are only named",
     )
     parser.examples = (

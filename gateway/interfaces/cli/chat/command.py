@@ -26,9 +26,8 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return asyncio.run(chat_with_gateway(found, partial(_chat, found, folder)))
 
 
-def _make_folder(path: Path | None) -> Path | None:
+def _make_folder(folder: Path | None) -> Path | None:
     """Make the folder for files if it is missing. Raises `StartError`."""
-    folder = path.expanduser() if path else None
     try:
         if folder:
             folder.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,6 @@
 """The arguments of `talaria people`, which `--help` and the completions need."""
 
-from pathlib import Path
-
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.parser import Parser, read_path
 
 
 def configure(parser: Parser) -> None:
@@ -29,5 +27,7 @@ def configure(parser: Parser) -> None:
     )
     for verb in (export, erase):
         verb.add_argument("slug", metavar="SLUG", help="the person's folder name, from `list`")
-    export.add_argument("file", metavar="FILE", type=Path, help="the archive; must not exist yet")
+    export.add_argument(
+        "file", metavar="FILE", type=read_path, help="the archive; must not exist yet"
+    )
     erase.add_argument("--yes", action="store_true", help="ask nothing")

@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         answer = operations.perform(home, "people.approve", {"code": arguments.code})
         print(f"{answer['name']} can talk to Talaria now.")
     elif verb == "export":
-        asked = {"slug": arguments.slug, "target": str(arguments.file.absolute())}
+        asked = {"slug": arguments.slug, "target": str(arguments.file)}
         answer = operations.perform(home, "people.export", asked, timeout=_LONG)
         print(f"Written to {answer['target']}.")
     elif verb == "erase":

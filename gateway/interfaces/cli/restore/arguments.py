@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Mapping
-from pathlib import Path
 
 from gateway.errors import Mistaken
 from gateway.interfaces.parser import Parser, read_path
@@ -21,7 +20,10 @@ def configure(parser: Parser) -> None:
         "--check", action="store_true", help="only rehearse it: unpack and check, change nothing"
     )
     parser.add_argument(
-        "--identity", metavar="KEYFILE", type=Path, help="the private key that opens the backup"
+        "--identity",
+        metavar="KEYFILE",
+        type=read_path,
+        help="the private key that opens the backup",
     )
 
 

@@ -82,7 +82,7 @@ def _find_keys(backup: Path, identity: Path | None, environ: Mapping[str, str]) 
     """Read the key file, or ask for the passphrase if the backup needs one."""
     if identity:
         try:
-            return Keys(identities=(identity.expanduser().read_text(encoding="utf-8"),))
+            return Keys(identities=(identity.read_text(encoding="utf-8"),))
         except (OSError, UnicodeDecodeError) as error:
             raise Mistaken(f"The key file {identity} can't be read.") from error
     with backup.open("rb") as source:
