@@ -63,8 +63,8 @@ _RELATED = 0.5
 """The weight of a word of the same topic."""
 _PART = 4
 """Letters of the shortest part that is found in a longer word, such as in a German compound."""
-_LONGEST_BODY = 20_000
-"""Characters of a text that are indexed."""
+_LONGEST_TEXT = 20_000
+"""Characters of a text that are indexed, and of a request that are read: each turn waits for it."""
 
 _ASKING = frozenset(
     word
@@ -93,7 +93,7 @@ class SkillIndex:
         self._count = len(texts)
         names = [cut(name.replace("-", " ")) for name, _, _ in texts]
         descriptions = [cut(described) for _, described, _ in texts]
-        bodies = [cut(body[:_LONGEST_BODY]) for _, _, body in texts]
+        bodies = [cut(body[:_LONGEST_TEXT]) for _, _, body in texts]
         counted: defaultdict[str, dict[int, float]] = defaultdict(dict)
         for weight, field in ((_NAME, names), (_DESCRIPTION, descriptions), (_BODY, bodies)):
             average = max(sum(map(len, field)) / max(len(field), 1), 1.0)
@@ -117,6 +117,7 @@ class SkillIndex:
 
         Those whose score for words is not above `least` are left out, unless they mean the same.
         """
+        query = query[:_LONGEST_TEXT]
         scores: defaultdict[int, float] = defaultdict(float)
         telling = _list_telling(cut(query))
         words, weights = {*telling}, _weigh_words(query)

@@ -100,6 +100,11 @@ def test_a_skill_whose_name_is_a_word_of_asking_is_found_by_it() -> None:
     assert SkillIndex([("help", "Lists what is there.", "")]).rank("help") == [0]
 
 
+@pytest.mark.parametrize(("pasted", "name"), [(3_000, "invoice-maker"), (300_000, "")])
+def test_a_request_is_read_up_to_a_length(pasted: int, name: str) -> None:
+    assert first(f"{'- ' * (pasted // 2)}an invoice") == name
+
+
 def test_no_skills_are_no_error() -> None:
     assert SkillIndex([]).rank("anything") == []
 
