@@ -131,12 +131,16 @@ def find_basis(connection: Connection, row: LedgerEntry, reader: Reader) -> Basi
 
 
 def _find_source(connection: Connection, row: LedgerEntry) -> LedgerEntry:
-    """Follow copies to the row that holds the source messages.
+    """Follow undos to the change that they undid, and copies to the row with the messages.
 
-    Rows copied by old versions name only the row that they were copied from.
+    An undo rests on its command alone. Rows copied by old versions name only the row that they
+    were copied from.
     """
-    while not row.origin.message_ids and row.origin.source_id is not None:
-        source = ledger.find_row(connection, entry_id=row.origin.source_id)
+    while not row.origin.message_ids:
+        entry_id = row.origin.undoes or row.origin.source_id
+        if entry_id is None:
+            break
+        source = ledger.find_row(connection, entry_id=entry_id)
         if source is None:
             break
         row = source[1]

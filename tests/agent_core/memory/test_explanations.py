@@ -166,6 +166,18 @@ async def test_what_is_gone_is_told_by_its_last_change(notebook: Notebook, desk:
     ]
 
 
+async def test_an_undone_entry_rests_on_what_it_rested_on_before(notebook: Notebook) -> None:
+    await notebook.note("I have a cat")
+    owner = notebook.person
+    for number in (1, 2, 3):  # undone, restored, undone again
+        undo = Origin(actor="person", now=62_000, evidence=f"/undo {number}")
+        await notebook.store.undo(owner.id, owner.slug, number, undo)
+    reason = await notebook.why(1)
+    assert (reason.words, reason.number) == (None, 4)
+    assert [saying.text for saying in reason.basis.source_messages] == ["I have a cat"]
+    assert reason.basis.evidence == "I have a cat"
+
+
 async def test_numbers_that_are_not_there_have_no_reason(notebook: Notebook) -> None:
     await notebook.note("I have a cat")
 
