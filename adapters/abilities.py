@@ -91,7 +91,10 @@ class CanShowMenu(Protocol):
     """Platforms with a native command menu."""
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
-        """Publish the menu. Called once, after the first connection. Raises `AdapterError`."""
+        """Publish the listed entries. Called once, after the first connection.
+
+        Raises `AdapterError`.
+        """
 
 
 @runtime_checkable
