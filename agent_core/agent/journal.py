@@ -56,8 +56,8 @@ class TurnJournal:
         self._open_calls: tuple[ToolCallPart, ...] = ()
         self._results: dict[CallId, ToolResult] = {}
         self._last_messages: list[Message] = []
-        self._unbilled: list[ModelAnswer] = []
-        self._unrecorded: list[ModelAnswer] = []
+        self.unbilled: list[ModelAnswer] = []
+        """Answers that arrived, and whose usage is not on disk yet."""
         self.waiting_since: int | None = None
         """The beginning of the outage that the turn waits out."""
         self._begin: Work | None = None
@@ -157,12 +157,16 @@ class TurnJournal:
         self._open_calls = calls
         self._results = dict(results)
 
+    def note_answer(self, answer: ModelAnswer) -> None:
+        """Note an answer that arrived; it is billed with the next record, or with the ending."""
+        self.model = answer.model
+        self.unbilled.append(answer)
+
     async def record_answer(self, answer: ModelAnswer) -> None:
-        """Record an answer and the intent of its calls, before any of them runs."""
+        """Record a noted answer and the intent of its calls, before any of them runs."""
         await finish(self._record_answer(answer))
 
     async def _record_answer(self, answer: ModelAnswer) -> None:
-        self.model = answer.model
         now = self._now()
         calls = [
             (call.call_id, call.name, self._tools.effect(call.name))
@@ -173,13 +177,12 @@ class TurnJournal:
         def work(connection: Connection) -> None:
             messages.append(connection, self.shelf, [answer.message], now=now)
             turns.begin_steps(connection, turn_id=self.shelf.turn_id, calls=calls, now=now)
-            self._bill(connection, answer, now)
+            self._bill(connection, now)
             if self.waiting_since is not None:
                 turns.end_wait(connection, turn_id=self.shelf.turn_id, now=now)
 
-        self._unrecorded = [answer]
         await self._write("turns.answer", work)
-        self._unrecorded, self.waiting_since = [], None
+        self.unbilled, self.waiting_since = [], None
         self._open_calls = answer.message.calls
         self._results = {}
 
@@ -260,18 +263,14 @@ class TurnJournal:
             self._write("turns.outage", lambda c: turns.wait(c, turn_id=turn_id, since=since))
         )
 
-    def conclude(self, added: Sequence[Message], answers: Sequence[ModelAnswer]) -> None:
+    def conclude(self, added: Sequence[Message]) -> None:
         """Keep the turn's last messages until it is finalized."""
         self._last_messages = list(added)
-        self._unbilled = list(answers)
-        if answers:
-            self.model = answers[-1].model
 
     def interrupt(self) -> None:
         """Give every open call a result, because the turn was cancelled."""
         results = tuple(part for call in self._open_calls for part in self._close(call))
         self._last_messages = [Message(role="tool", parts=results)] if results else []
-        self._unbilled = []
 
     def finalize(self, connection: Connection, *, notice: str, now: int) -> None:
         """Write the last messages within the caller's transaction.
@@ -285,19 +284,18 @@ class TurnJournal:
         self.append(connection, final, now)
         if self.sources:
             turns.mark_untrusted(connection, turn_id=self.shelf.turn_id)
-        for answer in self._unbilled:
-            self._bill(connection, answer, now)
+        self._bill(connection, now)
 
     async def write_off(self) -> None:
         """Bill the answers of a turn that could not be inserted."""
-        lost, now = [*self._unrecorded, *self._unbilled], self._now()
+        now = self._now()
 
         def work(connection: Connection) -> None:
-            for answer in lost:
+            for answer in self.unbilled:
                 spent = bill(answer.model, answer.usage, "broken", self._price)
                 usage.insert(connection, spent, person_id=self._payer_id, turn_id=None, now=now)
 
-        if lost:
+        if self.unbilled:
             await self._database.write("turns.write_off", work)
 
     def _close(self, call: ToolCallPart) -> tuple[Part, ...]:
@@ -311,11 +309,12 @@ class TurnJournal:
         )
         return closed, *result.images
 
-    def _bill(self, connection: Connection, answer: ModelAnswer, now: int) -> None:
-        usage.insert(
-            connection,
-            bill(answer.model, answer.usage, "turn", self._price, answer.fingerprint),
-            person_id=self._payer_id,
-            turn_id=self.shelf.turn_id,
-            now=now,
-        )
+    def _bill(self, connection: Connection, now: int) -> None:
+        for answer in self.unbilled:
+            usage.insert(
+                connection,
+                bill(answer.model, answer.usage, "turn", self._price, answer.fingerprint),
+                person_id=self._payer_id,
+                turn_id=self.shelf.turn_id,
+                now=now,
+            )

@@ -280,7 +280,10 @@ class TurnRunner:
             assert turn is not None  # noqa: S101 - no turn is ever deleted
             return await self._load(turn)
 
-        return await self._deps.database.retry_while_unavailable(load, f"turn {active.id}")
+        again, shown = await self._deps.database.retry_while_unavailable(load, f"turn {active.id}")
+        for answer in active.journal.unbilled:
+            again.journal.note_answer(answer)
+        return again, shown
 
     async def _play(
         self, active: ActiveTurn, shown: Shown, host: TurnHost, handle: TurnHandle

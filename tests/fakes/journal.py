@@ -26,9 +26,13 @@ class FakeJournal:
         self.outages: list[int] = []
         self.transcript: list[Message] = []
         self.last_words: tuple[Message, ...] | None = None
-        self.unpaid: tuple[ModelAnswer, ...] = ()
+        self.paid: list[ModelAnswer] = []
+        self.unpaid: list[ModelAnswer] = []
         self.open = {call.call_id for call in open_calls}
         self.before: Callable[[Kind], Awaitable[None]] | None = None
+
+    def note_answer(self, answer: ModelAnswer) -> None:
+        self.unpaid.append(answer)
 
     async def record_answer(self, answer: ModelAnswer) -> None:
         await self._note("answer")
@@ -39,6 +43,7 @@ class FakeJournal:
         assert not set(ids) & set(self.results), "a call id was used twice in a turn"
         self.open = set(ids)
         self.answers.append(answer)
+        self.paid, self.unpaid = [*self.paid, *self.unpaid], []
         self.transcript.append(answer.message)
 
     async def record_begin(
@@ -77,14 +82,13 @@ class FakeJournal:
         await self._note("outage")
         self.outages.append(since)
 
-    def conclude(self, added: Sequence[Message], answers: Sequence[ModelAnswer]) -> None:
+    def conclude(self, added: Sequence[Message]) -> None:
         self.kinds.append("conclude")
         assert self.last_words is None, "a turn is concluded once"
         assert not self.open, "a turn can't be concluded with calls that have no result"
         assert not any(message.calls for message in added), "calls that nothing will answer"
         assert all(message.parts for message in added)
         self.last_words = tuple(added)
-        self.unpaid = tuple(answers)
         self.transcript += added
 
     async def _note(self, kind: Kind) -> None:

@@ -22,6 +22,9 @@ class Journal(Protocol):
     def sources(self) -> tuple[UntrustedSource, ...]:
         """The untrusted sources of the session so far, also of messages that are not shown."""
 
+    def note_answer(self, answer: ModelAnswer) -> None:
+        """Note an answer when it arrives, so that it is billed whatever becomes of the turn."""
+
     async def record_answer(self, answer: ModelAnswer) -> None:
         """Record an answer that does not end the turn; its calls run after this."""
 
@@ -44,11 +47,8 @@ class Journal(Protocol):
         The next recorded answer ends the outage.
         """
 
-    def conclude(self, added: Sequence[Message], answers: Sequence[ModelAnswer]) -> None:
-        """Keep the turn's last messages, and the answers not billed yet, until it is finalized.
-
-        Called once per turn; never for a suspended or cancelled one.
-        """
+    def conclude(self, added: Sequence[Message]) -> None:
+        """Keep the last messages of a turn, once; never of a suspended or cancelled one."""
 
 
 class ContextWindow(Protocol):

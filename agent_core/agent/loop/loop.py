@@ -57,7 +57,6 @@ class Loop:
         self._messages: list[Message] = []
         self._next_input: list[Message] = []
         """Messages to record and to send with the next model call."""
-        self._unbilled: list[ModelAnswer] = []
         """Answers whose usage is recorded at the turn's end, as they are not in the transcript."""
         self._answers: list[str] = []
         self._display = Display(())
@@ -170,12 +169,13 @@ class Loop:
                     message = repair_message(piece.message)
                     is_whole = message is piece.message
                     self._answer = piece if is_whole else replace(piece, message=message)
+                    self._journal.note_answer(self._answer)
         answer = self._answer
         assert answer is not None  # noqa: S101 - a call gives an answer or raises
         if self._caller.model == request.model and not self._caller.used_cheap_model:
             self._window.learn(request.model, answer.usage)
         if answer.stop == "overflow":
-            self._unbilled.append(self._take_answer())
+            self._take_answer()
             raise ModelOverflow("The context window was full before the answer was complete.")
 
     async def _build_request(
@@ -214,20 +214,15 @@ class Loop:
             self._display.mark_interim()
             if message.parts:
                 await self._record_answer(answer)
-            else:
-                self._unbilled.append(answer)
             return None
         if answer.stop == "refusal":
-            self._unbilled.append(answer)
             return self._conclude("refused", answer.refusal)
         flaw = INCOMPLETE_REASONS.get(answer.stop, "")
         if has_visible_text(message.text):
             if await self._continue_with_steers(answer):
                 return None
             self._answers.append(message.text)
-            self._unbilled.append(answer)
             return self._conclude("answered", flaw, added=[message])
-        self._unbilled.append(answer)
         if flaw or self._asked_again:
             return self._conclude("failed", flaw or "empty")
         self._asked_again = True
@@ -271,7 +266,6 @@ class Loop:
             yield self._stop_for_quota(error)
             return
         answer = self._take_answer()
-        self._unbilled.append(answer)
         message = strip_calls(answer.message)
         added = []
         if answer.stop != "refusal" and has_visible_text(message.text):
@@ -380,7 +374,7 @@ class Loop:
         self, ending: Ending, reason: str = "", *, added: Sequence[Message] = (), detail: str = ""
     ) -> TurnEnded:
         """End the turn; `added` are the messages that its finalization still has to record."""
-        self._journal.conclude(added, self._unbilled)
+        self._journal.conclude(added)
         return TurnEnded(
             ending=ending,
             text=join_answers(self._answers),

@@ -153,6 +153,9 @@ class _RecordJournal:
     def __init__(self, script: ReplayScript) -> None:
         self._script = script
 
+    def note_answer(self, answer: ModelAnswer) -> None:
+        """Do nothing."""
+
     async def record_answer(self, answer: ModelAnswer) -> None:
         """Count the answer."""
         self._script.recorded += 1
@@ -174,7 +177,7 @@ class _RecordJournal:
     async def record_outage(self, since: int) -> None:
         """Do nothing."""
 
-    def conclude(self, added: Sequence[Message], answers: Sequence[ModelAnswer]) -> None:
+    def conclude(self, added: Sequence[Message]) -> None:
         """Do nothing."""
 
 

@@ -120,7 +120,8 @@ class SkillIndex:
         query = query[:_LONGEST_TEXT]
         scores: defaultdict[int, float] = defaultdict(float)
         telling = _list_telling(cut(query))
-        words, weights = {*telling}, _weigh_words(query)
+        words = {*telling}
+        weights = _weigh_words(query) if words else {}  # a greeting loads no word vectors
         for word in words:
             best: dict[int, float] = {}
             for related, weight in _list_related(word):

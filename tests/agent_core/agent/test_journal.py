@@ -85,7 +85,7 @@ class FakeRig:
         return {inbox_id for steer in self.journal.steers for inbox_id in steer.inbox_ids}
 
     async def paid(self) -> int:
-        return len(self.journal.answers) + len(self.journal.unpaid)
+        return len(self.journal.paid) + len(self.journal.unpaid)
 
 
 class StoreRig:
@@ -164,7 +164,7 @@ async def test_a_turn_stands_in_the_transcript_in_the_order_it_happened(rig: Rig
     await rig.journal.record_result(TWO, ToolResult(text="2"))
     await rig.journal.record_result(ONE, ToolResult(text="1"))
     await rig.journal.record_input(added, [STEER])
-    rig.journal.conclude([ANSWER.message], [ANSWER])
+    rig.journal.conclude([ANSWER.message])
     assert await rig.transcript() == [ASKED.message, *added, ANSWER.message]
 
 
@@ -183,12 +183,22 @@ async def test_steers_are_the_turns_with_all_their_events(rig: Rig) -> None:
 
 
 async def test_every_answer_is_paid_for_once(rig: Rig) -> None:
+    rig.journal.note_answer(say()[-1])  # the window was full before it was complete
+    rig.journal.note_answer(ASKED)
     await rig.journal.record_answer(ASKED)
     await rig.journal.record_result(ONE, ToolResult(text="1"))
     await rig.journal.record_result(TWO, ToolResult(text="2"))
     await rig.journal.record_input([results("1", "2")], [])
-    rig.journal.conclude([ANSWER.message], [say()[-1], ANSWER])
-    assert await rig.paid() == 3
+    rig.journal.note_answer(say()[-1])
+    rig.journal.note_answer(ANSWER)
+    rig.journal.conclude([ANSWER.message])
+    assert await rig.paid() == 4
+
+
+async def test_an_answer_is_paid_for_when_its_turn_is_stopped(store: StoreRig) -> None:
+    store.journal.note_answer(ANSWER)
+    store.journal.interrupt()
+    assert await store.paid() == 1
 
 
 @asynccontextmanager
@@ -288,9 +298,9 @@ async def test_a_turn_taken_up_closes_the_calls_of_the_process_before(store: Sto
 async def test_words_told_stand_in_the_transcript_only_where_the_model_gave_none(
     store: StoreRig,
 ) -> None:
-    store.journal.conclude([ANSWER.message], [ANSWER])
+    store.journal.conclude([ANSWER.message])
     await store.database.write("one", lambda c: store.journal.finalize(c, notice="told", now=1))
-    store.journal.conclude([], [])
+    store.journal.conclude([])
     await store.database.write("two", lambda c: store.journal.finalize(c, notice="told", now=1))
     store._is_settled = True
     assert [message.text for message in await store.transcript()] == ["Done.", "told"]

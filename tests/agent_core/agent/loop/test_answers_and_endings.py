@@ -72,7 +72,7 @@ async def test_a_truncated_call_is_neither_run_nor_kept() -> None:
     assert look.asked == []
     (message,) = rig.journal.last_words or ()
     assert message.parts == (TextPart(text="I will look"),)
-    assert rig.journal.unpaid[0].message == message
+    assert len(rig.journal.unpaid) == 1
 
 
 async def test_calls_without_the_stop_that_says_they_are_whole_are_not_run() -> None:

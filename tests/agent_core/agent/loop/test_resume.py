@@ -100,7 +100,7 @@ async def test_an_answer_that_is_there_already_ends_the_turn_without_a_call() ->
         TurnEnded(ending="answered", text="Sunny")
     ]
     assert rig.journal.last_words == ()
-    assert rig.journal.unpaid == ()
+    assert rig.journal.unpaid == []
 
 
 async def test_an_answer_that_is_there_is_followed_by_what_was_written_since() -> None:
