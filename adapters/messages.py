@@ -98,6 +98,8 @@ class InboundMessage:
     room_title: str | None = None
     forwarded_from: str | None = None
     """The original author of a forwarded message; the words are not the sender's own."""
+    is_command_line: bool = False
+    """The person wrote it behind the platform's one command: its first word may be a command."""
     is_program: bool = False
     """A program wrote it with its person's token: it is no command and answers no question."""
     sent_at: int

@@ -175,8 +175,8 @@ class SlackAdapter:
         return f"https://slack.com/app_redirect?app={me.app_id}&team={me.team_id}"
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
-        """Store the command names. Slack shows one command, from the app's manifest."""
-        self._pipeline.commands = {entry.name: entry.is_transient for entry in entries}
+        """Note the transient commands. Slack shows one command, from the app's manifest."""
+        self._pipeline.transient = {entry.name for entry in entries if entry.is_transient}
 
     def newest(self, address: Address) -> PlatformMessageId | None:
         """Return the newest message known in the channel, inside or outside threads; pure."""

@@ -127,22 +127,19 @@ class _Message:
 
 
 def _command(event: Json, people: Json, envelope: Json) -> InboundMessage:
-    """Turn `/talaria new` into `/new`; unknown commands stay plain text."""
+    """Read the words behind `/talaria`; without any, they are a call for help."""
     channel = text_in(event, "channel_id")
     is_direct = bool(envelope.get("is_own_talk"))
     ticket = make_ticket(words_in(event, "response_url"))
-    words = words_in(event, "text").strip()
-    if envelope.get("is_command"):
-        words = f"/{words}"
-    bot = inside(envelope, "bot")
-    said = read_mrkdwn(words, names=_names(people), me=text_in(bot, "user_id"))
+    words, me = words_in(event, "text").strip(), text_in(inside(envelope, "bot"), "user_id")
+    said = read_mrkdwn(words, names=_names(people), me=me)
     # In the direct chat, a reply that only confirms is ephemeral; all others are messages.
     address = Address(chat_id=channel, is_direct=is_direct, ticket=None if is_direct else ticket)
     is_ephemeral = not is_direct or envelope.get("is_transient")
     title = words_in(event, "channel_name")
     heard = _said(said or _HELP, address, event, people, envelope, None if is_direct else title)
     reply_address = replace(address, ticket=ticket) if ticket and is_ephemeral else None
-    return replace(heard, reply_address=reply_address)
+    return replace(heard, reply_address=reply_address, is_command_line=True)
 
 
 def _press(event: Json, people: Json) -> ButtonPress:

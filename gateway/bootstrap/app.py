@@ -255,10 +255,14 @@ def _make_dispatcher(group: asyncio.TaskGroup, core: Core) -> tuple[Notifier, Ou
     history = JobHistory(core.sessions.id_allocator)
     notifier = Notifier(adapters, history, zone_of=core.zone_of)
     names = [entry.name for entry in make_menu()]
+
+    def list_names() -> list[str]:
+        return [*names, *(skill.name for skill in core.skills.list_commands())]
+
     dispatcher = OutboxDispatcher(
         group=group,
         database=core.database,
-        composer=Composer(core.database, adapters, CommandFormatter(names), core.secret_mask),
+        composer=Composer(core.database, adapters, CommandFormatter(list_names), core.secret_mask),
         reroute=notifier.reroute,
         now=core.now,
         timings=core.extensions.timings.delivery,

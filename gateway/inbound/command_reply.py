@@ -12,13 +12,14 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.commands import Call, Reply, SlashCommand, suggest_command
+from gateway.commands import Call, Reply, SlashCommand, make_menu, suggest_command
 from gateway.inbound.deps import RouterDeps
 from gateway.inbound.events import InboundEvent
 from gateway.outbound import OutboxDispatcher, read_command
 from gateway.people import RoomConversation
 from gateway.texts import general, rooms
 
+_NAMES = frozenset(entry.name for entry in make_menu())
 Split = Callable[[str], tuple[str, ...]]
 """Splits a text into as many messages as the platform needs."""
 
@@ -40,6 +41,14 @@ class CommandRunner:
         self._dispatcher = dispatcher
         self._now = now
         self._forget_known = forget_known
+
+    async def recognize(self, arrived: InboundEvent) -> InboundEvent:
+        """Put a slash before the command of a message that was written without one."""
+        message = arrived.message
+        name = next(iter(message.text.split()), "")
+        if message.is_command_line and (name in _NAMES or await self._deps.find_command(name)):
+            return replace(arrived, message=replace(message, text=f"/{message.text}"))
+        return arrived
 
     async def run(
         self,

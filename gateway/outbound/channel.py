@@ -4,7 +4,7 @@ import asyncio
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -172,15 +172,17 @@ _TEXTS = ("text/", "application/json")
 class CommandFormatter:
     """Writes commands in a text as each platform writes them."""
 
-    def __init__(self, names: Iterable[str]) -> None:
-        words = "|".join(sorted(map(re.escape, names))) or "(?!)"
-        self._command = re.compile(rf"(?<![\w/:.`])/({words})\b(?!/)")
+    def __init__(self, list_names: Callable[[], Iterable[str]]) -> None:
+        """`list_names` lists the commands at the moment: those of skills come and go."""
+        self._list_names = list_names
 
     def format_commands(self, adapter: object, text: str) -> str:
         """Format a text of the gateway for a platform; a model's text stays as it is."""
         if "/" not in text or not isinstance(adapter, SpellsCommands):
             return text  # the check of the adapter takes longer than that of the text
-        return self._command.sub(lambda found: f"{adapter.command_prefix}{found[1]}", text)
+        words = "|".join(sorted(map(re.escape, self._list_names()), reverse=True)) or "(?!)"
+        command = re.compile(rf"(?<![\w/:.`])/({words})\b(?!/)")
+        return command.sub(lambda found: f"{adapter.command_prefix}{found[1]}", text)
 
 
 @dataclass(frozen=True, slots=True)

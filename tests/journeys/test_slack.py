@@ -8,6 +8,7 @@ import pytest
 
 from adapters.messages import OutboundFile
 from gateway.texts import general, jobs
+from tests.agent_core.skills.test_catalog import write_skill
 from tests.emulators import slack_faults
 from tests.emulators.slack_shapes import Json
 from tests.emulators.streaming import text_answer
@@ -58,9 +59,7 @@ async def test_slacks_one_command_takes_all_commands_and_questions(
     anna, room = slack_of(deployment), make_room(deployment, "slack")
     async with deployment.open() as harness:
         assert "Model: " in await answers_command(harness, anna, "status")
-        async with asyncio.timeout(PATIENCE):  # right after a start only single words are commands
-            while "Sprache: de" not in await answers_command(harness, anna, "settings language de"):
-                pass
+        assert "Sprache: de" in await answers_command(harness, anna, "settings language de")
         assert "Ich beantworte Fragen" in await answers_command(harness, anna, "")
         assert await answers_command(harness, anna, "who are you?") == "echo: who are you?"
         assert "/talaria room person" in await answers_command(harness, anna, "room", room.id)
@@ -75,13 +74,22 @@ async def test_slacks_one_command_takes_all_commands_and_questions(
 async def test_owners_and_others_come_in_by_the_command(deployment: Stage) -> None:
     anna, ben = slack_of(deployment), slack_of(deployment, BEN)
     async with deployment.open(allow="") as harness:
-        claim = f"claim {harness.gateway.claim_code}"
-        async with asyncio.timeout(PATIENCE):  # the menu is unknown until then
-            while "now the owner" not in await answers_command(harness, anna, claim):
-                pass
+        claim = f"claim {harness.gateway.claim_code}"  # right after the start
+        assert "now the owner" in await answers_command(harness, anna, claim)
         code = code_in(await harness.hears(ben, "hello"))
         await harness.takes(anna.commands(f"approve {code}"))
         assert await harness.hears(ben, "hello") == "echo: hello"
+
+
+async def test_a_skill_is_a_command_as_the_list_names_it(deployment: Stage) -> None:
+    write_skill(deployment.home / "skills", "csv-report")
+    anna = slack_of(deployment)
+    async with deployment.open() as harness:
+        await harness.takes(anna.commands("skills"))
+        (listed,) = deployment.slack.texts(deployment.slack.dm(ANNA))
+        assert "/talaria csv-report – " in listed
+        answer = await answers_command(harness, anna, "csv-report of May")
+        assert "with the skill csv-report; read it first with `skill_view`: of May" in answer
 
 
 async def test_a_reply_that_only_confirms_is_ephemeral_in_the_direct_chat_too(
@@ -94,21 +102,19 @@ async def test_a_reply_that_only_confirms_is_ephemeral_in_the_direct_chat_too(
 
     async with deployment.open() as harness:
         async with asyncio.timeout(PATIENCE):  # the menu is unknown until then
-            while "Language: en" not in await answers_command(
-                harness, anna, "settings language en"
-            ):
-                pass
+            while not whispered():
+                await answers_command(harness, anna, "steer")
         before = texts(anna)
         released = deployment.hold()
         await harness.notes(anna.says("what is old?"))
         await harness.until(lambda: "what is old?" in str(deployment.turns[-1:]))
         await harness.notes(anna.commands("queue what is new?"))
-        await harness.until(lambda: whispered() == [general.QUEUED()])
+        await harness.until(lambda: whispered()[1:] == [general.QUEUED()])
         released.set()
         answers = ["echo: what is old?", "echo: what is new?"]
         await harness.until(lambda: texts(anna) == [*before, *answers])
         await harness.takes(anna.commands("retry"))
-        assert whispered()[1:] == [general.COMMAND_TAKEN()]
+        assert whispered()[2:] == [general.COMMAND_TAKEN()]
         assert texts(anna) == [*before, *answers, "echo: what is new?"]
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -59,9 +59,8 @@ class EventPipeline:
         self._activity = activity
         self._people = UserDirectory(api)
         self._queue: asyncio.Queue[_Waiting] = asyncio.Queue()
-        self.commands: Mapping[str, bool] | None = None
-        """The gateway's commands, and whether their reply is transient; None until the menu is
-        published."""
+        self.transient: Collection[str] = ()
+        """The commands whose reply is transient; none until the menu is published."""
 
     async def take(self, slack_event: SlackEvent) -> bool:
         """Store an event; True once it is durable, False if it could not be stored."""
@@ -174,18 +173,9 @@ class EventPipeline:
         if slack_event.kind in ("command", "shortcut"):
             facts["is_own_talk"] = await self._is_own_chat(slack_event)
         if slack_event.kind == "command":
-            text = str(slack_event.event.get("text") or "")
-            facts["is_command"] = self._is_command(text)
-            facts["is_transient"] = bool((self.commands or {}).get(next(iter(text.split()), "")))
+            words = str(slack_event.event.get("text") or "").split()
+            facts["is_transient"] = bool(words) and words[0] in self.transient
         return facts
-
-    def _is_command(self, text: str) -> bool:
-        words = text.split(maxsplit=1)
-        if not words:
-            return False
-        if self.commands is None:  # nobody has said what there is: then one word is a command
-            return len(words) == 1 and words[0].isascii() and words[0].isalpha()
-        return words[0] in self.commands
 
     async def _is_own_chat(self, slack_event: SlackEvent) -> bool:
         """Tell whether a command's chat is the bot's own; two people can use one in theirs."""

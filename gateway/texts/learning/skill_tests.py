@@ -12,7 +12,7 @@ _COUNTS = Text(
 _PASSED = Text("The skill {name} passed its test, so I use it on my own from now on. {counts}")
 _FAILED = Text(
     "The skill {name} failed its test, so it stays a draft. {counts} You can still start it with"
-    " `/{name}`."
+    " /{name}."
 )
 _ROLLED_BACK = Text(
     "I returned the skill {name} to version {number}, because the newer one failed its test."
@@ -24,7 +24,7 @@ _WENT_BADLY = Text(
 )
 _DRAFT_AGAIN = Text(
     "The skill {name} is a draft again, because {count} of {total} uses went badly. You can still"
-    " start it with `/{name}`. An owner can take this back with `talaria skills undo {id}`."
+    " start it with /{name}. An owner can take this back with `talaria skills undo {id}`."
 )
 
 

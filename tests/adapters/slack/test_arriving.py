@@ -115,24 +115,21 @@ async def test_a_missing_name_delays_little(slack: SlackEmulator) -> None:
         assert len(slack.called("users.info")) == 1
 
 
-async def test_only_menu_commands_are_commands(slack: SlackEmulator) -> None:
+async def test_the_words_of_a_command_line_may_be_a_command(slack: SlackEmulator) -> None:
     async with running(slack, sockets=1) as rig:
-        await rig.adapter.show_menu([MenuEntry(name="new", description="Begin anew")])
-        for text in ("new", "new topic", "help", "what is new?", ""):
+        menu = [
+            MenuEntry(name="new", description="Begin anew"),
+            MenuEntry(name="retry", description="Try again", is_transient=True),
+        ]
+        await rig.adapter.show_menu(menu)
+        for text in ("new topic", "retry", "what is new?", ""):
             await slack.commands(ANNA, text)
-        found = [read(event) for event in await rig.inlet.receives(5)]
-        said = [one.text for one in found]
-        assert said == ["/new", "/new topic", "help", "what is new?", "/help"]
+        found = [read(event) for event in await rig.inlet.receives(4)]
+        assert [one.text for one in found] == ["new topic", "retry", "what is new?", "/help"]
+        assert all(one.is_command_line for one in found)
+        assert [one.reply_address is not None for one in found] == [False, True, False, False]
         assert found[0].address == Address(chat_id=slack.dm(ANNA), is_direct=True)
         await until(lambda: not slack.unacked())
-
-
-async def test_a_single_word_is_a_command_before_the_menu_is_known(slack: SlackEmulator) -> None:
-    async with running(slack, sockets=1) as rig:
-        await slack.commands(ANNA, "stop")
-        await slack.commands(ANNA, "what now")
-        said = [read(event).text for event in await rig.inlet.receives(2)]
-        assert said == ["/stop", "what now"]
 
 
 @pytest.mark.parametrize("is_member", [True, False])

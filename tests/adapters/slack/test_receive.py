@@ -187,19 +187,20 @@ def command(text: str, **fields: Any) -> dict[str, Any]:
 
 
 def test_a_command_has_its_arguments() -> None:
-    found = read_message(command("new please"), is_command=True)
-    assert (found.text, found.is_addressed, found.room_title) == ("/new please", True, "general")
+    found = read_message(command("new please"))
+    assert (found.text, found.is_addressed, found.room_title) == ("new please", True, "general")
+    assert found.is_command_line
+    assert not read_message(message("new please")).is_command_line
     assert found.address == found.reply_address
     assert found.address == Address(
         chat_id="C1", is_direct=False, ticket="command:https://hooks.slack.com/x"
     )
     assert found.sent_at == 1_763_000_000_000
-    assert read_message(command("what is new?")).text == "what is new?"
     assert read_message(command("")).text == "/help"
 
 
 def test_a_command_in_the_bots_own_conversation_needs_no_ticket() -> None:
-    found = read_message(command("new", channel_id="D1"), is_own_talk=True, is_command=True)
+    found = read_message(command("new", channel_id="D1"), is_own_talk=True)
     assert found.address == Address(chat_id="D1", is_direct=True)
 
 

@@ -86,7 +86,7 @@ async def delivering(
             dispatcher = OutboxDispatcher(
                 group=group,
                 database=database,
-                composer=Composer(database, {"fake": chat}, CommandFormatter([]), SecretMask()),
+                composer=Composer(database, {"fake": chat}, CommandFormatter(list), SecretMask()),
                 reroute=lambda *_: None,
                 now=lambda: 1,
                 timings=timings,

@@ -5,7 +5,7 @@ import pytest
 from gateway.outbound.channel import CommandFormatter
 from tests.fakes.chat import FakeChat
 
-SPELLER = CommandFormatter(["new", "link", "help"])
+SPELLER = CommandFormatter(lambda: ["new", "link", "help", "csv", "csv-report"])
 
 
 class Prefixed(FakeChat):
@@ -18,6 +18,7 @@ class Prefixed(FakeChat):
         ("/new starts afresh", "/talaria new starts afresh"),
         ("Send /link cancel now.", "Send /talaria link cancel now."),
         ("(/help)", "(/talaria help)"),
+        ("/csv-report – Reports.", "/talaria csv-report – Reports."),
         ("see /etc/new or a/new", "see /etc/new or a/new"),
         ("https://x.test/new", "https://x.test/new"),
         ("`/new` is code", "`/new` is code"),
@@ -31,4 +32,4 @@ def test_only_commands_are_spelled_otherwise(said: str, spelled: str) -> None:
 
 def test_elsewhere_a_command_is_a_slash_and_its_name() -> None:
     assert SPELLER.format_commands(FakeChat(), "/new starts afresh") == "/new starts afresh"
-    assert CommandFormatter([]).format_commands(Prefixed(), "/new") == "/new"
+    assert CommandFormatter(list).format_commands(Prefixed(), "/new") == "/new"

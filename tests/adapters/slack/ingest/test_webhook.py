@@ -49,7 +49,7 @@ async def test_everything_comes_in_as_signed_requests(slack: SlackEmulator) -> N
         sent = await rig.adapter.send(to(slack.dm(ANNA), "Sure?", buttons=(YES,)))
         await slack.presses(ANNA, slack.dm(ANNA), sent, "t:yes")
         said, commanded, pressed = await rig.inlet.receives(3)
-        assert (read(said).text, read(commanded).text) == ("hello", "/stop")
+        assert (read(said).text, read(commanded).text) == ("hello", "stop")
         assert read_press(pressed).key == "yes"
         await until(lambda: not slack.unacked())
         assert rig.adapter.health().state == "connected"
