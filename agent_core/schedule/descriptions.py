@@ -105,7 +105,7 @@ _ON, _ON_DAY, _IF_DAY = (
     Text("on day {days}"),
     Text("on {days} if it is day {number}"),
 )
-_LAST_DAY, _BEFORE_LAST = Text("on the last day"), Text("on day {number} from the end")
+_LAST_DAY, _BEFORE_LAST = Text("on the last day"), Text("on day {number} counted from the end")
 _LEFT_OUT = Text("(shorter months are left out)")
 _WORKING_WEEK = Text("from Monday to Friday")
 _IN = Text("in {months}")

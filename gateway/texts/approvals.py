@@ -30,7 +30,7 @@ _ALLOWED = Text("You've allowed these in advance. Press a button to revoke one."
 _ALLOWED_LINE = Text("{number}. `{shape}`, {scope}")
 _SCOPES = {"session": Text("for this session"), "always": Text("always")}
 _CALL = Text("Shall I run this with `{tool}`?\n\n{call}\n\nAs {name}, it can:\n\n{reach}")
-_UNJUDGED = Text("do what the tool does")
+_UNJUDGED = Text("use the tool")
 _UNTRUSTED = Text(
     "I'm asking because I've read {sources}. Text from others can't send or change"
     " anything without your approval."

@@ -74,7 +74,9 @@ FAILED = Text("failed")
 PROMPT = Text("Prompt")
 PROMPT_GONE = Text("The prompt of this turn was deleted, or no model was asked.")
 PROMPT_SIZE = Plural("Show the prompt ({n:,} character)", "Show the prompt ({n:,} characters)")
-OF_GROUP = Text("The prompt of a shared conversation holds words of others, so it is not shown.")
+OF_GROUP = Text(
+    "The prompt of a shared conversation contains other people's messages, so it is not shown."
+)
 
 NOTES_WAIT = Plural("{n:,} note needs your approval", "{n:,} notes need your approval")
 ABOUT_HELD = Text("Talaria is not sure about these, so it does not use them before you accept.")
