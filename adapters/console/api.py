@@ -56,7 +56,7 @@ class ConsoleServer:
     async def serve(self, on_open: Callable[[], None]) -> None:
         """Listen until cancelled. Raises `AdapterStopped` if the socket cannot be created."""
         try:
-            # The home's lock is ours, so a socket that lies here belongs to nobody.
+            # We hold the home's lock, so an existing socket is left over.
             self._path.unlink(missing_ok=True)
             server = await asyncio.start_unix_server(
                 self._attend, self._path, limit=LONGEST_LINE, start_serving=False

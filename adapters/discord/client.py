@@ -164,8 +164,8 @@ class HttpClient(HTTPClient):
         try:
             return await super().request(route, timeout=_TIMEOUT, **options)
         except asyncio.CancelledError:
-            # Given up while it waited for the end of a global pause, it would never tell the
-            # others of that end, and no call would leave any more.
+            # A call that is cancelled during a global rate limit would never signal its end, and
+            # no request would be sent again.
             self._global_over.set()
             raise
 

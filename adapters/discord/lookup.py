@@ -21,7 +21,7 @@ async def fetch(api: Api, attachment: Attachment, *, most_bytes: int) -> bytes:
     """Download a file. Raises `Rejected` if it is too large or gone, and `AdapterError`."""
     channel_id, message_id, file_id, url = (*attachment.file_id.split("/", 3), "", "", "")[:4]
     if not url:
-        raise Rejected("There is no file to it.")
+        raise Rejected("The attachment has no address.")
     if attachment.size is not None and attachment.size > most_bytes:
         raise _too_large(most_bytes)
     try:

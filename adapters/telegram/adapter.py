@@ -316,7 +316,7 @@ def _is_numbered(update: Any) -> bool:
 def _event(update: Any, me: BotIdentity, now: int) -> RawEvent:
     """Wrap an update. The event id includes the bot, because each bot numbers its own updates."""
     if not _is_numbered(update):
-        _log.error("an update of Telegram has no number and is set aside")
+        _log.error("a Telegram update has no update_id and is set aside")
         return make_unreadable(update, "an update without a number")
     event_id = EventId(f"{me.user_id}/{update['update_id']}")
     return RawEvent(event_id=event_id, payload=pack(update, me, now=now))

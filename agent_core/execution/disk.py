@@ -45,7 +45,7 @@ class DiskGuard:
         self._most = most
         self._known: dict[Path, DiskUse] = {}
         self._next: dict[Path, float] = {}
-        """When a workspace is measured again in any case, by the monotonic clock."""
+        """Monotonic time, in seconds, from which on a workspace is measured again in any case."""
 
     async def look(self, place: Path) -> DiskUse:
         """Return the use of a workspace before a command or a write."""

@@ -19,7 +19,7 @@ from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution.contract import FileContent
 
 _OPENAT2 = 437
-"""The number on every architecture; glibc 2.36 has no function for it."""
+"""The system call's number, the same on every architecture; glibc 2.36 has no wrapper."""
 _BENEATH, _NO_MAGIC_LINKS = 0x08, 0x02
 _FOLDER_MODE, _FILE_MODE = 0o700, 0o600
 _LONGEST_NAME = 255

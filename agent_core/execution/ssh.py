@@ -23,7 +23,7 @@ from agent_core.execution.supervision import REMOTE, make_setup
 _SECONDS = 30.0
 _SHOWN = 300
 _HEALTH = ".health"
-"""A workspace of nobody."""
+"""The name of a workspace that belongs to no person."""
 _CONNECT_SECONDS = 10
 _PASSED_ON = ("PATH", "HOME", "SSH_AUTH_SOCK")
 _ABANDONED = r"""

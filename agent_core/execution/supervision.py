@@ -229,9 +229,9 @@ def make_setup(values: Mapping[str, str | int], lists: Mapping[str, Sequence[str
 
 
 STOP = b"stop!\n"
-"""The line that ends a command where no lifeline can be closed; no data looks like it."""
+"""The line that ends a command where no lifeline can be closed; no other line equals it."""
 BEAT = b"\n"
-"""The line that says nothing but that the gateway is there."""
+"""The line that tells only that the gateway is alive."""
 
 
 def make_input(data: bytes) -> bytes:

@@ -332,7 +332,7 @@ async def scan_all(store: FileComparison, database: Database, now: Callable[[], 
     except StoreError as error:
         _log.warning("can't compare memory files with the ledger: %s", error)
     else:
-        _log.info("compared the memory files of %d owners with the ledger", compared)
+        _log.info("memory owners compared with the ledger: %d", compared)
 
 
 async def _scan(store: FileComparison, memory_owner: StoredOwner, now: int) -> None:

@@ -102,7 +102,7 @@ class ModelRouter:
         """Return the answer of a batch; see the contract."""
         provider, plain = self._find(model)
         if not isinstance(provider, Batches):
-            raise ModelRejected(f"{plain} takes no batches any more.")
+            raise ModelRejected(f"{plain} no longer takes batches.")
         return await provider.collect(plain, batch_id, mark)
 
     async def cancel(self, model: str, batch_id: str) -> None:

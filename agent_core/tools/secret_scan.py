@@ -144,7 +144,7 @@ class SecretMask:
         return text
 
     def hide_growing(self, text: str) -> str:
-        """Do the same for a text that is not complete, and leave out a long last word.
+        """Hide secrets in a text that is not complete, and leave out a long last word.
 
         The last word may be the beginning of a secret that only its end reveals.
         """

@@ -1,7 +1,7 @@
 """A separate program that reads an Office file or an archive and writes its text as JSON.
 
 It is confined as the reader of PDF files is, and unpacks in memory only. It exits with a code
-other than 0 if it can't read the file. Import it nowhere.
+other than 0 if it can't read the file. Run it as a program; don't import it.
 """
 
 import json

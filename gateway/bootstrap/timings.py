@@ -13,7 +13,7 @@ class Timings:
     """Delays and pauses, in seconds where nothing else is said."""
 
     store_retry: float = 5.0
-    """Between two attempts of work that the store refused."""
+    """Seconds between two attempts of work that the store refused."""
     delivery: DeliveryTimings = field(default_factory=DeliveryTimings)
     display: PresenterTimings = field(default_factory=PresenterTimings)
     start_delay: float = START_DELAY
@@ -21,11 +21,11 @@ class Timings:
     outage_pace: float = 1.0
     """Factor of the pauses between two tries of a model that does not answer."""
     watch: float = WATCH
-    """Between two looks at the folders and feeds that jobs wait for."""
+    """Seconds between two looks at the folders and feeds that jobs wait for."""
     alerts: float = LOOK
-    """Between two looks at what owners have to repair."""
+    """Seconds between two looks at what owners have to repair."""
     webhooks: WebhookTimings = field(default_factory=WebhookTimings)
     answer_patience: int = ANSWER_PATIENCE
     """Milliseconds that a turn waits for an answer."""
     task_poll: float = 15.0
-    """Between two looks for background tasks; the review of a busy person waits twice as long."""
+    """Seconds between two looks for background tasks; twice as long for a busy person's review."""

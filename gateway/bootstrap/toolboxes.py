@@ -154,7 +154,7 @@ def make_toolboxes(
 ) -> Toolboxes:
     """Build the toolboxes; all have the `extra` tools. Raises `StartError`.
 
-    The tools of `sources` are found by search, where nobody else reads along.
+    The tools of `sources` are found by search, in private conversations only.
     """
     database, user_prompts = deps.database, deps.user_prompts
     approval = Approval(database, user_prompts)

@@ -102,7 +102,7 @@ class DataErase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traces:
-    """What tells whether a backup holds a person."""
+    """Signs that a backup holds a person."""
 
     accounts: Sequence[tuple[str, str]]
     """The (platform, user id) of each; none for a person who is erased."""

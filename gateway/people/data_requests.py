@@ -135,7 +135,7 @@ class DataRequests:
         return is_left
 
     async def _report_delay(self, key: str, request: DataRequest) -> None:
-        """Report that words can't be removed yet, once per process."""
+        """Tell the person, once per process, that their words can't be removed yet."""
         if key in self._delayed or not request.words or request.place is None:
             return
         self._delayed.add(key)

@@ -19,7 +19,7 @@ _CLOCKS = 60_000
 
 
 def is_shared(connection: Connection, room: Room, person_id: PersonId) -> bool:
-    """Return whether anyone but one account of the person was ever noticed in a room.
+    """Return whether anyone besides one account of the person was ever noticed in a room.
 
     A room in which nobody was noticed counts as shared.
     """

@@ -206,7 +206,7 @@ class EventPipeline:
         return HeardEvent(kind="reaction", channel=channel, data=bare, context=context)
 
     def _pass_over(self, kind: HeardKind, channel: str, data: Json) -> HeardEvent | None:
-        """Skip an event, or turn it into a read position after many others. Raises `ValueError`."""
+        """Skip an event; after many, return a read position instead. Raises `ValueError`."""
         if kind == "edit":
             return None
         is_mark = self._backlog.note_noise(channel)
@@ -236,7 +236,7 @@ class EventPipeline:
         """Park an unreadable event, unless it is a message between others."""
         is_direct = is_for_us or not (isinstance(data, dict) and data.get("guild_id"))
         if not self._directory.may_concern_us(data, is_direct=is_direct):
-            _log.warning("a message of Discord to others can't be read: %s", error)
+            _log.warning("a Discord message to others can't be read: %s", error)
             return None
         return park(data, error)
 

@@ -201,7 +201,7 @@ class PromptCache:
         try:
             warm = await self._find_warm(session, still_offers or tools.__eq__)
         except StoreDamaged as error:
-            _log.error("%s; its conversation gets a new one", error)
+            _log.error("%s; its conversation gets a new prompt", error)
             warm, is_damaged = None, True
         kept = await self._reuse(warm, context, transcript) if warm else None
         if kept:

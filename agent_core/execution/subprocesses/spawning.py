@@ -10,9 +10,9 @@ _Result = TypeVar("_Result")
 
 
 async def finish(work: Coroutine[Any, Any, _Result]) -> _Result:
-    """Do work to its end, however often the caller is cancelled meanwhile; then it is cancelled.
+    """Await work to its end, even if the caller is cancelled meanwhile; then cancel the caller.
 
-    An error of the work is the cause of that cancellation.
+    An error of the work is then the cause of the cancellation.
     """
     task = asyncio.create_task(work)
     cancelled: asyncio.CancelledError | None = None

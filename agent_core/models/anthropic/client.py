@@ -52,7 +52,7 @@ class RenderedPrefixes:
         key = request.model, messages[0]
         _, before = self._prefixes.take(key, messages) or (0, Prefix())
         body, longer = render_behind(before, request, cache_ttl=cache_ttl, effort=effort)
-        # Twice its length: as text, and as the messages that it is made of.
+        # It counts twice: as text, and as the messages that it was made of.
         self._prefixes.keep(key, messages[: longer.count], longer, 2 * len(longer.text))
         return body
 

@@ -58,7 +58,7 @@ class AnswerReader:
         try:
             return self._take(cast(dict[str, Any], chunk))
         except (KeyError, TypeError, AttributeError, IndexError) as error:
-            raise ValueError(f"a chunk lacks what it must have: {error!r}") from error
+            raise ValueError(f"a chunk lacks a required field: {error!r}") from error
 
     def _take(self, chunk: dict[str, Any]) -> str:
         self._answered = chunk.get("model") or self._answered

@@ -99,7 +99,7 @@ _SPARE = 1 << 30
 
 
 def lengthen_wal(path: Path, most: int) -> None:
-    """Append zeros to the WAL of a database, which gets `most` bytes in the end.
+    """Append zeros to the WAL of a database, up to `most` bytes.
 
     Where a commit makes the file longer, the disk also has to write its new length, which takes
     several times as long as the commit. SQLite reads nothing behind its last commit, and writes

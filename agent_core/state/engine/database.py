@@ -155,9 +155,9 @@ class Database:
             raise translate_error(error, self._path) from error
 
     def count_changes(self, table: str) -> int:
-        """Count the commits that may have changed a table of `WATCHED`; never waits.
+        """Return how many commits may have changed a table in `WATCHED`. Never blocks.
 
-        While the count is the same, what was read after it was asked for still holds.
+        While it stays the same, values that were read after the call are current.
         """
         return self._changes[table]
 

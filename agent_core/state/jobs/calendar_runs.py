@@ -26,9 +26,9 @@ def list_of_days(
     spans: Sequence[tuple[int, int]],
     most: int,
 ) -> list[DayRun]:
-    """List the first `most` runs of each job of a person, deleted ones too, on each of some days.
+    """List the first `most` runs of each job of a person on each day, deleted jobs included.
 
-    A span is the first moment of a day and that of the next. Oldest first, without damaged rows.
+    A span holds the start of a day and that of the next. Oldest first, without damaged rows.
     """
     rows = connection.execute(
         "SELECT job_id, slot_at, state,"

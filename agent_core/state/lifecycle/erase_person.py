@@ -277,7 +277,7 @@ def list_turn_files(connection: Connection, *, subject: DataSubject) -> list[str
 
 
 def delete_sent(connection: Connection, *, outbox_ids: Sequence[int]) -> None:
-    """Delete messages to them."""
+    """Delete messages of the outbox that were sent to the person."""
     connection.executemany(
         "DELETE FROM outbox WHERE id = :outbox_id",
         [{"outbox_id": outbox_id} for outbox_id in outbox_ids],

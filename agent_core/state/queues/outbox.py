@@ -1,4 +1,4 @@
-"""Queries over outbox messages: each is sent until the platform has it."""
+"""Queries over outbox messages: each is sent until the platform accepts it."""
 
 import secrets
 from dataclasses import dataclass, replace

@@ -212,7 +212,7 @@ def _read_request(head: bytes) -> _Target:
     method, _, rest = line.partition(" ")
     target, _, version = rest.rpartition(" ")
     if not (_METHOD.fullmatch(method) and target and version in ("HTTP/1.0", "HTTP/1.1")):
-        raise _Refused(400, "This is no request for a proxy")
+        raise _Refused(400, "This is not a proxy request")
     parts = check_url(f"https://{target}/" if method == "CONNECT" else target)
     host = (parts.hostname or "").rstrip(".")
     if not re.fullmatch(r"[a-z0-9._:-]+", host):

@@ -2,7 +2,7 @@
 
 It parses strangers' files, so it runs without environment, with bounded time and memory, and
 can open no file and no connection. It exits with a code other than 0 if it can't read the file.
-Import it nowhere.
+Run it as a program; don't import it.
 """
 
 import io

@@ -241,7 +241,9 @@ class BackgroundCommands:
             await self._backend.write_file(running.workspace, name_log(process_id), data)
         except (WorkspaceError, BackendUnavailable) as error:
             running.log.is_saved = False
-            _log.info("the output of background command %d waits: %s", process_id, error)
+            _log.info(
+                "the output of background command %d can't be saved yet: %s", process_id, error
+            )
 
 
 async def _collect(process: Process, log: CommandLog) -> None:

@@ -104,7 +104,7 @@ class TerminalTool:
         return (*actions, *list_uses(self._secrets.choose(arguments, slug)))
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Run the command, and wait for its end or only start it. Cancellation kills it.
+        """Run the command to its end, or start it in the background. Cancellation kills it.
 
         Raises `ToolArgumentError`, `WorkspaceError` and `BackendUnavailable`.
         """

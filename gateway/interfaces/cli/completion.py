@@ -20,7 +20,7 @@ _EPILOG = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """The words that may follow some words of a command line, each with its meaning."""
+    """The possible next words of a command line, each with its meaning."""
 
     path: tuple[str, ...]
     """The command and its verb, as far as they are typed."""

@@ -54,7 +54,7 @@ def _find(connection: Connection, slug: str) -> Person:
 async def list_logins(context: OperationContext, _: Answer) -> Answer:
     """List the open logins, with their times in milliseconds UTC.
 
-    `folder` is whose each is, "" for whoever has the printed address.
+    `folder` names the person of each; it is "" for whoever has the printed address.
     """
     now = context.now()
 

@@ -218,7 +218,7 @@ async def export_telemetry(gateway: Gateway) -> None:
             exporter.record(one)
 
     await look()
-    _log.info("turns that end are exported to %s", settings.telemetry.endpoint)
+    _log.info("finished turns are exported to %s", settings.telemetry.endpoint)
     try:
         while True:
             await asyncio.sleep(_LOOK)

@@ -38,7 +38,7 @@ Kind = Literal["platform", "model", "budget", "disk", "job", "backup", "queue"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One thing that is wrong now. `subject` tells conditions of a kind apart."""
+    """A fault that exists now. `subject` tells conditions of a kind apart."""
 
     kind: Kind
     subject: str = ""
@@ -71,7 +71,7 @@ def is_backup_old(made: int, now: int) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertSources:
-    """Where conditions come from, besides the database."""
+    """The sources of conditions besides the database."""
 
     health: Callable[[], Mapping[str, Health]]
     quotas: Quotas
@@ -85,7 +85,7 @@ class AlertSources:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What was measured outside of the database."""
+    """Measurements from outside of the database."""
 
     health: Mapping[str, Health]
     down_since: Mapping[str, int]

@@ -32,7 +32,9 @@ ALLOWED = Text(
     "{name} may read your conversations for {hours} hours. /console private ends it at any time."
 )
 REFUSED = Text("{name} may not read your conversations.")
-NO_OWNER_ANY_MORE = Text("The person who asked is no longer an owner. Nobody may read your conversations.")
+NO_OWNER_ANY_MORE = Text(
+    "The person who asked is no longer an owner. Nobody may read your conversations."
+)
 ASKED_ALREADY = Text("{name} was asked already and has not answered yet.")
 NO_DIRECT_CHAT = Text("{name} has no direct chat with Talaria where they could be asked.")
 PRIVATE = Text("Nobody but you can read your conversations.")

@@ -35,7 +35,7 @@ async def test_what_was_done_by_hand_while_nobody_looked_becomes_rows_and_a_line
     assert [record.message for record in reported.records] == [
         f"{notebook.path} was edited by hand: added 2 new rows to the ledger",
         f"{other.path} was edited by hand: added 1 new row to the ledger",
-        "compared the memory files of 2 owners with the ledger",
+        "memory owners compared with the ledger: 2",
     ]
 
 
@@ -63,7 +63,7 @@ async def test_one_line_is_logged_when_everything_agrees(
     assert notebook.path.stat().st_mtime_ns == then
     assert not other.path.exists()
     assert [record.message for record in reported.records] == [
-        "compared the memory files of 2 owners with the ledger"
+        "memory owners compared with the ledger: 2"
     ]
 
 

@@ -35,7 +35,7 @@ async def test_an_edit_during_downtime_is_a_ledger_row_before_any_turn(
     caplog.clear()
     with caplog.at_level(logging.INFO, logger="agent_core.memory.sync"):
         async with running(tmp_path, FakeModel()) as harness:
-            await harness.until(lambda: "compared the memory files" in caplog.text)
+            await harness.until(lambda: "memory owners compared" in caplog.text)
             (row,) = await rows(harness)
             assert row.origin.actor == "hand"
             assert row.origin.now >= before

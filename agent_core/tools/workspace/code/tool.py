@@ -131,7 +131,7 @@ class _Run:
         self._bound = ""
 
     async def play(self, code: str, seconds: float) -> Exit:
-        """Run the code within its limits; nothing of it is left afterwards."""
+        """Run the code within its limits, and leave no process behind."""
         waiting = asyncio.create_task(self._process.wait())
         try:
             async with asyncio.timeout(seconds) as clock:

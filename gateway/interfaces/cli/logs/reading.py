@@ -110,7 +110,7 @@ class LogReader:
     def _is_newest(self) -> bool:
         try:
             return os.path.samestat(self._path.stat(), os.fstat(self._file.fileno()))
-        except FileNotFoundError:  # between the renaming and the next entry
+        except FileNotFoundError:  # rotated, and the new file doesn't exist yet
             return True
 
     def _open_others(self) -> tuple[list[BinaryIO], list[BinaryIO]]:
