@@ -280,9 +280,7 @@ class DiscordAdapter:
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
         """Publish the slash commands if they differ. Raises `AdapterError`."""
-        self._acknowledgements.transient = frozenset(
-            entry.name for entry in entries if entry.is_transient
-        )
+        self._acknowledgements.note_menu(entries)
         api = self._connected()
         known, is_for_users = await api.fetch_menu()
         wanted = make_menu(entries, is_for_users=is_for_users)

@@ -3,8 +3,9 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from adapters.abilities import MenuEntry
 from adapters.discord.api import Api
 from adapters.discord.payloads import EPHEMERAL, SILENT, make_acknowledgement, make_content
 from adapters.discord.places import read_place
@@ -24,8 +25,12 @@ class Acknowledgements:
     def __init__(self, api: Callable[[], Api]) -> None:
         self._api = api
         self._pending: dict[str, asyncio.Event] = {}
-        self.transient: frozenset[str] = frozenset()
+        self._transient: frozenset[str] = frozenset()
         """Commands whose reply is ephemeral in the direct chat, too."""
+
+    def note_menu(self, entries: Sequence[MenuEntry]) -> None:
+        """Note the transient commands, for the acknowledgements from now on."""
+        self._transient = frozenset(entry.name for entry in entries if entry.is_transient)
 
     def expect(self, interaction: Json) -> bool:
         """Register an interaction before it is stored; False if it is already in progress.
@@ -44,7 +49,7 @@ class Acknowledgements:
         """
         try:
             place = read_place(inside(interaction, "channel"))
-            body = make_acknowledgement(interaction, place, transient=self.transient)
+            body = make_acknowledgement(interaction, place, transient=self._transient)
             await self._api().answer_interaction(make_ticket(interaction), body)
         except (AdapterError, ValueError) as error:
             _log.warning("a command or press on Discord could not be acknowledged: %s", error)

@@ -176,7 +176,7 @@ class SlackAdapter:
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
         """Note the transient commands. Slack shows one command, from the app's manifest."""
-        self._pipeline.transient = {entry.name for entry in entries if entry.is_transient}
+        self._pipeline.note_menu(entries)
 
     def newest(self, address: Address) -> PlatformMessageId | None:
         """Return the newest message known in the channel, inside or outside threads; pure."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from adapters.abilities import MenuEntry
 from adapters.contract import Inlet
 from adapters.errors import AdapterError
 from adapters.messages import RawEvent
@@ -59,8 +60,12 @@ class EventPipeline:
         self._activity = activity
         self._people = UserDirectory(api)
         self._queue: asyncio.Queue[_Waiting] = asyncio.Queue()
-        self.transient: Collection[str] = ()
+        self._transient: Collection[str] = ()
         """The commands whose reply is transient; none until the menu is published."""
+
+    def note_menu(self, entries: Sequence[MenuEntry]) -> None:
+        """Note the transient commands, for the events from now on."""
+        self._transient = {entry.name for entry in entries if entry.is_transient}
 
     async def take(self, slack_event: SlackEvent) -> bool:
         """Store an event; True once it is durable, False if it could not be stored."""
@@ -174,7 +179,7 @@ class EventPipeline:
             facts["is_own_talk"] = await self._is_own_chat(slack_event)
         if slack_event.kind == "command":
             words = str(slack_event.event.get("text") or "").split()
-            facts["is_transient"] = bool(words) and words[0] in self.transient
+            facts["is_transient"] = bool(words) and words[0] in self._transient
         return facts
 
     async def _is_own_chat(self, slack_event: SlackEvent) -> bool:
