@@ -94,12 +94,7 @@ class SandboxProxy:
     async def serve(self, listener: socket.socket) -> "ProxySession":
         """Serve one command; see `SandboxNetwork`."""
         session = ProxySession(self._hosts, self._lookup, self._open)
-        try:
-            server = await asyncio.start_server(session.meet, sock=listener, limit=_HEAD_BYTES)
-        except BaseException:
-            listener.close()
-            raise
-        session.on_close = server.close
+        await session.listen(listener)
         return session
 
 
@@ -110,12 +105,20 @@ class ProxySession:
         self, hosts: AllowedHosts, lookup: HostLookup, everyone: set[asyncio.Task[None]]
     ) -> None:
         """`everyone` holds the open connections of all commands."""
-        self.on_close: Callable[[], object] = lambda: None
         self._hosts = hosts
         self._lookup = lookup
         self._tasks: set[asyncio.Task[None]] = set()
         self._everyone = everyone
         self._refusals: dict[str, None] = {}
+        self._server: asyncio.Server | None = None
+
+    async def listen(self, listener: socket.socket) -> None:
+        """Take the connections of the command; the listener belongs to the session."""
+        try:
+            self._server = await asyncio.start_server(self._meet, sock=listener, limit=_HEAD_BYTES)
+        except BaseException:
+            listener.close()
+            raise
 
     @property
     def refusals(self) -> tuple[str, ...]:
@@ -124,11 +127,12 @@ class ProxySession:
 
     def close(self) -> None:
         """End every connection; see `NetworkSession`."""
-        self.on_close()
+        if self._server:
+            self._server.close()
         for task in self._tasks:
             task.cancel()
 
-    def meet(self, reader: StreamReader, writer: StreamWriter) -> None:
+    def _meet(self, reader: StreamReader, writer: StreamWriter) -> None:
         """Take a connection of the command."""
         task = asyncio.create_task(self._serve(reader, writer))
         for tasks in (self._tasks, self._everyone):

@@ -3,11 +3,13 @@
 import asyncio
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from mcp.client.auth import OAuthClientProvider
+from mcp.client.auth.oauth2 import OAuthContext
 from mcp.shared.auth import (
     AuthorizationCodeResult,
     OAuthClientInformationFull,
@@ -36,18 +38,19 @@ class Tokens:
     sign-in.
     """
 
-    def __init__(self, path: Path, server: McpServer) -> None:
+    def __init__(self, path: Path, server: McpServer, context: Callable[[], OAuthContext]) -> None:
+        """`context` returns what the SDK knows of the sign-in."""
         self._path = path
         self._url = server.url
         self._server = server
-        self.provider: OAuthClientProvider | None = None
+        self._context = context
 
     async def get_tokens(self) -> OAuthToken | None:
         """Return the tokens, and tell the SDK when they end and where new ones are."""
         kept = await asyncio.to_thread(self._read)
         if not kept.get("tokens"):
             return None
-        context = self._provider.context
+        context = self._context()
         if kept.get("metadata"):
             context.oauth_metadata = OAuthMetadata.model_validate(kept["metadata"])
         context.token_expiry_time = kept.get("ends_at")
@@ -56,7 +59,7 @@ class Tokens:
     async def set_tokens(self, tokens: OAuthToken) -> None:
         """Store new tokens."""
         ends_at = time.time() + tokens.expires_in - _MARGIN if tokens.expires_in else None
-        metadata = self._provider.context.oauth_metadata
+        metadata = self._context().oauth_metadata
         await self._change(tokens=_dump(tokens), ends_at=ends_at, metadata=_dump(metadata))
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
@@ -77,11 +80,6 @@ class Tokens:
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """Store how Talaria is registered."""
         await self._change(client=_dump(client_info))
-
-    @property
-    def _provider(self) -> OAuthClientProvider:
-        assert self.provider is not None  # noqa: S101 - set before the first request
-        return self.provider
 
     async def _change(self, **values: object) -> None:
         def work() -> None:
@@ -111,16 +109,14 @@ class ServerAuth(OAuthClientProvider):
         self._ask = ask
         self._link = link
         self._answer: AuthorizationCodeResult | None = None
-        storage = Tokens(path, server)
         super().__init__(
             server.url,
             OAuthClientMetadata(redirect_uris=[AnyUrl(REDIRECT)], client_name="Talaria"),
-            storage,
+            Tokens(path, server, lambda: self.context),
             self._send_link,
             self._take_answer,
             client_metadata_url=server.client_id if _is_document(server) else None,
         )
-        storage.provider = self
 
     def hide(self, text: str) -> str:
         """Mask the tokens in a text of the server."""
