@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from agent_core.memory.explanations import Reader as Reader
     from agent_core.memory.explanations import SourceMessage as SourceMessage
     from agent_core.memory.explanations import explain_entry as explain_entry
+    from agent_core.memory.explanations import find_basis as find_basis
     from agent_core.memory.external.client import ExternalMemory as ExternalMemory
     from agent_core.memory.external.client import ExternalMemoryOptions as ExternalMemoryOptions
     from agent_core.memory.external.client import ExternalMemoryStatus as ExternalMemoryStatus

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from agent_core.agent.review.gate import SECTIONS, Section
 from agent_core.ids import PersonId
-from agent_core.memory import load_change_index, trace_row
+from agent_core.memory import Reader, find_basis, load_change_index, trace_row
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory.ledger import LedgerEntry
 
@@ -19,15 +19,16 @@ _MARK = "@"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileLine:
-    """A line of a profile. `number` is for /why and /undo, `quote` the words that it rests on.
+    """A line of a profile. `number` is for /why and /undo.
 
+    `quotes` are the words that it rests on: a part of a message, or all messages of a turn.
     `section` is None for other notes. `at` is in milliseconds since the epoch, UTC.
     """
 
     number: int
     section: Section | None
     text: str
-    quote: str
+    quotes: tuple[str, ...]
     at: int
 
 
@@ -44,7 +45,7 @@ def list_profile(connection: Connection, *, person_id: PersonId) -> list[Profile
             number=index.find_number(tracked.made_by),
             section=_find_section(connection, tracked.rows),
             text=tracked.words,
-            quote=_find_quote(connection, tracked.made_by),
+            quotes=_find_quotes(connection, tracked.made_by, person_id),
             at=tracked.made_by.origin.now,
         )
         for history in index.histories.values()
@@ -67,6 +68,11 @@ def _find_section(connection: Connection, rows: Iterable[LedgerEntry]) -> Sectio
     return "person" if rows[0].target == "user" else None
 
 
-def _find_quote(connection: Connection, row: LedgerEntry) -> str:
+def _find_quotes(connection: Connection, row: LedgerEntry, person_id: PersonId) -> tuple[str, ...]:
+    """Find the words behind a row. In a turn, more may have been said after its first message."""
+    basis = find_basis(connection, row, Reader(person_id=person_id))
+    said = tuple(one.text for one in basis.source_messages if one.text)
+    if len(said) > 1:
+        return said
     traced = trace_row(connection, row)
-    return next((one.origin.evidence for one in traced if one.origin.evidence), "")
+    return next(((one.origin.evidence,) for one in traced if one.origin.evidence), ())

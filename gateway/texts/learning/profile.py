@@ -14,6 +14,8 @@ TITLES: Mapping[Section | None, Text] = {
     "people": Text("People and projects"),
     None: Text("Other notes"),
 }
+_SHORTEST = 20
+"""Characters of a quote that can still be recognized, however many stand beside it."""
 _LINE = Text("{number}. {entry}")
 _QUOTED_LINE = Text("{number}. {entry} (you wrote: {quote}, {date})")
 _HINT = Text(
@@ -51,11 +53,11 @@ def list_profile(
             gap = "\n" if parts else ""
             parts.append(f"{gap}**{TITLES[line.section]()}**")
             shown = line.section
-        entry, words = quote(line.text), flatten(line.quote, LONGEST)
-        if words:
-            parts.append(
-                _QUOTED_LINE(number=line.number, entry=entry, quote=quote(words), date=date)
-            )
+        entry = quote(line.text)
+        if line.quotes:
+            limit = max(_SHORTEST, LONGEST // len(line.quotes))
+            words = ", ".join(quote(one, limit) for one in line.quotes)
+            parts.append(_QUOTED_LINE(number=line.number, entry=entry, quote=words, date=date))
         else:
             parts.append(_LINE(number=line.number, entry=entry))
     parts += ["", _HINT(number=lines[0].number)]
@@ -74,6 +76,6 @@ def list_profile(
     return "\n".join(parts)
 
 
-def quote(words: str) -> str:
+def quote(words: str, limit: int = LONGEST) -> str:
     """Show words as they are, whatever signs they have."""
-    return f"`{flatten(words, LONGEST).replace(chr(96), chr(39))}`"
+    return f"`{flatten(words, limit).replace(chr(96), chr(39))}`"

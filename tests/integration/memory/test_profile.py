@@ -7,7 +7,8 @@ from pathlib import Path
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from gateway.texts.learning import profile
-from tests.fakes.model import ask, call, say
+from tests.fakes.model import FakeModel, Gate, ask, call, say
+from tests.integration.harness import running
 from tests.integration.memory.test_learning import learning, read_profile, reviewed
 
 SAID = "I live in Vienna. I prefer short answers. I am writing a book about bees"
@@ -38,6 +39,31 @@ async def test_a_profile_has_sections_and_the_words_behind_each_line(tmp_path: P
         assert places == sorted(places)
         assert "(you wrote: `I prefer short answers`" in shown.text
         assert shown.labels[:2] == [profile.CHANGE(number=1), profile.FORGET(number=1)]
+
+
+async def test_a_line_rests_on_all_messages_of_its_turn(tmp_path: Path) -> None:
+    gate = Gate()
+    noted = json.dumps({"action": "add", "target": "user", "text": "Has a dog called Rex"})
+    model = FakeModel(
+        [gate.hold, *ask(call("recall", '{"query": "tea"}'))],
+        ask(call("memory", noted, "c2")),
+        say("Noted."),
+    )
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("Which tea did I like?")
+        await gate.reached.wait()
+        await harness.chat.says("And my dog is called Rex")
+        conversation_id = await harness.read(
+            lambda c: c.execute("SELECT id FROM conversations").fetchone()[0]
+        )
+        lanes = harness.gateway.lanes
+        await harness.until(lambda: lanes.count_waiting(conversation_id) == 1)
+        gate.open.set()
+        await harness.chat.sees_text("Noted.")
+        await harness.at_rest()
+        await harness.chat.says("/profile")
+        shown = await harness.chat.sees_text("Has a dog called Rex")
+        assert "(you wrote: `Which tea did I like?`, `And my dog is called Rex`, " in shown.text
 
 
 async def test_a_correction_takes_the_place_of_a_line_in_its_section(tmp_path: Path) -> None:
