@@ -166,6 +166,7 @@ def make_core(
             extra.now,
             zone=zone,
             owner_zone=settings.people.time_zone,
+            adapters=adapters,
         ),
         rooms=Rooms(database=database, adapters=adapters, now=extra.now),
         sessions=SessionCache(database),

@@ -1,9 +1,11 @@
 """Identification of people by their platform accounts, and the answers to strangers."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from adapters.abilities import SpellsCommands
+from adapters.contract import ChatAdapter
 from adapters.messages import InboundMessage, Sender
 from agent_core.ids import InboxId, PersonId
 from agent_core.state.engine.database import Connection, Database
@@ -41,6 +43,7 @@ class Identity:
     """The deployment's IANA zone, which newcomers are offered first."""
     owner_zone: str = ""
     """The one that the owner set up, or "": a new owner is not asked again."""
+    adapters: Mapping[str, ChatAdapter] = field(default_factory=dict)
     most_known: int = _MOST_CACHED
     _known: OrderedDict[tuple[str, str], Person] = field(default_factory=OrderedDict, init=False)
     _forgotten: int = field(default=0, init=False)
@@ -160,9 +163,18 @@ class Identity:
                 # A code that is never shown is invalid from the start: only its hour counts.
                 expires_at=now + _PAIRING_LASTS if has_owner else now,
             )
-            return say(connection, general.describe_stranger(code if has_owner else None))
+            spelled = self._spell_link(platform)
+            return say(connection, general.describe_stranger(code if has_owner else None, spelled))
 
         return await self.database.write("people.stranger", work)
+
+    def _spell_link(self, platform: str) -> dict[str, str]:
+        """Return /link as the other platforms spell it that spell it otherwise."""
+        return {
+            name: f"{adapter.command_prefix}link"
+            for name, adapter in self.adapters.items()
+            if name != platform and isinstance(adapter, SpellsCommands)
+        }
 
     async def claim(
         self, platform: str, message: InboundMessage, inbox_id: InboxId, code: str

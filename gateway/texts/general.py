@@ -1,6 +1,6 @@
 """Sentences that any part of the gateway says to a person."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.localization import Plural, Text, join_list
@@ -78,8 +78,9 @@ _REPLY_WITH_NUMBER = Text("Reply with the number.")
 _REPEAT = Text("(You may have received this before.)")
 _STRANGER = Text(
     "I don't know you yet, so I can't answer. Ask my owner to send me this within an hour:\n"
-    "/approve {code}\nIf I know you elsewhere, send me /link there instead."
+    "/approve {code}\nIf I know you elsewhere, send me {command} there instead."
 )
+_LINK_SPELLED = Text("On {platform}, it's {command}.")
 STRANGER_AGAIN = Text(
     "I don't know you yet, so I can't answer. Ask my owner to approve the code that I gave you."
 )
@@ -168,9 +169,23 @@ _HELP = Text("Write me anything, also while I'm working, to add or correct somet
 _MORE_COMMANDS = Plural("/help all lists {n} more command.", "/help all lists {n} more commands.")
 
 
-def describe_stranger(code: str | None) -> str:
-    """Greet an unknown person, with a pairing code; None if the gateway has no owner."""
-    return _STRANGER(code=code) if code else _STRANGER_NO_OWNER()
+def describe_stranger(code: str | None, spelled: Mapping[str, str]) -> str:
+    """Greet an unknown person, with a pairing code; None if the gateway has no owner.
+
+    `spelled` holds /link as the other platforms spell it that spell it otherwise.
+    """
+    if not code:
+        return _STRANGER_NO_OWNER()
+    # In code, because only this platform's own commands are written as it writes them.
+    return " ".join(
+        [
+            _STRANGER(code=code, command="`/link`"),
+            *(
+                _LINK_SPELLED(platform=name_platform(platform), command=f"`{command}`")
+                for platform, command in spelled.items()
+            ),
+        ]
+    )
 
 
 def describe_settings(

@@ -76,7 +76,11 @@ async def test_owners_and_others_come_in_by_the_command(deployment: Stage) -> No
     async with deployment.open(allow="") as harness:
         claim = f"claim {harness.gateway.claim_code}"  # right after the start
         assert "now the owner" in await answers_command(harness, anna, claim)
-        code = code_in(await harness.hears(ben, "hello"))
+        reported = await harness.hears(ben, "hello")
+        code = code_in(reported)
+        assert "send me `/link` there instead" in reported, "elsewhere, it has no /talaria"
+        elsewhere = await harness.hears(deployment.account("telegram", BEN), "hello")
+        assert elsewhere.endswith("there instead. On Slack, it's /talaria link.")
         await harness.takes(anna.commands(f"approve {code}"))
         assert await harness.hears(ben, "hello") == "echo: hello"
 

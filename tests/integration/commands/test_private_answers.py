@@ -69,7 +69,7 @@ async def test_a_strangers_slash_command_is_answered_like_a_message(tmp_path: Pa
         await chat.until(lambda: len(chat.shown) == 3)
         assert [one.ticket for one in chat.shown] == ["t0", "t1", "t2"]
         first, *later = (one.text for one in chat.shown)
-        assert first == general.describe_stranger(None)
+        assert first == general.describe_stranger(None, {})
         assert later == [general.STRANGER_AGAIN()] * 2
 
 
