@@ -9,6 +9,7 @@ editor. The page is `tests/gateway/texts/all_texts.md`.
 """
 
 import ast
+import re
 import string
 import sys
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ LOCALE = ROOT / "agent_core" / "locale"
 PAGE = ROOT / "tests" / "gateway" / "texts" / "all_texts.md"
 MOST_SUMMARY = 50
 """Characters of a command's summary; Telegram shows about this many on a phone."""
+_TWICE = re.compile(r"(.{12,})\s?\1", re.DOTALL)
 TRANSLATIONS = [tag for tag in LANGUAGES if tag != "en"]
 SAMPLES: dict[str, object] = {
     "prompt": "review",
@@ -327,10 +329,9 @@ def update_catalogue(language: str, sentences: list[Sentence]) -> str:
     return str(catalogue) + "\n"
 
 
-def list_faults(language: str) -> Iterator[str]:
-    """List the sentences that a catalogue lacks, or has with other placeholders."""
-    path = LOCALE / language / "LC_MESSAGES" / "talaria.po"
-    for entry in polib.pofile(str(path)):
+def list_faults(language: str, catalogue: polib.POFile) -> Iterator[str]:
+    """List the sentences that a catalogue lacks, has with other placeholders, or says twice."""
+    for entry in catalogue:
         forms = list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
         english = [entry.msgid, entry.msgid_plural or entry.msgid]
         for pattern, original in zip(forms, english, strict=False):
@@ -338,6 +339,8 @@ def list_faults(language: str) -> Iterator[str]:
                 yield f"{language}: no translation of {original!r}"
             elif find_placeholders(pattern) - {"n"} != find_placeholders(original) - {"n"}:
                 yield f"{language}: other placeholders in {pattern!r} than in {original!r}"
+            elif _TWICE.fullmatch(pattern):
+                yield f"{language}: {pattern!r} says everything twice"
 
 
 def compose_page(sentences: list[Sentence]) -> str:
@@ -383,15 +386,11 @@ def list_outdated(*, fix: bool) -> list[str]:
     """Compare the catalogues and the page with the code; with `fix`, write them again."""
     sentences = find_sentences()
     faults = []
-    files = {
-        LOCALE / tag / "LC_MESSAGES" / "talaria.po": update_catalogue(tag, sentences)
-        for tag in TRANSLATIONS
-    }
-    for path, text in files.items():
-        faults += _compare(path, text, fix=fix)
-    faults += _compare(PAGE, compose_page(sentences), fix=fix)
     for tag in TRANSLATIONS:
-        faults += list_faults(tag)
+        path = LOCALE / tag / "LC_MESSAGES" / "talaria.po"
+        faults += _compare(path, update_catalogue(tag, sentences), fix=fix)
+        faults += list_faults(tag, polib.pofile(str(path)))
+    faults += _compare(PAGE, compose_page(sentences), fix=fix)
     return faults
 
 

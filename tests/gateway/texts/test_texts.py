@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+import polib
 import pytest
 
 from gateway.commands import make_menu
@@ -19,6 +20,17 @@ _COMMAND_IN_CODE = re.compile(rf"`/(?:{'|'.join(entry.name for entry in make_men
 @pytest.mark.slow
 def test_the_catalogues_are_complete_and_the_page_is_current() -> None:
     assert texts.list_outdated(fix=False) == []
+
+
+@pytest.mark.parametrize("between", ["", " ", "\n"])
+def test_a_translation_that_says_everything_twice_is_refused(between: str) -> None:
+    once = "Ich habe {n} Notizen. Sende /memory."
+    catalogue = polib.POFile()
+    catalogue.append(polib.POEntry(msgid="I have {n} notes. Send /memory.", msgstr=once))
+    assert list(texts.list_faults("de", catalogue)) == []
+    catalogue[0].msgstr = f"{once}{between}{once}"
+    (fault,) = texts.list_faults("de", catalogue)
+    assert "twice" in fault
 
 
 def test_every_text_is_short_and_plain() -> None:
