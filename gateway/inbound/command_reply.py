@@ -43,10 +43,10 @@ class CommandRunner:
         self._forget_known = forget_known
 
     async def recognize(self, arrived: InboundEvent) -> InboundEvent:
-        """Put a slash before the command of a message that was written without one."""
+        """Put a slash before the command of a command line that was written without one."""
         message = arrived.message
         name = next(iter(message.text.split()), "")
-        if message.is_command_line and (name in _NAMES or await self._deps.find_command(name)):
+        if name in _NAMES or await self._deps.find_command(name):
             return replace(arrived, message=replace(message, text=f"/{message.text}"))
         return arrived
 

@@ -172,7 +172,9 @@ class InboundRouter:
         if shown := events.find_presence(item):  # on disk before the event is done
             await self._deps.rooms.record_presence(item.row.platform, shown.address)
         if isinstance(item, InboundEvent):
-            await self._route_message(await self._commands.recognize(item))
+            if item.message.is_command_line:
+                item = await self._commands.recognize(item)
+            await self._route_message(item)
         elif isinstance(item, PressEvent):
             await self._press(item)
         elif isinstance(item, ReactionEvent):
