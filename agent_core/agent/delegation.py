@@ -311,6 +311,7 @@ class HelperTurns:
             active.journal.interrupt()
             ended = TurnEnded(ending="exhausted", text="", reason="time")
         if ended.ending == "suspended":
+            await active.journal.write_off()
             raise QuestionPending
         now, failure = self._now(), _describe(ended.ending, ended.reason)
 
@@ -324,7 +325,11 @@ class HelperTurns:
             )
             sessions.end(connection, conversation_id=active.conversation.id, now=now)
 
-        await finish(self._database.write("helpers.end", end))
+        # Its answer is paid for and in memory only, as that of a turn in `TurnFinalizer`.
+        await self._database.retry_while_unavailable(
+            lambda: finish(self._database.write("helpers.end", end)),
+            f"the end of helper {active.id}",
+        )
         text = "\n\n".join(part for part in (ended.text, failure) if part)
         return _report(text, task, bool(failure), active.journal.sources)
 

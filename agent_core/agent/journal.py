@@ -56,7 +56,7 @@ class TurnJournal:
         self._open_calls: tuple[ToolCallPart, ...] = ()
         self._results: dict[CallId, ToolResult] = {}
         self._last_messages: list[Message] = []
-        self.unbilled: list[ModelAnswer] = []
+        self._unbilled: list[ModelAnswer] = []
         """Answers that arrived, and whose usage is not on disk yet."""
         self.waiting_since: int | None = None
         """The beginning of the outage that the turn waits out."""
@@ -160,7 +160,7 @@ class TurnJournal:
     def note_answer(self, answer: ModelAnswer) -> None:
         """Note an answer that arrived; it is billed with the next record, or with the ending."""
         self.model = answer.model
-        self.unbilled.append(answer)
+        self._unbilled.append(answer)
 
     async def record_answer(self, answer: ModelAnswer) -> None:
         """Record a noted answer and the intent of its calls, before any of them runs."""
@@ -182,7 +182,7 @@ class TurnJournal:
                 turns.end_wait(connection, turn_id=self.shelf.turn_id, now=now)
 
         await self._write("turns.answer", work)
-        self.unbilled, self.waiting_since = [], None
+        self._unbilled, self.waiting_since = [], None
         self._open_calls = answer.message.calls
         self._results = {}
 
@@ -287,16 +287,17 @@ class TurnJournal:
         self._bill(connection, now)
 
     async def write_off(self) -> None:
-        """Bill the answers of a turn that could not be inserted."""
-        now = self._now()
+        """Bill the noted answers of a turn that can't be inserted, or goes on without them."""
+        now, turn_id = self._now(), self.shelf.turn_id if self.is_begun else None
 
         def work(connection: Connection) -> None:
-            for answer in self.unbilled:
+            for answer in self._unbilled:
                 spent = bill(answer.model, answer.usage, "broken", self._price)
-                usage.insert(connection, spent, person_id=self._payer_id, turn_id=None, now=now)
+                usage.insert(connection, spent, person_id=self._payer_id, turn_id=turn_id, now=now)
 
-        if self.unbilled:
+        if self._unbilled:
             await self._database.write("turns.write_off", work)
+            self._unbilled = []
 
     def _close(self, call: ToolCallPart) -> tuple[Part, ...]:
         result = self._results.get(call.call_id) or ToolResult(text=_STOPPED, is_error=True)
@@ -310,7 +311,7 @@ class TurnJournal:
         return closed, *result.images
 
     def _bill(self, connection: Connection, now: int) -> None:
-        for answer in self.unbilled:
+        for answer in self._unbilled:
             usage.insert(
                 connection,
                 bill(answer.model, answer.usage, "turn", self._price, answer.fingerprint),

@@ -122,6 +122,8 @@ class TurnHandle:
     """The chat that gets the answer."""
     active: ActiveTurn | None = None
     """The turn, while the agent runs it."""
+    unstored: ActiveTurn | None = None
+    """The turn of the last try, which the store refused."""
     presenter: Presenter | None = None
     """Shows the turn, while it runs."""
     phase: Phase = Phase.WAITING

@@ -56,7 +56,8 @@ class TurnRunner:
         again; nothing is claimed then.
         """
         batch, newest = handle.batch, handle.batch[-1]
-        is_retry = handle.phase is Phase.RETRYING
+        if handle.unstored:
+            await handle.unstored.journal.write_off()
         prepared = await self._deps.agent.prepare(
             newest.conversation,
             newest.person,
@@ -88,8 +89,8 @@ class TurnRunner:
 
         active.journal.begin_with(begin)
         try:
-            is_suspect = is_retry or any(pending.is_repeat for pending in batch)
-            if is_suspect or prepared.session is None:
+            is_repeat = any(pending.is_repeat for pending in batch)
+            if handle.unstored or is_repeat or prepared.session is None:
                 await active.journal.begin()
             await self._run(active, Shown(), handle)
         except StaleTurn:
@@ -101,6 +102,7 @@ class TurnRunner:
         except StoreError:
             if not active.journal.is_begun:
                 handle.active, handle.phase = None, Phase.RETRYING
+                handle.unstored = active
             raise
 
     async def resume(self, turn: Turn, handle: TurnHandle, *, is_abandoned: bool) -> None:
@@ -195,6 +197,7 @@ class TurnRunner:
         """
         turn = await self._deps.database.read(lambda c: turns.find(c, turn_id=active.id))
         if turn is None and active.journal.cannot_begin:
+            await active.journal.write_off()
             return False
         if turn and turn.state != "running":
             return True
@@ -267,6 +270,7 @@ class TurnRunner:
             await self._deps.database.write(
                 "turns.suspend", lambda c: turns.uncount_attempt(c, turn_id=active.id)
             )
+            await active.journal.write_off()
         else:
             handle.phase = Phase.OVER
             await self._finalizer.finalize(active, ended, tools, handle.place)
@@ -276,14 +280,12 @@ class TurnRunner:
         await asyncio.sleep(self._deps.database.retry_pause)
 
         async def load() -> tuple[ActiveTurn, Shown]:
+            await active.journal.write_off()
             turn = await self._deps.database.read(lambda c: turns.find(c, turn_id=active.id))
             assert turn is not None  # noqa: S101 - no turn is ever deleted
             return await self._load(turn)
 
-        again, shown = await self._deps.database.retry_while_unavailable(load, f"turn {active.id}")
-        for answer in active.journal.unbilled:
-            again.journal.note_answer(answer)
-        return again, shown
+        return await self._deps.database.retry_while_unavailable(load, f"turn {active.id}")
 
     async def _play(
         self, active: ActiveTurn, shown: Shown, host: TurnHost, handle: TurnHandle

@@ -57,7 +57,6 @@ class Loop:
         self._messages: list[Message] = []
         self._next_input: list[Message] = []
         """Messages to record and to send with the next model call."""
-        """Answers whose usage is recorded at the turn's end, as they are not in the transcript."""
         self._answers: list[str] = []
         self._display = Display(())
         self._call_ids: set[CallId] | None = None

@@ -254,6 +254,44 @@ async def test_a_draining_process_suspends_the_turn_with_its_helpers(bench: Benc
     assert len(look.asked) == 1
 
 
+async def count_paid(bench: Bench) -> int:
+    """Return how many answers are paid for."""
+    return await bench.database.read(
+        lambda c: int(c.execute("SELECT COUNT(*) FROM usage").fetchone()[0])
+    )
+
+
+async def test_an_answer_of_a_suspended_helper_is_paid_for(bench: Bench) -> None:
+    async def drain() -> None:
+        bench.host.draining = True
+
+    model = staff(bench, {"tea": [[drain, *say()]]}, delegate("tea"))
+    turn = await bench.begin("go")
+    with pytest.raises(QuestionPending):
+        await bench.run(turn)
+    assert await count_paid(bench) == len(model.requests) == 2
+
+
+async def test_the_last_answer_of_a_helper_is_kept_until_the_store_takes_it(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench.database.retry_pause = 0.01
+    refuse = (
+        "CREATE TEMP TRIGGER no_end BEFORE UPDATE OF state ON main.turns"
+        " BEGIN SELECT RAISE(ABORT, 'no'); END"
+    )
+    await bench.database.write("test", lambda c: c.execute(refuse))
+    model = staff(bench, {"tea": [say("Tea is done.")]}, delegate("tea"), say("Good."))
+    turn = await bench.begin("go")
+    running = asyncio.create_task(bench.run(turn))
+    while "the end of helper" not in caplog.text and not running.done():
+        await asyncio.sleep(0)
+    await bench.database.write("test", lambda c: c.execute("DROP TRIGGER no_end"))
+    await bench.finalize(turn, await running)
+    assert "Tea is done." in await result_of(bench)
+    assert await count_paid(bench) == len(model.requests) == 3
+
+
 async def test_the_end_of_a_turn_stops_the_helpers_that_it_left(bench: Bench) -> None:
     stuck, reached = asyncio.Event(), asyncio.Event()
 

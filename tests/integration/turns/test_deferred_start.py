@@ -61,6 +61,15 @@ async def said_in(harness: Harness, turn_state: str) -> list[str]:
     return await harness.read(look)
 
 
+async def list_paid(harness: Harness) -> list[str]:
+    """Return what each paid answer was for."""
+
+    def look(connection: Connection) -> list[str]:
+        return [row[0] for row in connection.execute("SELECT purpose FROM usage ORDER BY id")]
+
+    return await harness.read(look)
+
+
 class Commits:
     """The names in each commit, in order."""
 
@@ -182,12 +191,8 @@ async def test_an_answer_in_a_closed_session_is_dropped_and_charged(
         assert [m.text for m in model.requests[-1].messages] == ["and now?"]
         assert await states(harness, "turns") == ["answered", "answered"]
         assert await states(harness, "inbox") == ["done", "done"]
-
-        def look(connection: Connection) -> list[str]:
-            return [row[0] for row in connection.execute("SELECT purpose FROM usage ORDER BY id")]
-
         paid = ["turn", "broken", "turn"] if has_answered else ["turn", "turn"]
-        assert await harness.read(look) == paid
+        assert await list_paid(harness) == paid
 
 
 async def test_a_tool_call_in_a_closed_session_is_not_run(
@@ -204,11 +209,7 @@ async def test_a_tool_call_in_a_closed_session_is_not_run(
         gate.open.set()
         await harness.chat.sees_text("New.")
         await harness.at_rest()
-
-        def look(connection: Connection) -> list[str]:
-            return [row[0] for row in connection.execute("SELECT purpose FROM usage ORDER BY id")]
-
-        assert await harness.read(look) == ["turn", "broken", "turn"]
+        assert await list_paid(harness) == ["turn", "broken", "turn"]
         assert await states(harness, "turns") == ["answered", "answered"]
 
 
@@ -244,6 +245,7 @@ async def test_a_turn_that_cannot_be_stored_calls_no_model(
         await harness.at_rest()
         assert await states(harness, "turns") == ["answered", "answered"]
         assert await states(harness, "inbox") == ["done", "done"]
+        assert await list_paid(harness) == ["turn", "broken", "turn"]
 
 
 async def test_an_unexpected_error_before_a_turn_is_stored_is_reported(
@@ -276,6 +278,7 @@ async def test_a_message_that_cannot_start_a_turn_is_set_aside(
         await harness.at_rest()
         assert await states(harness, "inbox") == ["done", "dead", "done"]
         assert await states(harness, "turns") == ["answered", "answered"]
+        assert await list_paid(harness) == ["turn", "broken", "turn"]
 
 
 async def test_an_answer_in_flight_that_may_not_leave_is_queued_again(

@@ -24,6 +24,7 @@ from tests.emulators.sources import Sources
 from tests.fakes.model import Gate, ask, call, finish, say
 from tests.gateway.attachments.documents import make_pdf
 from tests.integration.harness import running
+from tests.integration.turns.test_lanes import refuse, states
 from tests.integration.turns.test_prompt_purity import Talker, dialogue
 
 LIMITS = {"TALARIA_TURNS__MAX_STEPS": "2", "TALARIA_MODEL__PATIENCE": "0"}
@@ -244,3 +245,29 @@ async def test_a_turn_of_two_processes_is_verified_and_replayed_as_one(tmp_path:
         await harness.at_rest()
     assert len(second.requests) == 1
     await check(tmp_path, [*first.requests, *second.requests])
+
+
+async def test_a_turn_that_lost_an_answer_to_the_store_is_replayed_without_it(
+    tmp_path: Path,
+) -> None:
+    gate = Gate()
+    lost = [gate.hold, *ask(call("recall", '{"query": "tea"}'))]
+    model = Talker(say("Hello."), lost, say("Green tea."))
+    async with running(tmp_path, model) as harness:
+        await dialogue(harness, "hi", "Hello.")
+        await harness.chat.says("tea?")
+        await gate.reached.wait()
+        async with asyncio.timeout(45):
+            while await states(harness, "turns") != ["answered", "running"]:
+                await asyncio.sleep(0.005)
+        await refuse(harness, "no_steps", "INSERT ON steps")
+        await harness.chat.says("green, please")
+        await harness.until(harness.gateway.router.is_idle)
+        gate.open.set()
+        await harness.chat.sees_text("Green tea.")
+        await harness.at_rest()
+        paid = await harness.read(
+            lambda c: c.execute("SELECT turn_id, purpose FROM usage ORDER BY id").fetchall()
+        )
+        assert paid == [(1, "turn"), (2, "broken"), (2, "turn")]
+    await check(tmp_path, [model.requests[0], model.requests[2]])

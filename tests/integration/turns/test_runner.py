@@ -298,6 +298,23 @@ async def test_a_drain_leaves_unfinished_work_to_the_next_start(tmp_path: Path) 
         assert await count_open(harness) == (0, 0, 0)
 
 
+async def test_an_answer_without_words_is_paid_for_when_its_turn_is_suspended(
+    tmp_path: Path,
+) -> None:
+    gate = Gate()
+    async with running(tmp_path, FakeModel([gate.hold, *say()])) as harness:
+        await harness.chat.says("tea?")
+        await gate.reached.wait()
+        harness.gateway.lanes.drain()
+        gate.open.set()
+        await harness.at_rest()
+    async with running(tmp_path, FakeModel(say("Green tea."))) as harness:
+        await harness.chat.sees_text("Green tea.")
+        await harness.at_rest()
+        paid = await harness.read(lambda c: c.execute("SELECT turn_id FROM usage").fetchall())
+        assert paid == [(1,), (1,)]
+
+
 async def test_a_turn_that_crashed_six_times_is_given_up(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One."))) as harness:
         await harness.chat.says("first")
