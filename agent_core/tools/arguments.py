@@ -29,8 +29,8 @@ _KINDS: Mapping[type, str] = {
 _SCHEMA_FAULTS = (
     JsonSchemaDefinitionException,
     ValueError,
-    # what fastjsonschema lets through where a schema is of the wrong shape: an array for an
-    # object, a broken pattern, a reference of a kind that it does not know
+    # fastjsonschema raises these for a malformed schema: an array in place of an object, a broken
+    # pattern, or an unknown kind of reference.
     AttributeError,
     KeyError,
     OSError,
@@ -111,7 +111,7 @@ def _read_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _explain(error: JsonSchemaValueException) -> str:
-    """A sentence on what the model must change."""
+    """Describe in a sentence what the model must change."""
     place = (error.name or "data").removeprefix("data").removeprefix(".")
     subject = f"`{place}`" if place else "the arguments"
     definition = error.definition if isinstance(error.definition, dict) else {}
@@ -145,4 +145,4 @@ def _refuse_reference(uri: str) -> NoReturn:
 
 
 _OUTSIDE = dict.fromkeys(("", "data", "file", "ftp", "http", "https", "urn"), _refuse_reference)
-"""A schema may come from a foreign server and must not make this process fetch anything."""
+"""Refuses references outside the schema: a foreign server's schema must not trigger a fetch."""

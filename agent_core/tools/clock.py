@@ -13,8 +13,9 @@ _log = logging.getLogger(__name__)
 
 
 def local_time(now: int, zone: str) -> datetime:
-    """Convert milliseconds since the epoch to an IANA zone; to UTC, with a warning, if it is
-    unknown.
+    """Convert milliseconds since the epoch to local time in an IANA zone.
+
+    An unknown zone is logged as a warning, and UTC is used.
     """
     moment = datetime.fromtimestamp(now / 1000, UTC)
     try:
@@ -29,14 +30,14 @@ _BAD_DAYS = Text('"{value}" isn\'t a list of days. Write sat,sun or weekend, or 
 NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _WHOLE = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _LEAST = 3
-"""Letters that identify a day."""
+"""The fewest letters that identify a weekday."""
 _WEEKEND = (6, 7)
 _NOTHING = ("", "off", "none")
 _BETWEEN = re.compile(r"[\s,;]+(?:and[\s,;]+)?")
 
 
 def read_days(value: str) -> tuple[int, ...]:
-    """Parse weekdays such as `sat,sun` or `weekend`; none for `off` or an empty text.
+    """Parse weekdays such as `sat,sun` or `weekend`; `off` or an empty text gives none.
 
     Raises `ToolArgumentError` with a sentence.
     """

@@ -1,4 +1,4 @@
-"""The contract of a tool: its spec, the effect of a repeat, and its run."""
+"""The contract of a tool: its spec, the effect of repeating a call, and `run`."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -11,24 +11,24 @@ from agent_core.tools.delegated_tasks import Helpers
 from agent_core.transcript import ImagePart, ToolCallPart, ToolSpec, UntrustedSource
 
 Effect = Literal["read", "idempotent", "unsafe"]
-"""Effect of a repeat after a crash: none, the same again, or harm."""
+"""Effect of repeating a call after a crash: none, the same result again, or harm."""
 
 Cost = Literal["free", "time", "money"]
-"""Cost of a call: nothing, because it is local and quick; time; or money of a paid service."""
+"""Cost of a call: nothing, because it is local and quick; time; or money for a paid service."""
 
 RESULT_LIMIT = 20_000
-"""Characters of one result that the model gets; about 5,000 tokens."""
+"""Characters of one result that the model reads; about 5,000 tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
     """Properties of a tool besides its spec and its effect; the defaults fit most tools.
 
-    A step with only `free` calls is refunded to the turn's budget. `time_limit` is in seconds, None
-    for that of the toolbox; waiting for a person with `waits_for_person` costs the turn none of its
-    time. `output_limit` is in characters: the rest of a longer result goes to a file.
-    `is_untrusted` marks every result as words of others; a tool that can tell names the `sources`
-    of each result instead.
+    A step with only `free` calls does not count towards the turn's budget. `time_limit` is in
+    seconds; None means the toolbox's limit. With `waits_for_person`, waiting for a person costs the
+    turn no time. `output_limit` is in characters: the rest of a longer result goes to a file.
+    `is_untrusted` marks every result as untrusted; a tool that knows better names the `sources` of
+    each result instead.
     """
 
     cost: Cost = "time"
@@ -42,7 +42,7 @@ class Declaration:
 class MemoryOwner:
     """The owner of the memory that a conversation may change. `slug` names its folder.
 
-    `blocks` are the labels of the blocks that may be changed here, None for all that they see.
+    `blocks` are the labels of the blocks that may be changed here; None means every visible block.
     """
 
     person_id: PersonId
@@ -53,14 +53,14 @@ class MemoryOwner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """Person and place of a call. Identity is always passed, never ambient."""
+    """The person and the place of a call. Identity is always an argument, never global."""
 
     person_id: PersonId
     """The person who asks and pays."""
     owner_id: PersonId
     """The owner of the transcript: the same person, or a room that shares one."""
     memory_owner: MemoryOwner | None
-    """The owner of the memory that may be changed here; None in a room that is not known yet."""
+    """The owner of the memory that may be changed here; None in a room that is still unknown."""
     conversation_id: ConversationId
     scope: str
     """The search scope of this conversation; see `state.search`."""
@@ -73,28 +73,28 @@ class ToolContext:
     sources: tuple[UntrustedSource, ...] = ()
     """The untrusted sources whose words the model has read before this call."""
     is_accepted: bool = False
-    """A person has accepted exactly this call, so that no further confirmation is needed."""
+    """True if a person has accepted exactly this call, so it needs no further confirmation."""
     is_from_code: bool = False
-    """The call is made by the code that `execute_code` runs."""
+    """True if the code that `execute_code` runs makes the call."""
     helpers: Callable[[], Helpers] | None = None
-    """Makes what runs helpers for this turn; None where a turn may have none."""
+    """Makes the runner of helpers for this turn; None if the turn may not have helpers."""
     call_tool: "CallTool | None" = None
-    """Runs the calls of code; None where no code can run, and for what code itself calls."""
+    """Runs calls that code makes; None if no code can run, and for calls that code itself made."""
     show_plan: Callable[[int, int, str], None] = lambda number, total, title: None
-    """Shows the step of the plan at hand in the status line; see `Host.show_plan`."""
+    """Shows the current step of the plan in the status line; see `Host.show_plan`."""
     show_progress: Callable[[str], None] = lambda note: None
     """Shows a note on this call in the status line; see `Host.show_progress`."""
     pause: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Surrounds a wait for a person, which costs the turn none of its time."""
+    """Surrounds a wait for a person; that time does not count towards the turn's limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
     """Text, pictures and PDF files for the model. An error is a result, too, never an exception.
 
-    `sources` names whose words the text holds, unless all of them are Talaria's own. `image_data`
-    holds the bytes of new `images` by key, which are stored together with the result. `pdf_text` is
-    the whole text of PDF files among them, of which `text` may hold only a part; no model sees it.
+    `sources` names the origins of untrusted text in it; it is empty if Talaria wrote all of it.
+    `image_data` holds the bytes of new `images` by key; they are stored together with the result.
+    `pdf_text` is the whole text of the PDF files; `text` may hold only a part. No model sees it.
     """
 
     text: str
@@ -106,7 +106,7 @@ class ToolResult:
 
 
 CallTool = Callable[[ToolCallPart, tuple[UntrustedSource, ...]], Awaitable[ToolResult]]
-"""Runs a call of code as a step of its own, after further sources. Raises `QuestionPending`."""
+"""Runs a call of code as a separate step, after further sources. Raises `QuestionPending`."""
 
 
 class Tool(Protocol):
@@ -114,7 +114,7 @@ class Tool(Protocol):
 
     @property
     def spec(self) -> ToolSpec:
-        """Name, description and schema; constant for the life of the process."""
+        """Name, description and schema; constant while the process runs."""
 
     @property
     def effect(self) -> Effect:
@@ -127,14 +127,14 @@ class Tool(Protocol):
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Run the tool. `arguments` fit the schema.
 
-        Raises `ToolArgumentError` for what a schema can't express. May wait; must tolerate
+        Raises `ToolArgumentError` for faults that a schema can't express. May wait. Must tolerate
         cancellation at any await without leaving a partial effect.
         """
 
 
 @runtime_checkable
 class Proposable(Protocol):
-    """A tool that changes what Talaria keeps: after untrusted words, a call is only proposed."""
+    """A tool that changes stored state: after untrusted words, its calls are only proposed."""
 
     async def preview(
         self, arguments: Mapping[str, object], context: ToolContext

@@ -24,7 +24,7 @@ class HelperTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelperReport:
-    """The end of a helper's work. `text` is its answer, or the reason why there is none."""
+    """The result of a helper. `text` is its answer, or the reason why it has none."""
 
     text: str
     is_error: bool = False
@@ -32,10 +32,10 @@ class HelperReport:
 
 
 class Helpers(Protocol):
-    """Runs helpers for one turn."""
+    """Runs a turn's helpers."""
 
     async def run(self, call_id: CallId, number: int, task: HelperTask) -> HelperReport:
-        """Run one helper to its end; a repeated call continues it, or returns what it found.
+        """Run one helper until it ends; a repeated call continues it, or returns its result.
 
         Raises `StoreError`, and `QuestionPending` if the process stops meanwhile. Cancelling stops
         the helper.
@@ -45,17 +45,17 @@ class Helpers(Protocol):
         """Return why the turn may not write to a named agent; "" if it may. Raises `StoreError`."""
 
     async def tell(self, call_id: CallId, agent: str) -> None:
-        """Leave the message of a call for a named agent; a repeated call leaves nothing.
+        """Store a call's message for a named agent; a repeated call stores nothing.
 
-        Raises `ToolArgumentError` if the turn may not, and `StoreError`.
+        Raises `StoreError`, and `ToolArgumentError` if the turn may not write to the agent.
         """
 
     async def start(self, call_id: CallId, number: int) -> str:
-        """Let a helper work on a task of a call in the background; return the task's id.
+        """Start a helper on a call's task in the background; return the task's id.
 
-        Its end starts a turn in the conversation. A repeated call starts nothing. Raises
-        `ToolArgumentError` if the turn may not, and `StoreError`.
+        When the helper ends, a turn starts in the conversation. A repeated call starts nothing.
+        Raises `StoreError`, and `ToolArgumentError` if the turn may not start helpers.
         """
 
     def show_progress(self, call_id: CallId, done: int, total: int) -> None:
-        """Show in the chat how many helpers of a call are done."""
+        """Show in the chat how many of a call's helpers have finished."""

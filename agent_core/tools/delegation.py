@@ -14,7 +14,7 @@ from agent_core.transcript import ToolSpec, flatten
 
 MOST_TASKS = 8
 _MOST_AT_ONCE = 4
-"""Helpers that work at the same time; more would starve the turns of other people."""
+"""Helpers that work at the same time; more would slow down other people's turns."""
 _LONGEST_TASK = 8_000
 """Characters of a goal, a context or a schema."""
 _LONGEST_RESULT = 6_000
@@ -26,7 +26,7 @@ _TASK = make_object(("goal",), goal=_TEXT, context=_TEXT)
 
 
 class DelegateTool:
-    """The `delegate_task` tool. A repeat after a crash continues the helpers that it had."""
+    """The `delegate_task` tool. A repeat after a crash continues the helpers already started."""
 
     effect: Effect = "idempotent"
     declaration = Declaration(cost="money", time_limit=_SECONDS)
@@ -88,9 +88,9 @@ async def run_at_once(
     tasks: Sequence[HelperTask],
     show: Callable[[int], None] = lambda done: None,
 ) -> list[HelperReport]:
-    """Run the helpers of a call, a few at a time; `show` learns how many are done.
+    """Run the helpers of a call, a few at a time; `show` gets the number that have finished.
 
-    All of them reach a point where they can be continued before an error is raised.
+    An error is raised only after every helper has reached a point from which it can continue.
     """
     free, done = asyncio.Semaphore(_MOST_AT_ONCE), 0
 
@@ -130,7 +130,7 @@ def join_reports(heads: Sequence[str], reports: Sequence[HelperReport]) -> ToolR
 
 
 def check_answer(text: str, schema: str) -> str:
-    """Return what is wrong with an answer that must fit a schema; "" if nothing is."""
+    """Return the fault of an answer that must fit a schema; "" if it fits."""
     if not schema:
         return ""
     try:
@@ -163,7 +163,7 @@ def read_tasks(arguments: Mapping[str, object]) -> list[HelperTask]:
 
 
 def _list_given(arguments: Mapping[str, object]) -> list[Mapping[str, object]]:
-    """Return the tasks as given: those of `tasks`, or the one of `goal` and `context`."""
+    """Return the tasks as given: those in `tasks`, or the single one of `goal` and `context`."""
     given, one = arguments.get("tasks"), {"goal", "context"} & arguments.keys()
     if given is None and "goal" in one:
         return [{name: arguments[name] for name in one}]
@@ -174,7 +174,7 @@ def _list_given(arguments: Mapping[str, object]) -> list[Mapping[str, object]]:
 
 
 def _check_schema(shape: str) -> None:
-    """Refuse a schema that no answer can be checked with. Raises `ToolArgumentError`."""
+    """Refuse a schema that can't be used to check answers. Raises `ToolArgumentError`."""
     if len(shape) > _LONGEST_TASK:
         raise ToolArgumentError(f"`output_schema` is longer than {_LONGEST_TASK} characters")
     if json.loads(shape).get("type") != "object":

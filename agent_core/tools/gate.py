@@ -1,4 +1,4 @@
-"""The gate in front of every call: what runs, what is proposed, and what a person must allow."""
+"""The gate in front of every call: it runs, is proposed, or needs a person's permission."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -43,15 +43,16 @@ _REASONS = {
     "changed": "It differs from what was shown when it was allowed; call it again.",
 }
 Pause = Callable[[], AbstractContextManager[None]]
-"""Stops the turn's clock while a person thinks."""
+"""Stops the turn's clock while it waits for a person."""
 Begin = Callable[[ApprovalRequest | None], Awaitable[bool]]
-"""Records that a call runs and uses up the approval of its request, if any, in one transaction;
-False if the approval was used or has expired, and then nothing is recorded."""
+"""Records that a call runs, and uses up the approval of its request, if any, in one transaction.
+Returns False, and records nothing, if the approval was used or has expired.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """The permission to run a call; with a `request`, what a person has allowed."""
+    """The permission to run a call; `request` is the request that a person has allowed, if any."""
 
     request: ApprovalRequest | None = None
 
@@ -60,8 +61,9 @@ class Gate:
     """Decides whether a call runs now, is proposed, or is refused."""
 
     def __init__(self, prompter: UserPrompter | None, policy: Policy | None) -> None:
-        """Without a `prompter`, whatever a person would have to decide is refused. Without a
-        `policy`, there are no rules, and nothing that was allowed before counts.
+        """Without a `prompter`, every call that a person would have to decide is refused.
+
+        Without a `policy`, there are no rules, and earlier approvals don't count.
         """
         self._prompter = prompter
         self._policy = policy
@@ -76,7 +78,7 @@ class Gate:
     ) -> ToolResult | Pass:
         """Return the result of a call that must not run now, or its pass.
 
-        Waits for the person if need be. Raises what a preview raises, `StoreError` and
+        Waits for the person if necessary. Raises what a preview raises, `StoreError` and
         `QuestionPending`.
         """
         actions = _list_actions(tool, arguments, context)
@@ -100,10 +102,10 @@ class Gate:
         context: ToolContext,
         begin: Begin | None,
     ) -> ToolResult | None:
-        """Check a pass again, right before the call runs; use up the approval behind it.
+        """Check a pass again right before the call runs, and use up its approval.
 
-        `begin` is None for a call that is not recorded as it begins. Returns the result of a call
-        that must not run. Raises `StoreError`, and what `begin` raises.
+        `begin` is None for a call whose start is not recorded. Returns a result if the call must
+        not run. Raises `StoreError`, and what `begin` raises.
         """
         request = permit.request
         if request is None:
@@ -145,7 +147,7 @@ class Gate:
         arguments: Mapping[str, object],
         context: ToolContext,
     ) -> ToolResult | None:
-        """Propose a change after untrusted words; None if the call may run."""
+        """Propose a change after untrusted words; return None if the call may run."""
         if not context.sources or context.is_accepted or not isinstance(tool, Proposable):
             return None
         shown = await tool.preview(arguments, context)
@@ -172,7 +174,7 @@ class Gate:
 def _list_actions(
     tool: Tool, arguments: Mapping[str, object], context: ToolContext
 ) -> tuple[Action, ...]:
-    """Return the actions of a call; () for a tool that declares none."""
+    """Return the actions of a call; () for a tool that doesn't declare any."""
     if not isinstance(tool, DeclaresActions):
         return ()
     return tuple(tool.list_actions(arguments, context))
@@ -207,7 +209,7 @@ def _make_request(
 
 
 def _refuse(request: ApprovalRequest, decision: Decision) -> ToolResult:
-    """Word a refusal for the model."""
+    """Explain a refusal to the model."""
     reason = _REASONS.get(decision.refusal, "The person said no.")
     if decision.why:
         reason = f"The person said no, because: {quote(decision.why, _LONGEST_REASON)}"

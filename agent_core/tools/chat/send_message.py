@@ -1,4 +1,4 @@
-"""The `send_message` tool: sends a text, or a file with one, to another chat of the person."""
+"""The `send_message` tool: sends a text, with or without a file, to another chat of the person."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ from agent_core.tools.send_file import read_workspace_file
 from agent_core.transcript import ToolSpec, flatten
 
 MOST_MESSAGES = 5
-"""Per turn."""
+"""Messages per turn."""
 LONGEST_MESSAGE = 8_000
 """Characters."""
 HOME = "home"
-"""The name of a home chat that is a group or channel."""
+"""The name of the home chat if that is a group or channel."""
 ROOM_SIGN = "#"
-"""The beginning of the name of every other group or channel."""
+"""The first character of the name of every other group or channel."""
 _NAMED = 100
 _PLACE = "chat"
 _FOR_OTHERS = Text("{name} asked me to post this:")
@@ -55,9 +55,9 @@ _WITH_FILE = ToolSpec(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """A chat that a person can have messages sent to, by its name.
+    """A chat that messages can be sent to, by its name.
 
-    The name of one that others read is `home`, or begins with `#`.
+    If other people read the chat, its name is `home` or begins with `#`.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Messenger(Protocol):
     def list_destinations(
         self, connection: Connection, *, person_id: PersonId, now: int
     ) -> Sequence[Destination]:
-        """List the chats that can be sent to now, each name once."""
+        """List the chats that can be sent to now; each name appears once."""
 
     def enqueue(
         self,
@@ -94,11 +94,11 @@ class Messenger(Protocol):
         """
 
     def deliver(self, rows: Sequence[OutboxRow]) -> None:
-        """Deliver messages whose transaction is on disk."""
+        """Deliver messages after their transaction was committed."""
 
 
 def is_for_others(name: str) -> bool:
-    """True for the name of a chat that others read, too."""
+    """True for the name of a chat that other people read, too."""
     return name == HOME or name.startswith(ROOM_SIGN)
 
 
@@ -116,7 +116,7 @@ class SendMessageTool:
     def __init__(
         self, database: Database, messenger: Messenger, backend: Backend | None = None
     ) -> None:
-        """Send files of the person's workspace, too, if there is a `backend`."""
+        """If a `backend` is given, the tool can also send files of the person's workspace."""
         self._database = database
         self._messenger = messenger
         self._backend = backend
@@ -126,9 +126,9 @@ class SendMessageTool:
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
-        """Return the sending; it leads outward unless it goes to the person alone.
+        """Return the sending; it is outward unless the message goes to the person alone.
 
-        Raises `ToolArgumentError` for a group that the person has not named.
+        Raises `ToolArgumentError` if the person has not named the group.
         """
         name = _read_name(arguments)
         if name.startswith(ROOM_SIGN) and not _is_named(name, context.evidence):
@@ -193,7 +193,7 @@ class SendMessageTool:
         return result
 
     def _find(self, connection: Connection, name: str, context: ToolContext) -> Destination:
-        """Return the chat of a name. Raises `ToolArgumentError` with all names."""
+        """Return the chat with a name. Raises `ToolArgumentError` that lists all names."""
         known = self._messenger.list_destinations(
             connection, person_id=context.person_id, now=context.now
         )
@@ -212,7 +212,7 @@ def _read_name(arguments: Mapping[str, object]) -> str:
 
 
 def _is_named(name: str, evidence: str) -> bool:
-    """True if the person's own words hold the title of a group as whole words."""
+    """True if the person's own messages contain the title of a group as whole words."""
     title = " ".join(name.removeprefix(ROOM_SIGN).casefold().split())
     words = " ".join(evidence.casefold().split())
     return bool(title) and re.search(rf"(?<!\w){re.escape(title)}(?!\w)", words) is not None
@@ -223,7 +223,7 @@ def _is_done(step: Step) -> bool:
 
 
 def _sign(connection: Connection, text: str, context: ToolContext) -> str:
-    """Put the name of the person who asked in front of a message that others read."""
+    """Put the name of the person who asked in front of a message that other people read."""
     person = people.find(connection, person_id=context.person_id)
     name = flatten(person.name, _NAMED) if person else ""
     return f"{_FOR_OTHERS(name=name)}\n\n{text}"

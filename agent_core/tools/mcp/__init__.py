@@ -1,6 +1,7 @@
-"""MCP servers of others as tools: connections, pinned descriptions, and results.
+"""Tools of foreign MCP servers: connections, pinned descriptions, and results.
 
-Only the modules that speak the protocol import the SDK; they are loaded with the first server.
+Only the modules that speak the protocol import the SDK. They are loaded when the first server is
+configured.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A running call of a server: its time, its progress, and what it asks the person."""
+"""A running call to a server: its time limit, its progress, and its questions to the person."""
 
 import asyncio
 import contextvars
@@ -11,11 +11,11 @@ from agent_core.transcript import flatten
 
 _MOST_QUESTIONS = 10
 _LOOK = 0.5
-"""Seconds between two looks at a call that waits for a person."""
+"""Seconds between two checks of a call that waits for a person."""
 _NOTE = 100
 
 Ask = Callable[[Form | PageLink, int], Awaitable[FormAnswer]]
-"""Asks the person of a call; the number counts the questions of the call. Raises `StoreError`."""
+"""Asks the person behind a call; the number counts the call's questions. Raises `StoreError`."""
 
 
 async def _decline(question: Form | PageLink, number: int) -> FormAnswer:
@@ -26,7 +26,7 @@ async def _decline(question: Form | PageLink, number: int) -> FormAnswer:
 class CallHooks:
     """Callbacks for a server that works on a call: report progress, and ask the person.
 
-    The default declines every question, because it can reach no person.
+    The defaults decline every question, because they can't reach a person.
     """
 
     note: Callable[[str], None] = lambda text: None
@@ -34,7 +34,7 @@ class CallHooks:
 
 
 class RunningCall:
-    """A call that waits for its server. Its time stands still while a person is asked."""
+    """A call that waits for its server. Its clock stops while a person answers a question."""
 
     def __init__(self, hooks: CallHooks, seconds: float) -> None:
         self._hooks = hooks
@@ -46,7 +46,7 @@ class RunningCall:
         self._asked = 0
 
     async def ask(self, question: Form | PageLink) -> FormAnswer:
-        """Ask the person, in the language and on behalf of the call."""
+        """Ask the person, in the language and the context of the call."""
         if self._asked >= _MOST_QUESTIONS:
             return FormAnswer(action="decline")
         self._asked += 1
@@ -63,12 +63,12 @@ class RunningCall:
             self._start_clock()
 
     def note(self, progress: float, total: float | None, message: str | None) -> None:
-        """Show how far the server is."""
+        """Show the server's progress."""
         count = f"{progress:g}/{total:g}" if total else f"{progress:g}"
         self._hooks.note(flatten(f"{count} {message or ''}", _NOTE))
 
     async def wait(self, *futures: asyncio.Future[Any]) -> None:
-        """Wait until one of the futures is done, or the time of the call is over."""
+        """Wait until one of the futures is done, or the call's time is up."""
         while True:
             timeout = _LOOK if self._waits else self._count_left()
             done, _ = await asyncio.wait(

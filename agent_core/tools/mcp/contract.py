@@ -1,4 +1,4 @@
-"""The contract of MCP servers: how one is configured, what it offers, and what a session does."""
+"""The contract of MCP servers: configuration, offered tools, and sessions."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -10,7 +10,7 @@ from agent_core.errors import CoreError
 from agent_core.tools.mcp.calls import RunningCall
 
 State = Literal["starting", "ready", "waiting"]
-"""A server that is being connected, one that works, and one that is tried again after a pause."""
+"""State of a server: connecting, ready, or waiting for the next attempt."""
 
 MOST_TOOLS = 128
 """Tools of one server; further ones are left out."""
@@ -23,10 +23,10 @@ class McpUnavailable(CoreError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpServer:
-    """A server as its owner configured it: a program with `argv`, or a `url`.
+    """A server as the owner configured it: a program with `argv`, or a `url`.
 
-    `headers` and `environ` may hold secrets. `people` are slugs of those who may use it besides
-    owners. `is_local` says that it sends nothing to others, and may have a private address.
+    `headers` and `environ` may hold secrets. `people` are the slugs of those who may use it besides
+    owners. `is_local` means that it sends nothing to others, and may have a private address.
     `seconds` limits one call.
     """
 
@@ -41,18 +41,18 @@ class McpServer:
     is_local: bool = False
     is_sandboxed: bool = True
     has_oauth: bool = False
-    """An owner signs in at the server, with a link."""
+    """True if an owner signs in at the server, with a link."""
     client_id: str = ""
-    """How the server knows Talaria: an id, or the address of a document; "" if it asks itself."""
+    """Talaria's client id, or the address of its client metadata; "" to register a client."""
     client_secret: str = field(default="", repr=False)
     has_network: bool = False
     readable: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
     seconds: float = 60.0
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Values from the environment; hidden in everything that the server returns."""
+    """Values from the environment; they are hidden in everything that the server returns."""
     fault: str = ""
-    """The mistake in its configuration, which ends a sentence; it is never connected then."""
+    """The mistake in the configuration; ends a sentence. A faulty server is never connected."""
 
     def wants(self, tool: str) -> bool:
         """Return whether the owner's filters let a tool through."""
@@ -64,7 +64,7 @@ class ForeignTool:
     """A tool of a server, made safe to show. `name` is the server's own name for it.
 
     `digest` covers its name, description and schema as the server sent them. A tool with a `fault`
-    can't be used; the text ends a sentence.
+    can't be used; the fault ends a sentence.
     """
 
     name: str
@@ -77,9 +77,9 @@ class ForeignTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """The tools that the owner's filters let through. `left_out` counts those beyond the limit.
+    """The tools that the owner's filters let through. `left_out` counts tools beyond the limit.
 
-    `offers` are what the server has besides; `prompts` are the names of its prompts.
+    `offers` are the server's other offers; `prompts` are the names of its prompts.
     """
 
     tools: tuple[ForeignTool, ...] = ()
@@ -102,7 +102,7 @@ class McpSession(Protocol):
 
     @property
     def protocol(self) -> str:
-        """The version of the protocol that was agreed on."""
+        """The protocol version that both sides agreed on."""
 
     async def list_tools(self) -> Listing:
         """Ask for the tools. Raises `McpUnavailable`."""
@@ -110,12 +110,12 @@ class McpSession(Protocol):
     async def call(
         self, tool: str, arguments: Mapping[str, object], running: RunningCall
     ) -> CallOutcome:
-        """Call a tool. Raises `McpUnavailable` if there is no answer."""
+        """Call a tool. Raises `McpUnavailable` if the server doesn't answer."""
 
     async def get(
         self, kind: str, name: str, values: Mapping[str, str], running: RunningCall
     ) -> CallOutcome:
-        """Get a resource or a prompt; list them without a name. Raises `McpUnavailable`."""
+        """Get a resource or a prompt, or list them if no name is given. Raises `McpUnavailable`."""
 
     async def wait_closed(self) -> str:
         """Wait until the connection is lost; return the reason, which ends a sentence."""
@@ -125,9 +125,9 @@ class McpSession(Protocol):
 class Surroundings:
     """The machine around servers that are programs.
 
-    `folder` holds a folder for each. `hidden` are folders that no sandbox shows. `inherited` is
-    the environment of programs outside of the sandbox. `tokens` is the folder of what servers
-    gave to owners who signed in.
+    `folder` holds a folder for each server. `hidden` are folders that no sandbox shows. `inherited`
+    is the environment of programs outside the sandbox. `tokens` is the folder with the tokens of
+    servers at which an owner signed in.
     """
 
     folder: Path
@@ -137,7 +137,7 @@ class Surroundings:
 
 
 AskOwner = Callable[[str], Awaitable[str]]
-"""Gives an owner a link to sign in; returns the address on which they ended.
+"""Gives an owner a link to sign in; returns the address of the page that they reached.
 
 Raises `McpUnavailable` if nobody signs in.
 """

@@ -1,4 +1,4 @@
-"""The questions of servers: forms and links, which the person of a call answers."""
+"""Questions of servers: forms and links that the person behind a call answers."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,12 @@ _SECRETS = re.compile(
 
 
 class FormRefused(ValueError):
-    """A question that is never asked; the text is one sentence for the model."""
+    """The server's question is not shown to the person; the text is a sentence for the model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """A value of a field, and the words for it."""
+    """A value of a field, and its label."""
 
     value: Value
     label: str
@@ -35,7 +35,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A value that a server asks for. `default` fills it in if the person leaves it out."""
+    """A value that a server asks for. `default` is used if the person leaves the field out."""
 
     name: str
     label: str
@@ -45,7 +45,7 @@ class Field:
     default: Value | None = None
 
     def read(self, text: str) -> Value:
-        """Return the value that a person wrote. Raises `ValueError`."""
+        """Parse the person's answer. Raises `ValueError`."""
         words = text.strip()
         if self.kind == "integer":
             return int(words)
@@ -54,7 +54,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A question with fields; without any, a yes is the whole answer."""
+    """A question with fields; without fields, the person answers only yes or no."""
 
     server: str
     message: str
@@ -73,14 +73,14 @@ class PageLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormAnswer:
-    """The answer of a person. `cancel` means that none came."""
+    """A person's answer. `cancel` means that the person didn't answer."""
 
     action: Literal["accept", "decline", "cancel"]
     content: Mapping[str, Value] | None = None
 
 
 def read_form(server: str, message: str, schema: Mapping[str, object]) -> Form:
-    """Read the form of a server. Raises `FormRefused` for one that nobody should answer."""
+    """Read a server's form. Raises `FormRefused` if nobody should answer it."""
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, Mapping):
         raise FormRefused("The server asked for nothing that can be answered.")
@@ -101,7 +101,7 @@ def read_form(server: str, message: str, schema: Mapping[str, object]) -> Form:
 
 
 def read_link(server: str, message: str, url: str) -> PageLink:
-    """Read the link of a server. Raises `FormRefused` for one that nobody should open."""
+    """Read a server's link. Raises `FormRefused` if nobody should open it."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -114,13 +114,13 @@ def read_link(server: str, message: str, url: str) -> PageLink:
 
 
 def _read_field(name: str, prop: Mapping[str, object], *, is_required: bool) -> Field | None:
-    """Read a field; None for one that a chat can't fill in, and that may be left out."""
+    """Read a field; None for an optional field that can't be filled in by chat."""
     title = prop.get("title") or prop.get("description") or name
     if prop.get("format") == "password":
         raise FormRefused("The server asked for a secret, and a chat is no place for one.")
     options = _read_options(prop)
     if len(options) > _MOST_OPTIONS:
-        options = ()  # written, then; the server checks the words
+        options = ()  # the person types the value; the server checks it
     kind: FieldKind = "text"
     if options:
         kind = "choice"
@@ -144,7 +144,7 @@ def _read_field(name: str, prop: Mapping[str, object], *, is_required: bool) -> 
 
 
 def _read_options(prop: Mapping[str, object]) -> tuple[Option, ...]:
-    """Return the values that a field may have; nothing if they are free."""
+    """Return the values that a field may have; () if any value is allowed."""
     if prop.get("type") == "boolean":
         return (Option(value=True, label="Yes"), Option(value=False, label="No"))
     titled = prop.get("oneOf")

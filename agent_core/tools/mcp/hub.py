@@ -1,4 +1,4 @@
-"""The hub of the MCP servers: it follows their configuration and offers their tools."""
+"""The hub of the MCP servers: follows their configuration and offers their tools."""
 
 import asyncio
 import logging
@@ -34,9 +34,9 @@ from agent_core.tools.mcp.tool import FormAsker, McpTool
 from agent_core.tools.readers import ReaderPool
 
 _LOOK = 3.0
-"""Seconds between two looks at the configuration."""
+"""Seconds between two checks of the configuration."""
 _MOST_SHOWN = 100
-"""Lists of tools that owners can still accept by what they were shown."""
+"""Shown tool lists that are remembered, so that an owner can still accept them."""
 
 _log = logging.getLogger(__name__)
 
@@ -51,8 +51,10 @@ Notify = Callable[[Connection, McpServer, Judged], Callable[[], None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerReport:
-    """A server for its owner: its state, its tools by what may become of them, and the word by
-    which exactly these are accepted.
+    """The report about a server for an owner.
+
+    It holds the server's state, its tools sorted by whether they are accepted, and the `token` with
+    which an owner accepts exactly these tools.
     """
 
     connection: McpConnection
@@ -74,7 +76,7 @@ class McpServers:
         timings: Timings | None = None,
         asker: FormAsker | None = None,
     ) -> None:
-        """`asker` asks people what servers want to know; without it, that is declined."""
+        """`asker` passes servers' questions to people; without it, they are declined."""
         self._database = database
         self._surroundings = surroundings
         self._read = read
@@ -83,13 +85,13 @@ class McpServers:
         self._connections: dict[str, McpConnection] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._running: set[asyncio.Task[None]] = set()
-        """The tasks of all servers, with those that are still ending."""
+        """The tasks of all servers, also of those that are just stopping."""
         self._tools: dict[tuple[McpConnection, str], McpTool] = {}
         self._shown: dict[tuple[str, str], dict[str, str]] = {}
         self._asker = asker
-        self._readers = ReaderPool()  # so that no server keeps the readers from pages
+        self._readers = ReaderPool()  # servers must not block the readers of pages
         self.fault = ""
-        """What is wrong with the configuration; the servers stay as they were."""
+        """The mistake in the configuration; until it is corrected, the servers stay unchanged."""
 
     async def run(self) -> None:
         """Follow the configuration until cancelled, and keep every server connected."""
@@ -119,13 +121,13 @@ class McpServers:
             )
             for one, tool in found
         ]
-        # Nothing is read from a server of which no owner has accepted anything.
+        # If no owner has accepted a tool of a server, its other offers are not shown either.
         accepted = dict.fromkeys(one for one, _ in found)
         offers = [list_offers(one, self._readers, self._asker) for one in accepted]
         return [*tools, *(tool for listed in offers for tool in listed)]
 
     def find_prompt(self, command: str) -> tuple[str, str] | None:
-        """Return the server and the prompt of a command such as `web__review`, if there is one."""
+        """Return the server and the prompt of a command such as `web__review`; None if unknown."""
         for server, connection in self._connections.items():
             for prompt in connection.listing.prompts:
                 if name_command(server, prompt) == command:
@@ -150,9 +152,9 @@ class McpServers:
         ]
 
     def accept(self, connection: Connection, name: str, token: str) -> bool:
-        """Accept the tools that a report showed, in a transaction; False if it is too old.
+        """Accept the tools that a report showed, in a transaction; False if the report is too old.
 
-        A server that has changed them since gains nothing: only those shown are accepted.
+        If the server has changed its tools since then, only the ones that were shown are accepted.
         """
         digests = self._shown.get((name, token))
         if not digests:
@@ -161,7 +163,7 @@ class McpServers:
         return True
 
     def retry(self, name: str) -> bool:
-        """Connect to a server at once if it waits; False if there is none of this name."""
+        """Connect at once to a server that waits; False if no server has this name."""
         found = self._connections.get(name)
         if found:
             found.retry()
@@ -175,12 +177,12 @@ class McpServers:
         return await found.begin_sign_in()
 
     def finish_sign_in(self, name: str, address: str) -> bool:
-        """Hand over the address on which an owner ended; False if no link waits for it."""
+        """Pass on the address that an owner reached; False if no link waits for it."""
         found = self._connections.get(name)
         return found is not None and found.sign_in.finish(address)
 
     def _remember(self, name: str, listing: Listing) -> str:
-        """Remember what an owner is shown, and return the word for it."""
+        """Remember the tools shown to an owner, and return their token."""
         digests = list_digests(listing)
         for (server, token), shown in self._shown.items():
             if server == name and shown == digests:
@@ -204,7 +206,7 @@ class McpServers:
             await self._apply({server.name: server for server in servers})
 
     async def _apply(self, servers: Mapping[str, McpServer]) -> None:
-        """Start and end connections, so that they are those of the configuration."""
+        """Start and end connections until they match the configuration."""
         gone = [name for name, one in self._connections.items() if servers.get(name) != one.server]
         ended = [self._tasks.pop(name) for name in gone]
         for task in ended:
@@ -228,7 +230,7 @@ class McpServers:
         task.add_done_callback(self._running.discard)
 
     async def _note(self, server: McpServer, listing: Listing) -> None:
-        """Tell owners once about tools that wait for them. Raises `StoreError`."""
+        """Tell owners once about tools that they can accept. Raises `StoreError`."""
 
         def work(connection: Connection) -> Callable[[], None] | None:
             if not note_listing(connection, server.name, listing):

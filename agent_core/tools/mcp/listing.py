@@ -29,7 +29,7 @@ class RawTool:
 
 
 def read_listing(server: McpServer, raw: Sequence[RawTool]) -> Listing:
-    """Keep the tools that the owner wants, up to the limit; those that can't be used say why."""
+    """Keep the tools that the owner wants, up to the limit; an unusable tool carries its fault."""
     wanted = [one for one in raw if server.wants(one.name)]
     tools: dict[str, ForeignTool] = {}
     for one in wanted[:MOST_TOOLS]:
@@ -48,7 +48,7 @@ def name_tool(server: str, tool: str) -> str:
 
 
 def combine(digests: Mapping[str, str]) -> str:
-    """Return a short digest of several tools, by their digests."""
+    """Return a short digest of several tools, made from their digests."""
     return _digest(sorted(digests.items()))[:12]
 
 

@@ -1,4 +1,4 @@
-"""Loads the MCP SDK with the first server that is configured; it takes a second and 50 MB."""
+"""Load the MCP SDK when the first server is configured; it takes a second and 50 MB."""
 
 import asyncio
 from importlib import import_module
@@ -11,7 +11,7 @@ _MODULE = "agent_core.tools.mcp.session"
 
 
 async def load_sessions() -> OpenSession:
-    """Import what opens sessions, on a thread, so that nobody waits for it.
+    """Import the module that opens sessions, on a thread, so that nothing else waits for it.
 
     Raises `McpUnavailable` if the SDK is not installed.
     """

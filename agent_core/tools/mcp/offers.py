@@ -52,7 +52,7 @@ class OfferTool(ServerTool):
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
-        """List the sending of a name, which may carry words to the server; () for a list."""
+        """Declare a request by name, because a name may carry data to the server; () for a list."""
         return (self._make_action("run", _NAMES[self._kind], arguments),) if arguments else ()
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
@@ -67,14 +67,14 @@ class OfferTool(ServerTool):
 
 
 def name_command(server: str, prompt: str) -> str:
-    """Return the command of a prompt; on chat apps, no dashes may be in it."""
+    """Return the command of a prompt; commands of chat apps can't contain dashes."""
     return f"{server}__{prompt}".replace("-", "_").lower()
 
 
 def list_offers(
     connection: McpConnection, readers: ReaderPool, asker: FormAsker | None
 ) -> list[OfferTool]:
-    """Return the tools for what a connected server offers, unless it has such tools itself."""
+    """Return the tools for a connected server's offers, unless it has tools for them itself."""
     taken = {name_tool(connection.server.name, tool.name) for tool in connection.listing.tools}
     kinds: tuple[Kind, ...] = ("resource", "prompt")
     found = [

@@ -14,7 +14,7 @@ _KEY = "mcp:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pins:
-    """The accepted tools of a server with their hashes; `noticed` names what owners know of."""
+    """The accepted tools of a server with their hashes; owners know of the `noticed` ones."""
 
     accepted: Mapping[str, str] = field(default_factory=dict)
     noticed: str = ""
@@ -22,7 +22,7 @@ class Pins:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """The tools of a server by what may become of them; a changed one was accepted once."""
+    """The tools of a server by their acceptance; a changed tool was accepted earlier."""
 
     usable: tuple[str, ...]
     fresh: tuple[str, ...]
@@ -31,12 +31,12 @@ class Judged:
 
     @property
     def is_complete(self) -> bool:
-        """True if nothing waits for an owner."""
+        """True if no tool waits for an owner's decision."""
         return not (self.fresh or self.changed)
 
 
 def read_pins(connection: Connection, server: str) -> Pins:
-    """Return the pins of a server; none for one that nobody has accepted."""
+    """Return a server's pins; empty if nobody has accepted any of its tools."""
     text = meta.get(connection, key=_KEY + server)
     if text is None:
         return Pins()
@@ -45,13 +45,13 @@ def read_pins(connection: Connection, server: str) -> Pins:
 
 
 def accept_tools(connection: Connection, server: str, digests: Mapping[str, str]) -> None:
-    """Accept tools with these hashes; others that were accepted stay so."""
+    """Accept tools with these hashes; tools accepted earlier stay accepted."""
     pins = read_pins(connection, server)
     _write(connection, server, Pins(accepted={**pins.accepted, **digests}, noticed=pins.noticed))
 
 
 def note_listing(connection: Connection, server: str, listing: Listing) -> bool:
-    """Note that owners learn of these tools; return whether a notice is due."""
+    """Note that owners learn of these tools; return whether they need a notice."""
     pins = read_pins(connection, server)
     if judge(listing, pins).is_complete:
         return False
@@ -63,7 +63,7 @@ def note_listing(connection: Connection, server: str, listing: Listing) -> bool:
 
 
 def forget_server(connection: Connection, server: str) -> None:
-    """Forget what was accepted of a server."""
+    """Forget the accepted tools of a server."""
     meta.drop(connection, key=_KEY + server)
 
 

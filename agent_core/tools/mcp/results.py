@@ -13,22 +13,22 @@ from agent_core.tools.results import describe_image
 from agent_core.transcript import flatten, strip_controls
 
 _MOST = 400_000
-"""Characters of a result that are looked at; the toolbox keeps fewer of them."""
+"""Characters of a result that are read; the toolbox keeps fewer of them."""
 _LINK = 300
 _MOST_IMAGES = 5
-"""Pictures of one result; a request shows twenty."""
+"""Pictures of one result; a request can show twenty."""
 Seen = tuple[bytes, str]
 """The bytes and the type of a picture or a PDF file."""
 _EMPTY, _NOTHING = "The tool returned nothing.", "There is nothing."
 
 
 def read_result(result: types.CallToolResult) -> CallOutcome:
-    """Return the text of a result; what is no text is described."""
+    """Return the text of a result; other content is described."""
     parts = [_describe(block) for block in result.content]
     if not any(parts) and result.structured_content is not None:
         parts = [json.dumps(result.structured_content, ensure_ascii=False)]
     text = strip_controls(_join(parts)) or _EMPTY
-    if result.is_error:  # providers accept no picture in an error
+    if result.is_error:  # model providers refuse pictures in an error
         return CallOutcome(text=text, is_error=True)
     return CallOutcome(text=text, images=_see_all(result.content))
 
@@ -38,7 +38,7 @@ def _see_all(blocks: Iterable[object]) -> tuple[Seen, ...]:
 
 
 def _see(block: object) -> Seen | None:
-    """Return a picture or a PDF file that a model can be shown."""
+    """Return a picture or a PDF file if a model can be shown it."""
     match block:
         case types.ImageContent():
             encoded = block.data
@@ -52,7 +52,7 @@ def _see(block: object) -> Seen | None:
         data = base64.b64decode(encoded, validate=True)
     except ValueError:
         return None
-    # The server's word on the type counts for nothing.
+    # The type that the server claims is ignored.
     media_type = PDF if is_pdf(data) else find_type(data)
     return None if media_type != PDF and find_fault(data, media_type) else (data, media_type)
 
@@ -94,7 +94,7 @@ def _describe_seen(data: bytes, media_type: str) -> str:
 
 
 async def _list(client: Client) -> list[str]:
-    """List the resources, and the patterns of further ones where the server has any."""
+    """List the resources, and the server's templates for further ones if it has any."""
     page = await client.list_resources()
     lines = [f"{one.uri}: {flatten(one.title or one.name, _LINK)}" for one in page.resources]
     with suppress(MCPError):

@@ -1,7 +1,7 @@
-"""Reduce the JSON Schema of a foreign tool to what is safe to check and to show.
+"""Reduce the JSON Schema of a foreign tool to a part that is safe to check and to show.
 
-Patterns and references can take a check hours, and other keywords help no model. The server checks
-its arguments itself, so a looser schema here loses nothing.
+Checking patterns and references can take hours, and other keywords don't help models. The server
+checks its arguments itself, so a looser schema here loses nothing.
 """
 
 import json
@@ -25,7 +25,7 @@ Schema = dict[str, object]
 
 
 def reduce_schema(schema: Mapping[str, object]) -> str:
-    """Return a schema of one object as JSON. Raises `ValueError` with the end of a sentence."""
+    """Return the schema of an object as JSON. Raises `ValueError`; its text ends a sentence."""
     reduced = _Reduction(schema).reduce(schema, 0)
     if reduced.get("type", "object") != "object":
         raise ValueError("its arguments are no object")
@@ -40,7 +40,7 @@ class _Reduction:
         self._nodes = 0
 
     def reduce(self, schema: object, depth: int) -> Schema:
-        """Reduce a part of the schema; {} where it is too deep."""
+        """Reduce a part of the schema; {} if it is nested too deeply."""
         self._nodes += 1
         if self._nodes > _MOST_NODES:
             raise ValueError("its schema is too large")
@@ -68,7 +68,7 @@ class _Reduction:
         return None
 
     def _find(self, reference: object) -> object:
-        """Return the target of a reference inside of the schema; {} for any other."""
+        """Return the target of a reference within the schema; {} for any other reference."""
         if not isinstance(reference, str) or not reference.startswith("#"):
             return {}
         found: object = self._root

@@ -1,4 +1,4 @@
-"""Sessions with MCP servers, by the official SDK. Imported with the first server only."""
+"""Sessions with MCP servers, through the official SDK. Imported with the first server only."""
 
 import asyncio
 import logging
@@ -42,11 +42,11 @@ from agent_core.tools.mcp.transports.streams import Link
 from agent_core.transcript import flatten
 
 _ANSWER_SECONDS = 60.0
-"""Seconds for an answer to anything but a call. The first one waits for the server's own start,
-which may be a download by npx; `Timings.start` bounds both.
+"""Seconds for the answer to any request except a call. The first answer may have to wait for the
+server to start, perhaps after a download by npx; `Timings.start` limits both.
 """
 _LONGEST_CALL = 7200.0
-"""Seconds after which the SDK gives a call up; `RunningCall` counts those of the server."""
+"""Seconds after which the SDK cancels a call; `RunningCall` applies the server's own limit."""
 _MOST_PAGES = 50
 _SHOWN = 300
 _PROMPT_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -61,9 +61,9 @@ async def open_session(
     changed: Callable[[], None],
     ask_owner: AskOwner = decline_sign_in,
 ) -> AsyncIterator["ClientSession"]:
-    """Connect to a server with the newest protocol that both speak; see `OpenSession`.
+    """Connect to a server with the newest protocol that both sides speak; see `OpenSession`.
 
-    Sampling and roots are not offered, so the SDK declines them.
+    Talaria doesn't offer sampling and roots, so the SDK declines them.
     """
     link, calls = Link(), Calls()
     auth = None
@@ -112,7 +112,7 @@ class ClientSession:
         return self.client.protocol_version
 
     async def list_tools(self) -> Listing:
-        """Ask for the tools, page by page, until there are more than enough."""
+        """List the tools, page by page, until there are more than needed."""
         raw: list[RawTool] = []
         cursor: str | None = None
         has_tools = self.client.server_capabilities.tools is not None
@@ -134,7 +134,7 @@ class ClientSession:
         return tuple(kind for kind, is_there in has.items() if is_there)
 
     async def _list_prompts(self) -> tuple[str, ...]:
-        """Return the names of the prompts that can be commands; a server may lack a list."""
+        """Return the names of the prompts that can be commands; a server may have no list."""
         if self.client.server_capabilities.prompts is None:
             return ()
         try:
@@ -172,7 +172,7 @@ class ClientSession:
         return await self._finish(running, get_offer(self.client, kind, name, values))
 
     async def _finish(self, running: RunningCall, asking: Awaitable[CallOutcome]) -> CallOutcome:
-        """Wait for an outcome, and mask the tokens with which Talaria signed in."""
+        """Wait for an outcome, and mask the tokens that Talaria signed in with."""
         try:
             with self.calls.hold(running):
                 outcome = await asking
@@ -200,7 +200,7 @@ class Calls:
 
     @contextmanager
     def hold(self, running: RunningCall) -> Iterator[None]:
-        """Keep a call during the block."""
+        """Register a call during the block."""
         self._all.add(running)
         token = self._here.set(running)
         try:
@@ -212,7 +212,7 @@ class Calls:
     def find(self) -> RunningCall | None:
         """Return the call that a server's question belongs to.
 
-        Older protocols do not say which one it is: with several calls, it is none.
+        Older protocols don't name the call: if several calls are running, the result is None.
         """
         here = self._here.get()
         if here in self._all:
@@ -251,7 +251,7 @@ def _make_handler(changed: Callable[[], None]) -> MessageHandlerFnT:
 
 
 async def _follow(client: Client, changed: Callable[[], None]) -> None:
-    """Follow changes of the list where the protocol has a stream for them (2026-07-28)."""
+    """Follow changes of the tool list if the protocol has a stream for them (2026-07-28)."""
     tools = client.server_capabilities.tools
     if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (
         tools and tools.list_changed
@@ -274,7 +274,7 @@ def _read_tool(tool: types.Tool) -> RawTool:
 
 
 def _find_leaf(error: BaseException) -> BaseException:
-    """Return the first error of a group, which the tasks of the SDK make of everything."""
+    """Return the first error of a group; the SDK's tasks wrap every error in groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error

@@ -1,4 +1,4 @@
-"""The sign-in at a server: a link for an owner, and the address on which they end."""
+"""The sign-in at a server: a link for an owner, and the address that the owner reaches."""
 
 import asyncio
 from typing import Literal
@@ -7,7 +7,7 @@ from agent_core.tools.mcp.contract import McpUnavailable
 
 NEEDED = "needs an owner to sign in; `/mcp login NAME` in a chat gives a link"
 _PATIENCE = 900.0
-"""Seconds between the link and the address."""
+"""Seconds in which an owner can use the link."""
 _LINK_SECONDS = 15.0
 
 
@@ -15,7 +15,7 @@ SignInFault = Literal["unknown", "not_configured", "connected", "not_offered"]
 
 
 class SignInUnavailable(McpUnavailable):
-    """A server gives no link to sign in; `fault` says why."""
+    """The server gives no link to sign in; `fault` says why."""
 
     def __init__(self, message: str, fault: SignInFault) -> None:
         """Keep the fault beside the text."""
@@ -43,16 +43,16 @@ class SignIn:
             raise SignInUnavailable("did not offer to sign in", "not_offered") from error
 
     def finish(self, address: str) -> bool:
-        """Hand over the address on which the owner ended; False if no link waits for it."""
+        """Pass on the address that the owner reached; False if no link waits for it."""
         if self._address is None or self._address.done():
             return False
         self._address.set_result(address)
         return True
 
     async def ask(self, link: str) -> str:
-        """Give the link to the owner who wants it, and wait for the address.
+        """Give the link to the owner who asked for it, and wait for the address.
 
-        Raises `McpUnavailable` if nobody does, or nobody signs in.
+        Raises `McpUnavailable` if no owner asked for a link, or if nobody signs in.
         """
         wanted, self._link = self._link, None
         if wanted is None or wanted.done():

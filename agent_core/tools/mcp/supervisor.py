@@ -1,4 +1,4 @@
-"""Keeps one server connected: a task of its own, which nobody waits for."""
+"""Keep one server connected, in a separate task that nothing waits for."""
 
 import asyncio
 import contextlib
@@ -36,7 +36,7 @@ Listed = Callable[[McpServer, Listing], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timings:
-    """Seconds of a connection: to become ready, between attempts, and between looks at the list."""
+    """Seconds of a connection: to become ready, between attempts, and between list checks."""
 
     start: float = 60.0
     first_pause: float = 1.0
@@ -44,13 +44,13 @@ class Timings:
     refresh: float = 600.0
     least_refresh: float = 2.0
     steady: float = 60.0
-    """A connection that lasted so long makes the next pause short again."""
+    """A connection that lasted this long resets the pause between attempts."""
     farewell: float = 5.0
-    """A connection that has not ended by then is cancelled again."""
+    """A connection that has not ended after this time is cancelled again."""
 
 
 class McpConnection:
-    """The connection to one server, made again whenever it is lost."""
+    """The connection to one server; it reconnects whenever the connection is lost."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class McpConnection:
         self.server = server
         self.state: State = "starting"
         self.fault = ""
-        """The reason why it is not ready; ends a sentence."""
+        """The reason why the server is not ready; ends a sentence."""
         self.protocol = ""
         self.listing = Listing()
         self.sign_in = SignIn()
@@ -80,7 +80,7 @@ class McpConnection:
 
     @property
     def needs_sign_in(self) -> bool:
-        """Whether it waits for an owner to sign in."""
+        """True if the server waits for an owner to sign in."""
         return self.fault == NEEDED
 
     def retry(self) -> None:
@@ -94,12 +94,12 @@ class McpConnection:
         if self.state == "ready":
             raise SignInUnavailable("is connected; nobody has to sign in", "connected")
         beginning = asyncio.create_task(self.sign_in.begin())
-        await asyncio.sleep(0)  # the wish is noted before the attempt
+        await asyncio.sleep(0)  # the request for a link must be set before the attempt
         self.retry()
         return await beginning
 
     async def run(self) -> None:
-        """Keep the server connected until cancelled. Leaves nothing of it running."""
+        """Keep the server connected until cancelled. Nothing keeps running afterwards."""
         loop, failures = asyncio.get_running_loop(), 0
         while True:
             began = loop.time()
@@ -107,7 +107,7 @@ class McpConnection:
             self._again.clear()
             try:
                 await self._serve_aside()
-            except Exception as error:  # a server, and the SDK below it, may raise anything
+            except Exception as error:  # a server, and the SDK behind it, may raise any error
                 self.fault = _describe(error)
                 if not _is_expected(error):
                     _log.warning("MCP server %s failed", self.server.name, exc_info=error)
@@ -119,7 +119,7 @@ class McpConnection:
     async def call(
         self, tool: str, arguments: Mapping[str, object], hooks: CallHooks | None = None
     ) -> CallOutcome:
-        """Call a tool. Returns in bounded time. Raises `McpUnavailable`."""
+        """Call a tool. Takes a limited time. Raises `McpUnavailable`."""
 
         async def work(session: McpSession, running: RunningCall) -> CallOutcome:
             return await session.call(tool, arguments, running)
@@ -143,7 +143,7 @@ class McpConnection:
             raise McpUnavailable(f"is not connected now{reason}")
         if len(self._calls) >= _MOST_CALLS:
             raise McpUnavailable(f"is busy with {_MOST_CALLS} calls")
-        # The SDK is not waited for: a server that never reads could hold up even its cancellation.
+        # Don't wait for the SDK: a server that never reads could delay even its cancellation.
         running = RunningCall(hooks or CallHooks(), self.server.seconds)
         call = asyncio.create_task(self._carry_out(work, session, running))
         self._calls.add(call)
@@ -165,13 +165,11 @@ class McpConnection:
             return await work(session, running)
         except McpUnavailable:
             raise
-        except Exception as error:  # the SDK may raise anything on what a server sends
+        except Exception as error:  # the SDK may raise any error when it reads a server's message
             raise McpUnavailable(f"failed: {_describe(error)}") from error
 
     async def _serve_aside(self) -> None:
-        """Serve in a task of its own, which is cancelled until it ends: the SDK may lose a
-        cancellation.
-        """
+        """Serve in a separate task; repeat its cancellation, because the SDK may swallow one."""
         serving = asyncio.create_task(self._serve())
 
         async def end() -> None:
@@ -179,7 +177,7 @@ class McpConnection:
                 serving.cancel()
                 await asyncio.wait((serving,), timeout=self._timings.farewell)
             if not serving.cancelled():
-                serving.exception()  # or asyncio would log it; the connection ends anyway
+                serving.exception()  # or asyncio would log the error; the connection ends anyway
 
         try:
             await asyncio.wait((serving,))
@@ -210,7 +208,7 @@ class McpConnection:
                 self._lost.set_result(None)
 
     async def _ask_owner(self, limit: asyncio.Timeout, link: str) -> str:
-        """Wait for an owner who signs in; that takes as long as it takes them."""
+        """Wait for an owner to sign in; their thinking time doesn't count towards the limit."""
         if self.state != "starting":
             raise McpUnavailable(NEEDED)
         limit.reschedule(None)

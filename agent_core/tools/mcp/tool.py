@@ -19,24 +19,24 @@ from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import ToolSpec, make_source
 
 PATIENCE = 7200.0
-"""Seconds beyond the limit of a call, for its questions; the connection itself counts its time."""
+"""Seconds beyond a call's limit, for its questions; the connection measures the call's time."""
 _MOST_SHOWN = 2000
 
 
 class FormAsker(Protocol):
-    """Asks people what servers want to know."""
+    """Asks people on behalf of servers."""
 
     async def ask(self, question: Form | PageLink, context: ToolContext, number: int) -> FormAnswer:
-        """Ask the person of a call; `number` counts its questions. Raises `StoreError`."""
+        """Ask the person behind a call; `number` counts its questions. Raises `StoreError`."""
 
 
 class ServerTool:
-    """The part that the tools of all servers share."""
+    """The common part of all servers' tools."""
 
     def __init__(
         self, connection: McpConnection, readers: ReaderPool, asker: FormAsker | None
     ) -> None:
-        """`readers` read the PDF files in results; `asker` asks people what the server wants."""
+        """`readers` read the PDF files in results; `asker` passes servers' questions to people."""
         self._connection = connection
         self._server = connection.server
         self._readers = readers
@@ -51,7 +51,7 @@ class ServerTool:
         return Action(kind=kind, target=f"{name} {shown}", place=place, is_outward=is_outward)
 
     def _make_hooks(self, context: ToolContext) -> CallHooks:
-        """Return what the server may do during a call."""
+        """Return the callbacks that the server may use during a call."""
 
         async def ask(question: Form | PageLink, number: int) -> FormAnswer:
             if self._asker is None:
@@ -74,10 +74,10 @@ class ServerTool:
 
 
 class McpTool(ServerTool):
-    """A tool of a server. Not even its description is trusted."""
+    """A tool of a server. Its description is not trusted either."""
 
     effect: Effect = "unsafe"
-    """A server may claim that a repeat does no harm; nobody has to believe it."""
+    """A server may claim that repeating a call is harmless; Talaria does not rely on it."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class McpTool(ServerTool):
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
-        """A run on the server; a deletion, too, if the server itself calls the tool destructive."""
+        """Declare a run on the server; also a deletion if the server calls the tool destructive."""
         kinds: tuple[ActionKind, ...] = ("run", "delete") if self._tool.is_destructive else ("run",)
         return tuple(self._make_action(kind, self._tool.name, arguments) for kind in kinds)
 
@@ -110,7 +110,7 @@ class McpTool(ServerTool):
 async def make_result(
     outcome: CallOutcome, server: McpServer, mask: SecretMask, readers: ReaderPool
 ) -> ToolResult:
-    """Return what a server said as the words of others; even a failure may quote it."""
+    """Return a server's result as untrusted; even a failure may quote untrusted text."""
     texts = [outcome.text]
     result = ToolResult(
         text="", is_error=outcome.is_error, sources=(make_source("mcp", server.name),)
@@ -127,7 +127,7 @@ async def make_result(
 
 
 async def _read_pdf(data: bytes, readers: ReaderPool) -> tuple[str, Extract | None]:
-    """Return what to say of a PDF file, and what was read; None if it can't be read."""
+    """Return the note about a PDF file, and its text; None if it can't be read."""
     try:
         found = await read_pdf(data, readers, 0, RESULT_LIMIT)
     except SourceFailed as error:

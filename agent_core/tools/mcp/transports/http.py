@@ -1,4 +1,4 @@
-"""Speak MCP over HTTP, with checked addresses and bounded answers."""
+"""Speak MCP over HTTP, with checked addresses and limited response sizes."""
 
 import asyncio
 import ipaddress
@@ -22,7 +22,7 @@ from agent_core.tools.network import ForbiddenAddress, check_address
 
 _TIMEOUT = httpx2.Timeout(10.0, read=300.0)
 _FAREWELL = 2.0
-"""Seconds that a server has to confirm the end of a session."""
+"""Seconds in which a server has to confirm the end of a session."""
 _MOST_ANSWER = 8 * MOST_BYTES
 
 
@@ -30,7 +30,7 @@ _MOST_ANSWER = 8 * MOST_BYTES
 async def open_http(
     server: McpServer, link: Link, auth: httpx2.Auth | None = None
 ) -> AsyncIterator[TransportStreams]:
-    """Give the streams of a server's messages. Nothing is sent yet."""
+    """Provide the streams of a server's messages. Nothing is sent yet."""
     guarded = _GuardedTransport(is_local=server.is_local)
     async with (
         httpx2.AsyncClient(
@@ -49,7 +49,7 @@ async def open_http(
 
 
 class _GuardedTransport(httpx2.AsyncBaseTransport):
-    """Resolves a host once, checks the address, and connects to that one."""
+    """Resolves a host once, checks the address, and connects to exactly that address."""
 
     def __init__(self, *, is_local: bool) -> None:
         self._below = httpx2.AsyncHTTPTransport(trust_env=False)
@@ -57,7 +57,7 @@ class _GuardedTransport(httpx2.AsyncBaseTransport):
         self._pace = pace_bytes()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request to a checked address; its answer is bounded."""
+        """Send a request to a checked address; the size of the response is limited."""
         host = request.url.host
         address = await self._resolve(host, request.url.port or _default_port(request.url))
         if request.method == "DELETE":
@@ -79,7 +79,7 @@ class _GuardedTransport(httpx2.AsyncBaseTransport):
         try:
             found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
             address = str(found[0][4][0])
-            # An owner who writes an address means it; a name may begin to mean another one.
+            # The owner chose a literal address on purpose; a name may resolve to another one later.
             if not (self._is_local or _is_chosen(host)):
                 check_address(address)
         except (OSError, UnicodeError) as error:
@@ -90,7 +90,7 @@ class _GuardedTransport(httpx2.AsyncBaseTransport):
 
 
 class _BoundedAnswer(httpx2.AsyncByteStream):
-    """The body of an answer, which ends in an error when it is too long."""
+    """The body of a response; reading it raises an error if it is too long."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, pace: Pace) -> None:
         self._stream = stream
@@ -106,7 +106,7 @@ class _BoundedAnswer(httpx2.AsyncByteStream):
             yield piece
 
     async def aclose(self) -> None:
-        """Close the body below."""
+        """Close the wrapped body."""
         await self._stream.aclose()
 
 
@@ -115,7 +115,7 @@ def _default_port(url: httpx2.URL) -> int:
 
 
 def _is_chosen(host: str) -> bool:
-    """Return whether a host is an address itself, so that nobody but the owner has chosen it."""
+    """Return whether a host is a literal address, which only the owner can have chosen."""
     try:
         ipaddress.ip_address(host)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Sign in at servers by OAuth; tokens stay in a file of the owner, and out of every text."""
+"""Sign in at servers by OAuth. Tokens stay in a file of the owner; all texts hide them."""
 
 import asyncio
 import json
@@ -25,28 +25,28 @@ from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import flatten
 
 REDIRECT = "http://127.0.0.1:33418/signed-in"
-"""The page on which an owner ends. Nothing listens there: they hand over its address."""
+"""The page that an owner reaches. Nothing listens there: the owner passes on its address."""
 _LONGEST_LINK = 4000
 _MARGIN = 30.0
-"""Seconds before its end at which a token counts as used up."""
+"""A token counts as expired this many seconds early."""
 
 
 class Tokens:
-    """The tokens of one server in a file, with all that a refresh needs; see `TokenStorage`.
+    """The tokens of one server in a file, with all data for a refresh; see `TokenStorage`.
 
-    They belong to the address of the server: another address under the same name needs a new
+    They belong to the server's address: a different address under the same name needs a new
     sign-in.
     """
 
     def __init__(self, path: Path, server: McpServer, context: Callable[[], OAuthContext]) -> None:
-        """`context` returns what the SDK knows of the sign-in."""
+        """`context` returns the SDK's data about the sign-in."""
         self._path = path
         self._url = server.url
         self._server = server
         self._context = context
 
     async def get_tokens(self) -> OAuthToken | None:
-        """Return the tokens, and tell the SDK when they end and where new ones are."""
+        """Return the tokens, and set in the SDK when they expire and where to refresh them."""
         kept = await asyncio.to_thread(self._read)
         if not kept.get("tokens"):
             return None
@@ -63,7 +63,7 @@ class Tokens:
         await self._change(tokens=_dump(tokens), ends_at=ends_at, metadata=_dump(metadata))
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """Return how Talaria is registered at the server."""
+        """Return Talaria's registration at the server."""
         if self._server.client_id and not _is_document(self._server):
             secret = self._server.client_secret or None
             return OAuthClientInformationFull(
@@ -78,7 +78,7 @@ class Tokens:
         return OAuthClientInformationFull.model_validate(kept["client"])
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """Store how Talaria is registered."""
+        """Store Talaria's registration."""
         await self._change(client=_dump(client_info))
 
     async def _change(self, **values: object) -> None:
@@ -96,13 +96,13 @@ class Tokens:
     def _read(self) -> dict[str, Any]:
         try:
             kept = json.loads(self._path.read_text())
-        except (FileNotFoundError, ValueError):  # one that is damaged is made again
+        except (FileNotFoundError, ValueError):  # a damaged file is replaced
             return {}
         return kept if isinstance(kept, dict) and kept.get("url") == self._url else {}
 
 
 class ServerAuth(OAuthClientProvider):
-    """Signs requests to one server; asks an owner only where nothing else helps."""
+    """Signs requests to one server; asks an owner only if there is no other way."""
 
     def __init__(self, server: McpServer, path: Path, ask: AskOwner, link: Link) -> None:
         self._server = server
@@ -119,7 +119,7 @@ class ServerAuth(OAuthClientProvider):
         )
 
     def hide(self, text: str) -> str:
-        """Mask the tokens in a text of the server."""
+        """Mask the tokens in the server's text."""
         found = self.context.current_tokens
         client = self.context.client_info
         secrets = [
@@ -129,7 +129,7 @@ class ServerAuth(OAuthClientProvider):
         return SecretMask([one for one in secrets if one]).hide(text)
 
     async def _send_link(self, url: str) -> None:
-        """Send the owner to the page of the server. Raises `McpUnavailable`."""
+        """Send the owner to the server's page. Raises `McpUnavailable`."""
         try:
             parts = urlsplit(url)
             is_safe = parts.scheme == "https" or (self._server.is_local and parts.scheme == "http")
@@ -147,12 +147,12 @@ class ServerAuth(OAuthClientProvider):
 
 
 def _is_document(server: McpServer) -> bool:
-    """Return whether the id is the address of a document about Talaria, which the server reads."""
+    """Return whether the id is the address of a document that describes Talaria to the server."""
     return server.client_id.startswith("https://")
 
 
 def _read_address(address: str) -> AuthorizationCodeResult:
-    """Read the address on which an owner ended. Raises `McpUnavailable`."""
+    """Parse the address that an owner reached. Raises `McpUnavailable`."""
     try:
         found = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
     except ValueError:

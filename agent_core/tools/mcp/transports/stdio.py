@@ -1,4 +1,4 @@
-"""Speak MCP with a program over its standard streams: one message a line."""
+"""Speak MCP with a program over its standard streams, one message per line."""
 
 import asyncio
 import re
@@ -28,12 +28,12 @@ _LIMITS = SandboxLimits(
     memory=2_000_000_000, processes=128, file=1_000_000_000, workspace=5_000_000_000
 )
 _LOOK = 1.0
-"""Seconds between two looks at what a program takes."""
+"""Seconds between two checks of a program's memory and processes."""
 _LAST_WORDS = 2.0
-"""Seconds within which a program that no longer reads should end and say why."""
+"""Seconds in which a program that no longer reads should exit and report why."""
 _SHOWN = 300
 _MISSING = re.compile(r"limits: line \d+: (?:exec: )?(.+): (?:not found|No such file or directory)")
-"""What the shell of the sandbox says if there is no such program."""
+"""The message of the sandbox's shell if the program doesn't exist."""
 
 _Outgoing = MemoryObjectReceiveStream[SessionMessage]
 _Incoming = MemoryObjectSendStream[SessionMessage | Exception]
@@ -43,9 +43,9 @@ _Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 async def open_stdio(
     server: McpServer, surroundings: Surroundings, link: Link
 ) -> AsyncIterator[TransportStreams]:
-    """Start a server's program, and give the streams of its messages.
+    """Start a server's program, and provide the streams of its messages.
 
-    Whatever happens, nothing of the program is left after. Raises `McpUnavailable`.
+    No process of the program is left afterwards, even after an error. Raises `McpUnavailable`.
     """
     process = await _start(server, surroundings)
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -62,7 +62,7 @@ async def open_stdio(
             task.cancel()
         for stream in (incoming, read, write, outgoing):
             stream.close()
-        # A cancelled caller still has to wait for the end of its program.
+        # Even a cancelled caller has to wait until its program has ended.
         await finish(_end(process, tasks))
 
 
@@ -93,7 +93,7 @@ async def _end(process: ServerProcess, tasks: list[asyncio.Task[None]]) -> None:
 
 
 async def _read(process: ServerProcess, incoming: _Incoming, link: Link) -> None:
-    """Pass on the messages of a program, and close the link at their end."""
+    """Pass on a program's messages, and close the link when they end."""
     pace, rest = pace_bytes(), bytearray()
     with incoming, suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         while piece := await process.read():
@@ -121,14 +121,14 @@ async def _write(process: ServerProcess, outgoing: _Outgoing, link: Link) -> Non
             line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
             await process.write(line.encode() + b"\n")
     except (OSError, RuntimeError):
-        with suppress(TimeoutError):  # a program that has ended tells `_read` why
+        with suppress(TimeoutError):  # if the program has ended, `_read` learns the reason
             async with asyncio.timeout(_LAST_WORDS):
                 await link.wait()
         link.close("no longer reads what it is sent")
 
 
 async def _watch(process: ServerProcess, link: Link) -> None:
-    """Close the link when a program takes more than it may."""
+    """Close the link if a program exceeds its limits."""
     while True:
         await asyncio.sleep(_LOOK)
         processes, memory = process.measure()

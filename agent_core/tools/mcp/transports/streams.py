@@ -1,4 +1,4 @@
-"""The stream of a server's messages, limited so that no server takes the event loop for itself."""
+"""The stream of a server's messages, limited so that no server can block the event loop."""
 
 import asyncio
 import time
@@ -15,17 +15,17 @@ from agent_core.tools.mcp.contract import MOST_TOOLS
 MOST_BYTES = 4_000_000
 """Bytes of one message."""
 _MOST_LISTED = 4 * MOST_TOOLS
-"""Tools of one answer that are looked at; the owner's filters leave out some."""
+"""Tools of one answer that are kept; the owner's filters remove some of them later."""
 _UNUSED = ("outputSchema", "icons")
-"""Keys of tools that are dropped. The SDK would check every result against the output schema, whose
-patterns can take hours.
+"""Keys that are removed from tools. The SDK would check every result against the output schema,
+whose patterns can take hours.
 """
 _MOST_GARBAGE = 20
-"""Messages that can't be read before the server counts as one that does not speak MCP."""
+"""Unreadable messages after which the server counts as one that does not speak MCP."""
 
 
 class Pace:
-    """Slows down whatever takes more than its share: so much a second, after a first amount."""
+    """Limits a rate: an initial amount is free, then a fixed amount per second."""
 
     def __init__(self, per_second: float, at_first: float) -> None:
         self._per_second = per_second
@@ -43,20 +43,20 @@ class Pace:
 
 
 def pace_bytes() -> Pace:
-    """Return the pace of the bytes of one server."""
+    """Return the rate limit for the bytes of one server."""
     return Pace(4_000_000, 2.0 * MOST_BYTES)
 
 
 class Link:
-    """Says when a connection is lost, and why."""
+    """Reports that a connection is lost, and why."""
 
     def __init__(self) -> None:
         self._closed = asyncio.Event()
         self.fault = ""
-        """The reason, which ends a sentence; "" while the connection holds."""
+        """The reason of the loss, which ends a sentence; "" while the connection is up."""
 
     def close(self, fault: str) -> None:
-        """Note the loss; the first reason stays."""
+        """Record the loss; later reasons are ignored."""
         if not self._closed.is_set():
             self.fault = fault
             self._closed.set()
@@ -68,7 +68,7 @@ class Link:
 
 
 class LimitedStream:
-    """The messages of a server: not too many a second, and without what nobody reads."""
+    """The messages of a server, with a limited rate and without unused keys."""
 
     def __init__(self, stream: ReadStream[SessionMessage | Exception], link: Link) -> None:
         self._stream = stream
@@ -95,7 +95,7 @@ class LimitedStream:
         return item
 
     async def aclose(self) -> None:
-        """Close the stream below."""
+        """Close the wrapped stream."""
         await self._stream.aclose()
 
     def __aiter__(self) -> Self:
