@@ -1,4 +1,4 @@
-"""Bound what a tool returns, add pictures and PDF files, and word the failures of a call."""
+"""Limit the results of tools, add pictures and PDF files, and describe failed calls."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import ImagePart, PdfPart, escape
 
 _MOST_TAIL = 5_000
-"""Characters kept for the end, where a command reports its outcome; at most half of a result."""
+"""Characters kept of the end, which holds a command's outcome; at most half of a result."""
 
 
 def fail(sentence: str) -> ToolResult:
@@ -18,14 +18,15 @@ def fail(sentence: str) -> ToolResult:
 
 
 def end_sentence(reason: object) -> str:
-    """Return a reason that ends like a sentence."""
+    """Return a reason with the punctuation of a sentence's end."""
     text = str(reason)
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def bound(text: str, limit: int = RESULT_LIMIT, where: str = "ask for a part") -> str:
-    """Return a result that a transcript can hold: bounded, free of our own tags and of characters
-    that can't be stored. `where` tells how to get the rest.
+    """Return a result that a transcript can hold: limited, and without invalid characters.
+
+    Talaria's own tags are removed from it, too. `where` tells the model how to get the rest.
     """
     left_out = len(text) - limit
     if left_out > 0:
@@ -34,19 +35,19 @@ def bound(text: str, limit: int = RESULT_LIMIT, where: str = "ask for a part") -
         text = f"{head}\n[… {left_out:,} characters left out: {where} …]\n{tail}"
     try:
         text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, from a file name for instance
+    except UnicodeEncodeError:  # half of a surrogate pair, for instance from a file name
         text = text.encode("utf-8", "replace").decode()
     return escape(text)
 
 
 def add_image(result: ToolResult, data: bytes, media_type: str) -> ToolResult:
-    """Return a result with one more picture; see `images.find_fault` for those that can't be."""
+    """Return a result with one more picture; `images.find_fault` tells which can't be added."""
     key = files.make_key(data)
     return _add(result, ImagePart(file_key=key, media_type=media_type, size=len(data)), data)
 
 
 def add_pdf(result: ToolResult, data: bytes, pages: int, text: str) -> ToolResult:
-    """Return a result with a PDF file; the same one if that can't be shown to a model.
+    """Add a PDF file to a result; return the result unchanged if a model can't be shown the file.
 
     `text` is the whole text of the file.
     """
@@ -57,8 +58,10 @@ def add_pdf(result: ToolResult, data: bytes, pages: int, text: str) -> ToolResul
 
 
 def hide_secrets(result: ToolResult, mask: SecretMask) -> ToolResult:
-    """Return a result without secrets in its text, and without PDF files if one of them or the
-    text held any: nothing in a PDF file can be masked.
+    """Return a result without secrets in its text.
+
+    PDF files are removed if they or the text contained a secret, because a PDF file can't be
+    masked.
     """
     text = mask.hide(result.text)
     if text == result.text and mask.hide(result.pdf_text) == result.pdf_text:
@@ -83,7 +86,7 @@ def describe_image(data: bytes, media_type: str) -> str:
 
 
 def describe_pdf(data: bytes, pages: int) -> str:
-    """Describe a PDF file beside its text, and say if the file itself can't be shown."""
+    """Describe a PDF file next to its text, and say if the file itself can't be shown."""
     number = "1 page" if pages == 1 else f"{pages:,} pages"
     about = f"A PDF file ({number}, {len(data):,} bytes)"
     fault = find_pdf_fault(data, pages)

@@ -70,31 +70,35 @@ _ANY = re.compile("|".join(f"(?P<s{n}>{shape.pattern})" for n, shape in enumerat
 def find_secret(text: str) -> str | None:
     """The kind of secret in a text, with its article, or None.
 
-    Knows only unambiguous patterns: a plain password is not found.
+    Knows only unambiguous patterns: it does not find a plain password.
     """
     found = _ANY.search(text)
     return _SHAPES[int((found.lastgroup or "s0")[1:])].name if found else None
 
 
 HIDDEN = "[hidden]"
-"""The text in place of a secret."""
+"""The replacement for a secret."""
 
 _SHORTEST_KNOWN = 6
-"""Masking a shorter text would hide ordinary words; no real token is that short."""
+"""Shorter secrets are not masked: that would hide ordinary words, and real tokens are longer."""
 _ENCODED_FROM = 12
-"""Characters from which the encoded forms of a secret can't be part of an ordinary text."""
+"""Characters from which on a secret is so long that its encoded forms are no ordinary text."""
 _KEY_BLOCK = "-----BEGIN"
 _EXAMPLES = ("an address with a password", "an authorization header")
 """Kinds that answers often show with a placeholder, as in `user:password@host`."""
 _WORD = re.compile(r"\S{15,}")
-"""The shortest secret with a shape has 15 characters; to try all shapes everywhere is slow."""
+"""Candidates for secrets: the shortest pattern has 15 characters, and trying all of them everywhere
+is slow.
+"""
 _FIRM = [shape.pattern for shape in _SHAPES if shape.name not in _EXAMPLES]
 _AT_WORDS = [pattern.removeprefix(r"\b") for pattern in _FIRM if pattern.startswith(r"\b")]
-"""Tried where a word begins, which is looked at once for all of them: that is ten times as fast."""
+"""Patterns that begin at a word boundary. Checking the boundary once for all of them is ten times
+as fast.
+"""
 _SHAPED = re.compile(
     "(?:"
     + "|".join(pattern for pattern in _FIRM if not pattern.startswith(r"\b"))
-    + rf"|\b(?:{'|'.join(_AT_WORDS)}))[A-Za-z0-9_-]*"  # a shape may name the fewest characters
+    + rf"|\b(?:{'|'.join(_AT_WORDS)}))[A-Za-z0-9_-]*"  # a pattern may give only a minimum length
 )
 _SPACED = re.compile(
     "|".join(
@@ -110,7 +114,7 @@ _UNFINISHED = re.compile(r"[A-Za-z0-9_.:/+=~-]{12,}\Z")
 
 
 class SecretMask:
-    """Masks credentials, and what has the shape of one, in texts that leave or are stored."""
+    """Masks known credentials, and anything like one, in texts that leave or are stored."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         """`known` are the credentials of this installation."""
@@ -135,7 +139,7 @@ class SecretMask:
         return _SPACED.sub(HIDDEN, text) if _KEY_BLOCK in text or "aws" in text.lower() else text
 
     def _hide_wrapped(self, text: str) -> str:
-        """Replace secrets that are broken into lines, as `base64` prints a long text."""
+        """Replace secrets that are split over several lines, as in the output of `base64`."""
         joined = _BREAK.sub("", text)
         for form in self._known:
             bare = _BREAK.sub("", form)
@@ -144,22 +148,22 @@ class SecretMask:
         return text
 
     def hide_growing(self, text: str) -> str:
-        """Hide secrets in a text that is not complete, and leave out a long last word.
+        """Hide secrets in an incomplete text, and leave out a long last word.
 
-        The last word may be the beginning of a secret that only its end reveals.
+        The last word may be the beginning of a secret that can't be recognized yet.
         """
         return _UNFINISHED.sub("", self.hide(text))
 
 
 def _list_lines(secret: str) -> Iterator[str]:
-    """List the lines of a secret that has several, such as a key, and that are long enough."""
+    """List the long lines of a secret that has several lines, such as a key."""
     lines = secret.splitlines()
     if len(lines) > 1:
         yield from (line for line in lines if len(line) >= _ENCODED_FROM)
 
 
 def _list_forms(secret: str) -> Iterator[str]:
-    """List a secret as it is, in JSON, in an address, in hexadecimal, and inside of Base64."""
+    """List a secret's forms: unchanged, in JSON, in a URL, in hexadecimal, and within Base64."""
     yield secret
     yield json.dumps(secret)[1:-1]
     yield json.dumps(secret, ensure_ascii=False)[1:-1]
@@ -168,7 +172,7 @@ def _list_forms(secret: str) -> Iterator[str]:
     yield quote(secret)
     yield quote(secret, safe="")
     yield secret.encode().hex()
-    for offset in range(3):  # the characters depend on where a group of three bytes begins
+    for offset in range(3):  # Base64 depends on the position in a group of 3 bytes
         coded = b64encode(b"\0" * offset + secret.encode()).decode()
         inside = coded[(offset * 8 + 5) // 6 : (offset + len(secret.encode())) // 3 * 4]
         yield inside

@@ -1,4 +1,4 @@
-"""The `send_file` tool: sends a text file, or a file of the workspace, with the answer."""
+"""The `send_file` tool: sends a text file, or a workspace file, together with the answer."""
 
 import json
 import mimetypes
@@ -14,11 +14,11 @@ from agent_core.tools.workspace import find_slug
 from agent_core.transcript import ToolSpec, is_hidden
 
 MOST_BYTES = 1_000_000
-"""Per file: a model writes far less in one call, and every platform accepts it."""
+"""Bytes per file; a model writes far less in one call, and every platform accepts this size."""
 MOST_WORKSPACE_BYTES = 8_000_000
-"""Per file of the workspace: Discord accepts no more than 10 MB, and others more."""
+"""Bytes per workspace file; Discord accepts at most 10 MB, other platforms more."""
 MOST_FILES = 10
-"""Per turn."""
+"""Files per turn."""
 _LONGEST_NAME = 100
 
 _MEDIA_TYPES = {
@@ -63,7 +63,7 @@ class SendFileTool:
     declaration = Declaration(cost="free")
 
     def __init__(self, database: Database, backend: Backend | None = None) -> None:
-        """Send files of the person's workspace, too, if there is a `backend`."""
+        """If a `backend` is given, the tool can also send files of the person's workspace."""
         self._database = database
         self._backend = backend
         if backend:
@@ -72,8 +72,8 @@ class SendFileTool:
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Store one file for the answer of this turn.
 
-        Raises `ToolArgumentError` for a name or text that can't be sent, `WorkspaceError` for a
-        path, `BackendUnavailable` and `StoreError`.
+        Raises `ToolArgumentError` for an invalid name or text, `WorkspaceError` for a path,
+        `BackendUnavailable` and `StoreError`.
         """
         if self._backend and "path" in arguments:
             if len(arguments) > 1:
@@ -110,9 +110,9 @@ class SendFileTool:
 async def read_workspace_file(
     backend: Backend, path: str, context: ToolContext
 ) -> tuple[str, bytes, str]:
-    """Return name, bytes and media type of a file that can be sent.
+    """Return name, bytes and media type of a workspace file.
 
-    Raises `ToolArgumentError`, `WorkspaceError` and `BackendUnavailable`.
+    Raises `ToolArgumentError` if it can't be sent, `WorkspaceError` and `BackendUnavailable`.
     """
     path = path.replace("\0", "")
     found = await backend.read_file(find_slug(context), path, MOST_WORKSPACE_BYTES)

@@ -65,10 +65,10 @@ _SPEC = ToolSpec(
 
 
 class ZoneFollower(Protocol):
-    """Moves a person's jobs along when their time zone changes."""
+    """Moves a person's jobs to the new time zone when their time zone changes."""
 
     async def ask(self, context: ToolContext, old: str | None, new: str | None) -> bool:
-        """Ask the person whether it moves along; False without anything to move.
+        """Ask the person whether the jobs move, too; False if no job would move.
 
         Raises `QuestionPending` and `StoreError`.
         """
@@ -76,14 +76,14 @@ class ZoneFollower(Protocol):
     def move(
         self, connection: Connection, context: ToolContext, old: str | None, new: str | None
     ) -> None:
-        """Move it along, in the transaction of the change."""
+        """Move the jobs, in the transaction that changes the zone."""
 
 
 class SettingsTool:
     """The `settings` tool. Calls `changed` after every change.
 
-    Calls `on_quiet_times` within the transaction of the change, with the time in milliseconds,
-    because messages deferred for quiet hours may be due earlier now.
+    Also calls `on_quiet_times` within the change's transaction, with the time in milliseconds:
+    messages deferred for quiet hours may be due earlier now.
     """
 
     spec = _SPEC
@@ -134,7 +134,7 @@ class SettingsTool:
     async def _find_zones(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> tuple[str | None, str | None]:
-        """Find the time zone before and after a call. Raises `ToolArgumentError`."""
+        """Find the time zones before and after a call. Raises `ToolArgumentError`."""
         person = await self._database.read(lambda c: people.find(c, person_id=context.person_id))
         old = person.time_zone if person else None
         return old, _read_zone(str(arguments[TIME_ZONE])) if TIME_ZONE in arguments else old
@@ -155,9 +155,9 @@ class SettingsTool:
 
 
 def apply_setting(person: Person, name: str, value: str) -> Person:
-    """The person with one setting changed. Raises `ToolArgumentError` with a plain sentence.
+    """Return the person with one changed setting. Raises `ToolArgumentError` with a sentence.
 
-    Days off are stored separately (`state.homes`), and not set here.
+    Days off are stored separately (`state.homes`), and are not set here.
     """
     value = value.strip()
     match name:
@@ -197,7 +197,7 @@ def describe_settings(person: Person) -> str:
 
 
 def describe_hours(person: Person) -> str:
-    """Quiet hours as people write them, or nothing."""
+    """Quiet hours as people write them; "" if there are none."""
     if person.quiet_from is None or person.quiet_until is None:
         return ""
     return f"{_clock(person.quiet_from)}-{_clock(person.quiet_until)}"

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, available_timezones
 _OFFSET = re.compile(r"(?:utc|gmt)?\s*([+\-−–])\s*(\d{1,2})(?::?([0-5]\d))?\s*(?:h|hours?|std)?")
 _FIXED = re.compile(r"Etc/GMT([+-])(\d{1,2})")
 _MOST_EAST, _MOST_WEST = 14, 12
-"""Hours from UTC that the IANA database has as fixed zones."""
+"""The largest offsets from UTC, in hours, among the IANA database's fixed zones."""
 _PART_HOURS = {
     "+3:30": "Asia/Tehran",
     "+4:30": "Asia/Kabul",
@@ -24,7 +24,7 @@ _PART_HOURS = {
     "+9:30": "Australia/Darwin",
     "-9:30": "Pacific/Marquesas",
 }
-"""Zones without summer time whose offset is no whole hour."""
+"""Zones without summer time whose offset is not a whole number of hours."""
 
 _AMERICAN = {
     "America/New_York": "est edt eastern boston washington miami philadelphia atlanta baltimore",
@@ -92,7 +92,7 @@ _SPOKEN_IN = {
     "uk": "UA",
     "vi": "VN",
 }
-"""Languages whose speakers mostly share one clock; German's three countries do."""
+"""For some languages, a zone that most speakers share; the three German-speaking countries do."""
 
 _TIME = r"(\d{1,2})(?:[:.h]([0-5]\d))?\s*(uhr|a\.?m\.?|p\.?m\.?)?"
 _HOURS = re.compile(
@@ -106,19 +106,20 @@ _PREFIX = re.compile(
 )
 _BETWEEN = re.compile(r"\s*(?:[,;\n]| and | und )\s*")
 _LONGEST = 60
-"""Characters; a longer text says more than a place and hours."""
+"""Characters; a longer text can't be only a place and hours."""
 
 
 def find_zone(words: str) -> str | None:
-    """Return the IANA name of a zone, a city, a country with one clock, or an offset from UTC."""
+    """Return the IANA name for a zone, a city, a country with one time, or an offset from UTC."""
     said = " ".join(words.split()).casefold().strip(".!")
     plain = _plain(said)
-    # "EST" is a zone without summer time, which people who write it do not mean: cities come first.
+    # Cities come first: people who write "EST" don't mean the zone of that name, without summer
+    # time.
     return _read_offset(said) or _list_places().get(plain) or _list_zones().get(plain)
 
 
 def guess_zone(locale: str | None) -> str | None:
-    """Return the zone of a BCP 47 locale if its territory or language has only one clock."""
+    """Return the zone of a BCP 47 locale if its territory or language has only one time."""
     language, *rest = (locale or "").replace("_", "-").split("-")
     territory = next((part.upper() for part in reversed(rest) if len(part) == 2), None)
     code = territory or _SPOKEN_IN.get(language.lower())
@@ -130,7 +131,7 @@ def name_zone(zone: str) -> str:
     found = _FIXED.fullmatch(zone)
     if found is None:
         return zone
-    # POSIX counts west of Greenwich as positive, and people count east.
+    # POSIX counts zones west of Greenwich as positive; people count zones east of it as positive.
     return f"UTC{'-' if found[1] == '+' else '+'}{found[2]}"
 
 
@@ -140,7 +141,7 @@ def name_city(zone: str) -> str:
 
 
 def read_hours(words: str) -> tuple[int, int] | None:
-    """Parse a range of hours such as `22:00-07:30`, `22-7` or `10pm to 7am`: minutes of a day."""
+    """Parse a range of hours such as `22:00-07:30`, `22-7` or `10pm to 7am` to minutes of a day."""
     found = _HOURS.fullmatch(" ".join(words.split()).casefold())
     if found is None:
         return None
@@ -149,9 +150,9 @@ def read_hours(words: str) -> tuple[int, int] | None:
 
 
 def read_preferences(words: str) -> Mapping[str, str]:
-    """Parse a text that names nothing but a place, quiet hours, or both; else return none.
+    """Parse a text that contains only a place, quiet hours, or both; otherwise return {}.
 
-    The keys are those of settings, the values as they were written.
+    The keys are setting names; the values are the words as written.
     """
     said = words.strip().rstrip(".!")
     if len(said) > _LONGEST:
@@ -193,7 +194,7 @@ def _read_offset(said: str) -> str | None:
 
 
 def _plain(words: str) -> str:
-    """Return words without accents, joined by underscores as in the names of zones."""
+    """Return words without accents, joined by underscores as in names of zones."""
     bare = unicodedata.normalize("NFKD", words.casefold())
     letters = "".join(letter for letter in bare if not unicodedata.combining(letter))
     return "_".join(letters.split())
@@ -201,13 +202,13 @@ def _plain(words: str) -> str:
 
 @cache
 def _list_zones() -> Mapping[str, str]:
-    """List the IANA names by their lower-case form; cached, because listing them reads a folder."""
+    """Map the IANA names' lower-case forms to the names; cached, because this reads a folder."""
     return {zone.casefold(): zone for zone in available_timezones()}
 
 
 @cache
 def _list_places() -> Mapping[str, str]:
-    """List cities and countries by their plain names."""
+    """Map plain names of cities and countries to zones."""
     cities = {_plain(zone.rpartition("/")[2]): zone for _, zone in _read_table("zone.tab")}
     known = {
         _plain(name): zone
@@ -226,7 +227,7 @@ def _list_places() -> Mapping[str, str]:
 
 @cache
 def _list_countries() -> Mapping[str, str]:
-    """List the first zone of each country whose zones show the same time all year."""
+    """Map each country whose zones show the same time all year to its first zone."""
     zones: dict[str, list[str]] = {}
     for code, zone in _read_table("zone.tab"):
         zones.setdefault(code, []).append(zone)
@@ -236,13 +237,13 @@ def _list_countries() -> Mapping[str, str]:
 
 
 def _read_clocks(zone: str) -> tuple[timedelta | None, ...]:
-    """Return a zone's offsets in winter and in summer."""
+    """Return a zone's UTC offsets in winter and in summer."""
     moments = (datetime(2026, month, 15, tzinfo=UTC) for month in (1, 7))
     return tuple(moment.astimezone(ZoneInfo(zone)).utcoffset() for moment in moments)
 
 
 def _read_table(name: str) -> list[tuple[str, str]]:
-    """Read the first and the last but optional column of a table of the IANA database."""
+    """Read country codes, each with a zone or with the country's name, from an IANA table."""
     text = resources.files("tzdata").joinpath("zoneinfo", name).read_text("utf-8")
     column = 2 if name == "zone.tab" else 1
     rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]

@@ -1,4 +1,4 @@
-"""Run a model's tool calls: validate, bound, and turn every failure into a result."""
+"""Run a model's tool calls: validate them, limit them, and turn every failure into a result."""
 
 import asyncio
 import logging
@@ -33,30 +33,30 @@ _log = logging.getLogger(__name__)
 
 
 class Overflow(Protocol):
-    """Keeps the whole of a result that is too long, where the model can read on."""
+    """Stores the whole of a result that is too long, so that the model can read the rest."""
 
     async def keep(self, text: str, context: ToolContext) -> str:
-        """Keep a text; return a clause on how to get the rest, "" if there is no place for it.
+        """Store a text; return a clause on how to get the rest, "" if no place can hold it.
 
-        Never raises for a full or lost place: the clause says so.
+        Never raises for a full or unreachable place: the clause says so.
         """
 
 
 class ToolSource(Protocol):
-    """Tools that come and go, such as those of MCP servers; they are never in a frozen prompt."""
+    """Tools that may appear and disappear, such as MCP servers'; never in a frozen prompt."""
 
     async def list_tools(self, person_id: PersonId) -> Sequence[Tool]:
-        """List the tools that a person may use now; the spec of each stays as it is.
+        """List the tools that a person may use now; each tool's spec is constant.
 
-        Reads the database at most, and never waits for a server. Names are unique within a source.
+        May read the database, and never waits for a server. Names are unique within a source.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSetup:
-    """More tools and rules of a toolbox.
+    """Further tools and rules of a toolbox.
 
-    `sources` offer tools that come and go; `rules` are the owner's, by the tool's name. With
+    `sources` offer tools that may appear and disappear. `rules` are the owner's, by tool name. With
     `hides_rare`, rare tools are found by search even if there is room for them in the prompt.
     """
 
@@ -64,11 +64,11 @@ class ToolSetup:
     rules: Mapping[str, CallRule] = field(default_factory=dict)
     hides_rare: bool = False
     overflow: Overflow | None = None
-    """Keeps results that are too long to be shown whole."""
+    """Stores results that are too long to be shown whole."""
 
 
 class Toolbox:
-    """An agent's tools by name. A few are in the prompt; the model finds the others."""
+    """An agent's tools by name. Some are in the prompt; the model finds the others by search."""
 
     def __init__(
         self,
@@ -106,9 +106,10 @@ class Toolbox:
         self._arrange()
 
     def restrict_to(self, names: Collection[str], *, keeps_sources: bool = False) -> "Toolbox":
-        """A toolbox with only the tools of these names, and those of its sources if it keeps them.
+        """Return a toolbox with only the tools of these names.
 
-        Without sources, rare tools are in the prompt, too.
+        With `keeps_sources`, it also has the tools of the sources. Without sources, rare tools are
+        in the prompt, too.
         """
         chosen = [tool for name, tool in self._tools.items() if name in names]
         if keeps_sources:
@@ -123,14 +124,14 @@ class Toolbox:
     ) -> "Toolbox":
         """Return the toolbox of one turn, without the tools that are `off`.
 
-        `earlier` are the turn's calls so far, as (name, whether it succeeded).
+        `earlier` are the turn's previous calls, as (name, whether it succeeded).
         """
         box = object.__new__(
             Toolbox
         )  # `copy` takes five times as long, and each turn has a toolbox
         vars(box).update(vars(self))
         box._foreign = {}
-        if off or self._setup.sources:  # the search then lists what this turn may use
+        if off or self._setup.sources:  # so the search lists only tools that this turn may use
             box._off, box._tools = frozenset(off), dict(self._tools)
             box._arrange()
         if rules := self._setup.rules:
@@ -150,7 +151,7 @@ class Toolbox:
         )
 
     def _arrange(self) -> None:
-        """Choose what is in the prompt, and add the search if anything is left."""
+        """Choose the tools in the prompt, and add the search if any tools are left."""
         for name in (SEARCH_TOOL, USE_TOOL):
             self._tools.pop(name, None)
         shown, hidden = order_for_prompt(
@@ -168,7 +169,7 @@ class Toolbox:
     def still_offers(self, specs: Collection[ToolSpec]) -> bool:
         """Return whether a prompt with these tools may still be used.
 
-        Tools that were switched on since are found by search; those switched off are refused.
+        Tools switched on since then are found by search; calls of tools switched off are refused.
         """
         given = {spec.name: spec for spec in specs}
         mine = {spec.name: spec for spec in self.specs}
@@ -180,21 +181,21 @@ class Toolbox:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of Talaria's own tools, also of those that are found by search."""
+        """The names of Talaria's own tools, including those found by search."""
         return tuple(name for name in self._tools if name not in (SEARCH_TOOL, USE_TOOL))
 
     @property
     def all_specs(self) -> tuple[ToolSpec, ...]:
-        """The specs of Talaria's own tools, also of those that are found by search."""
+        """The specs of Talaria's own tools, including those found by search."""
         return tuple(self._tools[name].spec for name in self.names)
 
     @property
     def has_sources(self) -> bool:
-        """True if tools come from elsewhere, too."""
+        """True if some tools come from other sources."""
         return bool(self._setup.sources)
 
     async def load(self, names: Iterable[str], person_id: PersonId) -> None:
-        """Look up tools of other sources, if any of these names is one. Raises `StoreError`."""
+        """Look up other sources' tools if one of these names is theirs. Raises `StoreError`."""
         if self._setup.sources and not all(name in self._tools for name in names):
             found = await self._list_foreign(person_id)
             self._foreign = {tool.spec.name: tool for tool in found}
@@ -214,26 +215,26 @@ class Toolbox:
         return self._tools.get(name) or self._foreign.get(name)
 
     def effect(self, name: str) -> Effect:
-        """The effect of repeating a call; `unsafe` for a tool that is no longer known."""
+        """The effect of repeating a call; `unsafe` for a tool that no longer exists."""
         tool = self._find(name)
         return tool.effect if tool else "unsafe"
 
     def is_free(self, name: str) -> bool:
-        """True for a tool whose calls take no time and no money."""
+        """True for a tool whose calls need no noticeable time and no money."""
         tool = self._find(name)
         return tool is not None and tool.declaration.cost == "free"
 
     def begins_late(self, name: str) -> bool:
         """True for a tool whose calls are recorded right before they run.
 
-        They may wait for a person's approval before, or stand behind `use_tool`.
+        Before that, they may wait for a person's approval, or be inside a `use_tool` call.
         """
         is_shown = any(spec.name == name for spec in self.specs)
         is_asked = isinstance(self._tools.get(name), NeedsApproval | DeclaresActions)
         return is_asked or not is_shown or name == USE_TOOL
 
     def waits_for_person(self, name: str) -> bool:
-        """True for a tool that itself waits for a person while it runs."""
+        """True for a tool that waits for a person while it runs."""
         tool = self._find(name)
         return tool is not None and tool.declaration.waits_for_person
 
@@ -246,10 +247,10 @@ class Toolbox:
     ) -> ToolResult:
         """Run a call.
 
-        `begin` is awaited before a call runs that may have needed approval; its exceptions are
-        raised. `pause` surrounds the wait for a person. After untrusted words, a change is only
-        proposed. Every failure of the model or the world becomes an error result. Raises
-        `QuestionPending`; any other exception is a bug of a tool.
+        `begin` is awaited right before a call runs that may have needed approval; its exceptions
+        are raised. `pause` surrounds the wait for a person. After untrusted words, a change is only
+        proposed. Every failure of the model or the environment becomes an error result. Raises
+        `QuestionPending`; any other exception is a bug in a tool.
         """
         tool = self._find(call.name)
         if tool is None:

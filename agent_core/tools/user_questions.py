@@ -17,28 +17,28 @@ _LONGEST_OPTION = 60
 _LONGEST_QUESTION = 1500
 
 Answer = Literal["interrupted", "late", "unreachable"]
-"""Reason of a missing choice: the person wrote something else, nobody answered in time, or nobody
-can be asked.
+"""Reason why there is no choice: the person wrote something else, nobody answered in time, or
+nobody can be asked.
 """
 
 
 PromptKind = Literal["choice", "approval", "words"]
-"""A choice for the model, a yes or no, or any words."""
+"""A choice from options, a yes or no, or free text."""
 WORDS = "words"
-"""The key of an answer in the person's own words; the label holds them."""
+"""The key of an answer in free text; the label holds the text."""
 
 
 class QuestionPending(Exception):
-    """The process stops while a question is open; the next process resumes the turn with it."""
+    """The process stops while a question is open; the next process continues the turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserPrompt:
-    """A question of one tool call; the same call asks only once.
+    """A question of one tool call; repeats of the call don't ask again.
 
-    `words` is answered by whatever the person writes next, or by a button.
-    With `is_for_owner`, an owner is asked in a direct conversation, whoever the person is.
-    `sources` are the untrusted ones that the model had read; the question ends with their names.
+    `words` is answered by the person's next message, or by a button. With `is_for_owner`, an owner
+    is asked in a direct conversation, whoever the person is. `sources` are the untrusted sources
+    that the model had read; the question ends with their names.
     """
 
     person_id: PersonId
@@ -56,7 +56,7 @@ class Proposal:
     """A change that a tool call would make, and that waits for a person's yes.
 
     `tool` and `arguments` are the call as the model wrote it, and `shown` describes its effect.
-    `sources` are those that the model had read.
+    `sources` are the untrusted sources that the model had read.
     """
 
     person_id: PersonId
@@ -69,15 +69,13 @@ class Proposal:
 
 
 class UserPrompter(Approver, Protocol):
-    """Asks people while a turn waits, or once it has ended; also to allow calls."""
+    """Asks people questions, also for approval: during a turn, or after it has ended."""
 
     async def ask(self, prompt: UserPrompt) -> Choice | Answer:
-        """Ask and wait for minutes; an answer given to an earlier process counts.
+        """Ask, and wait minutes if necessary; an answer given to an earlier process counts.
 
-        Words are returned as the choice `WORDS`.
-
-        Raises `StoreError`, and `QuestionPending` if the process stops meanwhile. Cancelling leaves
-        the question open.
+        Free text is returned as the choice `WORDS`. Raises `StoreError`, and `QuestionPending` if
+        the process stops meanwhile. Cancelling leaves the question open.
         """
 
     async def propose(self, proposal: Proposal) -> bool:
@@ -114,7 +112,7 @@ _SPEC = ToolSpec(
 
 
 class AskTool:
-    """The `ask` tool. It may wait longer than other tools: `patience`, in seconds."""
+    """The `ask` tool. Its time limit is longer than other tools': `patience`, in seconds."""
 
     spec = _SPEC
     effect: Effect = "idempotent"
@@ -145,7 +143,7 @@ class AskTool:
 
 
 def describe_no_answer(answer: Answer) -> str:
-    """The reason of a missing choice, for the model."""
+    """The reason why there is no choice, for the model."""
     if answer == "interrupted":
         return "They did not choose, but wrote something else: read it before you go on."
     if answer == "unreachable":

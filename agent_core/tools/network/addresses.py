@@ -72,7 +72,7 @@ def _is_open(address: Address) -> bool:
 
 
 def show_link(url: str) -> str:
-    """Format an external link with a space before it; "" if it is invalid."""
+    """Format an external link with a leading space; "" if it is invalid."""
     try:
         parts = urlsplit(url)
     except ValueError:

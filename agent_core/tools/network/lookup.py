@@ -1,4 +1,4 @@
-"""Addresses of hosts: resolved once, and checked, for whatever connects on behalf of a model."""
+"""Look up hosts that a model names: each is resolved once, and its addresses are checked."""
 
 import asyncio
 import socket
@@ -17,7 +17,7 @@ async def resolve(host: str, port: int) -> Sequence[str]:
 
 
 class HostLookup:
-    """Finds the addresses to connect to. A caller connects to these, and resolves nothing again.
+    """Finds the addresses to connect to. A caller connects to these, and does not resolve again.
 
     `allow_hosts` are hosts, each with or without a port, that may have an address of the local
     network.

@@ -1,7 +1,7 @@
 """The proxy of sandboxes: lets commands reach the hosts that the owner allows, and no others.
 
-It knows CONNECT and plain HTTP (RFC 9110, 9112). Addresses are resolved once and must be public, as
-for everything else that is fetched.
+It supports CONNECT and plain HTTP (RFC 9110, 9112). It resolves each host once and, as every fetch
+does, connects to public addresses only.
 """
 
 import asyncio
@@ -21,7 +21,9 @@ from agent_core.tools.network.lookup import HostLookup
 MOST_CONNECTIONS = 32
 """Connections of one command at the same time."""
 MOST_IN_ALL = 128
-"""Connections of all commands; each takes two of the gateway's descriptors, often 1,024."""
+"""Connections of all commands; each takes two file descriptors of the gateway, which often may have
+only 1,024.
+"""
 _HEAD_BYTES = 32_768
 _HEAD_SECONDS = 15.0
 _CONNECT_SECONDS = 10.0
@@ -31,17 +33,17 @@ _PIECE = 65_536
 _MOST_REFUSALS = 10
 _LONGEST_HOST = 80
 _PORTS = (80, 443)
-"""Ports of an allowed host that is named without one."""
+"""The allowed ports of a host that is listed without a port."""
 _METHOD = re.compile(r"[A-Z]{1,20}")
 _OWN_FIELDS = ("connection", "keep-alive", "te", "upgrade", "host")
-"""Fields of a request that are about one connection, or that this proxy writes."""
+"""Header fields that concern a single connection, or that this proxy writes itself."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """The destination of a request; `head` is sent to the server first, "" for a tunnel."""
+    """The destination of a request; `head` is sent to the server first, and is "" for a tunnel."""
 
     host: str
     port: int
@@ -49,7 +51,7 @@ class _Target:
 
 
 class _Refused(Exception):
-    """A request that is not served: its status, and a sentence."""
+    """The refusal of a request: its status, and a sentence."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -59,7 +61,7 @@ class _Refused(Exception):
 class AllowedHosts:
     """The allow list: `pypi.org`, `*.pypi.org` for all names below it, `*` for every host.
 
-    Each with or without a port; without one, 80 and 443 are meant.
+    Each entry may have a port; without one, ports 80 and 443 are allowed.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
@@ -88,11 +90,11 @@ class SandboxProxy:
         self._open: set[asyncio.Task[None]] = set()
 
     def is_open(self, workspace: str) -> bool:
-        """Return whether the commands of a workspace may use it."""
+        """Return whether the commands of a workspace may use the proxy."""
         return find_own(workspace) == workspace and bool(self._people & {workspace, "*"})
 
     async def serve(self, listener: socket.socket) -> "ProxySession":
-        """Serve one command; see `SandboxNetwork`."""
+        """Serve a command; see `SandboxNetwork`."""
         session = ProxySession(self._hosts, self._lookup, self._open)
         await session.listen(listener)
         return session
@@ -113,7 +115,7 @@ class ProxySession:
         self._server: asyncio.Server | None = None
 
     async def listen(self, listener: socket.socket) -> None:
-        """Take the connections of the command; the listener belongs to the session."""
+        """Accept the command's connections; the session owns the listener."""
         try:
             self._server = await asyncio.start_server(self._meet, sock=listener, limit=_HEAD_BYTES)
         except BaseException:
@@ -122,7 +124,7 @@ class ProxySession:
 
     @property
     def refusals(self) -> tuple[str, ...]:
-        """The refused hosts, each once; see `NetworkSession`."""
+        """The refused hosts, without repeats; see `NetworkSession`."""
         return tuple(self._refusals)
 
     def close(self) -> None:
@@ -133,7 +135,7 @@ class ProxySession:
             task.cancel()
 
     def _meet(self, reader: StreamReader, writer: StreamWriter) -> None:
-        """Take a connection of the command."""
+        """Handle a connection of the command."""
         task = asyncio.create_task(self._serve(reader, writer))
         for tasks in (self._tasks, self._everyone):
             tasks.add(task)
@@ -150,7 +152,7 @@ class ProxySession:
             writer.close()
 
     async def _answer(self, reader: StreamReader, writer: StreamWriter) -> None:
-        """Read a request, connect to where it goes, and pass everything on."""
+        """Read a request, connect to its destination, and pass on all data."""
         if len(self._tasks) > MOST_CONNECTIONS:
             raise self._note(503, f"The sandbox has more than {MOST_CONNECTIONS} connections")
         if len(self._everyone) > MOST_IN_ALL:
@@ -173,7 +175,7 @@ class ProxySession:
             theirs[1].close()
 
     async def _connect(self, target: _Target) -> tuple[StreamReader, StreamWriter]:
-        """Connect to an allowed host, at one of its checked addresses. Raises `_Refused`."""
+        """Connect to an allowed host at a checked address. Raises `_Refused`."""
         host, port = target.host, target.port
         shown = host[:_LONGEST_HOST] + ("" if port in _PORTS else f":{port}")
         if not self._hosts.has(host, port):
@@ -237,9 +239,9 @@ def _is_own(field: str) -> bool:
 
 
 async def _refuse(reader: StreamReader, writer: StreamWriter, error: _Refused) -> None:
-    """Answer with a sentence, also where many programs show it: in the first line.
+    """Answer with a sentence, also in the status line, because many programs show only that.
 
-    What the command still sends is read and dropped, because the kernel would drop the answer too.
+    Then read and drop what the command still sends; otherwise the kernel would drop the answer.
     """
     body = f"{error}.\n".encode()
     head = (
@@ -256,7 +258,7 @@ async def _refuse(reader: StreamReader, writer: StreamWriter, error: _Refused) -
 async def _pass_on(
     one: tuple[StreamReader, StreamWriter], other: tuple[StreamReader, StreamWriter]
 ) -> None:
-    """Pass bytes in both directions until both ends are closed, or nothing passes for long."""
+    """Pass bytes in both directions until both ends are closed, or no data passes for long."""
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(_IDLE_SECONDS) as idle:
 

@@ -1,4 +1,4 @@
-"""List what a bash command would do: delete, install, send, fetch, write, or only run."""
+"""List the effects of a bash command: delete, install, send, fetch, write, or only run."""
 
 import posixpath
 import re
@@ -12,7 +12,7 @@ from agent_core.tools.policy.paths import ANYWHERE, OUTSIDE, ROOT, SYSTEM, WORKS
 from agent_core.tools.policy.shell import Script, SimpleCommand, Word, parse_script
 
 _DEEPEST = 5
-"""Scripts within scripts that are read."""
+"""Levels of nested scripts that are read."""
 _READS = frozenset(("<", "<<", "<<<", "<&", "<<-"))
 _NETWORK_FILES = ("/dev/tcp/", "/dev/udp/")
 _SIMPLE_SED = re.compile(
@@ -20,16 +20,16 @@ _SIMPLE_SED = re.compile(
 )
 _SAFE_FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 _MOST_ACTIONS = 200
-"""Actions of one command; more can't be judged by a person."""
+"""Actions of one command; a person can't judge more."""
 
 
 def list_command_actions(
     text: str, workdir: str, *, has_network: bool, is_confined: bool = True
 ) -> tuple[Action, ...]:
-    """Return everything that a bash command may do. Never raises.
+    """Return every action that a bash command may take. Never raises.
 
-    `workdir` is its folder, relative to the workspace. Without a network, nothing is fetched or
-    sent. In a place that is not confined, an unknown word may change files outside.
+    `workdir` is its folder, relative to the workspace. Without a network, it fetches and sends
+    nothing. In an unconfined place, an unknown word may change files outside the workspace.
     """
     lister = _Lister(text=text, has_network=has_network, is_confined=is_confined)
     if workdir:
@@ -42,7 +42,7 @@ def list_command_actions(
 
 
 def list_input_actions(text: str, *, has_network: bool, is_confined: bool) -> tuple[Action, ...]:
-    """Return what the input of a running program may do: nobody can tell what it does with it."""
+    """Return the actions of input for a running program: it may do anything with its input."""
     lister = _Lister(text=text, has_network=has_network, is_confined=is_confined)
     lister.doubt(text.strip())
     return lister.finish()
@@ -52,8 +52,8 @@ def list_input_actions(text: str, *, has_network: bool, is_confined: bool) -> tu
 class _Lister:
     """Collects the actions of a command.
 
-    `folders` are the working directories it may be in, as far as they are known: without any, it
-    begins where the command before it has ended.
+    `folders` are the possible working directories. If it is empty, the working directory is
+    unknown: a shell continues where its last command ended.
     """
 
     text: str
@@ -73,7 +73,7 @@ class _Lister:
         self.actions[Action(kind=kind, target=target, place=place, is_outward=is_outward)] = None
 
     def finish(self) -> tuple[Action, ...]:
-        """Return the actions, the worst that is possible where they are too many."""
+        """Return the actions; if there are too many, return the worst possible ones instead."""
         if self.has_fetched and self.runs_input:
             self.install(self.text.strip())
         if len(self.actions) > _MOST_ACTIONS:
@@ -84,7 +84,7 @@ class _Lister:
         return tuple(self.actions)
 
     def doubt(self, target: str) -> None:
-        """Add the worst that something unknown may do."""
+        """Add the worst possible actions of something unknown."""
         self.add("run", target, WORKSPACE)
         if self.has_network:
             self.add("send", target, ANYWHERE, is_outward=True)
@@ -104,7 +104,7 @@ class _Lister:
         self.add("install", target, WORKSPACE, is_outward=self.has_network)
 
     def touch(self, kind: ActionKind, word: Word) -> None:
-        """Add a change of the file that a word names."""
+        """Add a change to the file that a word names."""
         path, place = self._place(word.value)
         self.add(kind, path or word.source, place)
 
@@ -120,7 +120,7 @@ class _Lister:
         return ROOT if self.is_confined else "/home"
 
     def read(self, script: Script, depth: int) -> None:
-        """Add what the commands of a script do."""
+        """Add the actions of a script's commands."""
         if script.is_unclear or depth > _DEEPEST:
             self.doubt(self.text.strip())
         for command in script.commands:
@@ -144,13 +144,13 @@ class _Lister:
                 self.touch("write", redirection.target)
 
     def _look_at(self, value: str) -> None:
-        """Add that a file outside of the workspace is read."""
+        """Add a read of a file, if it is outside the workspace."""
         path, place = self._place(value)
         if place == OUTSIDE:
             self.add("read", path, self.reading_place)
 
     def _read_words(self, words: Sequence[Word], command: SimpleCommand, depth: int) -> None:
-        """Add what one command does; a program that runs another one is unfolded."""
+        """Add the actions of one command, also if another program runs it."""
         shown = _show(words)
         name = _program_of(words[0].value)
         if name is not None and name in programs.RUNNERS:
@@ -175,7 +175,7 @@ class _Lister:
     def _read_shell(
         self, name: str, words: Sequence[Word], command: SimpleCommand, depth: int
     ) -> None:
-        """Read the script that a shell is given as a word; any other one is unknown."""
+        """Read a script that a shell gets as a word; a script from elsewhere is unknown."""
         text: str | None = None
         if name in programs.SHELLS:
             options = [word.value for word in words[1:]]
@@ -220,7 +220,7 @@ class _Lister:
             self._read_transfer(name, words, shown)
 
     def _read_transfer(self, name: str, words: Sequence[Word], shown: str) -> None:
-        """Add what a program does that may reach the network or run anything."""
+        """Add the actions of a program that may use the network or run other programs."""
         found = transfers.judge(name, words[1:])
         if found is None:
             if name not in programs.LOCAL:
@@ -267,7 +267,7 @@ class _Lister:
             if name == "mv":
                 self.touch("delete", word)
             if name in ("ln", "link") and not self.is_confined:
-                self.touch("write", word)  # a link gives a way to write there
+                self.touch("write", word)  # the link makes its target writable
 
     def _copy_blocks(self, words: Sequence[Word]) -> None:
         for word in words:
@@ -309,7 +309,7 @@ class _Lister:
                     self._run_for_found(starts, inner, depth)
 
     def _run_for_found(self, starts: Sequence[Word], inner: Sequence[Word], depth: int) -> None:
-        """Read a command that `find` runs: what it finds is below where it starts."""
+        """Read a command that `find` runs: it acts on files below the folders searched."""
         below = starts or (Word(source=".", value="."),)
         for start in below:
             given = [
@@ -319,7 +319,7 @@ class _Lister:
 
 
 def _program_of(value: str | None) -> str | None:
-    """The name of a program; None for one that is unknown, or that is a file of somebody."""
+    """The name of a program; None if it is unknown, or not in a folder of the system."""
     if not value:
         return None
     folder, name = posixpath.split(value)
@@ -327,7 +327,7 @@ def _program_of(value: str | None) -> str | None:
 
 
 def _unfold(name: str, words: Sequence[Word]) -> Sequence[Word] | None:
-    """Return the command that a program runs, () for none, and None if it is unknown."""
+    """Return the command that a program runs: () for none, None if it is unknown."""
     with_word, skipped = programs.RUNNERS[name]
     position = 1
     while position < len(words):
@@ -354,7 +354,7 @@ def _unfold(name: str, words: Sequence[Word]) -> Sequence[Word] | None:
 
 
 def _is_command_option(value: str | None) -> bool:
-    """True for the option of a shell whose next word is a script, such as `-c` and `-lc`."""
+    """True for an option of a shell that makes the next word a script, such as `-c` and `-lc`."""
     return value is not None and re.fullmatch(r"-[a-z]*c", value) is not None
 
 
@@ -370,7 +370,7 @@ def _operands(words: Sequence[Word]) -> list[Word]:
 
 
 def _owners(name: str) -> int:
-    """Count the words of a program in front of its paths, such as a mode or an owner."""
+    """Count a program's words in front of its paths, such as a mode or an owner."""
     return 1 if name in ("chmod", "chown", "chgrp", "chattr") else 0
 
 

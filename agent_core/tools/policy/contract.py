@@ -1,4 +1,4 @@
-"""The contract of actions: what a call would do, in the terms that rules and people decide in."""
+"""The contract of actions: the effects of a call, in the terms that rules and people use."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ ActionKind = Literal[
     "read", "write", "delete", "run", "fetch", "send", "install", "spend", "change", "use"
 ]
 """Read or write files, delete them, run a program, fetch from the network, send something to
-others, install software, spend money, change what Talaria keeps, or use a secret of the owner.
+others, install software, spend money, change Talaria's stored state, or use a secret of the owner.
 """
 
 
@@ -18,9 +18,9 @@ others, install software, spend money, change what Talaria keeps, or use a secre
 class Action:
     """An effect of a call.
 
-    `target` is exactly what it acts on: a path, a URL, a program with its arguments, a recipient.
-    `place` is where: `workspace`, a host, an MCP server, a chat. `is_outward` means that data may
-    leave this machine for others than the person.
+    `target` is exactly the thing that the action affects: a path, a URL, a program with its
+    arguments, a recipient. `place` is its location: `workspace`, a host, an MCP server, a chat.
+    `is_outward` means that data may leave this machine for somebody other than the person.
     """
 
     kind: ActionKind
@@ -38,6 +38,6 @@ class DeclaresActions(Protocol):
     ) -> Sequence[Action]:
         """Return every effect that a call may have; change nothing, and never wait.
 
-        Declare an unknown effect as the worst that it may be. Raises
-        `ToolArgumentError` for arguments that can't be read.
+        Declare an unknown effect as the worst possible one. Raises `ToolArgumentError` for
+        arguments that can't be read.
         """

@@ -1,4 +1,4 @@
-"""Tell whether a path is in the workspace, from its words alone."""
+"""Decide from a path's text alone whether it is in the workspace."""
 
 import posixpath
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ SYSTEM = "system"
 OUTSIDE = "outside"
 """The place of files that are not in the workspace."""
 ANYWHERE = "anywhere"
-"""The place of what may go to anybody."""
+"""The place of data that may go to anybody."""
 ROOT = "/workspace"
 """The folder of the workspace, as commands see it."""
 _SCRATCH = ("/tmp", "/var/tmp")  # noqa: S108 - a name to compare with, never opened
@@ -38,9 +38,10 @@ def is_inside(path: str) -> bool:
 
 
 def place_of(value: str | None, folders: Iterable[str], *, home: str = ROOT) -> tuple[str, str]:
-    """Return the path of a word and its place. An unknown place is outside.
+    """Return the path of a word and its place; an unknown place counts as outside.
 
-    `folders` are the working directories that are possible. A glob that may climb is outside.
+    `folders` are the possible working directories. A glob that may lead to a parent folder is
+    outside.
     """
     if value is None:
         return "", OUTSIDE

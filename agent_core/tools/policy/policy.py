@@ -1,4 +1,4 @@
-"""The policy of calls: load what a decision rests on, and decide."""
+"""The policy of calls: loads the facts for a decision, and decides."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ _CLOSERS = ".,;:!?)]}*_~|"
 
 
 class Policy:
-    """Decides about calls with the owner's rules and with what people have allowed."""
+    """Decides about calls, by the owner's rules and by people's approvals."""
 
     def __init__(
         self, database: Database, *, rules: Sequence[Rule] = (), protected: Protected | None = None
@@ -46,7 +46,7 @@ class Policy:
         verdict = judge(tool, actions, strict, is_proposed=is_proposed)
         climbs = any(".." in action.target for action in actions)
         if verdict.effect != "ask" and not self._rules and not climbs:
-            return verdict, None  # nothing that is stored could change it
+            return verdict, None  # no stored approval could change this
         facts, session_id = await self._database.read(lambda c: _load(c, context, strict))
         return judge(tool, actions, facts, is_proposed=is_proposed), session_id
 
@@ -54,7 +54,7 @@ class Policy:
 def make_facts(
     context: ToolContext, rules: tuple[Rule, ...] = (), protected: Protected | None = None
 ) -> Facts:
-    """Return what is known of a call without the database; everything else is the strictest."""
+    """Return the facts about a call without the database; unknown facts get the strictest value."""
     owner = context.memory_owner
     is_private = context.owner_id == context.person_id or owner is None or owner.kind == "human"
     return Facts(
@@ -88,9 +88,9 @@ def _load(
 
 
 def _list_known(connection: Connection, turn: Turn, context: ToolContext) -> set[str]:
-    """List the known addresses of a turn, and for a helper those of the turns that asked for it.
+    """List the known addresses of a turn; for a helper, those of the turns that asked for it.
 
-    A model wrote the task of a helper, so no address is known from there.
+    The addresses in a helper's task don't count, because a model wrote the task.
     """
     known, asked, owner_id = set[str](), turn, context.owner_id
     while True:
@@ -118,10 +118,11 @@ def _list_known(connection: Connection, turn: Turn, context: ToolContext) -> set
 
 
 def find_addresses(transcript: Iterator[Message]) -> frozenset[str]:
-    """Return the addresses in the words of people, in skills, and in pages that were fetched.
+    """Return the addresses in people's messages, in skills, and in fetched pages.
 
-    An address that the model wrote first may carry private data, so no result makes it known: only
-    a person does. Outputs of commands and of servers don't count, since the model can fill them.
+    An address that the model wrote first may carry private data. A result does not make it known;
+    only a person's message does. Outputs of commands and servers don't count, because the model can
+    control them.
     """
     known, written = set[str](), set[str]()
     for message in transcript:
@@ -132,7 +133,7 @@ def find_addresses(transcript: Iterator[Message]) -> frozenset[str]:
                 if _is_fetched(part):
                     known |= _list_addresses(part.text) - written
             elif isinstance(part, TextPart) and part.is_fact:
-                # Other words of others in the facts are one line of JSON, or end before.
+                # Other untrusted text in the facts is JSON on one line, or ends before the skill.
                 told = part.text.rpartition(ATTACHED_END)[2]
                 known |= _list_addresses(told.partition(f"\n{SKILLED}")[2])
             elif isinstance(part, TextPart):
@@ -144,7 +145,7 @@ def find_addresses(transcript: Iterator[Message]) -> frozenset[str]:
 
 
 def _is_fetched(part: ToolResultPart) -> bool:
-    """True for a result whose words come from the web alone, of one of Talaria's own tools."""
+    """True for a result of Talaria's own tools that contains text from the web only."""
     kinds = {split_source(source)[0] for source in part.sources}
     return kinds == {"fetched"} and "__" not in part.name and not part.is_error
 

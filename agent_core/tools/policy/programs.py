@@ -1,4 +1,4 @@
-"""Tables of programs: what runs others, what stays on this machine, what reaches the network."""
+"""Tables of programs: which run other programs, stay on this machine, or use the network."""
 
 from collections.abc import Mapping
 
@@ -26,8 +26,8 @@ RUNNERS: Mapping[str, tuple[frozenset[str], int]] = {
         0,
     ),
 }
-"""Programs that run the command behind their options: the options that take a word of their own,
-and the count of words before the command.
+"""Programs that run the command behind their options: the options that take a separate word, and
+the number of words before the command.
 """
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "rbash", "mksh", "fish"))
 LOCAL = frozenset(
@@ -58,7 +58,7 @@ LOCAL = frozenset(
         *("rm", "rmdir", "unlink", "shred", "split", "csplit", "mktemp", "find", "git", "sed"),
     )
 )
-"""Programs that reach no network and run no other program, except as read separately."""
+"""Programs that use no network and run no other program, except those read separately."""
 WRITERS = frozenset(
     (
         *("mkdir", "touch", "chmod", "chown", "chgrp", "tee", "truncate", "split", "csplit"),
@@ -66,9 +66,9 @@ WRITERS = frozenset(
         *("setfacl", "chattr", "fallocate"),
     )
 )
-"""Programs that write to every path among their words."""
+"""Programs that write to every path in their arguments."""
 COPIERS = frozenset(("cp", "mv", "ln", "install", "link"))
-"""Programs that write to the last path among their words."""
+"""Programs that write to the last path in their arguments."""
 DELETERS = frozenset(("rm", "rmdir", "unlink", "shred", "srm", "wipe", "trash", "trash-put", "del"))
 DESTROYERS = frozenset(("wipefs", "blkdiscard", "fdisk", "parted", "sfdisk", "mkswap"))
 MANAGERS: Mapping[str, frozenset[str]] = {
@@ -131,7 +131,7 @@ PUBLISHERS: Mapping[str, frozenset[str]] = {
     "poetry": frozenset(("publish",)),
     "uv": frozenset(("publish",)),
 }
-"""Package managers, and their subcommands that show something to others."""
+"""Package managers, and their subcommands that publish data."""
 GIT_LOCAL = frozenset(
     (
         *("status", "log", "diff", "show", "branch", "add", "rev-parse", "blame", "ls-files"),
@@ -142,7 +142,7 @@ GIT_LOCAL = frozenset(
 GIT_FETCHES = frozenset(("clone", "fetch", "pull", "ls-remote", "submodule", "archive"))
 GIT_SENDS = frozenset(("push", "send-email", "request-pull", "send-pack", "svn", "p4"))
 CURL_FLAGS = frozenset("sSLfOIkvigG46#jRJNZ") - frozenset("G")
-"""Options of curl without a word of their own that send nothing but the address."""
+"""Options of curl that take no separate word, and send nothing but the address."""
 CURL_LONG = frozenset(
     (
         *(
@@ -187,7 +187,7 @@ CURL_DATA = frozenset(
         *("-A", "--user-agent", "-e", "--referer", "-b", "--cookie"),
     )
 )
-"""Options of curl that carry data to the same host, each with a word of its own."""
+"""Options of curl that send data to the same host, each with a separate word."""
 WGET_FLAGS = frozenset("qcNvdSrlpkmH46")
 WGET_LONG = frozenset(
     (
@@ -220,4 +220,6 @@ STRANGE_VARIABLES = frozenset(
         *("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
     )
 )
-"""Variables that change what later programs do; so does any that begins with GIT_ or BASH_FUNC_."""
+"""Variables that change the behaviour of later programs, as do all that begin with GIT_ or
+BASH_FUNC_.
+"""

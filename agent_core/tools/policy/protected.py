@@ -1,4 +1,4 @@
-"""Find targets that no rule and no approval opens: Talaria's own data, and that of others."""
+"""Find targets that no rule and no approval permits: Talaria's data, and other people's."""
 
 import posixpath
 import re
@@ -18,22 +18,22 @@ _PROCESS = re.compile(
 )
 _SECRET_PLACES = ("/run/secrets", "/var/run/docker.sock", "/run/docker.sock")
 _CLIMBING = re.compile(r"\.\./+([^/\s'\"]+)")
-"""A step out of a folder, into one with this name."""
+"""A step up, and then down into a folder with this name."""
 _CHANGES = frozenset(("write", "delete"))
 _GLOB = frozenset("*?[")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protected:
-    """The closed paths. `home` is Talaria's folder, `user_home` that of its account."""
+    """The protected paths. `home` is Talaria's folder; `user_home` is its account's home."""
 
     home: str = ""
     user_home: str = ""
 
     def find(self, action: Action, slug: str, others: Collection[str] = ()) -> str:
-        """Return the first target of an action that is closed; "" for none.
+        """Return an action's first protected target; "" if it has none.
 
-        `slug` is the person's own workspace, and `others` are those of other people.
+        `slug` is the person's own workspace, and `others` are the workspaces of other people.
         """
         for found in _CLIMBING.finditer(action.target):
             if found[1] in others:
@@ -45,7 +45,7 @@ class Protected:
         return ""
 
     def _paths(self, text: str) -> Iterator[str]:
-        """Yield every path that a text names, absolute where it can be."""
+        """Yield every path that a text names, as an absolute path if possible."""
         for found in _TOKEN.findall(text):
             token = unquote(found)
             token = token.partition("://")[2] if token.startswith("file://") else token
@@ -79,7 +79,7 @@ def _normalize(path: str) -> str:
 
 
 def _is_below(path: str, folder: str) -> bool:
-    """True for a folder and everything in it; a glob counts as what it may match."""
+    """True for a folder and everything in it; a glob counts as everything that it may match."""
     parts, wanted = path.split("/"), folder.rstrip("/").split("/")
     if len(parts) < len(wanted):
         return False

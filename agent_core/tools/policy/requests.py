@@ -1,4 +1,4 @@
-"""A request for approval: exactly what would run, bound to its call by a hash."""
+"""A request for approval: shows the exact call, and is bound to it by a hash."""
 
 import hashlib
 import json
@@ -13,11 +13,12 @@ from agent_core.transcript import UntrustedSource
 LONGEST_SHOWN = 6000
 """Characters of a call that a person can be expected to read before they allow it."""
 USE_WITHIN = 600_000
-"""Milliseconds after the answer in which an approved call must begin."""
+"""Milliseconds after the answer within which an approved call must begin."""
 
 Refusal = Literal["no", "interrupted", "late", "unreachable", "used", "changed"]
-"""The reason why a call was not allowed: refused, the person wrote something else, no answer in
-time, nobody to ask, an approval that was used up or has expired, or one of a different call.
+"""The reason why a call was not allowed: refused, interrupted by another message, no answer in
+time, nobody to ask, an approval that was used up or has expired, or an approval of a different
+call.
 """
 
 
@@ -25,9 +26,9 @@ time, nobody to ask, an approval that was used up or has expired, or one of a di
 class ApprovalRequest:
     """A call that a person has to allow.
 
-    `shown` is the whole call as a person reads it. `shapes` is empty where only this one call can
-    be allowed. With `is_for_owner`, an owner decides in a direct chat. With `is_tainted`, untrusted
-    words are why it is asked, and `sources` are those.
+    `shown` is the whole call as the person reads it. `shapes` is empty if only this single call can
+    be allowed. With `is_for_owner`, an owner decides in a direct chat. With `is_tainted`, the
+    person is asked because of untrusted words, and `sources` names their origins.
     """
 
     person_id: PersonId
@@ -58,7 +59,7 @@ class ApprovalRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The answer to a request. `refusal` is "" if it is allowed; `why` are the person's words."""
+    """The answer to a request. `refusal` is "" if it is allowed; `why` is the person's text."""
 
     refusal: Refusal | Literal[""] = ""
     why: str = ""
@@ -68,14 +69,14 @@ class Approver(Protocol):
     """Asks people to allow calls."""
 
     async def approve(self, request: ApprovalRequest) -> Decision:
-        """Ask whoever may decide, and wait. A call asks once; an answer given to an earlier process
-        counts, for exactly this request.
+        """Ask the person who may decide, and wait.
 
-        Raises `StoreError`, and `QuestionPending` if the process stops meanwhile.
+        Each call asks only once: an answer given to an earlier process counts, for exactly this
+        request. Raises `StoreError`, and `QuestionPending` if the process stops meanwhile.
         """
 
     async def use(self, request: ApprovalRequest) -> bool:
-        """Use up the approval of a request that was allowed; False if it was used or has expired.
+        """Use up the approval of a request; False if it was already used or has expired.
 
         Raises `StoreError`.
         """
@@ -86,12 +87,12 @@ def _canonical(value: object) -> str:
 
 
 def canonicalize(arguments: Mapping[str, object]) -> str:
-    """Return arguments as JSON text that is equal for equal arguments."""
+    """Return arguments as JSON text; equal arguments give equal text."""
     return _canonical(arguments)
 
 
 def show_call(tool: str, arguments: Mapping[str, object]) -> str:
-    """Return a whole call as a person reads it, with hidden characters made visible."""
+    """Return a whole call as a person reads it; hidden characters are made visible."""
     if set(arguments) == {"command"} and isinstance(arguments["command"], str):
         return reveal(arguments["command"])
     lines = [tool]
@@ -103,7 +104,7 @@ def show_call(tool: str, arguments: Mapping[str, object]) -> str:
 
 
 def reveal(text: str) -> str:
-    """Escape the characters that a reader can't see, so that what is shown is what runs."""
+    """Escape the characters that a reader can't see, so that the person sees exactly what runs."""
     return "".join(
         one if one in "\n\t" or one.isprintable() else one.encode("unicode_escape").decode()
         for one in text
@@ -111,5 +112,5 @@ def reveal(text: str) -> str:
 
 
 def list_reach(actions: Sequence[Action]) -> list[tuple[ActionKind, str, str]]:
-    """List kind, target and place of actions, each once, in order."""
+    """List kind, target and place of actions in order, without repeats."""
     return list(dict.fromkeys((one.kind, reveal(one.target), one.place) for one in actions))

@@ -1,4 +1,4 @@
-"""Decide about actions: the owner's rules, what a person allowed before, and the defaults."""
+"""Decide about actions by the owner's rules, earlier approvals, and the defaults."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _ORDER: Mapping[Effect, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A rule of the owner. `tool` and `pattern` are globs, the latter on an action's target.
+    """A rule of the owner. `tool` and `pattern` are globs; `pattern` matches an action's target.
 
     `person` is an account such as `telegram:123`, or `*`.
     """
@@ -31,7 +31,7 @@ class Rule:
     person: str = "*"
 
     def fits(self, tool: str, action: Action, accounts: Sequence[str]) -> bool:
-        """True if the rule is about this action of one of these accounts."""
+        """True if the rule covers this action and one of these accounts."""
         is_theirs = self.person == "*" or self.person in accounts
         return (
             is_theirs and fnmatchcase(tool, self.tool) and fnmatchcase(action.target, self.pattern)
@@ -40,10 +40,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """The facts behind a decision. The default is the strictest.
+    """The facts behind a decision. The defaults are the strictest values.
 
-    `grants` are the shapes that the person allowed, and whether each holds after untrusted words.
-    `known_addresses` stand in the person's own words, or in a result that the model has read.
+    `grants` maps each shape that the person allowed to whether it also holds after untrusted words.
+    `known_addresses` are in the person's own messages, or in a result that the model has read.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -53,7 +53,7 @@ class Facts:
     other_slugs: frozenset[str] = frozenset()
     is_owner: bool = False
     is_tainted: bool = False
-    """The turn has read untrusted words, and holds private data."""
+    """True if the turn has read untrusted words, and holds private data."""
     grants: Mapping[str, bool] = field(default_factory=dict)
     known_addresses: frozenset[str] = frozenset()
 
@@ -62,8 +62,8 @@ class Facts:
 class Verdict:
     """The decision about a call. `asked` are the actions that a person has to allow.
 
-    `denied` is what is closed for good. `needs_owner` means that only an owner may allow it, and
-    `is_tainted` that untrusted words are why it is asked.
+    `denied` is the target that nobody may allow. `needs_owner` means that only an owner may allow
+    the call. `is_tainted` means that the person is asked because of untrusted words.
     """
 
     effect: Effect
@@ -76,8 +76,9 @@ class Verdict:
 
 
 def judge(tool: str, actions: Sequence[Action], facts: Facts, *, is_proposed: bool) -> Verdict:
-    """Decide about the actions of one call. `is_proposed` is true for a tool whose changes are
-    proposed after untrusted words.
+    """Decide about the actions of one call.
+
+    `is_proposed` is true for a tool whose changes are proposed after untrusted words.
     """
     for action in actions:
         if closed := facts.protected.find(action, facts.slug, facts.other_slugs):
@@ -106,7 +107,7 @@ def judge(tool: str, actions: Sequence[Action], facts: Facts, *, is_proposed: bo
 def _judge_one(
     tool: str, action: Action, facts: Facts, *, is_proposed: bool
 ) -> tuple[Effect, bool]:
-    """Decide about one action; the second value says that untrusted words matter for it."""
+    """Decide about one action; the second value is true if untrusted words matter for it."""
     rule = next((one for one in facts.rules if one.fits(tool, action, facts.accounts)), None)
     is_guarded = facts.is_tainted and _is_dangerous(action, facts, is_proposed=is_proposed)
     if rule and rule.effect == "deny":
@@ -120,7 +121,7 @@ def _judge_one(
 
 
 def _default(action: Action) -> Effect:
-    """Decide where no rule does."""
+    """Decide about an action that no rule covers."""
     if action.kind in _FILES:
         is_harmless = action.place == WORKSPACE or (
             action.place == SYSTEM and action.kind in ("read", "run")
@@ -134,9 +135,9 @@ def _default(action: Action) -> Effect:
 
 
 def _is_dangerous(action: Action, facts: Facts, *, is_proposed: bool) -> bool:
-    """True for an action that could carry private data away, or make untrusted words last."""
+    """True for an action that could send private data away, or store untrusted words."""
     if action.kind == "fetch":
-        # A search tells only the engine that the owner chose; an address tells anybody.
+        # A search query reaches only the engine that the owner chose; an address reaches any host.
         return action.is_outward and normalize_address(action.target) not in facts.known_addresses
     if action.kind == "change":
         return not is_proposed
@@ -149,13 +150,14 @@ def _is_owners_alone(action: Action) -> bool:
 
 
 def normalize_address(url: str) -> str:
-    """Return an address in the form in which two are compared: with a scheme, its host in small
-    letters, and without a fragment. Nothing else may differ, since a difference can carry data.
+    """Return an address in a form for comparing: with a scheme, and without a fragment.
+
+    The host is in lower case. Every other difference stays, because a difference can carry data.
     """
     text = url if "://" in url else f"https://{url}"
     scheme, _, rest = text.partition("#")[0].partition("://")
     authority, slash, path = rest.partition("/")
     host = host_of(text)
     if not host or authority.casefold() != host.casefold():
-        return text  # with credentials, or no address at all: it only equals itself
+        return text  # an address with credentials, or none at all, equals only itself
     return f"{'https' if scheme == 'http' else scheme}://{authority.casefold()}{slash or '/'}{path}"

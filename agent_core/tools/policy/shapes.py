@@ -1,4 +1,4 @@
-"""The shape of an action: what a person allows when they allow more than one call."""
+"""The shape of an action: the pattern that a person allows when they allow several calls."""
 
 import json
 import posixpath
@@ -26,12 +26,12 @@ _HIDDEN_IN_COMMAND = frozenset("$`*?[]{}~<>|&;\n…")
 def shape_of(tool: str, action: Action) -> str:
     """Return the shape of an action as JSON: the tool, kind, program, options, host or folder.
 
-    Returns "" for an action that has none, because its extent is unknown.
+    Returns "" if the action has no shape, because its extent is unknown.
     """
     if action.place == ANYWHERE or not action.target or _is_asked_each_time(action):
         return ""
     if not (action.target + action.place).isprintable():
-        return ""  # a person could not see what they allow
+        return ""  # a person could not see the extent of the approval
     if (action.kind in _COMMANDS and action.place in _PLACES) or _is_command(tool, action):
         words = _command_words(action)
         return _dump(tool, action, *words) if words else ""
@@ -44,14 +44,14 @@ def shape_of(tool: str, action: Action) -> str:
             return ""
         return _dump(tool, action, folder)
     if action.place.startswith(_SERVER):
-        return _dump(tool, action)  # a tool of a server is known by its name alone
+        return _dump(tool, action)  # the name of a server's tool is its whole shape
     return _dump(tool, action, action.target)
 
 
 def _is_asked_each_time(action: Action) -> bool:
     """Return whether only a rule of the owner can allow more than one such call.
 
-    That is a use of a secret, a payment, a mail, and a deletion outside of the workspace.
+    This is true for using a secret, a payment, a mail, and a deletion outside the workspace.
     """
     if action.kind in _COMMANDS:
         words = _command_words(action)
@@ -61,7 +61,7 @@ def _is_asked_each_time(action: Action) -> bool:
 
 
 def describe_shape(shape: str) -> str:
-    """Return a shape in words that a person can read; it is shown as code."""
+    """Describe a shape for a person; the description is shown as code."""
     tool, kind, place, *words = json.loads(shape)
     where = "" if place in _PLACES else f" → {place}"
     return f"{tool}: {kind} {' '.join(words)}{where}"
@@ -72,7 +72,7 @@ def _is_command(tool: str, action: Action) -> bool:
 
 
 def _command_words(action: Action) -> list[str]:
-    """The program, its subcommand, and its options without their values; [] if unclear."""
+    """The program, its subcommand, and the names of its options; [] if the command is unclear."""
     if set(action.target) & _HIDDEN_IN_COMMAND:
         return []
     try:
@@ -86,7 +86,7 @@ def _command_words(action: Action) -> list[str]:
         subcommand = next((word for word in words[1:] if not word.startswith("-")), "")
     options = sorted({word.partition("=")[0] for word in words[1:] if word.startswith("-")})
     if action.kind == "install":
-        # What is installed is the risk, so that a shape covers these packages only.
+        # The installed packages are the risk, so a shape covers only these packages.
         options += sorted(word for word in words[1:] if not word.startswith("-"))
         return [words[0], *options]
     return [words[0], *([subcommand] if subcommand else []), *options]

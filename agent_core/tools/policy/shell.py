@@ -1,4 +1,4 @@
-"""Parse a bash command into the simple commands that it consists of."""
+"""Parse a bash command into its simple commands."""
 
 import re
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ _CONDITIONAL = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """A word of a command. `value` is what bash makes of it; None if only bash can tell."""
+    """A word of a command. `value` is its value in bash; None if only bash can find it out."""
 
     source: str
     value: str | None
@@ -67,7 +67,7 @@ class Redirection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimpleCommand:
-    """A program with its words and redirections; without a program, only assignments.
+    """A program with its words and redirections; without a program, it only assigns variables.
 
     `assignments` are the names of the variables that it sets.
     """
@@ -86,7 +86,7 @@ class SimpleCommand:
 class Script:
     """The simple commands of a text, also those in loops, functions and substitutions.
 
-    `is_unclear` means that parts of it can't be read, so that it may do anything.
+    `is_unclear` means that parts of the text can't be read, so the script may do anything.
     """
 
     commands: tuple[SimpleCommand, ...]
@@ -97,7 +97,7 @@ _PARSER_LANGUAGE = Language(tree_sitter_bash.language())
 
 
 def parse_script(text: str) -> Script:
-    """Parse a command in bash's grammar. Never raises: what can't be read makes it unclear."""
+    """Parse a command in bash's grammar. Never raises: unreadable text makes the script unclear."""
     reader = _Reader()
     root = Parser(_PARSER_LANGUAGE).parse(text.encode("utf-8", "replace")).root_node
     if root.has_error:
@@ -108,7 +108,7 @@ def parse_script(text: str) -> Script:
 
 @dataclass(slots=True)
 class _Reader:
-    """Collects the commands of a tree. `variables` are those whose value is certain."""
+    """Collects the commands of a syntax tree. `variables` are those with a certain value."""
 
     commands: list[SimpleCommand] = field(default_factory=list)
     is_unclear: bool = False
@@ -139,7 +139,7 @@ class _Reader:
             self.read(child, depth + 1, is_certain=is_certain)
 
     def _read_redirected(self, node: Node, depth: int, *, is_certain: bool) -> None:
-        """Read a statement with redirections; the grammar attaches later words to them."""
+        """Read a statement with redirections; the grammar attaches the words after them to them."""
         redirections: list[Redirection] = []
         extra: list[Word] = []
         body: Node | None = None
@@ -221,7 +221,7 @@ class _Reader:
         )
 
     def _assign(self, node: Node) -> None:
-        """Note a variable that surely has this value from here on."""
+        """Note a variable that is certain to have this value from here on."""
         name, value = _name_of(node), node.child_by_field_name("value")
         is_known = name not in self.variables and _text(node.children[1]) == "="
         word = self._word(value) if value is not None and is_known else None
@@ -237,7 +237,7 @@ class _Reader:
         return Word(source=_text(node), value=self._value(node))
 
     def _value(self, node: Node) -> str | None:
-        """The value that bash gives a word; only some words have one that is known beforehand."""
+        """The value that bash gives a word; None if it is not known in advance."""
         text = _text(node)
         if node.type in ("word", "number"):
             return None if _EXPANDED.search(text) or "`" in text else _unescape(text)
@@ -253,7 +253,7 @@ class _Reader:
         return None
 
     def _join(self, node: Node, *, is_quoted: bool) -> str | None:
-        """Join the parts of a word; the space between two of them belongs to a quoted one."""
+        """Join the parts of a word; a space between two parts belongs to a quoted part."""
         parts: list[str] = []
         source, end = node.text or b"", node.start_byte
         for child in node.children:
@@ -293,7 +293,7 @@ def _text(node: Node) -> str:
 
 
 def _name_of(node: Node) -> str:
-    """The name of the variable that an assignment or a loop sets; "" for none."""
+    """The name of the variable that an assignment or a loop sets; "" if it sets none."""
     return next(_names(node), "")
 
 

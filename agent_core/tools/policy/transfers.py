@@ -1,4 +1,4 @@
-"""Tell what a program does that installs, sends or fetches, from its words."""
+"""Find out from a program's arguments whether it installs, sends or fetches."""
 
 import re
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def host_of(url: str) -> str:
 
 
 def judge(name: str, words: Sequence[Word]) -> Transfer | None:
-    """Tell what a program does in the network; None if it is not known to reach it."""
+    """Return a program's use of the network; None if it is not known to use the network."""
     values = [word.value for word in words]
     if name == "curl":
         return _curl(words)
@@ -64,12 +64,12 @@ def judge(name: str, words: Sequence[Word]) -> Transfer | None:
 
 
 def _has(values: Sequence[str | None], names: frozenset[str]) -> bool:
-    """True if a word is among the names, or unknown."""
+    """True if a word is in `names`, or is unknown."""
     return any(value is None or value in names for value in values)
 
 
 def _remote(values: Sequence[str | None]) -> str:
-    """Return the only host that the words name; "" if there is none, or more than one."""
+    """Return the only host in the words; "" if there is no host, or more than one."""
     hosts = set[str]()
     for value in values:
         if value is None:
@@ -84,7 +84,7 @@ def _remote(values: Sequence[str | None]) -> str:
 
 
 def _curl(words: Sequence[Word]) -> Transfer:
-    """Read `curl`: with any option that could carry data, it sends."""
+    """Read `curl`: it sends if any option could carry data."""
     return _download(words, programs.CURL_FLAGS, programs.CURL_LONG, programs.CURL_WITH_WORD)
 
 
@@ -132,7 +132,7 @@ def _download(
 
 
 def _git(words: Sequence[Word]) -> Transfer:
-    """Read `git`. Options in front of the subcommand may name programs to run."""
+    """Read `git`. Options before the subcommand may name programs that git runs."""
     values = [word.value for word in words]
     position = 0
     while position < len(values) and (value := values[position]) is not None:

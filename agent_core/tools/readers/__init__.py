@@ -1,4 +1,4 @@
-"""Readers of untrusted documents: programs in processes of their own, and what starts them."""
+"""Readers of untrusted documents: separate processes, and the code that starts them."""
 
 from typing import TYPE_CHECKING
 

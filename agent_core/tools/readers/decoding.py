@@ -1,4 +1,4 @@
-"""Decoding of texts from the web, whose declared encodings are often wrong or missing."""
+"""Decode texts from the web; their declared encodings are often wrong or missing."""
 
 import re
 
@@ -7,7 +7,7 @@ _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff",
 
 
 def decode(data: bytes, charset: str = "") -> str:
-    """Decode a text by its byte-order mark, the server's or the page's charset, or trial."""
+    """Decode a text by its byte-order mark, by the server's or the page's charset, or by trial."""
     named = _CHARSET.search(data[:4096])
     names = [name for mark, name in _MARKS if data.startswith(mark)]
     names += [charset] if charset else []
@@ -15,6 +15,6 @@ def decode(data: bytes, charset: str = "") -> str:
     for name in (*names, "utf-8"):
         try:
             return data.decode(name)
-        except (LookupError, UnicodeError):  # not every codec of Python decodes to text
+        except (LookupError, UnicodeError):  # some of Python's codecs don't decode to text
             continue
     return data.decode("cp1252", "replace")

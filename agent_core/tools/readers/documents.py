@@ -1,4 +1,4 @@
-"""Documents as text, read by a program of their own: PDF files, and whatever a reader reports."""
+"""Extract the text of documents, PDF files included, in separate reader processes."""
 
 import json
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from agent_core.transcript import strip_controls
 
 _PDF_READER = "agent_core.tools.readers.pdf_reader"
 _ESCAPED = 12
-"""Most bytes that one character takes in JSON."""
+"""The most bytes that one character takes in JSON."""
 _MOST_PDF = 1_000_000
-"""Characters of a PDF file that can be read."""
+"""Characters that can be read of a PDF file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extract:
     """A part of a document's text. `length` is that of the whole text, in characters.
 
-    `note` is a sentence about what was left out, or "". `pages` are those of a PDF file, and
-    `whole` is all its text if a model can be shown it.
+    `note` is a sentence about omitted parts, or "". `pages` is the number of pages of a PDF file.
+    `whole` is the full text of a PDF file that can also be shown to a model.
     """
 
     text: str
@@ -32,8 +32,8 @@ class Extract:
 
 
 async def read_pdf(data: bytes, readers: ReaderPool, begin: int, most: int) -> Extract:
-    """Read a part of a PDF file's text, which is "" for a scan. Raises `SourceFailed`."""
-    # Reading stops one character after the wanted part, which tells that there is more.
+    """Read a part of a PDF file's text; a scan gives "". Raises `SourceFailed`."""
+    # One character more than needed is read, to find out whether more text follows.
     end = min(begin + most + 1, _MOST_PDF)
     found = await run_reader(readers, _PDF_READER, data, (str(end),), end)
     if found.get("fault") == "encrypted":
@@ -55,7 +55,7 @@ async def read_pdf(data: bytes, readers: ReaderPool, begin: int, most: int) -> E
 async def run_reader(
     readers: ReaderPool, program: str, data: bytes, arguments: tuple[str, ...], most: int
 ) -> dict[str, object]:
-    """Run a reader and return what it reports. Raises `SourceFailed`."""
+    """Run a reader and return its report. Raises `SourceFailed`."""
     said = await readers.run(
         ReaderCommand(
             program=program,

@@ -3,4 +3,4 @@
 from agent_core.execution.subprocesses.confinement import ReaderLimits
 
 LIMITS = ReaderLimits(memory=1_500_000_000, cpu_seconds=10)
-"""matplotlib and numpy need about 500 MB of address space, the readers less."""
+"""matplotlib and numpy need about 500 MB of address space; the readers need less."""

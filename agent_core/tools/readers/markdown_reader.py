@@ -1,4 +1,4 @@
-"""Reader program: a web page in, its content as Markdown out as JSON."""
+"""Reader program: takes a web page, and prints its content as Markdown in JSON."""
 
 import json
 import signal
@@ -18,20 +18,20 @@ else:
     _HAS_TRAFILATURA = True
 
 _LEAST_SHARE = 0.1
-"""The share of a page's text below which trafilatura has missed its content."""
+"""If trafilatura finds less than this share of a page's text, it has missed the content."""
 _SECONDS = 4.0
-"""Seconds of the processor for trafilatura, out of those of the whole reader."""
+"""Seconds of processor time for trafilatura, as part of the reader's limit."""
 
 
 class _TooSlow(BaseException):
-    """The time of trafilatura is up. It catches every `Exception` itself."""
+    """Trafilatura's time is up. Not an `Exception`, because trafilatura catches those."""
 
 
 def read(data: bytes, url: str, charset: str, begin: int, most: int) -> dict[str, object]:
     """Convert a page; return its title, its length and up to `most` characters from `begin` on.
 
-    The result is the plain text without trafilatura, for pages that it takes too long for, and
-    for those in which it finds next to nothing, such as lists of links.
+    The result is plain text if trafilatura is not installed, takes too long, or finds next to
+    nothing, as in lists of links.
     """
     markup = decode(data, charset)
     title, plain = read_page(markup)
@@ -42,7 +42,7 @@ def read(data: bytes, url: str, charset: str, begin: int, most: int) -> dict[str
 
 
 def _convert(markup: str, url: str) -> str:
-    # Nothing here fetches: trafilatura gets the markup, and the address only completes links.
+    # This makes no requests: trafilatura gets the markup, and uses the address to complete links.
     signal.signal(signal.SIGPROF, _give_up)
     signal.setitimer(signal.ITIMER_PROF, _SECONDS)
     try:

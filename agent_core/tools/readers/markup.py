@@ -14,7 +14,7 @@ _BREAKS = frozenset(
 )
 _MAIN = frozenset({"main", "article"})
 _LEAST_MAIN = 200
-"""The smallest length at which <main> or <article> counts as the content of the page."""
+"""The smallest length in characters at which <main> or <article> counts as the page's content."""
 
 
 class _Words(HTMLParser):
@@ -73,14 +73,14 @@ class _Words(HTMLParser):
 
 
 def strip(markup: str) -> str:
-    """Extract the text of an HTML fragment on one line."""
+    """Extract the text of an HTML fragment as one line."""
     return " ".join(_gather(markup, _NEVER)[1].split())
 
 
 def read_page(markup: str) -> tuple[str, str]:
     """Extract the title and the readable text of a page, one line per paragraph."""
     title, text = _gather(markup, _NEVER | _AROUND)
-    if not text:  # the page may consist of one form
+    if not text:  # the whole page may be inside a form
         title, text = _gather(markup, _NEVER)
     return title, text
 

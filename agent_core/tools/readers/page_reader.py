@@ -1,4 +1,4 @@
-"""Reader program: a web page in, its readable text out as JSON."""
+"""Reader program: takes a web page, and prints its readable text as JSON."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ from agent_core.tools.readers.markup import read_page
 
 
 def read(data: bytes, media_type: str, most: int) -> dict[str, str]:
-    """Extract the title and up to `most` characters of text. Raises `ValueError` without any."""
+    """Extract the title and up to `most` characters of text. Raises `ValueError` without text."""
     text = decode(data)
     title = ""
     if "html" in media_type or "xml" in media_type or not media_type:

@@ -1,8 +1,8 @@
 """A separate program that reads a PDF file from standard input and writes its text as JSON.
 
-It parses strangers' files, so it runs without environment, with bounded time and memory, and
-can open no file and no connection. It exits with a code other than 0 if it can't read the file.
-Run it as a program; don't import it.
+The files come from strangers. So the program runs without environment variables, with limited time
+and memory, and can open no file and no connection. It exits with a code other than 0 if it can't
+read the file. Run it as a program; don't import it.
 """
 
 import io
@@ -19,10 +19,10 @@ _LIMITS = ReaderLimits(memory=1_000_000_000, cpu_seconds=30)
 
 
 def read(data: bytes, most: int) -> dict[str, object]:
-    """Return the pages from the first one up to `most` characters, or the reason for no text."""
+    """Return the first pages, up to `most` characters, or the reason why there is no text."""
     try:
         pdf = pypdf.PdfReader(io.BytesIO(data))
-        # Many files are locked only against changes, and can be read without a password.
+        # Many files have a password only against changes, and can be read without it.
         if pdf.is_encrypted and not pdf.decrypt(""):
             return {"fault": "encrypted"}
         texts: list[str] = []

@@ -47,10 +47,9 @@ class ReaderPool:
         self._places = asyncio.Semaphore(AT_ONCE)
 
     async def run(self, command: ReaderCommand) -> bytes:
-        """Run a program and return its output. It gets a minimal environment and is killed
-        afterwards.
+        """Run a program and return its output.
 
-        Raises `ReaderFailed`.
+        It gets a minimal environment, and is killed afterwards. Raises `ReaderFailed`.
         """
         async with self._places:
             return await _run(command)
@@ -93,7 +92,7 @@ async def _exchange(process: asyncio.subprocess.Process, data: bytes, most: int)
     async def feed() -> None:
         with suppress(
             BrokenPipeError, ConnectionResetError
-        ):  # a program may exit before it has read everything
+        ):  # a program may exit before it has read all input
             stdin.write(data)
             await stdin.drain()
             stdin.close()

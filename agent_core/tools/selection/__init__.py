@@ -1,4 +1,4 @@
-"""The selection of tools: which are in the prompt, how others are found, and when each may run."""
+"""The selection of tools: those in the prompt, the search for others, and rules for calls."""
 
 from typing import TYPE_CHECKING
 

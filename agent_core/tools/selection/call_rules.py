@@ -1,4 +1,4 @@
-"""An owner's rules for single tools: who may call one, when, and how often in a turn."""
+"""An owner's rules for single tools: who may call a tool, when, and how often in a turn."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Literal
 
 Caller = Literal["direct", "group", "job", "helper", "code"]
 """The origin of a call: a turn in a direct conversation, in a group or channel, of a job or of a
-helper, or the code that `execute_code` runs.
+helper; or the code that `execute_code` runs.
 """
 _PLACES: Mapping[Caller, str] = {
     "direct": "direct conversations",
@@ -19,10 +19,10 @@ _PLACES: Mapping[Caller, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRule:
-    """The rule of one tool. No `callers` means any, 0 for `most_per_turn` any number.
+    """The rule of one tool. Empty `callers` mean any caller; `most_per_turn` 0 means no limit.
 
-    With `must_run_first`, no other tool runs in a turn before this one has succeeded; with
-    `ends_turn`, none runs after it.
+    With `must_run_first`, no other tool runs in a turn before this one has succeeded. With
+    `ends_turn`, no tool runs after it.
     """
 
     callers: tuple[Caller, ...] = ()
@@ -32,12 +32,12 @@ class CallRule:
 
 
 class TurnRules:
-    """The rules as one turn has followed them so far."""
+    """The state of the rules within one turn."""
 
     def __init__(
         self, rules: Mapping[str, CallRule], caller: Caller, available: Iterable[str]
     ) -> None:
-        """`available` are the tools of the turn: a tool that it lacks can't be run first."""
+        """`available` are the tools of the turn: a missing tool can't be required to run first."""
         self._rules = rules
         self._caller = caller
         self._first = tuple(
@@ -51,7 +51,7 @@ class TurnRules:
         self._done: set[str] = set()
 
     def admit(self, name: str, *, is_from_code: bool = False) -> str:
-        """Count a call that is about to run; return why it may not, or ""."""
+        """Count a call that is about to run; return why it may not run, or ""."""
         rule = self._rules.get(name, CallRule())
         caller: Caller = "code" if is_from_code else self._caller
         if rule.callers and caller not in rule.callers:
@@ -69,11 +69,11 @@ class TurnRules:
         return ""
 
     def note_success(self, name: str) -> None:
-        """Note that a call has ended well."""
+        """Note that a call has succeeded."""
         self._done.add(name)
 
     def resume(self, calls: Iterable[tuple[str, bool]]) -> None:
-        """Count the calls of an earlier process, as (name, whether it succeeded)."""
+        """Count the calls that an earlier process made, as (name, whether it succeeded)."""
         for name, has_succeeded in calls:
             self._counts[name] = self._counts.get(name, 0) + 1
             if has_succeeded:

@@ -13,14 +13,15 @@ from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, flatt
 
 MOST_IN_PROMPT = 15
 SKILL_TOOL = "skill_view"
-"""The tool that reads a skill: without it no prompt lists skills, and its texts stay whole."""
+"""The tool that reads a skill: without it, no prompt lists skills, and their texts stay whole."""
 PROMPT_TOOLS = (
     *("memory", "recall", "archive", "gather", "schedule"),
     *("terminal", "read_file", "write_file", "patch", "search_files"),
     *("web_search", "web_fetch", SKILL_TOOL, "ask"),
 )
-"""The tools that stay in the prompt, in their order there; others follow as far as there is room.
-`gather` exists in jobs only, where nobody is there to `ask`.
+"""The tools that stay in the prompt, in their order there; others follow while there is room.
+
+`gather` exists in jobs only, because a job can't `ask` a person.
 """
 RARE_TOOLS = frozenset(
     [
@@ -29,11 +30,11 @@ RARE_TOOLS = frozenset(
         *("skills_search", "skill_manage"),
     ]
 )
-"""Tools that few turns use: the search finds them, even if there is room in the prompt."""
+"""Tools that few turns need: they are found by search, even if there is room in the prompt."""
 SEARCH_TOOL, USE_TOOL = "tool_search", "use_tool"
 _MOST_FOUND = 8
 _MOST_SCHEMAS = 3
-"""Tools whose schemas a search shows; the others are named with one line each."""
+"""Tools whose schemas a search shows; each further match is one line with its name."""
 _LONGEST_LINE = 160
 _LONGEST_SCHEMA = 6_000
 _CLOSENESS = 0.5
@@ -41,7 +42,7 @@ _CLOSENESS = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalog:
-    """The tools that a search finds: Talaria's own, then those of other sources."""
+    """The tools that a search can find: Talaria's own, then tools of other sources."""
 
     own: tuple[Tool, ...]
     foreign: tuple[Tool, ...] = ()
@@ -59,9 +60,9 @@ ListTools = Callable[[ToolContext], Awaitable[Catalog]]
 def order_for_prompt(
     tools: Sequence[Tool], *, has_sources: bool, hides_rare: bool
 ) -> tuple[list[Tool], list[Tool]]:
-    """Split tools into those in the prompt, in their order there, and those to be found.
+    """Split tools into those in the prompt, in their order there, and those found by search.
 
-    All are in the prompt if there is room, none is rare and none comes from elsewhere.
+    All are in the prompt if there is room, none is rare, and no tool comes from another source.
     """
     rank_of = {name: number for number, name in enumerate(PROMPT_TOOLS)}
     ordered = sorted(tools, key=lambda tool: rank_of.get(tool.spec.name, len(rank_of)))
@@ -73,9 +74,9 @@ def order_for_prompt(
 
 
 def unwrap(call: ToolCallPart) -> ToolCallPart:
-    """Return the call that a `use_tool` call stands for; any other call as it is.
+    """Return the call inside a `use_tool` call; return any other call unchanged.
 
-    A malformed one stays as it is, so that its fault can be reported.
+    A malformed call stays unchanged, so that its fault can be reported.
     """
     if call.name != USE_TOOL:
         return call
@@ -90,13 +91,13 @@ def unwrap(call: ToolCallPart) -> ToolCallPart:
 
 
 def rank(query: str, tools: Sequence[Tool]) -> list[Tool]:
-    """Return the tools that fit a query, best first, by BM25 over names and descriptions."""
+    """Return the tools that match a query, best first, by BM25 over names and descriptions."""
     index = WordIndex([(tool.spec.name, tool.spec.description) for tool in tools])
     return [tools[number] for number in index.rank(query)]
 
 
 def suggest(name: str, names: Sequence[str]) -> str:
-    """Return the known names that are like an unknown one, as a question; "" without any."""
+    """Suggest known names similar to an unknown one, as a question; "" if none is similar."""
     near = difflib.get_close_matches(name, names, n=3, cutoff=_CLOSENESS)
     if not near:
         return ""
@@ -104,7 +105,7 @@ def suggest(name: str, names: Sequence[str]) -> str:
 
 
 def make_search_tools(hidden: Sequence[str], list_tools: ListTools) -> tuple[Tool, Tool]:
-    """Make `tool_search` and `use_tool`. `hidden` are Talaria's own tools behind the search."""
+    """Make `tool_search` and `use_tool`. `hidden` are Talaria's own tools that the search finds."""
     return _SearchTool(hidden, list_tools), _UseTool()
 
 
@@ -146,7 +147,7 @@ class _SearchTool:
 
 
 class _UseTool:
-    """The `use_tool` tool. The loop puts the call that it names in its place; see `unwrap`."""
+    """The `use_tool` tool. The loop replaces it by the call inside; see `unwrap`."""
 
     effect: Effect = "read"
     declaration = Declaration(cost="free")
@@ -159,7 +160,7 @@ class _UseTool:
     )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Refuse: only a call that names `use_tool` itself comes here.
+        """Refuse the call: only a call of `use_tool` to itself reaches this method.
 
         Raises `ToolArgumentError`.
         """
@@ -167,7 +168,7 @@ class _UseTool:
 
 
 def _list_sources(found: Sequence[Tool], catalog: Catalog) -> tuple[UntrustedSource, ...]:
-    """Return whose words the descriptions of tools are, other than Talaria's."""
+    """List the sources of tools' descriptions, without Talaria itself."""
     foreign = [tool.spec.name for tool in catalog.foreign if tool in found]
     return tuple(dict.fromkeys(make_source("mcp", name.partition("__")[0]) for name in foreign))
 

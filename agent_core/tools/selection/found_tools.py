@@ -1,4 +1,4 @@
-"""The tools that searches found, as lines that take little room; pure."""
+"""The tools found by searches, as short lines; pure."""
 
 import json
 import re
@@ -8,16 +8,16 @@ from agent_core.tools.selection.catalog import SEARCH_TOOL
 from agent_core.transcript import Message, ToolResultPart, flatten
 
 MOST_KEPT = 20
-"""Lines, the newest ones: about 500 tokens with the tools of usual MCP servers."""
+"""Lines that are kept, the newest ones: about 500 tokens with usual MCP servers."""
 _LONGEST_LINE = 200
 _FOUND = re.compile(r"^## (\S+)\n(?:.*\n)*?Arguments: (.*)$", re.MULTILINE)
-"""A tool in the result of a search, as the catalog shows it."""
+"""A tool in a search result, in the catalog's format."""
 
 
 def show_found_tools(messages: Iterable[Message]) -> str:
-    """Write each tool whose schema a search showed as a line: `name(argument: type, other?: type)`.
+    """List each tool whose schema a search showed, as `name(argument: type, other?: type)`.
 
-    Returns "" without any.
+    Returns "" if there is none.
     """
     found: dict[str, str] = {}
     for message in messages:
@@ -30,7 +30,7 @@ def show_found_tools(messages: Iterable[Message]) -> str:
 
 
 def _list_arguments(schema: str) -> str:
-    """List the arguments of a schema; "…" if the search did not show all of it."""
+    """List the arguments of a schema; "…" if the search showed only a part of it."""
     try:
         read = json.loads(schema)
         properties, required = read.get("properties", {}), read.get("required", ())

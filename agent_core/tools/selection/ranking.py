@@ -1,4 +1,4 @@
-"""The ranking of short texts by a request: BM25 over names and descriptions."""
+"""Rank short texts by a query: BM25 over names and descriptions."""
 
 import math
 from collections import Counter, defaultdict
@@ -12,10 +12,10 @@ _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
 
 
 class WordIndex:
-    """An index of named texts; built once, and asked often."""
+    """An index of named texts; built once, and used for many queries."""
 
     def __init__(self, texts: Sequence[tuple[str, str]]) -> None:
-        """`texts` are names with their descriptions."""
+        """`texts` maps names to descriptions."""
         counts = [_count_words(name, text) for name, text in texts]
         self._numbers = {name: number for number, (name, _) in enumerate(texts)}
         self._lengths = [sum(words.values()) for words in counts]
@@ -26,7 +26,7 @@ class WordIndex:
                 self._holders[word].append((number, count))
 
     def rank(self, query: str) -> list[int]:
-        """Return the numbers of the texts that fit a query, best first; a name itself is first."""
+        """Return the numbers of the matching texts, best first; an exact name comes first."""
         scores: defaultdict[int, float] = defaultdict(float)
         for word in set(cut(query.replace("_", " "))):
             holders = self._holders.get(word, ())

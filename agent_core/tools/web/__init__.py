@@ -1,4 +1,4 @@
-"""The web: the guarded client for whatever is fetched, and the tools for it."""
+"""The web: the guarded HTTP client for every fetch, and the tools for it."""
 
 from typing import TYPE_CHECKING
 

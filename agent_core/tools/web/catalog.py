@@ -1,4 +1,4 @@
-"""The tools of the web, as the owner configured them."""
+"""The web tools, as the owner configured them."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -21,8 +21,8 @@ from agent_core.tools.web.search_tool import WebSearchTool
 class WebOptions:
     """The settings of the web. `allow_hosts` are hosts of the local network that may be fetched.
 
-    `search` names the engine, or is "" for none; its key or address must be set. `proxy` is an
-    HTTP proxy for `ddgs`, or "".
+    `search` names the engine, and is "" without search; its key or address must be set. `proxy` is
+    an HTTP proxy for `ddgs`, or "".
     """
 
     allow_hosts: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ def make_web_tools(options: WebOptions, readers: ReaderPool) -> tuple[Tool, ...]
 def _make_engine(options: WebOptions, fetcher: Fetcher) -> SearchEngine | None:
     match options.search:
         case "ddgs":
-            # A search may take long, and must not keep the readers from pages.
+            # A search may take long, and must not block the readers of pages.
             return DdgsSearch(ReaderPool(), proxy=options.proxy)
         case "searxng":
             return SearxngSearch(fetcher, options.searxng_url)

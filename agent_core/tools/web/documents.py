@@ -26,7 +26,7 @@ _MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,60}")
 _LOOKED_AT = 8192
 _MARKUP = (b"<!doctype html", b"<html")
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
-"""Byte-order marks of texts in which zeros are ordinary."""
+"""Byte-order marks of encodings whose texts normally contain zero bytes."""
 
 
 async def read_document(page: Page, readers: ReaderPool, begin: int, most: int) -> Extract:
@@ -51,7 +51,7 @@ async def read_document(page: Page, readers: ReaderPool, begin: int, most: int) 
 
 
 def _find_type(page: Page) -> str:
-    """Find the type of a document: by its first bytes, or as the server says."""
+    """Find a document's type by its first bytes, or else by the server's header."""
     begin = page.body[:_LOOKED_AT].lstrip()
     if begin.startswith(b"%PDF-"):
         return "application/pdf"

@@ -42,7 +42,7 @@ class WebFetchTool:
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
-        """Declare the fetch: an address may carry data to whoever owns its host."""
+        """Declare the fetch: the address may carry data to the owner of its host."""
         url = _read_url(arguments)
         host = urlsplit(url).hostname or ""
         return (Action(kind="fetch", target=url, place=host.rstrip("."), is_outward=True),)
@@ -68,7 +68,7 @@ class WebFetchTool:
         if begin >= found.length and (begin or not is_scan):
             text = f"Not read: it ends at character {found.length:,}."
             return ToolResult(text=text, is_error=True, sources=(source,))
-        # Everything that Talaria says comes first: the page can't imitate it.
+        # Talaria's own text comes first, so the page can't imitate it.
         text = f"{_describe(page, found, begin)}\n\n{found.text}".rstrip("\n")
         result = ToolResult(text=text, sources=(source,))
         if not found.pages or begin:
@@ -101,7 +101,7 @@ def _show_picture(page: Page, media_type: str) -> ToolResult:
 
 
 def _describe(page: Page, found: Extract, begin: int) -> str:
-    """Describe a part of a document, and how to read on."""
+    """Describe a part of a document, and how to read the next part."""
     title = f" {quote(found.title, _LONGEST_TITLE)}" if found.title else ""
     lines = [f"{show_link(page.url).strip() or 'The page'}{title}"]
     if found.pages:

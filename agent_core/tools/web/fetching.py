@@ -47,8 +47,8 @@ class Page:
 class FetchRequest:
     """A page to fetch. Custom `headers` go only to the first address, which must not redirect.
 
-    `is_trusted` is for servers configured by the owner: they may have a private address, but
-    their redirects may not. A `body` is sent with POST. More than `most_bytes` are not read.
+    `is_trusted` is for servers that the owner configured: they may have a private address, but
+    their redirects may not. A `body` is sent with POST. At most `most_bytes` are read.
     """
 
     url: str
@@ -60,9 +60,9 @@ class FetchRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A server's answer to a request that was sent; nothing of its body is read.
+    """A server's answer to a sent request; its body is not read.
 
-    `retry_after` is the header of that name, "" without one.
+    `retry_after` is the header of that name, "" if it is missing.
     """
 
     status: int
@@ -70,10 +70,10 @@ class Reply:
 
 
 class Fetcher:
-    """Fetches pages. Each host is resolved once, and only the checked addresses are connected to.
+    """Fetches pages. Resolves each host once, and connects only to the checked addresses.
 
-    Every redirect is checked again. `allow_hosts` are hosts, each with or without a port, that
-    may have an address of the local network. `seconds` limits one page.
+    Every redirect is checked, too. `allow_hosts` are hosts, each with or without a port, that may
+    have an address of the local network. `seconds` limits one page.
     """
 
     def __init__(
@@ -91,14 +91,14 @@ class Fetcher:
         return await self._limit(self._follow(wanted))
 
     async def send(self, wanted: FetchRequest) -> Reply:
-        """Send a body, and return what was answered; a redirect is an answer like any other.
+        """Send a body, and return the answer; a redirect is an answer like any other.
 
-        Raises `FetchFailed` without an answer.
+        Raises `FetchFailed` if the server doesn't answer.
         """
         return await self._limit(self._send(wanted))
 
     async def _limit(self, work: Awaitable[T]) -> T:
-        """Await a request in limited time. Raises `FetchFailed`."""
+        """Await a request with a time limit. Raises `FetchFailed`."""
         try:
             async with asyncio.timeout(self._seconds):
                 return await work
@@ -192,7 +192,7 @@ class _Pinned(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """Return the checked addresses, whatever DNS says by now."""
+        """Return the checked addresses, whatever DNS answers now."""
         return [
             ResolveResult(
                 hostname=host,
@@ -206,11 +206,11 @@ class _Pinned(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Do nothing; there is nothing to close."""
+        """Do nothing: no connection is open."""
 
 
 def _gate(addresses: Sequence[str]) -> Callable[[AddrInfoType], socket.socket]:
-    """Create sockets for the checked addresses only, however a library reads the URL."""
+    """Create sockets for the checked addresses only, however a library parses the URL."""
 
     def open_socket(info: AddrInfoType) -> socket.socket:
         if info[4][0] not in addresses:
@@ -221,10 +221,10 @@ def _gate(addresses: Sequence[str]) -> Callable[[AddrInfoType], socket.socket]:
 
 
 async def _read(answer: aiohttp.ClientResponse, most: int) -> bytes:
-    """Read the body, decompressed in pieces up to the limit. Raises `FetchFailed`."""
+    """Read the body, decompressed in pieces, up to the limit. Raises `FetchFailed`."""
     unpack = _choose(answer.headers.get("Content-Encoding", "").strip().lower())
     found = bytearray()
-    # A declared length over the limit is refused before reading; any other may be a lie.
+    # A declared length over the limit is refused at once; a smaller one may be wrong.
     is_too_large = (answer.content_length or 0) > most
     while not is_too_large and (piece := await answer.content.read(_PIECE)):
         found += unpack(piece, most + 1 - len(found))

@@ -41,7 +41,7 @@ class WebSearchTool:
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
-        """Declare the search: only the engine that the owner chose learns the query."""
+        """Declare the search: only the engine that the owner chose receives the query."""
         return (Action(kind="fetch", target=_read_query(arguments), place=self._engine.place),)
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:

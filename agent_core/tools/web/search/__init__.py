@@ -1,4 +1,4 @@
-"""Search: one contract, and the engines that fulfil it."""
+"""Web search: one contract, and the engines that implement it."""
 
 from typing import TYPE_CHECKING
 

@@ -24,7 +24,7 @@ async def ask(fetcher: Fetcher, request: FetchRequest, faults: Mapping[int, str]
 
 
 def read_results(found: object, snippet: str, count: int) -> Sequence[SearchResult]:
-    """Read a list of results; `snippet` names their text. Raises `SearchFailed`."""
+    """Parse a list of results; `snippet` is the key of their text. Raises `SearchFailed`."""
     if not isinstance(found, list):
         raise SearchFailed("its answer has no list of results")
     return [_read(one, snippet) for one in found if isinstance(one, dict)][:count]

@@ -22,7 +22,7 @@ class BraveSearch:
 
     async def search(self, query: str, count: int) -> Sequence[SearchResult]:
         """Search the web. Raises `SearchFailed`."""
-        # Without decorations, the snippets are free of markup.
+        # Without text decorations, the snippets contain no markup.
         wanted = urlencode({"q": query, "count": count, "text_decorations": "false"})
         request = FetchRequest(
             url=f"{self._url}/res/v1/web/search?{wanted}",
@@ -32,6 +32,6 @@ class BraveSearch:
         found = await ask(self._fetcher, request, {401: _REFUSED, 403: _REFUSED, 422: _REFUSED})
         pages = found.get("web") if isinstance(found, dict) else None
         if pages is None and isinstance(found, dict):
-            return []  # without any page, the whole part is left out
+            return []  # without results, Brave omits `web`
         listed = pages.get("results") if isinstance(pages, dict) else None
         return read_results(listed, "description", count)

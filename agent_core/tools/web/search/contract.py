@@ -13,7 +13,7 @@ class SearchFailed(SourceFailed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """A result: words of others, and the address of its page, which may be invalid."""
+    """A result: untrusted text, and the address of its page, which may be invalid."""
 
     title: str
     url: str
@@ -25,10 +25,10 @@ class SearchEngine(Protocol):
 
     @property
     def place(self) -> str:
-        """The host that receives the queries, or the name of what sends them to several."""
+        """The host that receives the queries, or the program that sends them to several hosts."""
 
     async def search(self, query: str, count: int) -> Sequence[SearchResult]:
-        """Return up to `count` results, the best first; none if nothing matches.
+        """Return up to `count` results, the best first; empty if nothing matches.
 
-        Raises `SearchFailed`. Ends within 30 seconds, and leaves nothing behind when cancelled.
+        Raises `SearchFailed`. Ends within 30 seconds, and leaves no process behind when cancelled.
         """

@@ -1,4 +1,4 @@
-"""Search with `ddgs`, which asks public search engines and needs no key."""
+"""Search with `ddgs`, which queries public search engines and needs no key."""
 
 import json
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _FAULTS = {
 
 
 class DdgsSearch:
-    """Searches with `ddgs` in a process of its own, which is killed when it takes too long."""
+    """Searches with `ddgs` in a separate process, which is killed if it takes too long."""
 
     place = "ddgs"
 
@@ -39,7 +39,7 @@ class DdgsSearch:
         command = ReaderCommand(
             program=_PROGRAM,
             arguments=(),
-            # Arguments of a program are visible to everyone on the machine; its input is not.
+            # Everyone on the machine can see a program's arguments, but not its input.
             data=json.dumps({"query": query, "count": count, "proxy": self._proxy}).encode(),
             seconds=_SECONDS,
             most_bytes=_MOST_REPORTED,

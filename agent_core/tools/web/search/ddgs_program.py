@@ -1,7 +1,7 @@
-"""Program that searches with `ddgs`: a query in, results out as JSON.
+"""Program that searches with `ddgs`: reads a query, and prints the results as JSON.
 
-It reads what strangers' servers answer, so it can open no file but its libraries and the files
-of name resolution. Unlike a reader, it has the network.
+It reads answers of strangers' servers. So it can open no files except its libraries and the files
+of name resolution. Unlike a reader, it has network access.
 """
 
 import json
@@ -15,14 +15,14 @@ from agent_core.execution.subprocesses.confinement import ReaderLimits, confine_
 _LIMITS = ReaderLimits(memory=4_000_000_000, cpu_seconds=20, has_network=True)
 """The client of `ddgs` reserves far more address space than it uses."""
 ENGINES = "duckduckgo, brave, startpage, mojeek, yahoo"
-"""The first two are asked at the same time, and each further one if they find too little."""
+"""The first two are queried at the same time, each further one only if they find too little."""
 _SECONDS = 6
 """Seconds for each engine."""
 _NOTHING = "No results found"
 
 
 def find(query: str, count: int, proxy: str = "", engines: str = ENGINES) -> dict[str, object]:
-    """Search; return the results, or the kind of the fault."""
+    """Search; return the results, or the kind of the error."""
     try:
         with DDGS(proxy=proxy or None, timeout=_SECONDS) as search:
             found = search.text(query, region="wt-wt", max_results=count, backend=engines)
