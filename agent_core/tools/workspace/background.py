@@ -1,6 +1,6 @@
-"""Long-running commands: their start, their output, their limits, and what becomes of each.
+"""Long-running commands: their start, output, limits and end.
 
-They end with the gateway. The next one reports each of them as lost, once.
+They end with the gateway. The next gateway process reports each of them as lost, once.
 """
 
 import asyncio
@@ -21,20 +21,20 @@ from agent_core.tools.workspace.command_log import CommandLog
 from agent_core.tools.workspace.output import describe_refusals
 
 PROCESS_EVENTS = "process"
-"""The platform of their events in the inbox; the payload lists the ids."""
+"""The inbox platform of events about commands; the payload lists the commands' ids."""
 LOGS = ".processes"
-"""The folder of the workspace with their outputs."""
+"""The workspace folder that holds their outputs."""
 KILLED = "killed"
-"""The reason of a command that `process` killed."""
+"""The reason for the end of a command that `process` killed."""
 _SAVE = 2.0
-"""Seconds between two savings of an output that grows."""
+"""Seconds between two writes of a growing output to its file."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundLimits:
-    """The largest number of running commands of a person, and the seconds that each may take."""
+    """The most running commands per person, and the seconds that each of them may take."""
 
     most: int
     seconds: float
@@ -42,7 +42,7 @@ class BackgroundLimits:
 
 @dataclass(slots=True, kw_only=True)
 class _Running:
-    """A command of this process; `process` is None while it starts."""
+    """A running command; `process` is None while it starts."""
 
     workspace: str
     log: CommandLog
@@ -51,12 +51,12 @@ class _Running:
 
 
 def name_log(process_id: ProcessId) -> str:
-    """Return the path of an output in its workspace."""
+    """Return the path of an output in its person's workspace."""
     return f"{LOGS}/p{process_id}.log"
 
 
 class BackgroundCommands:
-    """The long-running commands of everybody."""
+    """The long-running commands of all people."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class BackgroundCommands:
     ) -> None:
         self.limits = limits
         self.has_news = asyncio.Event()
-        """Set when a conversation has to learn of an end."""
+        """Set when a conversation has to learn that a command ended."""
         self._database = database
         self._backend = backend
         self._now = now
@@ -78,9 +78,9 @@ class BackgroundCommands:
     async def start(
         self, command: Command, text: str, new: NewProcess, person_id: PersonId
     ) -> ProcessId:
-        """Start a command; `text` is what its person or model wrote.
+        """Start a command; `text` is the command as its person or model wrote it.
 
-        Raises `ToolArgumentError` if the person has too many, and what the backend raises.
+        Raises `ToolArgumentError` if the person has too many commands, and the backend's errors.
         """
         running = _Running(workspace=command.workspace, log=CommandLog(text))
         async with self._recording:
@@ -123,14 +123,14 @@ class BackgroundCommands:
         return await self._database.read(lambda c: processes.list_of_person(c, person_id=person_id))
 
     def find_log(self, process_id: ProcessId) -> CommandLog | None:
-        """Return the output of a command that runs; None after its end."""
+        """Return the output of a running command; None after its end."""
         running = self._running.get(process_id)
         return running.log if running else None
 
     async def write(self, process_id: ProcessId, data: bytes) -> None:
-        """Send input, or close it for b""; may wait until the command reads.
+        """Send input, or close the input if it is b""; may wait until the command reads.
 
-        Raises `WorkspaceError` if it reads no more.
+        Raises `WorkspaceError` if the command no longer reads.
         """
         running = self._running.get(process_id)
         if running is None or running.process is None:
@@ -138,7 +138,7 @@ class BackgroundCommands:
         await running.process.write(data)
 
     async def kill(self, process_id: ProcessId) -> None:
-        """Kill a command, and wait until its end is recorded; no turn tells of it."""
+        """Kill a command, and wait until its end is recorded; no turn reports that end."""
         running = self._running.get(process_id)
         if running and running.process:
             running.reason = KILLED
@@ -166,7 +166,7 @@ class BackgroundCommands:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def kill_erased(self) -> None:
-        """Kill the commands whose person was erased, in the background."""
+        """Kill the commands of an erased person, in the background."""
         self._keep(self._kill_erased())
 
     async def _kill_erased(self) -> None:
@@ -183,7 +183,7 @@ class BackgroundCommands:
         task.add_done_callback(self._tasks.discard)
 
     async def _supervise(self, process_id: ProcessId, running: _Running, process: Process) -> None:
-        """Collect the output of a command, and record its end."""
+        """Collect a command's output, and record its end."""
         status: int | None = None
         reason = ""
         reading = asyncio.create_task(_collect(process, running.log))
@@ -232,7 +232,7 @@ class BackgroundCommands:
             self.has_news.set()
 
     async def _save(self, process_id: ProcessId, running: _Running) -> None:
-        """Save an output; one that can't be saved is tried again with the next."""
+        """Save an output; if that fails, try again at the next save."""
         if running.log.is_saved:
             return
         running.log.is_saved = True
@@ -252,7 +252,7 @@ async def _collect(process: Process, log: CommandLog) -> None:
 
 
 def _store_event(connection: Connection, ids: Sequence[ProcessId], cause: str, now: int) -> None:
-    """Store an event about commands of one conversation, once; in the transaction of its cause."""
+    """Store one event about commands of one conversation, in the transaction of its cause."""
     payload = json.dumps({"processes": list(ids)})
     inbox.store(
         connection, platform=PROCESS_EVENTS, events=[(f"{ids[0]}:{cause}", payload)], now=now

@@ -1,4 +1,4 @@
-"""The tools of the workspace, in the order in which the model sees them."""
+"""The workspace tools, in the order in which the model sees them."""
 
 from agent_core.execution import Backend
 from agent_core.tools.contract import Tool
@@ -19,7 +19,7 @@ WORKSPACE_TOOLS = (
 
 
 def make_terminal(backend: Backend, seconds: int) -> TerminalTool:
-    """Return what runs commands in the foreground, for tools that are commands themselves."""
+    """Return the runner of foreground commands, for tools that are commands themselves."""
     return TerminalTool(Workspaces(backend), None, NamedSecrets(), seconds)
 
 
@@ -30,9 +30,9 @@ def make_workspace_tools(
     command_seconds: int,
     secrets: NamedSecrets | None = None,
 ) -> tuple[Tool, ...]:
-    """Return the tools that work in a backend; `command_seconds` is a command's longest time.
+    """Return the tools that work in a backend; `command_seconds` is the longest time of a command.
 
-    Commands may use `secrets` by name. Without `background`, none runs in the background.
+    Commands may use `secrets` by name. Without `background`, commands can't run in the background.
     """
     workspaces = Workspaces(backend)
     return (

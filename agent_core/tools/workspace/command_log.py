@@ -1,4 +1,4 @@
-"""The output of a long-running command: its newest part, and what was read of it."""
+"""The output of a long-running command: its newest part, and how far it was read."""
 
 import asyncio
 
@@ -7,19 +7,19 @@ MOST_KEPT = 500_000
 
 
 class CommandLog:
-    """Collects the output of one command, and remembers how far it was read."""
+    """Collects the output of one command, and records how far it was read."""
 
     def __init__(self, text: str) -> None:
-        """`text` is the command itself, the first line of the file."""
+        """`text` is the command itself, which becomes the first line of the file."""
         self._head = f"$ {text}\n".encode(errors="replace")
         self._data = bytearray()
         self._dropped = 0
         self._read = 0
         self._grown = asyncio.Event()
         self.over = asyncio.Event()
-        """Set once the command has ended and that is recorded."""
+        """Set once the command has ended and its end is recorded."""
         self.is_saved = False
-        """True while the file holds everything."""
+        """True while the file holds the whole output."""
 
     def add(self, piece: bytes) -> None:
         """Add output."""
@@ -31,12 +31,12 @@ class CommandLog:
         self._grown.set()
 
     def close(self) -> None:
-        """Wake whoever waits for output: no more will come."""
+        """Wake all who wait for output: no more output will follow."""
         self.over.set()
         self._grown.set()
 
     async def wait_for_output(self) -> None:
-        """Wait until there is output that nobody has read, or the end."""
+        """Wait until there is unread output, or the command has ended."""
         while not self.over.is_set() and self._read == self._dropped + len(self._data):
             self._grown.clear()
             await self._grown.wait()

@@ -21,9 +21,9 @@ MOST_SHOWN = 12_000
 """Characters of a file in one result; about 3,000 tokens."""
 _LINES = 500
 _MOST_PDF = 1_000_000
-"""Characters of a PDF file that can be read; `web_fetch` reads as many."""
+"""Characters that can be read of a PDF file; `web_fetch` has the same limit."""
 _MOST_WRITTEN = 1_000_000
-"""Bytes of one call; a model writes far less."""
+"""Bytes in one call; a model writes far less."""
 _LONGEST_NAME = 200
 _TEXT = {"type": "string"}
 _LINE = {"type": "integer", "minimum": 1}
@@ -49,7 +49,7 @@ class ReadFileTool:
         self._notes = FolderNotes(workspaces.backend)
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Read a part of the file, and say where to read on; add the notes of its folders, once.
+        """Read a part of the file, and say how to read on; add each folder's notes once.
 
         Raises `ToolArgumentError`, `WorkspaceError` and `BackendUnavailable`.
         """
@@ -75,7 +75,7 @@ class ReadFileTool:
         return ToolResult(text=text, sources=(*sources, make_source("file", path)))
 
     async def _show_pdf(self, path: str, data: bytes, offset: int, limit: int) -> ToolResult:
-        """Show a PDF file to the model, with a part of its text. Raises as `run` does."""
+        """Show a PDF file to the model, with a part of its text. Raises the errors of `run`."""
         try:
             found = await read_pdf(data, self._readers, 0, _MOST_PDF)
         except SourceFailed as error:
@@ -103,7 +103,7 @@ def _show_picture(path: str, data: bytes, media_type: str) -> ToolResult:
 
 
 def _show(lines: list[str], start: int, limit: int) -> str:
-    """Return as many lines as fit, and where to read on."""
+    """Return as many lines as fit, and how to read the next ones."""
     shown, room = [], MOST_SHOWN
     for line in lines[start : start + limit]:
         if len(line) > room:
@@ -142,7 +142,7 @@ class WriteFileTool:
         self._workspaces = workspaces
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Write the file at once. Raises as `read_file` does."""
+        """Write the whole file or nothing. Raises the errors of `read_file`."""
         slug, path = find_slug(context), read_text(arguments, "path")
         data = str(arguments["content"]).encode(errors="replace")
         if len(data) > _MOST_WRITTEN:
@@ -170,7 +170,7 @@ class PatchTool:
         self._workspaces = workspaces
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Change the file at once, or not at all. Raises as `read_file` does."""
+        """Change the file completely or not at all. Raises the errors of `read_file`."""
         slug, path = find_slug(context), read_text(arguments, "path")
         old, new = str(arguments["old"]), str(arguments["new"])
         if not old or old == new:

@@ -1,4 +1,7 @@
-"""Find context files (AGENTS.md and the like) above a file of the workspace, the nearest first."""
+"""Find context files (AGENTS.md and similar) in the folders above a workspace file.
+
+The nearest folder comes first.
+"""
 
 import posixpath
 from collections import OrderedDict
@@ -13,11 +16,11 @@ from agent_core.transcript import UntrustedSource, make_source, quote
 NAMES = ("AGENTS.md", "CLAUDE.md", ".cursorrules")
 _ROOT = "/workspace/"
 _MOST_BYTES = 8_000
-"""Bytes of one file; all of them take part of the room that a result has."""
+"""Bytes of one file; together, the files may use only a part of a result's length."""
 _MOST_FILES = 4
 _DEEPEST = 12
 _MOST_KNOWN = 2_000
-"""Files that are remembered as shown."""
+"""Shown files that are remembered."""
 _LONGEST_NAME = 200
 
 
@@ -31,9 +34,9 @@ class FolderNotes:
     async def find(
         self, slug: str, path: str, conversation_id: ConversationId
     ) -> tuple[str, tuple[UntrustedSource, ...]]:
-        """Return the context files of a file's folders that are new or changed, and their sources.
+        """Find new or changed context files in a file's folders; return them with their sources.
 
-        They are words of others, each line behind `>`. Raises `BackendUnavailable`.
+        They are untrusted text, so each line begins with `>`. Raises `BackendUnavailable`.
         """
         found, sources = list[str](), list[UntrustedSource]()
         for name in _list_candidates(path):
@@ -55,7 +58,7 @@ class FolderNotes:
         return "\n\n".join(found), tuple(sources)
 
     def _note(self, key: tuple[ConversationId, str, str], digest: bytes) -> bool:
-        """Note that a file is shown; return whether it was not yet."""
+        """Note that a file is shown; return False if it was shown before."""
         is_new = self._shown.pop(key, b"") != digest
         self._shown[key] = digest
         if len(self._shown) > _MOST_KNOWN:

@@ -20,7 +20,7 @@ _NAMED = 64
 class NamedSecret:
     """A secret of the owner.
 
-    `people` are the folder names of those whose commands may use it, and `servers` the MCP servers
+    `people` are the folder names of those whose commands may use it. `servers` are the MCP servers
     that get it.
     """
 
@@ -36,7 +36,7 @@ class NamedSecret:
 
 
 class NamedSecrets:
-    """The named secrets, with the people who may use each."""
+    """The named secrets, and the people who may use each of them."""
 
     def __init__(self, secrets: Sequence[NamedSecret] = ()) -> None:
         self._by_name = {one.name: one for one in secrets}
@@ -47,9 +47,9 @@ class NamedSecrets:
         return bool(self._by_name)
 
     def choose(self, arguments: Mapping[str, object], slug: str) -> tuple[NamedSecret, ...]:
-        """Return the secrets that a call of a person names.
+        """Return the secrets that a person's call names.
 
-        Raises `ToolArgumentError` for a name that is none of theirs.
+        Raises `ToolArgumentError` for a name that this person may not use.
         """
         given = arguments.get("secrets")
         if not isinstance(given, list):
@@ -67,16 +67,16 @@ class NamedSecrets:
 
 
 def list_uses(secrets: Sequence[NamedSecret]) -> tuple[Action, ...]:
-    """Return the use of each secret as an action that the policy judges."""
+    """Return the use of each secret as an action for the policy."""
     return tuple(
         Action(kind="use", target=f"secret:{one.name}", place=f"${one.variable}") for one in secrets
     )
 
 
 def make_secret_input(secrets: Sequence[NamedSecret]) -> bytes:
-    """Return the records that a shell of `make_secret_command` reads.
+    """Return the secrets as records for a shell of `make_secret_command`.
 
-    They go through a pipe, because arguments of a program can be read by others on its machine.
+    They go through a pipe, because other users of the machine can read a program's arguments.
     """
     records = [f"{one.variable}={one.value}" for one in secrets]
     return "".join(f"{record}\0" for record in (*records, "")).encode()

@@ -1,4 +1,4 @@
-"""The `process` tool: commands that run in the background."""
+"""The `process` tool: manages commands that run in the background."""
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
@@ -30,7 +30,7 @@ _ACTIONS = ("list", "read", "write", "wait", "kill")
 _READ_SECONDS, _WAIT_SECONDS = 1, 60
 _WRITE_SECONDS = 5.0
 _LONGEST_INPUT = 50_000
-"""Bytes; a pipe holds 65,536."""
+"""Bytes of input; a pipe holds 65,536."""
 _REASONS = {
     "time": "was stopped because it took longer than allowed",
     "memory": "was stopped because it took too much memory",
@@ -41,7 +41,7 @@ _REASONS = {
     KILLED: "was killed",
 }
 _END_SECONDS = 30.0
-"""What a call may take beyond the wait that it asks for."""
+"""Seconds that a call may take in addition to the wait that it asks for."""
 
 
 def name_process(process_id: ProcessId) -> str:
@@ -50,7 +50,7 @@ def name_process(process_id: ProcessId) -> str:
 
 
 def describe_process(row: ProcessRow, now: int) -> str:
-    """Say what became of a command, in a sentence."""
+    """Describe a command's outcome in a sentence."""
     name = name_process(row.id)
     seconds = ((row.ended_at or now) - row.started_at) // 1000
     if row.state == "running":
@@ -103,7 +103,7 @@ class ProcessTool:
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
-        """Return what the input of a command may do; the command itself was judged at its start."""
+        """Return the actions of a command's input; the command itself was judged at its start."""
         if read_text(arguments, "action") != "write":
             return ()
         backend = self._workspaces.backend
@@ -114,7 +114,7 @@ class ProcessTool:
         )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Do one action; cancellation leaves the command running.
+        """Perform one action; cancellation leaves the command running.
 
         Raises `ToolArgumentError`, `WorkspaceError` and `BackendUnavailable`.
         """
@@ -154,10 +154,10 @@ class ProcessTool:
         )
 
     async def _read_file(self, row: ProcessRow, path: str) -> bytes:
-        """Return the output of a command that no longer runs."""
+        """Return the output of an ended command."""
         try:
             found = await self._workspaces.backend.read_file(row.workspace, path, MOST_BYTES)
-        except WorkspaceError:  # the person may delete it
+        except WorkspaceError:  # the person may have deleted it
             return b""
         return found.data
 

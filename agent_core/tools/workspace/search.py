@@ -1,4 +1,4 @@
-"""The `search_files` tool: ripgrep in the workspace, or grep and find where it is missing."""
+"""The `search_files` tool: uses ripgrep in the workspace, or grep and find if it is missing."""
 
 from collections.abc import Mapping
 
@@ -25,7 +25,7 @@ else
     exec grep -rnI$flavor --exclude-dir=.git ${glob:+--include="$glob"} -e "$pattern" -- "$path"
 fi
 """
-"""Runs in the sandbox, so no path and no pattern reaches anything else."""
+"""This script runs in the sandbox, so a path or a pattern can't reach anything else."""
 
 
 class SearchFilesTool:
@@ -84,7 +84,7 @@ class SearchFilesTool:
 
 
 def _name(path: str) -> str:
-    """Return a path that no program takes for an option."""
+    """Return a path that programs can't take for an option."""
     return path if path.startswith("/") else f"./{path}"
 
 

@@ -1,15 +1,15 @@
-"""The shell of a conversation: its folder and its exported variables stay between commands.
+"""The shell of a conversation: its folder and exported variables persist between commands.
 
-They are kept in a file of the workspace that only shells in the sandbox read and write, so they
-survive a restart, and what a command puts there stays in the sandbox.
+A file of the workspace holds them. Only shells in the sandbox read and write it. So the state
+survives a restart, and a command's changes to it can't leave the sandbox.
 """
 
 from agent_core.ids import ConversationId
 
 STATES = ".shell"
-"""The folder of the workspace with the state of each conversation's shell."""
+"""The workspace folder with the state of each conversation's shell."""
 _LONGEST_STATE = 100_000
-"""Characters; a longer environment would keep every program from starting."""
+"""Characters; with a longer environment, programs could not start."""
 _BEGIN = """
 __state=$WORKSPACE/$1 __place=$WORKSPACE __text=$2 __folder=$3 __here=$PWD
 set --
@@ -24,8 +24,8 @@ _OWN = (
     "PWD OLDPWD SHLVL HOME WORKSPACE TMPDIR"
     " http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY"
 )
-"""Variables that each sandbox sets itself: the next may have other folders, and no network."""
-# Most commands change nothing, and then nothing is forked: that would double their time.
+"""Variables that each sandbox sets itself: the next may have other folders, or no network."""
+# Most commands change no state. Then nothing is forked, because a fork would double their time.
 _SAVE = f"""
 __capture() {{
     __all=
@@ -54,7 +54,7 @@ __save() {{
 trap __save EXIT
 """
 _RUN = 'eval "$__text"\n'
-# Nothing of the workspace runs before the text, and the values end up in no file of the shell.
+# No workspace script runs before the command, and the shell writes the values to no file.
 _RECEIVE = """
 while IFS= read -r -d '' __record && [ -n "$__record" ]; do export "$__record"; done
 exec < /dev/null
@@ -70,7 +70,7 @@ def make_shell_command(
 ) -> tuple[str, ...]:
     """Return the program that runs a command in the shell of a conversation.
 
-    With a `folder`, the command runs there, and the next one where the shell was. Unless it
+    With a `folder`, only this command runs there; the shell's own folder does not change. Unless it
     `keeps` the state, the command only reads it.
     """
     state = f"{STATES}/{conversation_id}"
@@ -78,8 +78,8 @@ def make_shell_command(
 
 
 def make_secret_command(text: str) -> tuple[str, ...]:
-    """Return the program that runs a command in a fresh shell, with the secrets of its input.
+    """Return the program that runs a command in a fresh shell, with the secrets from its input.
 
-    It neither reads nor keeps the state of a conversation, which is a file.
+    It neither reads nor writes the conversation's state, because the state is stored in a file.
     """
     return ("/bin/bash", "-c", _RECEIVE + _RUN, "bash", text)

@@ -32,11 +32,11 @@ from agent_core.transcript import ToolSpec, flatten, make_source
 MOST_OUTPUT = 8_000_000
 """Bytes of output that are kept; a command that writes more is stopped."""
 _SECONDS = 60
-"""Seconds of a command for which the model asks for no other time."""
+"""Default time of a command in seconds."""
 _END_SECONDS = 30.0
-"""The time to end a command that takes too long."""
+"""Seconds to end a command that takes too long."""
 _LONGEST_COMMAND = 100_000
-"""Bytes; Linux takes 131,072 for one argument."""
+"""Bytes; Linux accepts 131,072 for one argument."""
 _NAMED = 60
 _ENDS = {
     "output": f"It was stopped after {MOST_OUTPUT:,} bytes of output; filter it or write a file.",
@@ -47,7 +47,7 @@ _ENDS = {
 
 
 class TerminalTool:
-    """The `terminal` tool. A command ends with everything that it started."""
+    """The `terminal` tool. When a command ends, every process that it started ends, too."""
 
     effect: Effect = "unsafe"
 
@@ -93,7 +93,7 @@ class TerminalTool:
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
-        """Return what the command may do, from bash's grammar; see `DeclaresActions`."""
+        """Return the actions of the command, from bash's grammar; see `DeclaresActions`."""
         backend, slug = self._workspaces.backend, find_slug(context)
         actions = list_command_actions(
             read_text(arguments, "command"),
@@ -104,7 +104,7 @@ class TerminalTool:
         return (*actions, *list_uses(self._secrets.choose(arguments, slug)))
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Run the command to its end, or start it in the background. Cancellation kills it.
+        """Run the command until it ends, or start it in the background. Cancellation kills it.
 
         Raises `ToolArgumentError`, `WorkspaceError` and `BackendUnavailable`.
         """
@@ -140,7 +140,7 @@ class TerminalTool:
     async def _start(
         self, text: str, folder: str, wants_note: bool, context: ToolContext
     ) -> ToolResult:
-        """Start a command in the background; it sees the shell's folder and exports."""
+        """Start a command in the background, with the shell's folder and exported variables."""
         if self._background is None:
             raise ToolArgumentError("commands of this job can't run in the background")
         slug = find_slug(context)
@@ -164,11 +164,11 @@ class TerminalTool:
         )
 
     async def _show(self, slug: str, done: Completed, context: ToolContext) -> str:
-        """Return what the model sees of an output; a long one goes to a file."""
+        """Return the part of an output that the model sees; a long output goes to a file."""
         text = read_output(done.output)
         if text is None:
             return describe_binary(len(done.output))
-        mask = self._secrets.mask  # before the text is cut, which would cut a secret, too
+        mask = self._secrets.mask  # before the text is cut: a cut secret can't be masked
         text = mask.hide_growing(text) if done.limit and self._secrets else mask.hide(text)
         if not is_long(text):
             return text or "[No output.]"
@@ -178,7 +178,7 @@ class TerminalTool:
 def _make_command(
     text: str, folder: str, secrets: Sequence[NamedSecret], context: ToolContext
 ) -> Command:
-    """Return the command in the shell of its conversation, or in a fresh one with secrets."""
+    """Return the command in its conversation's shell, or in a fresh shell with secrets."""
     argv = make_shell_command(text, context.conversation_id, folder)
     if secrets:
         argv = make_secret_command(text)

@@ -1,4 +1,4 @@
-"""The workspace of a call: whose it is, and the order of the calls that change it."""
+"""The workspaces of calls: find the person, and run changes one after another."""
 
 import asyncio
 import re
@@ -11,9 +11,9 @@ from agent_core.ids import CallId
 from agent_core.tools.contract import ToolContext
 
 OUTPUTS = ".output"
-"""The folder of the workspace with the outputs that were too long."""
+"""The workspace folder with outputs that were too long to show."""
 MOST_BYTES = 4_000_000
-"""Bytes of a file that a tool reads as a whole; a command reads any part of a longer one."""
+"""Bytes of a file that a tool reads as a whole; commands can read parts of longer files."""
 
 
 class Workspaces:
@@ -24,14 +24,14 @@ class Workspaces:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, slug: str) -> asyncio.Lock:
-        """The lock that a call holds while it changes a workspace; reading needs none."""
+        """The lock that a call holds while it changes a workspace; reading needs no lock."""
         lock = self._locks.get(slug)
         if lock is None:
             lock = self._locks[slug] = asyncio.Lock()
         return lock
 
     async def keep_output(self, slug: str, call_id: CallId, text: str) -> str:
-        """Write a long output to a file; return a clause on where it is.
+        """Write a long output to a file; return a clause that names the file.
 
         Raises `BackendUnavailable`.
         """
@@ -53,13 +53,13 @@ class Workspaces:
             return f"the rest is lost: {error}"
 
     async def read(self, slug: str, path: str) -> FileContent:
-        """Read a whole text file. Raises `WorkspaceError`, also for one that is too long."""
+        """Read a whole text file. Raises `WorkspaceError`, also if the file is too long."""
         found = await self.read_any(slug, path)
         refuse_binary(path, found)
         return found
 
     async def read_any(self, slug: str, path: str) -> FileContent:
-        """Read a whole file, also a binary one. Raises as `read` does."""
+        """Read a whole file, text or binary. Raises the errors of `read`."""
         found = await self.backend.read_file(slug, path, MOST_BYTES)
         if found.size > MOST_BYTES:
             raise WorkspaceError(
@@ -70,7 +70,7 @@ class Workspaces:
 
 
 def refuse_binary(path: str, found: FileContent) -> None:
-    """Raise `WorkspaceError` if a file is no text."""
+    """Raise `WorkspaceError` if a file is not text."""
     if b"\0" in found.data:
         raise WorkspaceError(
             f"`{path}` is binary ({found.size:,} bytes); look at it in `terminal`, for instance"
@@ -87,7 +87,7 @@ def find_slug(context: ToolContext) -> str:
 
 
 def read_text(arguments: Mapping[str, object], name: str) -> str:
-    """Return a text argument; "" if it is missing. Raises `ToolArgumentError` for a NUL."""
+    """Return a text argument; "" if it is missing. Raises `ToolArgumentError` for a NUL in it."""
     value = str(arguments.get(name, ""))
     if "\0" in value:
         raise ToolArgumentError(f"`{name}` can't hold a NUL character")

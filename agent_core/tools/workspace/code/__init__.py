@@ -1,4 +1,4 @@
-"""Python code of the model, run in the sandbox: its calls of tools come back to the gateway."""
+"""The model's Python code, run in the sandbox: it can call tools through the gateway."""
 
 from agent_core.tools.workspace.code.tool import EXECUTE_CODE, ExecuteCodeTool
 

@@ -1,10 +1,10 @@
-"""Messages of the program around the model's code, line by line; none of them is trusted."""
+"""Messages of the program around the model's code, one per line; all are untrusted."""
 
 import json
 from dataclasses import dataclass
 
 _LONGEST_LINE = 2_000_000
-"""Bytes of a line; a longer one is no call that a tool would take."""
+"""Bytes of a line; a call in a longer line would be too long for any tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class CodeCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeEnd:
-    """The end of the code, with its exit status; below zero, the signal that ended it."""
+    """The end of the code, with its exit status; a negative status is the signal that ended it."""
 
     status: int
 
@@ -33,7 +33,7 @@ Frame = CodeOutput | CodeCall | CodeEnd
 
 
 class FrameReader:
-    """Reads frames from pieces of a stream; what is no frame counts as output."""
+    """Parses frames from pieces of a stream; anything else counts as output."""
 
     def __init__(self) -> None:
         self._rest = b""

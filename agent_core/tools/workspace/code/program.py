@@ -1,8 +1,8 @@
 """The program around the model's code: it runs in the sandbox, on a plain Python 3.9 or newer.
 
-It forks. The child runs the code, with `talaria_tools` among its modules; the parent passes its
-output and its calls on, a JSON object per line. Whatever comes out of here is untrusted: the
-gateway checks each call as if the model itself had made it.
+It forks. The child runs the code, and can import `talaria_tools`. The parent passes on the child's
+output and calls, as one JSON object per line. Everything that this program writes is untrusted: the
+gateway checks each call as if the model had made it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _NAME = "<code>"
 
 
 def _make_module(channel: socket.socket) -> types.ModuleType:
-    """Make the module `talaria_tools`, whose calls go over a socket."""
+    """Make the module `talaria_tools`, which sends its calls over a socket."""
     module = types.ModuleType("talaria_tools", "Call the assistant's tools from code.")
     lock = threading.Lock()
     stream = channel.makefile("rwb")
 
     class ToolError(Exception):
-        """A tool was not run, or failed."""
+        """A tool did not run, or failed."""
 
     def call(name: str, /, **arguments: object) -> str:
         """Call a tool, and return its result as text. Raises `ToolError`."""
@@ -48,7 +48,7 @@ def _make_module(channel: socket.socket) -> types.ModuleType:
         return str(result["text"])
 
     def find(name: str) -> Callable[..., str]:
-        """Return the function of a tool, so that `from talaria_tools import read_file` works."""
+        """Return a tool's function, so that `from talaria_tools import read_file` works."""
         if name.startswith("_"):
             raise AttributeError(name)
 
@@ -67,13 +67,13 @@ class _Interpreter(InteractiveInterpreter):
     status = 0
 
     def write(self, data: str) -> None:
-        """Write a line of a traceback; there is one only after a failure."""
+        """Write a line of a traceback; tracebacks appear only after a failure."""
         self.status = 1
         super().write(data)
 
 
 def _run(code: str, module: types.ModuleType) -> int:
-    """Run the code as a program of its own; return its exit status."""
+    """Run the code like a main program; return its exit status."""
     sys.modules[module.__name__] = module
     sys.path.append(".")
     sys.argv = [_NAME]
@@ -98,7 +98,7 @@ def _run(code: str, module: types.ModuleType) -> int:
 
 
 def _fork(code: str) -> tuple[int, int, socket.socket]:
-    """Start the child; return its id, its output and the socket of its calls."""
+    """Start the child; return its process id, its output and the socket for its calls."""
     ours, theirs = socket.socketpair()
     reads, writes = os.pipe()
     child = os.fork()
@@ -117,7 +117,7 @@ def _fork(code: str) -> tuple[int, int, socket.socket]:
 
 
 class _Switchboard:
-    """Passes output and calls of the child to the gateway, and results back, without blocking."""
+    """Passes the child's output and calls to the gateway, and results back, without blocking."""
 
     def __init__(self, child: int, output: int, channel: socket.socket, pending: bytes) -> None:
         self.child, self.output, self.channel = child, output, channel
@@ -126,7 +126,7 @@ class _Switchboard:
         self.sources = {0, output, channel.fileno()}
 
     def run(self) -> int:
-        """Pass everything on until the child has ended; return its status."""
+        """Pass on all data until the child has ended; return its exit status."""
         woken, wake = os.pipe()
         for descriptor in (0, 1, self.output, self.channel.fileno(), woken, wake):
             os.set_blocking(descriptor, False)
@@ -143,7 +143,7 @@ class _Switchboard:
         return os.waitstatus_to_exitcode(state)
 
     def _pass_once(self, woken: set[int]) -> None:
-        # No output is read while the gateway does not take what was read before.
+        # No further output is read until the gateway has taken the output read so far.
         held = {self.output, self.channel.fileno()} if self.to_gateway else set()
         writable = ({1} if self.to_gateway else set()) | (
             {self.channel.fileno()} if self.to_child else set()
@@ -192,7 +192,7 @@ class _Switchboard:
             self.to_gateway += line + b"\n"
 
     def show(self, text: str) -> None:
-        """Pass output on."""
+        """Pass on output."""
         if text:
             self.to_gateway += json.dumps({"output": text}).encode() + b"\n"
 

@@ -1,4 +1,4 @@
-"""The `execute_code` tool: Python in the sandbox, which can call the other tools."""
+"""The `execute_code` tool: runs Python in the sandbox; the code can call the other tools."""
 
 import asyncio
 import json
@@ -29,13 +29,13 @@ from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, flatt
 
 EXECUTE_CODE = "execute_code"
 MOST_CALLS = 50
-"""Calls of tools by one piece of code."""
+"""Tool calls that one run of the code can make."""
 _MOST_OUTPUT = 1_000_000
 """Characters of output; code that prints more is stopped."""
 _LONGEST_CODE = 100_000
 _SECONDS = 60
 _WAITS = 3_600.0
-"""Seconds that the calls of the code may take besides, most of them for people to decide."""
+"""Seconds that the code's calls may take besides, mostly while people decide."""
 _NAMED = 64
 _REFUSED = frozenset((EXECUTE_CODE, "ask"))
 _SOURCE = make_source("command", EXECUTE_CODE)
@@ -50,15 +50,15 @@ _ENDS = {
 class ExecuteCodeTool:
     """The `execute_code` tool.
 
-    Each call of the code is journalled as a step of its own, and the code itself is never repeated
-    after a crash. Whatever it does may follow words of others that it reads, so its calls are
-    judged as after untrusted words.
+    Each call of the code is journalled as a separate step. The code itself is never repeated after
+    a crash. It may obey untrusted text that it reads, so its calls are judged as if they followed
+    untrusted words.
     """
 
     effect: Effect = "unsafe"
 
     def __init__(self, workspaces: Workspaces, *, most_seconds: int) -> None:
-        """`most_seconds` is the longest time that the model may ask for, without calls."""
+        """`most_seconds` is the longest time that the model may ask for, excluding tool calls."""
         self._workspaces = workspaces
         self._most_seconds = most_seconds
         self.declaration = Declaration(time_limit=most_seconds + _WAITS, is_untrusted=True)
@@ -81,7 +81,7 @@ class ExecuteCodeTool:
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
-        """Return what the code may do by itself; its calls are judged one by one."""
+        """Return the actions of the code itself; its tool calls are judged one by one."""
         backend = self._workspaces.backend
         return list_input_actions(
             read_text(arguments, "code"),
@@ -90,7 +90,7 @@ class ExecuteCodeTool:
         )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Run the code to its end. Cancellation kills it.
+        """Run the code until it ends. Cancellation kills it.
 
         Raises `ToolArgumentError`, `WorkspaceError`, `BackendUnavailable` and `QuestionPending`.
         """
@@ -113,7 +113,7 @@ class ExecuteCodeTool:
 
 
 class _Run:
-    """A run of code, with the calls that it made."""
+    """A run of code, with the calls that it has made."""
 
     def __init__(
         self, process: Process, context: ToolContext, call_tool: CallTool, lock: Lock
@@ -131,7 +131,7 @@ class _Run:
         self._bound = ""
 
     async def play(self, code: str, seconds: float) -> Exit:
-        """Run the code within its limits, and leave no process behind."""
+        """Run the code within its limits; no process is left behind."""
         waiting = asyncio.create_task(self._process.wait())
         try:
             async with asyncio.timeout(seconds) as clock:
@@ -149,7 +149,7 @@ class _Run:
         return waiting.result()
 
     async def _listen(self, clock: Timeout) -> None:
-        """Take what the code says until it ends, or says too much."""
+        """Handle the code's messages until it ends, or exceeds a limit."""
         frames, is_open = FrameReader(), True
         while is_open and not self._bound:
             piece = await self._process.read()
@@ -168,7 +168,7 @@ class _Run:
                     self._status = frame.status
 
     async def _call(self, frame: CodeCall, clock: Timeout) -> ToolResult:
-        """Run a call of the code; meanwhile its clock stands still, and others may write."""
+        """Run a call of the code; meanwhile its clock stops and the workspace lock is released."""
         name, number = frame.name, self._calls.total() + 1
         if number > MOST_CALLS:
             return _refuse(
@@ -192,10 +192,10 @@ class _Run:
         try:
             await self._process.write(json.dumps(value).encode() + b"\n")
         except WorkspaceError:
-            return  # the code has ended, and its last words are still to be read
+            return  # the code has ended; its last output is read later
 
     def describe(self, ended: Exit, seconds: float) -> ToolResult:
-        """Return the output of the code, how it ended, and what it called."""
+        """Return the code's output, how it ended, and which tools it called."""
         output = "".join(self._output)
         text = read_output(output.encode("utf-8", "replace"))
         if text is None:
@@ -227,7 +227,7 @@ def _refuse(sentence: str) -> ToolResult:
 
 @asynccontextmanager
 async def _paused(clock: Timeout) -> AsyncIterator[None]:
-    """Stop the clock of the code, unless its time is up."""
+    """Stop the code's clock during the block, unless its time is up."""
     now = asyncio.get_running_loop().time
     left = (clock.when() or now()) - now()
     clock.reschedule(None)
@@ -237,7 +237,7 @@ async def _paused(clock: Timeout) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _released(lock: Lock) -> AsyncIterator[None]:
-    """Let others have a lock; the caller holds it again afterwards, whatever happens."""
+    """Release a lock during the block; afterwards the caller always holds it again."""
     lock.release()
     try:
         yield
