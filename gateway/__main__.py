@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand, print its error if it fails, and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        hide_process()  # first: a child may look at any time
+        hide_process()  # first: a child process may read this process's memory at any time
         code = _dispatch(words, os.environ)
         sys.stdout.flush()
     except (StartError, Mistaken, StoreError) as error:

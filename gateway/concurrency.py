@@ -23,7 +23,7 @@ class Workers(Generic[K, T]):
     `serve` takes the key and its queue, and removes at least one item per call. This is the
     bulkhead of router, lanes and dispatcher: an unexpected error in one key's work is logged,
     passed to `fail`, and harms no other key. An error in `fail` is only logged. A worker outlives
-    the turn that put its first item, so each item begins without one.
+    the turn that put its first item, so each item starts without a current turn.
     """
 
     group: asyncio.TaskGroup
@@ -55,7 +55,7 @@ class Workers(Generic[K, T]):
     async def _work(self, key: K, queue: deque[T]) -> None:
         try:
             while queue:
-                set_turn(None)  # of this task alone
+                set_turn(None)  # only in this task's context
                 await self._serve_first(key, queue)
         finally:
             del self._queues[key]
@@ -119,7 +119,7 @@ class FairSemaphore:
 
     @asynccontextmanager
     async def released(self, person_id: PersonId) -> AsyncIterator[None]:
-        """Give a held place away for the duration of the block, and wait for one at its end."""
+        """Release a held place during the block, and wait for a place at its end."""
         self._give_back(person_id)
         try:
             yield
@@ -128,7 +128,7 @@ class FairSemaphore:
             else:
                 await self._queue(person_id)
         except BaseException:
-            self._take(person_id)  # the holder ends, and gives its place back once more
+            self._take(person_id)  # the caller's `place` releases one more place at its end
             raise
 
     def _may_run(self, person_id: PersonId) -> bool:
@@ -173,7 +173,7 @@ class FairSemaphore:
                 continue
             crowd = self._waiting[person_id]
             while crowd and crowd[0].cancelled():
-                crowd.popleft()  # it was cancelled just now, and did not get to say so yet
+                crowd.popleft()  # cancelled just now, but its task has not run since
             if crowd:
                 self._take(person_id)
                 crowd.popleft().set_result(None)

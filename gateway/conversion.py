@@ -41,7 +41,7 @@ _MOST_CHATS = 4096
 _ASIDE = "aside"
 _SCAN = "It holds no text, such as a scan."
 _NAME_LIMIT = 120
-"""Characters of a file's name, and of the words on how much of it was read."""
+"""Most characters of a file's name, and of the note on how much of the file was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +78,14 @@ class QueuedMessage:
     readings: tuple[Reading, ...] = ()
     """The results of reading the message's attachments."""
     unasked: tuple[str, ...] = ()
-    """Questions that the person was never asked and gets now."""
+    """Questions to ask the person now, because they were never asked."""
     is_steer: bool = False
-    """It reaches the running turn of its person from any chat, and before queued messages."""
+    """True if it reaches its person's running turn from any chat, and before queued messages."""
     is_repeat: bool = False
-    """The event was read before: a process may have crashed on it, or its turn could not begin."""
+    """True if the event was read before: the process may have crashed, or the turn could not begin.
+    """
     job_turn: JobTurn | None = None
-    """The job run that it stands for; no person has written it."""
+    """The job run that this message starts; None if a person wrote the message."""
     note: str = ""
     """A further line of facts for the model."""
 
@@ -116,7 +117,7 @@ def name_queue(address: Address) -> str:
 def name_threads(address: Address) -> tuple[str, str]:
     """Return the range of stored texts that name a chat or a thread of it: first, and end."""
     start = json.dumps([address.chat_id], ensure_ascii=False)[:-1]
-    return f"{start},", f"{start}-"  # "-" is the character behind ","
+    return f"{start},", f"{start}-"  # "-" is the character after ","
 
 
 @lru_cache(maxsize=_MOST_CHATS)
@@ -174,7 +175,7 @@ def name_conversation(platform: str, address: Address, person: Person) -> str:
 def make_unwritten(
     person: Person, accounts: Sequence[Account], place: tuple[str, str], text: str, now: int
 ) -> InboundMessage:
-    """Make the message of a turn that nobody has written for, as if its person had sent it.
+    """Make a message that starts a turn for a person, as if the person had sent it.
 
     `accounts` are theirs, `place` is (platform, chat), and `now` is in milliseconds UTC.
     """
@@ -191,7 +192,7 @@ def make_unwritten(
 
 
 def name_program(address: Address, person: Person) -> str:
-    """Return the key of the conversation of a person's program, apart from their direct one."""
+    """Return the key of the conversation of a person's program, separate from their direct one."""
     return f"program:{address.chat_id}:{person.id}"
 
 
@@ -201,7 +202,7 @@ def name_shared(platform: str, address: Address) -> str:
 
 
 def name_aside(key: str, inbox_id: InboxId) -> str:
-    """Return the key of the conversation of one side question, which an event asked."""
+    """Return the key of the conversation of the side question that came with an event."""
     return f"{_ASIDE}:{inbox_id}:{key}"
 
 

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 
 _LIKENESS = 0.6
-"""Least likeness of a mistyped name, from 0 to 1; the default of difflib."""
+"""Least similarity of a mistyped name, from 0 to 1; the default of difflib."""
 
 
 class StartError(Exception):
@@ -28,7 +28,7 @@ class Mistaken(Declined):
 
 
 def find_nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that a mistyped one most resembles; None if no one is near."""
+    """Return the known name that is most similar to a mistyped one; None if none is similar."""
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=_LIKENESS)
     return near[0] if near else None
 

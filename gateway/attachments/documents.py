@@ -17,7 +17,7 @@ _PDF_READER = "agent_core.tools.readers.pdf_reader"
 _PACKAGE_READER = "gateway.attachments.package_reader"
 _SECONDS = 20.0
 _ESCAPED = 12
-"""Most bytes that one character takes in JSON."""
+"""Largest number of bytes that one character takes in JSON."""
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
@@ -31,9 +31,9 @@ class DocumentFault(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extract:
-    """The text of a document; `extent` says how much of it was read, unless all of it.
+    """The text of a document; `extent` says how much of it was read, "" means all of it.
 
-    `pages` are those of a PDF file, whose text is "" if it is a scan.
+    `pages` is the number of pages of a PDF file. The text of a scanned PDF file is "".
     """
 
     text: str
@@ -75,7 +75,7 @@ async def read_package(data: bytes, most: int) -> Extract:
 
 
 async def _run(command: tuple[str, ...], data: bytes, most: int) -> dict[str, Any]:
-    """Return what the program of a reader reports. Raises `DocumentFault`."""
+    """Run a reader program and return its report. Raises `DocumentFault`."""
     try:
         done = await sandboxed_process.run(
             command,

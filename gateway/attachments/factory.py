@@ -21,7 +21,7 @@ _MEGABYTE = 1_000_000
 _SHOWN = ("HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "XDG_CACHE_HOME")
 """Environment variables of the commands; none of them holds a token or a key."""
 _MOST_FILE = 1_000_000_000
-"""Bytes of a file that a command may write: a recording of nine hours, unpacked."""
+"""Most bytes that a command may write to a file: enough for nine hours of uncompressed audio."""
 _MOST_PROCESSES = 64
 
 

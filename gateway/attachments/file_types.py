@@ -40,8 +40,8 @@ _MOST_CONTROLS = 0.01
 def look(data: bytes, *, is_heard: bool) -> tuple[Kind, str]:
     """Return the kind of a file, and its media type as far as it is known.
 
-    `is_heard` marks a file sent as audio: a container that may hold sound or video counts as
-    sound then.
+    `is_heard` marks a file that was sent as audio. A container that may hold sound or video then
+    counts as sound.
     """
     if not data:
         return "empty", ""
@@ -113,7 +113,7 @@ def _is_plain(data: bytes) -> bool:
     try:
         head.decode()
     except UnicodeDecodeError as error:
-        is_cut = len(data) > _HEAD and error.start > _HEAD - 4  # the limit cut its last character
+        is_cut = len(data) > _HEAD and error.start > _HEAD - 4  # the cut may split a character
         if not is_cut:
             return False
     return _has_few_controls(head)

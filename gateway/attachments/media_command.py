@@ -29,7 +29,7 @@ class CommandFailed(Exception):
 class MediaCommand:
     """A program that turns one file into another. It runs without a shell.
 
-    `environ` is its whole environment, `seconds` and `most_bytes` are limits of time and output.
+    `environ` is its whole environment. `seconds` limits its time, and `most_bytes` its output.
     """
 
     words: Sequence[str]
@@ -39,9 +39,10 @@ class MediaCommand:
     most_bytes: int
 
     async def run(self, data: bytes, name: str, language: str = "") -> bytes:
-        """Return the output of the program for a file, which it also reads on standard input.
+        """Run the program on a file, and return its output.
 
-        Raises `TimeoutError` and `CommandFailed`. Cancelling ends the program.
+        The program may also read the file from standard input. Raises `TimeoutError` and
+        `CommandFailed`. Cancelling ends the program.
         """
         try:
             with tempfile.TemporaryDirectory(prefix="talaria-") as made:

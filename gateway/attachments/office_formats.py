@@ -16,14 +16,14 @@ from xml.etree.ElementTree import Element
 from gateway.attachments.package_limits import Package, PackageFault
 
 _DAY_ZERO = {"0": datetime(1899, 12, 30), "1": datetime(1904, 1, 1)}
-"""Day 0 of a workbook's dates: as Excel for Windows counts them, and as it did on old Macs."""
+"""Day 0 of a workbook's dates: "0" as in Excel for Windows, "1" as in old versions for the Mac."""
 _DATE_FORMATS = frozenset({*range(14, 23), *range(45, 48)})
 """Built-in number formats that show a date or a time (ECMA-376, 18.8.30)."""
 _LITERAL = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
 _COLUMN = re.compile(r"[A-Z]{1,3}")
 _MOST_COLUMNS = 256
 _LEFT_OUT = frozenset({"Fallback", "del", "instrText", "rPh", "annotation", "tracked-changes"})
-"""Second renderings, deleted text, field codes, readings of Japanese, and comments."""
+"""Elements to skip: fallback renderings, deleted text, field codes, phonetic guides, comments."""
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "line-break": "\n"}
 
 Pieces = Iterator[str]
@@ -111,7 +111,7 @@ def _join_blocks(cell: Element) -> str:
 
 
 def _list_parts(package: Package, base: str, element: str) -> Iterator[tuple[str, Element]]:
-    """Yield the parts that a main part lists under this element, in its order, with the element."""
+    """Yield each part that the main part lists in such an element, with the element, in order."""
     targets = dict(_list_relations(package, base))
     for listed in _find_all(package.parse(base), element):
         ids = [value for key, value in listed.attrib.items() if key.endswith("}id")]
@@ -148,7 +148,7 @@ def _read_workbook(package: Package) -> Pieces:
     zero = _DAY_ZERO["1" if is_1904 else "0"]
     for part, sheet in _list_parts(package, "xl/workbook.xml", "sheet"):
         yield f"## {sheet.get('name', '')}"
-        # Row by row: as a tree, a sheet takes twenty times its size.
+        # Parse row by row: the tree of a whole sheet takes twenty times its size in memory.
         for _, element in ET.iterparse(io.BytesIO(package.read(part))):  # noqa: S314 - confined
             if _name(element) == "row":
                 yield _make_row(_list_cells(element, shared, dates, zero))
@@ -254,7 +254,7 @@ def _list_open_cells(row: Element) -> list[str]:
 
 
 def _join_open(element: Element) -> str:
-    """Return the text of a paragraph, whose runs stand between its elements."""
+    """Return the text of a paragraph: the text before, in and after its child elements."""
     pieces = [element.text or ""]
     for child in element:
         name = _name(child)
@@ -313,7 +313,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _FALLBACK = re.compile(r"(\\u-?\d{1,6} ?)(?:\\'[0-9a-fA-F]{2}|[^\\{}\r\n])")
-"""The letter after a Unicode escape, for readers that know no Unicode."""
+"""The character after a Unicode escape, for readers that don't support Unicode."""
 _SILENT = frozenset(
     (
         *("fonttbl", "colortbl", "stylesheet", "info", "pict", "object", "fldinst", "themedata"),

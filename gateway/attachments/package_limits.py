@@ -1,4 +1,4 @@
-"""Zip and tar files within limits: their members are listed, and read in memory only."""
+"""Reads zip and tar files within limits: lists their members, and unpacks them in memory only."""
 
 import bz2
 import gzip
@@ -14,7 +14,7 @@ from typing import Any, Literal
 from xml.etree import ElementTree as ET
 
 MOST_BYTES = 60_000_000
-"""Unpacked bytes that are read of one file; what claims or holds more is refused."""
+"""Most unpacked bytes read from one file. A file that claims or holds more is refused."""
 MOST_MEMBERS = 5000
 _ESCAPING = re.compile(r"(?:^|[\\/])\.\.(?:[\\/]|$)|^[\\/]|^[A-Za-z]:|[\x00-\x1f\x7f]")
 """Names that lead out of a folder, absolute ones, and those with control characters."""
@@ -29,7 +29,7 @@ Fault = Literal["encrypted", "archive", "large_archive", "unsafe_archive", "brok
 
 
 class PackageFault(Exception):
-    """A file is not read; `fault` says why."""
+    """A file can't be read; `fault` says why."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault)
@@ -128,7 +128,7 @@ def list_tar(data: bytes) -> list[Member]:
 
 
 def _open(archive: tarfile.TarFile, info: tarfile.TarInfo) -> io.BufferedIOBase | None:
-    """Open a regular file; a link may lead anywhere, and is not followed."""
+    """Open a regular file. Links are not followed, because they may lead anywhere."""
     file = archive.extractfile(info) if info.isreg() else None
     return file if isinstance(file, io.BufferedIOBase) else None
 

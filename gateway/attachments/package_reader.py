@@ -1,7 +1,7 @@
 """A separate program that reads an Office file or an archive and writes its text as JSON.
 
-It is confined as the reader of PDF files is, and unpacks in memory only. It exits with a code
-other than 0 if it can't read the file. Run it as a program; don't import it.
+It is confined like the reader of PDF files, and unpacks in memory only. It exits with a code other
+than 0 if it can't read the file. Run it as a program; don't import it.
 """
 
 import json
@@ -19,7 +19,7 @@ _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 def read(data: bytes, most: int) -> dict[str, object]:
-    """Return the text up to `most` characters, or the reason for none."""
+    """Return at most `most` characters of the text, or the reason why there is no text."""
     try:
         if data.startswith(b"{\\rtf"):
             return _bound([read_rtf(data)], most)
@@ -34,7 +34,7 @@ def read(data: bytes, most: int) -> dict[str, object]:
 
 
 def _bound(pieces: Iterable[str], most: int) -> dict[str, object]:
-    """Join pieces until there are enough, without a run of empty ones."""
+    """Join pieces up to the limit, and merge consecutive empty ones."""
     kept: list[str] = []
     length = 0
     for piece in pieces:

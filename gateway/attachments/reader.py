@@ -31,17 +31,17 @@ _log = logging.getLogger(__name__)
 MOST_ATTACHMENTS = 10
 """Attachments read per message; no platform allows many more."""
 _AT_ONCE = 8
-"""Attachments in memory at once, over all people."""
+"""Attachments held in memory at once, for all people together."""
 _PARSED_AT_ONCE = 2
 """Documents parsed at once: each takes a whole core and its own memory."""
 _MOST_PAGES_WITH_TEXT = 5
 """Pages of a PDF file that are shown beside its text: about as many tokens as the longest text."""
 _FETCH_SECONDS = 60.0
 _FETCH_PAUSES = (1.0, 3.0)
-"""Seconds before a failed fetch is repeated."""
+"""Seconds before each retry of a failed fetch."""
 _LONGEST_PAUSE = 10.0
 _GRACE_SECONDS = 5.0
-"""Seconds after its own limit at which a transcriber is stopped."""
+"""Seconds that a transcriber may exceed its own time limit before it is stopped."""
 _FAULTS: Mapping[file_types.Kind, Fault] = {
     "foreign_image": "foreign_picture",
     "video": "video",
@@ -102,7 +102,7 @@ class Reader:
         except* StoreError as faults:
             fault = _first(faults)
         if fault:
-            raise fault  # raised in there, it would leave as a group again
+            raise fault  # inside the task group, the raised error would be wrapped again
         readings = tuple(task.result() for task in tasks)
         if len(attachments) <= MOST_ATTACHMENTS:
             return readings
@@ -123,7 +123,7 @@ class Reader:
             return await self._read(attachment, data) if isinstance(data, bytes) else data
 
     async def _fetch(self, platform: str, attachment: Attachment) -> bytes | Unreadable:
-        """Return the bytes, never more than the limit."""
+        """Return the bytes of an attachment, never more than the limit."""
         is_picture = attachment.kind == "image"
         most = self.limits.image_bytes if is_picture else self.limits.file_bytes
         large: Fault = "large_picture" if is_picture else "too_large"
@@ -152,7 +152,7 @@ class Reader:
         return data if len(data) <= most else _refuse(attachment, large, most)
 
     async def _try_to_fetch(self, adapter: CanFetch, attachment: Attachment, most: int) -> bytes:
-        """Fetch, and repeat if that may help. Raises `AdapterError`."""
+        """Fetch an attachment, and retry if that may help. Raises `AdapterError`."""
         for pause in _FETCH_PAUSES:
             try:
                 return await adapter.fetch(attachment, most_bytes=most)
@@ -174,7 +174,7 @@ class Reader:
             return await self._listen(attachment, data, media_type)
         if kind == "text":
             return _word(attachment, documents.read_text(data, self.limits.characters))
-        if attachment.kind == "sticker":  # an animated one is a packed file
+        if attachment.kind == "sticker":  # an animated sticker is a compressed file
             return _refuse(attachment, "sticker")
         if kind in ("pdf", "package"):
             read = documents.read_pdf if kind == "pdf" else documents.read_package

@@ -40,10 +40,10 @@ async def run(
     environ: Mapping[str, str],
     folder: Path | None = None,
 ) -> Finished:
-    """Run a program without a shell; it reads `data` and sees this environment only.
+    """Run a program without a shell. `data` is its input, and `environ` its whole environment.
 
-    Raises `TimeoutError`, and `OSError` if it can't be started. Its process group is always
-    killed at the end.
+    Raises `TimeoutError`, and `OSError` if it can't be started. Its process group is always killed
+    at the end.
     """
     process = await spawn(argv, _end, environ=environ, folder=folder)
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr

@@ -1,4 +1,4 @@
-"""Speech for answers: the words of a text that are worth hearing, and the audio of a program."""
+"""Speech for answers: selects the words worth hearing, and has a program speak them."""
 
 import re
 import unicodedata
@@ -12,13 +12,13 @@ from gateway.attachments.media_command import CommandFailed, MediaCommand
 from gateway.texts.attachments import LINK, SPOKEN_ANSWER
 
 MOST_AUDIO = 20_000_000
-"""Bytes of audio that are kept of a command: seven minutes without compression."""
+"""Most bytes of audio kept from a command: seven minutes without compression."""
 _MOST_WORDS = 1500
 """Characters of an answer that are spoken: about two minutes."""
 _VOICE = "audio/ogg; codecs=opus"
 """The media type of voice messages (RFC 7845)."""
 _OPUS_HEAD = (b"OpusHead", 64)
-"""The mark of Opus in the first page of a file, and the bytes in which it is."""
+"""The signature of Opus, and the number of bytes at the start of a file that may contain it."""
 _SUFFIXES = {"audio/mpeg": "mp3", "audio/mp4": "m4a", "audio/x-caf": "caf", _VOICE: "ogg"}
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()]*[^\s<>().,;:!?]")
 _END = re.compile(r"[.!?…。！？][\"'”»)]*(?=\s|$)")
@@ -52,8 +52,8 @@ async def speak(command: MediaCommand, words: str, language: str) -> Recording:
 def select_words(text: str) -> str:
     """Return the words of an answer that are worth hearing; pure.
 
-    Code blocks are left out, an address becomes "link", and each row of a table a sentence. A long
-    answer ends with a whole sentence.
+    Code blocks are left out, an address becomes "link", and each row of a table becomes a sentence.
+    A long answer is cut at the end of a sentence.
     """
     sentences = [_end(line) for line in _walk(parse(text))]
     return _cut("\n".join(sentence for sentence in sentences if sentence))

@@ -14,7 +14,7 @@ from gateway.texts import attachments
 _log = logging.getLogger(__name__)
 
 MOST_ANSWER = 2_000_000
-"""Bytes read of an answer: ten hours of speech take fewer."""
+"""Most bytes read from an answer; ten hours of speech take fewer."""
 _MOST_LOGGED = 300
 _SUFFIXES = {
     "audio/aac": "aac",

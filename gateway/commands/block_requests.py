@@ -19,15 +19,15 @@ from gateway.texts.rooms import name_room
 
 _LABEL = re.compile(r"(?=.*[^\W\d_])[\w-]{1,40}")
 _BLANK_LETTERS = re.compile("[\u115f\u1160\u3164\uffa0]")
-"""Letters by category that fonts draw as blanks."""
+"""Characters that Unicode counts as letters but fonts draw as blanks."""
 LONGEST_DESCRIPTION = 300
 HERE, EVERYONE, ME = "here", "everyone", "me"
-"""Readers that an argument may name beside people."""
+"""Words in an argument that name a reader without a person's name."""
 _LEAST_LIMIT, _MOST_LIMIT = 100, 20_000
 
 
 def read_label(word: str) -> str:
-    """Normalize a label, as the user typed it."""
+    """Normalize a label that the user typed."""
     return unicodedata.normalize("NFC", word.strip()).casefold()
 
 
@@ -53,7 +53,7 @@ def read_limit(word: str) -> int | None:
 
 
 def find_fault(description: str) -> str:
-    """Return why a description is invalid, or an empty text; prompts show it on one line."""
+    """Return why a description is invalid, or an empty text."""
     if not description or len(description) > LONGEST_DESCRIPTION:
         return block_texts.NO_DESCRIPTION()
     if find_flaw(description):
@@ -62,7 +62,7 @@ def find_fault(description: str) -> str:
 
 
 class BlockRefused(Exception):
-    """A request that changes nothing; the text is the answer."""
+    """A request is refused and changes nothing. The text is the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

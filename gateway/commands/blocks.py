@@ -146,7 +146,9 @@ class BlockCommands:
         )
 
     async def _ask_to_drop(self, request: BlockRequest) -> Reply:
-        """Ask for confirmation; the button carries the block's number, which no label can be."""
+        """Ask for confirmation. The button carries the block's number, because no label is a
+        number.
+        """
 
         def look(connection: Connection) -> tuple[Block, list[str]]:
             block = find_own(connection, request)

@@ -78,7 +78,7 @@ HIDDEN: tuple[CommandSpec, ...] = (
 """Commands that work, but appear in no list: platforms send them on their own."""
 
 _CLAIM = CommandSpec(name="claim", summary="Become the owner with a code")
-"""The router takes it, because its sender has no account yet."""
+"""The router handles this command, because its sender has no account yet."""
 
 _MAIN = ("new", "stop", "here", "status", "memory", "settings", "link")
 """The commands a newcomer needs; `/help all` lists the rest."""
@@ -89,7 +89,7 @@ def bind(
 ) -> tuple[SlashCommand, ...]:
     """Join every command of the catalog with its handler; wrap those of private commands.
 
-    Raises `ValueError` if a command has no handler, or a handler no command.
+    Raises `ValueError` if a command has no handler, or a handler has no command.
     """
     bound = {"help": show_help} | dict(handlers)
     specs = {spec.name: spec for spec in (*COMMANDS, *HIDDEN)}
@@ -100,7 +100,7 @@ def bind(
 
 
 def make_menu() -> list[MenuEntry]:
-    """Return every command for the platforms, which list those that are for everyone."""
+    """Return the menu for the platforms: every command, marked if menus list it."""
     return [
         MenuEntry(
             name=spec.name,

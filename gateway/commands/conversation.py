@@ -1,7 +1,7 @@
 """Commands for conversations and the running turn.
 
-Those of the turn are new, stop, here, queue, steer, btw, retry and status; those that go back to
-earlier messages are sessions, resume, title and branch.
+new, stop, here, queue, steer, btw, retry and status are about the turn. sessions, resume, title and
+branch go back to earlier messages.
 """
 
 from collections.abc import Collection, Mapping
@@ -40,7 +40,7 @@ _ASIDE_NOTE = (
     "This is a side question. Answer it briefly. Neither it nor the answer becomes part of the"
     " conversation, and another answer may be in progress there."
 )
-"""A fact for the model."""
+"""A fact that the model reads before a side question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -340,14 +340,17 @@ class SessionCommands:
 
 
 def _is_unreached(connection: Connection, call: Call, platforms: Collection[str]) -> bool:
-    """Return whether an owner gets no notices in a chat app; this reply would end that there."""
+    """Return whether an owner gets no notices in a chat app, and this reply must say so.
+
+    Writing in a direct chat of an app ends that, because notices can go there.
+    """
     is_here = call.message.address.is_direct and call.platform != LOCAL_PLATFORM
     is_asked = call.person.is_owner and not is_here
     return is_asked and is_out_of_reach(connection, call.person, platforms)
 
 
 def shorten_title(text: str) -> str:
-    """Return a text as the title of a session: one line, and not too long."""
+    """Turn a text into the title of a session: one line, and not too long."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
 

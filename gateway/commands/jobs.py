@@ -33,11 +33,11 @@ from gateway.outbound import stand_for
 from gateway.texts import jobs as job_texts
 
 _EXAMPLE = 3
-"""The number in what shows how the command is used."""
+"""The job number in the example of how to use the command."""
 _BUTTONED = 5
 """Listed jobs with buttons: three each, and no platform shows more than 25."""
 _RUNS = 100
-"""Newest runs that are looked through; many of them may share a line."""
+"""Number of newest runs that are read; many of them may share one line."""
 _LONGEST_NUMBER = 15
 _VERBS = ("pause", "resume", "run", "drop", "restore", "undo", "webhook")
 _SYNONYMS = {
@@ -225,7 +225,7 @@ class JobCommands:
 
 
 def digest_zone(zone: str) -> str:
-    """Return what stands for a time zone in a button, whose key holds no slashes."""
+    """Return a digest that names a time zone in a button's key, which can't hold slashes."""
     return hashlib.sha256(zone.encode()).hexdigest()[:_DIGEST]
 
 
@@ -304,7 +304,7 @@ def _answer(connection: Connection, done: str, call: Call) -> str:
 
 
 def _format_list(connection: Connection, found: Sequence[Job], call: Call) -> str:
-    """Format jobs, and in a direct chat the messages that wait for the end of a quiet time."""
+    """Format jobs, and in a direct chat the deferred messages."""
     listed = job_texts.list_jobs(found, call.zone, is_room=call.room is not None)
     if call.room or not call.message.address.is_direct:
         return listed

@@ -101,7 +101,8 @@ Effect = Callable[[Connection], Outcome]
 class Reply:
     """The result of a command: `text`, or an `effect` that returns the text.
 
-    `pending` enters its lane after the reply is written, and then finishes the event.
+    The message `pending` enters its lane after the reply is written, and its turn finishes the
+    event.
     """
 
     text: str = ""
@@ -118,8 +119,8 @@ Handler = Callable[[Call], Awaitable[Reply]]
 class CommandSpec:
     """A command's name without the slash, and its line in menus and in `/help`.
 
-    The answer to an `is_private` command never appears where others can read it. That to an
-    `is_transient` one only confirms; see `MenuEntry`.
+    The answer to an `is_private` command never appears where others can read it. The answer to an
+    `is_transient` command is only a confirmation; see `MenuEntry`.
     """
 
     name: str

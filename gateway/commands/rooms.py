@@ -26,7 +26,7 @@ class PrivateAnswers:
     def wrap(self, handler: Handler) -> Handler:
         """Return a handler whose answer goes to the person's direct chat.
 
-        The room gets one line instead. Where only the person sees the answer, nothing changes.
+        The room gets one line instead. An answer that only the person sees stays where it is.
         """
 
         async def run(call: Call) -> Reply:
@@ -93,7 +93,7 @@ class RoomCommands:
         return Reply(effect=effect)
 
     async def _ask(self, call: Call, room: Room) -> Reply:
-        """Ask the person for consent; only their answer opens the mode `full`."""
+        """Ask the person for consent; only their yes opens the mode `full`."""
         objection = await self._consent.find_objection(room, call.message, call.person)
         if objection:
             return Reply(text=objection)

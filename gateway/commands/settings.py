@@ -205,7 +205,7 @@ def change_setting(wanted: PersonalSettings, name: str, value: str) -> PersonalS
 
 
 def parse_setting(words: str) -> tuple[str, str | None]:
-    """Parse a setting's name and value: empty resets it, None stands for no value."""
+    """Parse a setting's name and value. An empty value resets it, None means no value was given."""
     name, value, *_ = [*words.split(maxsplit=1), ""]
     name, value = name.lower(), value.strip()
     if value.lower() in ("off", "none", "auto"):
@@ -275,7 +275,7 @@ class _Choice:
 class ModelCommands:
     """Shows and changes the model of a person or of a job.
 
-    `models` can be chosen, the default first; `hears` says that voice notes are read.
+    `models` are those to choose from, the default first. `hears` is true if voice notes are read.
     """
 
     database: Database

@@ -20,7 +20,7 @@ from gateway.people import API_PLATFORM
 
 @dataclass(slots=True, eq=False)
 class Watch:
-    """The answer as its request sees it: the text so far, and a sign that something changed."""
+    """The answer as the waiting request sees it: its text so far, and an event for each change."""
 
     text: str = ""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -37,7 +37,7 @@ class ApiPlatform:
         self.waiting: Counter[PersonId] = Counter()
         """Requests that hold a connection, by person: those of programs and of the pages."""
         self.is_stopping = False
-        """No more answers come in this process."""
+        """True once this process gives no more answers."""
 
     async def run(self, inlet: Inlet) -> None:
         """Wait until cancelled: the HTTP server hands over the events."""

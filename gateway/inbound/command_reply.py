@@ -35,7 +35,7 @@ class CommandRunner:
         now: Callable[[], int],
         forget_known: Callable[[], None],
     ) -> None:
-        """`forget_known` drops what a command may have changed: people, rooms, conversations."""
+        """`forget_known` drops the caches that a command may outdate: people, rooms, chats."""
         self._deps = deps
         self._commands = {command.spec.name: command for command in commands}
         self._dispatcher = dispatcher

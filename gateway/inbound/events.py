@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 _COMMAND = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,63})(?:@\S+)?(?:\s+(.*))?", re.DOTALL)
 
 _INVITATION = re.compile(r"(claim|link)-([A-Za-z0-9-]+)")
-"""The words with which a link of `Linking` or of the banner opens a chat."""
+"""The command and the code that a link carries: a link of `Linking`, or of the start banner."""
 _FIRST_CONTACT = 3_600_000
 """Milliseconds after the greeting during which bare words like "Vienna" answer it."""
 _LONGEST_TEXT = 100_000
@@ -123,7 +123,7 @@ def find_presence(item: Parsed) -> Presence | None:
 
 
 def find_address(item: InboundEvent | PressEvent | ReactionEvent) -> Address:
-    """Return the chat that an event is of."""
+    """Return the chat in which an event happened."""
     if isinstance(item, InboundEvent):
         return item.message.address
     return item.press.address if isinstance(item, PressEvent) else item.reaction.address
@@ -227,7 +227,7 @@ def parse_command(text: str) -> tuple[str, str] | None:
 
 
 def is_newcomer(person: Person, message: InboundMessage, now: int) -> bool:
-    """Return whether a direct message is among a person's first: it may need an introduction."""
+    """Return whether a direct message is one of a person's first, and may need an introduction."""
     is_new = person.asked_at is None or now - person.asked_at <= _FIRST_CONTACT
     is_own = not (message.is_edit or message.is_program)
     return is_new and message.address.is_direct and is_own
@@ -241,7 +241,7 @@ def make_reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Pe
 def split_command(message: InboundMessage) -> tuple[str, str] | None:
     """Return the command in a message of the sender's own; edits, forwards and programs have none.
 
-    A code that is forwarded in a room is read all the same, so that it becomes invalid.
+    A code that is forwarded in a room is still read, so that it becomes invalid.
     """
     is_none = message.is_edit or message.is_program
     command = None if is_none else parse_command(message.text)

@@ -30,8 +30,8 @@ async def judge_quote(
 def _is_own(connection: Connection, platform: str, message: InboundMessage) -> bool:
     """Return whether a quoted message surely holds Talaria's own words.
 
-    Either its turn read no words of others, or it replied to a command. An unknown one may hold
-    anything: a message that is not in the outbox any more, or several that were sent as one.
+    Either its turn read no words of others, or it replied to a command. An unknown message may hold
+    anything: it has left the outbox, or joins several messages.
     """
     quote = message.quote
     if quote is None or quote.message_id is None:

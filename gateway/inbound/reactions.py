@@ -1,4 +1,4 @@
-"""Take a person's reaction to an answer as a word about the skills that the answer used."""
+"""Count a person's reaction to an answer as feedback on the skills that the answer used."""
 
 from agent_core.agent import note_reaction
 from agent_core.state.engine.database import Connection, Database

@@ -120,7 +120,7 @@ class InboundRouter:
         self._parse_again(await self._database.read(inbox.list_received))
 
     def _route_again(self, inbox_ids: Sequence[InboxId]) -> None:
-        """Route events again whose person has changed."""
+        """Route events again because their person has changed."""
         self.forget_known()
         self._workers.put(("", _STORED), StaleEvents(inbox_ids=tuple(inbox_ids)))
 
@@ -155,7 +155,7 @@ class InboundRouter:
             self._parse(item)
             queue.popleft()
             if queue:
-                await asyncio.sleep(0)  # let other work run between the events of a crowd
+                await asyncio.sleep(0)  # let other work run between the events of a burst
             return
         subject = f"an event of {chat[0]}"
         with use_language(language_of(item)):
@@ -169,7 +169,7 @@ class InboundRouter:
                 await self._database.read(lambda c: inbox.find_received(c, inbox_ids=ids))
             )
             return
-        if shown := events.find_presence(item):  # on disk before the event is done
+        if shown := events.find_presence(item):  # write this before the event is finished
             await self._deps.rooms.record_presence(item.row.platform, shown.address)
         if isinstance(item, InboundEvent):
             if item.message.is_command_line:
@@ -277,7 +277,7 @@ class InboundRouter:
         self._deps.attachments.put(pending, is_repeat=arrived.is_repeat)
 
     async def _meet(self, person: Person, arrived: InboundEvent) -> Introduction:
-        """Greet a newcomer, and take what the platform knows of them."""
+        """Greet a newcomer, and store what the platform knows of them."""
         platform, message = arrived.row.platform, arrived.message
         met = await self._deps.onboarding.meet(person, platform, message, self._now())
         self._deps.identity.renew(met.person)

@@ -54,7 +54,7 @@ class AgentRunDeps:
     catalog: SkillCatalog
     agents: AgentFolder
     is_priced: Callable[[str], bool]
-    """Whether the price of a model is known."""
+    """Return whether the price of a model is known."""
 
 
 def start_run(
@@ -80,8 +80,8 @@ def resume_run(
 ) -> QueuedMessage | None:
     """Return the turn of a run that was stored but not begun; None if it was begun.
 
-    An earlier process may have crashed during it, so the attempt is recorded before it begins.
-    Raises `RunRefused`.
+    An earlier process may have crashed during this run, so the attempt is recorded first. Raises
+    `RunRefused`.
     """
     row = _find_event(connection, run)
     if row is None:
@@ -201,9 +201,9 @@ def _describe_skills(
 ) -> Iterator[str]:
     """Yield the instructions of the skills that the job names. Raises `RunRefused`.
 
-    They are not the person's words: they count as no evidence, and search does not find them.
-    Those that Talaria did not bring are words of others.
-    A skill edited since its last use is recorded in the ledger now.
+    They are not the person's words, so they don't count as evidence, and search ignores them.
+    Skills that do not come with Talaria count as words of others. A skill edited since its last use
+    is recorded in the ledger now.
     """
     found = Origin(actor="hand", now=now, evidence=f"found when job {job.id} loaded it")
     for name in job.options.skills:

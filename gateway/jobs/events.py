@@ -1,4 +1,4 @@
-"""Events that start jobs: each starts a job once, and too many of them are left out."""
+"""Events that start jobs. An event starts a job once; events beyond an hourly limit are skipped."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -58,12 +58,12 @@ def compose_message(job: Job, run: Run) -> str:
 
 
 def is_crowded(connection: Connection, job: Job, now: int) -> bool:
-    """Return whether events have started a job as often as they may in an hour."""
+    """Return whether events have started a job as often as they may within an hour."""
     return job_runs.count_events(connection, job_id=job.id, since=now - _HOUR) >= MOST_AN_HOUR
 
 
 def name_crowd(event: JobEvent, now: int) -> JobEvent:
-    """Name an event that is one too many: all of an hour share a key."""
+    """Return the key for an event beyond the limit; all such events of an hour share it."""
     return replace(event, key=f"crowd:{now // _HOUR}")
 
 
@@ -100,7 +100,8 @@ class EventJobs:
     wake: Callable[[], None]
     now: Callable[[], int]
     _without: dict[tuple[PersonId, RoomId | None], int] = field(default_factory=dict)
-    """Where no job waits for messages, and the count of changes to jobs when that was read."""
+    """People and rooms without a job that waits for messages, and the job change count when read.
+    """
 
     async def hear(self, message: QueuedMessage) -> None:
         """Start the jobs that wait for a message, once. Raises `StoreError`.

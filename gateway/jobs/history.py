@@ -167,7 +167,7 @@ def _find_room(known: Recipients, job: Job, chat_refs: Sequence[ChatRef]) -> Roo
     try:
         return find_room(known.connection, job, chat_refs)
     except UnknownRoom:
-        return None  # it is delivered there, but no one there can search for it
+        return None  # the room gets the message, but nobody can search for it from there
 
 
 def _find_place(known: Recipients, saying: JobMessage, room_id: RoomId | None) -> TranscriptPlace:

@@ -147,10 +147,10 @@ class Notifier:
         return rows
 
     def _note_due(self, person: Person, due: Sequence[int]) -> str:
-        """Note due times, in milliseconds; "" for a message that was due at none."""
+        """Note due times, in milliseconds; "" if the message had no due time."""
         try:
             zone = find_zone(self.zone_of(person))
-        except ValueError:  # a new tzdata may have dropped it
+        except ValueError:  # a new tzdata may have dropped this zone
             zone = find_zone("UTC")
         return job_results.note_due([show_moment(at, zone) for at in due]) if due else ""
 

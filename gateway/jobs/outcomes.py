@@ -40,11 +40,11 @@ SILENCE = "[SILENT]"
 _PAUSES = (60_000, 300_000)
 """Milliseconds before the second and the third attempt of a run; there is no fourth."""
 _OUTAGES = ("model_busy", "model_cut", "model_unreachable", "model_denied", "model_unknown")
-"""Endings of a turn whose model did not answer for as long as a job waits."""
+"""Turn endings that mean: the model did not answer within the time that a job waits."""
 _CRASHED = "crashed"
 """A turn during which the process crashed repeatedly is not retried."""
 _LOOKED_THROUGH = 50
-"""Newest runs searched for the one before; runs that were left out do not count."""
+"""Newest runs searched for the previous run; missed, merged and gated runs don't count."""
 LONGEST_PAUSE = max(_PAUSES)
 
 
@@ -102,8 +102,8 @@ class Outcomes:
     ) -> Sequence[OutboxRow]:
         """Claim the run that an event starts, once.
 
-        Of too many events in an hour, the first is recorded as a skipped run and reported. None of
-        them counts as taken, so its sender may try again.
+        The first event beyond the hourly limit is recorded as a skipped run and reported. Events
+        beyond the limit don't count as taken, so their sender may retry.
         """
         is_left_out = is_crowded(connection, job, now)
         run = claim_event(connection, job, name_crowd(event, now) if is_left_out else event, now)
@@ -152,7 +152,7 @@ class Outcomes:
     def fail(
         self, connection: Connection, job: Job, run: Run, reason: str, now: int
     ) -> Sequence[OutboxRow]:
-        """Postpone a failed run to its next attempt, or give it up."""
+        """Postpone a failed run to its next attempt, or end it if that was the last one."""
         if run.attempts <= len(_PAUSES):
             pause = _PAUSES[run.attempts - 1]
             job_runs.postpone(connection, run_id=run.id, due_at=now + pause, reason=reason)
@@ -216,7 +216,7 @@ class Outcomes:
     def refuse(
         self, connection: Connection, job: Job, run: Run, reason: str, now: int
     ) -> Sequence[OutboxRow]:
-        """Skip a run whose job has reached its daily limit; the first of a row is reported."""
+        """Skip a run whose job has reached its daily limit; report only the first skip in a row."""
         return self._skip_run(connection, (job, run), reason, job_results.describe_spent, now)
 
     def _skip_run(
@@ -227,7 +227,7 @@ class Outcomes:
         describe: Callable[[str, str, str], str],
         now: int,
     ) -> Sequence[OutboxRow]:
-        """Skip a run without a fault of its job; the first of a row is reported.
+        """Skip a run through no fault of its job; report only the first skip in a row.
 
         `describe` takes the job's title, the reason, and when it runs next.
         """
@@ -308,6 +308,6 @@ class Outcomes:
 
 
 def _lacks_charts(connection: Connection, turn_id: TurnId) -> bool:
-    """Tell whether a turn asked for a chart while the extra for charts is not installed."""
+    """Return whether a turn asked for a chart while the extra for charts is not installed."""
     steps = turns.list_steps(connection, turn_id=turn_id)
     return any(step.outcome == CHARTS_MISSING for step in steps)

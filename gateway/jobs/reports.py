@@ -70,7 +70,7 @@ class JobReports:
         return note
 
     def is_held(self, known: Recipients, job: Job) -> bool:
-        """Return whether a quiet time defers what a job sends."""
+        """Return whether quiet hours defer what a job sends."""
         person = known.find_person(job.person_id)
         return person is not None and not job.is_urgent and bool(known.quiet_until(person))
 

@@ -1,4 +1,4 @@
-"""The way back: give a job what it was before a change."""
+"""Undo of job changes: restores what a job was before a change."""
 
 from dataclasses import replace
 
@@ -24,10 +24,10 @@ def undo_change(
     version: int | None = None,
     may_set_script: bool = False,
 ) -> Job:
-    """Give a job what it was before its last change, or a `version`; the undo can be undone.
+    """Restore a job to its state before its last change, or to a `version`.
 
-    Only with `may_set_script` a command comes back, too: who changed it may have had a reason.
-    Raises `InvalidJob`.
+    The undo can be undone. A command is restored only with `may_set_script`, because whoever
+    changed it may have had a reason. Raises `InvalidJob`.
     """
     found = job_versions.list_of(connection, job_id=job.id)
     chosen = next((one for one in found if version in (None, one.id)), None)

@@ -23,14 +23,14 @@ from gateway.texts import general
 
 _MOST_CHATS = 4096
 _PATIENCE = 5.0
-"""Seconds for which a message that nobody waits for lets others go first."""
+"""Seconds for which a message that nobody waits for lets other messages go first."""
 
 
 class RateLimiter:
     """Makes senders wait by a platform's `Pace`, in order of arrival.
 
-    A chat has one bucket for all its threads (GCRA): a quiet one takes a burst at once, and then
-    the average. A platform's own pause empties the bucket.
+    A chat has one bucket (GCRA) for all its threads: after a lull, a burst may go at once, and then
+    messages at the average rate. A pause that the platform asks for empties the bucket.
     """
 
     def __init__(self, pace: Pace) -> None:
@@ -41,10 +41,10 @@ class RateLimiter:
         """For each chat, when its bucket is full again, in monotonic seconds."""
 
     async def give_way(self) -> None:
-        """Return when one place is left for an answer, or after a while; one caller at a time.
+        """Wait until one place is left for an answer, or for `_PATIENCE`; one caller at a time.
 
-        Call `wait` next. Answers overtake the many reminders of a full minute this way, and find
-        a free place although the reminders use up the average.
+        Call `wait` next. So answers overtake many reminders that are due in the same minute: one
+        place stays free for an answer, although the reminders use up the average rate.
         """
         spare = 1.0 / self._pace.per_second if self._pace.per_second else 0.0
         async with self._patient:
@@ -55,7 +55,7 @@ class RateLimiter:
                 await asyncio.sleep(left)
 
     async def wait(self, chat: str) -> None:
-        """Return when a new message may go to this chat."""
+        """Wait until a new message may go to this chat."""
         now = time.monotonic()
         address = read_chat(chat)
         interval = self._interval_of(address)
@@ -70,7 +70,7 @@ class RateLimiter:
             await asyncio.sleep(start - now)
 
     def note_limited(self, chat: str, retry_after: float) -> None:
-        """Follow a platform that asks for a pause of `retry_after` seconds in a chat."""
+        """Obey a platform that asks for a pause of `retry_after` seconds in a chat."""
         address = read_chat(chat)
         interval = self._interval_of(address)
         if interval:
@@ -94,7 +94,7 @@ class RateLimiter:
             self._chats.popitem(last=False)
 
     def has_room(self) -> bool:
-        """Return whether indicators and live edits delay no message now."""
+        """Return whether indicators and live edits would delay no message now."""
         return not self._pace.per_second or self._next_free <= time.monotonic()
 
 
@@ -125,8 +125,8 @@ class Channel:
 class ChannelQueues:
     """Maps chats to queues: most have their own, some share one.
 
-    The threads of a direct chat do, so that answers keep the order of the questions; and the chats
-    of a platform that `CountsTogether`.
+    The threads of a direct chat share a queue, so that answers keep the order of the questions. So
+    do the chats of a platform that `CountsTogether`.
     """
 
     def __init__(self, adapters: Mapping[str, ChatAdapter]) -> None:

@@ -45,18 +45,17 @@ class DeliveryTimings:
     first_pause: float = 1.0
     longest_pause: float = 60.0
     finish: float = 2.0
-    """Before an unsure message is looked for, and a final edit follows an unsure one: what was
-    requested before may still be on its way."""
+    """Pause before an unsure message is searched for, and before a final edit after an unsure one.
+    """
     group_sent: float = 0.02
-    """For which the record of a sent message waits for others to share its commit. After a crash
-    in this time the message is unsure, and looked for."""
+    """Pause before sent messages are recorded in one commit. A crash in it leaves them unsure."""
     indicator_pause: float = 1.0
-    """Between two attempts to remove the seen mark."""
+    """Pause between two attempts to remove the seen mark."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Seconds until the next attempt. The platform asked for a firm one: nothing shortens it."""
+    """Seconds until the next attempt. Nothing shortens a firm pause: the platform asked for it."""
 
     seconds: float
     is_firm: bool = False
@@ -95,7 +94,7 @@ class OutboxDispatcher:
         self._reconciler = Reconciler(database, composer, now)
         self._workers: Workers[Chat, Job] = Workers(group, self._serve, self._fail)
         self._paused: dict[Chat, asyncio.Event | None] = {}
-        """Queues that wait for their next attempt, and the event that ends a wait that may end."""
+        """Waiting queues, each with the event that ends its wait early; a firm wait has none."""
         self._unreachable: dict[Chat, str] = {}
         self._is_open = True
         self._queues = ChannelQueues(self.adapters)
@@ -210,7 +209,7 @@ class OutboxDispatcher:
             await self._wait(chat, pause)
 
     async def _fail(self, chat: Chat, job: Job, error: Exception) -> None:
-        """Set a message aside after an unexpected error, because it would meet the same again."""
+        """Set a message aside after an unexpected error: a retry would meet the same error."""
         if isinstance(job, LiveMessage):
             job.is_over = True
         elif isinstance(job, OutboxRow) and not job.is_live:
@@ -219,7 +218,7 @@ class OutboxDispatcher:
     async def _refresh(self, row: OutboxRow) -> OutboxRow:
         """Read a row again; a live message that was dropped counts as dead.
 
-        No attempt is under way meanwhile, so an attempt that began has no known outcome.
+        No attempt is under way during this call, so a message in the state `sending` is unsure.
         """
         fresh = await self._database.read(lambda c: outbox.find(c, outbox_id=row.id))
         if fresh is None:
@@ -271,7 +270,7 @@ class OutboxDispatcher:
                 "outbox.unsure", lambda c: outbox.mark_unsure(c, outbox_id=row.id, reason=reason)
             )
             seconds, finish = self._back_off(row.attempts), self._timings.finish
-            # Looked for too early it might not be there yet, and would be sent twice.
+            # A search too early could miss it, and it would be sent twice.
             return Pause(max(finish, seconds), is_firm=seconds <= finish)
         except (Rejected, MessageGone, ChatGone) as error:
             await self._set_aside(row, str(error), is_chat_gone=isinstance(error, ChatGone))
@@ -292,17 +291,17 @@ class OutboxDispatcher:
                 await self._mark_sent(row, row.message_id)
                 return
         file = await self._composer.load_file(row)
-        if row.answers is None and row.question_id is None:  # nobody waits for it
+        if row.answers is None and row.question_id is None:  # nobody waits for this message
             await channel.rate_limiter.give_way()
         await channel.rate_limiter.wait(row.chat)
         fresh: OutboxRow | None = row
-        if row.state != "sending":  # else the transaction that enqueued it has noted that
+        if row.state != "sending":  # else the transaction that enqueued it has set it
             anchor = channel.newest(row.chat)
             fresh = await self._database.write(
                 "outbox.sending", lambda c: outbox.mark_sending(c, outbox_id=row.id, anchor=anchor)
             )
         if fresh is None:
-            return  # it was decided otherwise since it was queued
+            return  # its state has changed meanwhile
         message = self._composer.build(fresh, fresh.body, file)
         await self._mark_sent(fresh, await channel.adapter.send(message))
 
@@ -374,7 +373,7 @@ class OutboxDispatcher:
 
         def work(connection: Connection) -> OutboxRow | None:
             outbox.mark_dead(connection, outbox_id=row.id, reason=reason)
-            outbox.drop_status(connection, outbox_id=row.id)  # it is of no use later
+            outbox.drop_status(connection, outbox_id=row.id)  # the message is of no use later
             if is_chat_gone:
                 unreachable_chats.add(
                     connection, platform=row.platform, chat=row.chat, reason=reason, now=now

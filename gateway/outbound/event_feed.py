@@ -1,6 +1,7 @@
-"""The feed of events about a person's turns, memory and questions, from any place in it.
+"""The feed of events about a person's turns, memory and questions, readable from any position.
 
-The event stream of the API, the console's pages and webhooks read it, so they tell the same.
+The event stream of the API, the console's pages and webhooks read it, so they all report the same
+events.
 """
 
 import re
@@ -20,10 +21,11 @@ from agent_core.state.queues.person_events import (
 from agent_core.state.webhooks.webhooks import EventKind
 
 _MOST = 1000
-"""Events of a kind that one look finds; the next one finds more."""
+"""Most events of a kind that one read returns; the next read returns more."""
 _LATEST_ROW = 15.0
-"""Seconds until no lower number of a turn appears any more: a short turn is written at its end
-(`START_DELAY`), and again after a pause if the store refuses it (`Timings.store_retry`)."""
+"""Seconds after which no turn with a lower number can appear: a short turn is written at its end
+(`START_DELAY`), and again after a pause if the store refuses it (`Timings.store_retry`).
+"""
 
 
 _PLACE = re.compile(r"(\d+)-([\d.]*)-([\d.]*)-(\d+)-(\d+)", re.ASCII)
@@ -31,10 +33,10 @@ _PLACE = re.compile(r"(\d+)-([\d.]*)-([\d.]*)-(\d+)-(\d+)", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """The place in the stream: what was reported.
+    """A position in the stream: the events that were reported so far.
 
-    Of turns, that is every one up to `floor`, and the `recent` ones above it. The end of the `open`
-    ones was not reported. `change` and `question` are the newest ones.
+    Reported are all turns up to the number `floor`, and the `recent` ones above it. The end of the
+    `open` turns is not reported yet. `change` and `question` are the newest reported numbers.
     """
 
     floor: int
@@ -83,7 +85,7 @@ class Event:
 
 
 class EventFeed:
-    """The events of one person from a place in the stream, or from now on. Each look reads."""
+    """The events of one person, from a position in the stream or from now on."""
 
     def __init__(
         self,
@@ -93,13 +95,13 @@ class EventFeed:
     ) -> None:
         self._person_id = person_id
         self.cursor = start
-        """The place behind all events that were read; None before the first look."""
+        """The position after all events read so far; None before the first read."""
         self._clock = clock
         self._seen_at = dict.fromkeys(start.recent, clock()) if start else {}
         """When the recent turns were first seen, in seconds of the clock."""
 
     def read(self, connection: Connection) -> list[Event]:
-        """Read what is new, and move the cursor behind it."""
+        """Read what is new, and move the cursor past it."""
         if self.cursor is None:
             self.cursor = find_now(connection, person_id=self._person_id)
             return []
@@ -149,7 +151,7 @@ class EventFeed:
 
 
 def find_now(connection: Connection, *, person_id: PersonId) -> Cursor:
-    """Return the place of a person at which nothing has happened yet that was not reported."""
+    """Return the position at the end of a person's stream: everything so far counts as reported."""
     newest = person_events.find_newest(connection, person_id=person_id)
     running = person_events.list_running(connection, person_id=person_id)
     return Cursor(

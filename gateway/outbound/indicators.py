@@ -30,7 +30,7 @@ class Indicator:
 
 
 class Indicators:
-    """Shows indicators where no message waits. Never raises.
+    """Shows indicators in chats where no message waits. Never raises.
 
     An indicator that fails is dropped. Only the removal of a seen mark is tried again.
     """

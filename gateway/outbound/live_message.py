@@ -34,13 +34,13 @@ class LiveMessage:
         self.buttons = outgoing.buttons
         self.shown: tuple[object, ...] = ("", (), ())
         self.is_waiting = False
-        """Its chat's queue holds it."""
+        """True while its chat's queue holds it."""
         self.is_over = False
-        """It takes no more text."""
+        """True once it takes no more text."""
         self.was_over = False
-        """It took no more text even before its turn tried to end it."""
+        """True if it took no more text even before its turn tried to end it."""
         self.is_draft = False
-        """The text is shown as a draft, which has no row and disappears by itself."""
+        """True if the text is shown as a draft, which has no row and disappears by itself."""
 
 
 class LiveMessageEditor:
@@ -68,8 +68,9 @@ class LiveMessageEditor:
     async def show_live(self, channel: Channel, live: LiveMessage) -> float | None:
         """Show the present text; return the seconds for which the chat has to wait then.
 
-        The platform asks for a pause, or an edit got no answer: applied late, it would replace the
-        final text. Never raises: a text that can't be shown now appears once it is final.
+        It waits if the platform asks for a pause, or if an edit got no answer: applied late, that
+        edit would replace the final text. Never raises: a text that can't be shown now appears once
+        it is final.
         """
         text, steps, adapter = live.text, live.steps, channel.adapter
         state = (text, steps, live.buttons)
@@ -140,7 +141,7 @@ class LiveMessageEditor:
 
 
 async def _draft(adapter: ChatAdapter, live: LiveMessage, body: str) -> bool:
-    """Show a growing answer as a draft, where the platform has those; False where it has not."""
+    """Show a growing answer as a draft; False if the platform has no drafts."""
     outgoing = live.outgoing
     if outgoing.kind != "message" or live.buttons or not isinstance(adapter, CanDraft):
         return False

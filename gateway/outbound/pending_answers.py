@@ -19,7 +19,7 @@ class PendingAnswers:
 
     @contextmanager
     def expect(self, question: Question) -> Iterator[asyncio.Future[str]]:
-        """Give the future that gets the key of the choice, or "interrupted".
+        """Return a future for the key of the chosen answer, or for "interrupted".
 
         It raises `QuestionPending` once the gateway shuts down.
         """
@@ -34,7 +34,7 @@ class PendingAnswers:
             self._turns.pop(question.id, None)
 
     def resolve(self, question_id: QuestionId, key: str) -> None:
-        """Give the key of a choice to the turn that waits for it, if one does."""
+        """Pass the key of a choice to the turn that waits for it, if one does."""
         future = self._futures.get(question_id)
         if future and not future.done():
             future.set_result(key)

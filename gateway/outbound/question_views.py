@@ -14,7 +14,7 @@ from gateway.texts import general
 
 _KEY = re.compile(r"q(?P<id>[0-9]{1,15}):(?P<choice>[a-z0-9_]{1,12}):(?P<secret>[0-9a-f]{8})")
 _OUTCOME = "\n\n" + "outcome " * 50
-"""As long as the closing words of a question, which must fit into its message."""
+"""A sample as long as a question's closing words, to check that they will fit into its message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

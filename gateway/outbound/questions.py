@@ -26,8 +26,9 @@ from gateway.texts import general
 from gateway.texts.readers import speak_to
 
 FOR_OWNER = "owner"
-"""The payload of a turn's question to an owner, who is asked in their own chat; in the payload of a
-call, the name of that fact.
+"""The payload of a turn's question to an owner in the owner's own chat.
+
+Payloads of calls are JSON, and store the same fact under this key.
 """
 REASON: Kind = "reason"
 """The kind of questions that are answered by any words."""
@@ -36,7 +37,7 @@ _CALL: Kind = "call"
 _MOST_REFUSED = 4096
 _LONGEST_REASON = 4000
 _ONLY_PRESSED: frozenset[Kind] = frozenset(("full", "reading"))
-"""Kinds that are asked where other words are meant for the model: only a button answers them."""
+"""Kinds of questions that only a button answers: typed words in their chat go to the model."""
 _PROPOSAL: Kind = "proposal"
 """The kind of questions that are asked once their turn has ended."""
 
@@ -169,7 +170,7 @@ class Questions:
         await self._take(reaction, find, is_press=True)
 
     async def hear(self, reaction: Reaction, words: str) -> bool:
-        """Take words as the answer to an open question here; False if they are none.
+        """Take words as the answer to an open question in this chat; False if they answer none.
 
         Raises `StoreError`. An answer is the label, the number or the key of a choice.
         """

@@ -38,7 +38,7 @@ class Reconciler:
         found: str | None = None
         is_known = isinstance(adapter, CanFind)
         if isinstance(adapter, CanFind):
-            # Where topics share the ids, one of them must not be tried that another topic has.
+            # Topics that share ids: an id that another topic has must not be tried for this one.
             is_shared = isinstance(adapter, CountsTogether)
             chats = conversion.span_topics(row.chat) if is_shared else (row.chat, row.chat)
             newest = await self._database.read(

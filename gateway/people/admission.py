@@ -15,12 +15,12 @@ from gateway.people.onboarding import Greeting, greet, hash_code, make_code
 from gateway.texts import general
 
 LOCAL_PLATFORM = "console"
-"""Its socket in the home directory has mode 0600, so only the home's owner can open it."""
+"""The console's platform. Only the home's owner can open its socket in the home (mode 0600)."""
 
 API_PLATFORM = "api"
-"""The API; its senders are people by number, because the token has said who asks."""
+"""The API's platform. Its senders are person ids, because a token identifies the person."""
 UNATTENDED = frozenset({LOCAL_PLATFORM, API_PLATFORM})
-"""Where nobody is reached who does not ask just now."""
+"""Platforms that reach nobody on their own: people get answers there only when they ask."""
 
 _CLAIM_LASTS = 24 * 3_600_000
 

@@ -122,8 +122,8 @@ def find_traces(connection: Connection, person_id: PersonId) -> Traces:
 def list_backups(home: Path, traces: Traces) -> list[str]:
     """List the backups in a home that may hold a person, with their dates.
 
-    An archive can't be looked into at once, but one from before the person holds nothing of them.
-    Blocks: opens each copy of a database.
+    An archive can't be searched quickly, so it counts unless it is older than the person. Blocks:
+    opens each copy of a database.
     """
     folder = home / BACKUPS
     found = [

@@ -42,7 +42,7 @@ class Identity:
     zone: str = "UTC"
     """The deployment's IANA zone, which newcomers are offered first."""
     owner_zone: str = ""
-    """The one that the owner set up, or "": a new owner is not asked again."""
+    """The IANA zone that the owner set up, or "". With it, a new owner is not asked again."""
     adapters: Mapping[str, ChatAdapter] = field(default_factory=dict)
     most_known: int = _MOST_CACHED
     _known: OrderedDict[tuple[str, str], Person] = field(default_factory=OrderedDict, init=False)
@@ -114,9 +114,9 @@ class Identity:
     ) -> OutboxRow | None:
         """Tell a stranger how to get in, at most once an hour. Raises `StoreError`.
 
-        Strangers in rooms get an answer only to a slash command, where nobody else sees it; there
-        each command is answered. The event is finished in the same transaction. Of the message,
-        only the account and a count stay.
+        Strangers in rooms get an answer only to a slash command, if nobody else sees the answer;
+        then each command is answered. The event is finished in the same transaction. Only the
+        account and a count of the message are kept.
         """
         sender = message.sender
         reply_chat = conversion.name_chat(message.reply_address or message.address)
@@ -169,7 +169,7 @@ class Identity:
         return await self.database.write("people.stranger", work)
 
     def _spell_link(self, platform: str) -> dict[str, str]:
-        """Return /link as the other platforms spell it that spell it otherwise."""
+        """Return /link as other platforms spell it, for those that spell it differently."""
         return {
             name: f"{adapter.command_prefix}link"
             for name, adapter in self.adapters.items()

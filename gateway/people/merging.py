@@ -60,7 +60,7 @@ class AccountMerging:
     def answer_link(
         self, connection: Connection, question: Question, key: str, person: Person, now: int
     ) -> Outcome:
-        """Handle the first side's answer whether the other account is theirs."""
+        """Handle the first side's answer to the question whether the other account is theirs."""
         link = account_links.find(connection, link_id=LinkId(int(question.payload)))
         other = link.other if link else None
         if (
@@ -341,7 +341,7 @@ def _meet(connection: Connection, other: OtherSide, now: int) -> Person:
 
 
 def _find_old(connection: Connection, account: Account) -> Person | None:
-    """Return the account's former person, unless another account has taken them along already."""
+    """Return the account's former person, unless another account of theirs was unlinked first."""
     was = account.came_from
     if was is None or was not in merge_people.list_absorbed(
         connection, person_id=account.person_id

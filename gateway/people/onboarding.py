@@ -80,7 +80,7 @@ class Greeting:
     text: str
     buttons: tuple[Choice, ...] = ()
     time_zone: str | None = None
-    """The time zone that the person has then, if they have set one."""
+    """The person's time zone after the greeting, if they have set one."""
     person_id: PersonId | None = None
     """The person that it greets; None for a refusal."""
 
@@ -105,7 +105,7 @@ class Introduction:
     note: str = ""
     """A fact for the model."""
     rows: tuple[OutboxRow, ...] = ()
-    """The greeting."""
+    """The outbox rows of the greeting."""
 
 
 def take_from_platform(person: Person, sender: Sender) -> Person:
@@ -224,7 +224,7 @@ class Onboarding:
         return not await self.database.read(lambda c: turns.has_any(c, person_id=person.id))
 
     async def learn(self, person: Person, sender: Sender, now: int) -> Person:
-        """Take what the platform knows of somebody who was not greeted. Raises `StoreError`."""
+        """Store what the platform knows of somebody who was not greeted. Raises `StoreError`."""
         known = take_from_platform(person, sender)
         if known != person:
             zone = known.time_zone or self.zone
@@ -238,7 +238,8 @@ class Onboarding:
     ) -> Introduction:
         """Greet somebody who writes for the first time, or let the model ask what is unknown.
 
-        Once per person. The greeting is silent, and stands before the answer. Raises `StoreError`.
+        This happens once per person. The greeting is silent, and comes before the answer. Raises
+        `StoreError`.
         """
         if person.asked_at is not None or not message.text:
             return Introduction(person=person)
@@ -305,7 +306,7 @@ def _make_buttons(person: Person, zone: str) -> tuple[Choice, ...]:
 
 
 def _stand_for_city(zone: str) -> Choice | None:
-    """Return the button of a zone; None for one that its own words do not name."""
+    """Return the button of a zone; None if the words on the button would not find the zone."""
     words = zone.rpartition("/")[2].lower()
     return (
         stand_for(f"{START} {words}", texts.name_city(zone)) if find_zone(words) == zone else None

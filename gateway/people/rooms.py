@@ -75,15 +75,15 @@ class Rooms:
 
     `person` gives each member a conversation of their own in the room, `room` gives all of them
     one, and `off` none. `full` continues one person's direct conversation. It needs that person's
-    consent (`RoomConsent`), and the platform must count exactly one person before each turn. It
-    ends with the first sign of anyone else, for good, and with a count that is unknown.
+    consent (`RoomConsent`), and the platform must count exactly one person before each turn. The
+    first sign of anyone else ends it for good. An unknown count ends it, too.
     """
 
     database: Database
     adapters: Mapping[str, ChatAdapter]
     now: Callable[[], int]
     patience: float = _COUNT_TIMEOUT
-    """How many seconds a platform may take to count a room's members."""
+    """Seconds that a platform may take to count a room's members."""
     _known: OrderedDict[ChatKey, Room] = field(default_factory=OrderedDict, init=False)
     _presence: OrderedDict[ChatKey, str | None] = field(default_factory=OrderedDict, init=False)
     """The only account noticed in a chat; None for several."""
@@ -164,10 +164,9 @@ class Rooms:
         return found.of_agent(room.agent)
 
     async def is_current(self, pending: QueuedMessage) -> bool:
-        """Return whether a waiting message still belongs to its conversation. Raises
-        `StoreError`.
+        """Return whether a waiting message still belongs to its conversation. Raises `StoreError`.
 
-        One that an agent has goes to that agent, whoever answers there by now.
+        A message for a named agent stays with that agent, whoever answers in the chat by now.
         """
         if pending.message.address.is_direct:
             return True

@@ -65,7 +65,7 @@ class AgentMessages:
     notifier: Notifier
     now: Callable[[], int]
     _given: set[InboxId] = field(default_factory=set, init=False)
-    """Events that a lane has, or will have claimed."""
+    """Events that were passed to a lane; the lane has claimed them, or will do so."""
 
     async def run(self) -> None:
         """Deliver the messages of an earlier process, then new ones, until cancelled.

@@ -89,7 +89,7 @@ class Calendars:
         return describe_calendars(len(known), failed)
 
     async def _read(self, at: str, person_id: PersonId, room_id: RoomId | None) -> Spans:
-        """Read the days off of an address or of a file. Raises `SourceFailed`, `StoreError`."""
+        """Read the days off from an address or from a file. Raises `SourceFailed`, `StoreError`."""
         common = self.digest.home / SOURCES
 
         def look(connection: Connection) -> tuple[str, str]:

@@ -51,7 +51,7 @@ class CommandEnds:
     secret_mask: SecretMask
     now: Callable[[], int]
     _given: set[InboxId] = field(default_factory=set, init=False)
-    """Events that a lane has, or will have claimed."""
+    """Events that were passed to a lane; the lane has claimed them, or will do so."""
 
     async def run(self) -> None:
         """Report what an earlier process lost, then wait for ends, until cancelled.

@@ -1,4 +1,4 @@
-"""Look through skills and memories with the cheap model, and propose what should be tidier."""
+"""Review skills and memories with the cheap model, and propose how to tidy them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -50,7 +50,7 @@ PURPOSE = "curation"
 """The purpose of the model calls in `usage`."""
 _LEAST_SKILLS = 2
 _WAIT = 3_600_000
-"""Milliseconds until a look goes on whose person has no quota left for background work."""
+"""Milliseconds until a look is retried if its person has no quota left for background work."""
 
 Read = Callable[[tuple[ToolCallPart, ...], frozenset[frozenset[str]]], tuple[list[Proposal], int]]
 """Reads the proposals of an answer, given the groups that were proposed before."""
@@ -83,7 +83,7 @@ class Curation:
     now: Callable[[], int]
 
     async def apply(self, task: Task) -> None:
-        """Run one look; what was looked at before is not paid for again.
+        """Run one look; a model call that was made before is not paid for again.
 
         Raises `PersonBusy`, `TaskUnfinished` without a quota, `ModelError`, `StoreError`,
         `SkillBroken`, and `OSError` for an unreadable file.

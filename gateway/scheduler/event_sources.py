@@ -34,12 +34,12 @@ from gateway.texts import job_results
 _log = logging.getLogger(__name__)
 
 WATCH = 2.0
-"""Seconds between two looks at the folders. A file that is alike in both is whole."""
+"""Seconds between two looks at the folders. A file that is the same in both is complete."""
 _FEED_POLL = 900_000
 """Milliseconds between two looks at a feed."""
 _FEED_SECONDS = 30.0
 _MOST_ITEMS = 20
-"""Items or files of one look; the next one takes the rest."""
+"""Most items or files that one look handles; the next look handles the rest."""
 _MOST_MARKS = 2000
 _MOST_FILES = 5000
 """Files of a folder that are watched."""
@@ -202,7 +202,7 @@ def _list_sizes(folders: Sequence[Path], pattern: str) -> _Marks:
         try:
             paths = [] if folder.is_symlink() else sorted(folder.iterdir())
         except OSError:
-            continue  # there is no such folder yet
+            continue  # the folder does not exist yet
         for path in paths[:_MOST_FILES]:
             name = path.name.casefold()
             if name.startswith(".") or not fnmatch.fnmatchcase(name, pattern.casefold()):
@@ -210,7 +210,7 @@ def _list_sizes(folders: Sequence[Path], pattern: str) -> _Marks:
             try:
                 status = path.lstat()
             except OSError:
-                continue  # it has gone meanwhile
+                continue  # the file was removed meanwhile
             if stat.S_ISREG(status.st_mode):
                 found[str(path)] = f"{status.st_size}:{status.st_mtime_ns}"
     return found
@@ -230,7 +230,7 @@ def _read_file(path: Path, size: str) -> JobEvent:
             data = file.read(_LONGEST_TEXT * 4)
         text = "" if b"\0" in data else data.decode()[:_LONGEST_TEXT]
     except (OSError, UnicodeDecodeError):
-        pass  # it has gone, or is no text: the line names it
+        pass  # the file was removed or is no text: the line names it
     line = partial(job_results.ARRIVED_FILE, name=flatten(path.name, _LONGEST_NAME), size=count)
     return JobEvent(key="file:" + _hash(f"{path}:{size}"), line=line, details=text)
 

@@ -25,7 +25,7 @@ from gateway.scheduler.scripts import run_script
 from gateway.texts.job_results import describe_gate_fault
 
 _CLOSED = 1
-"""The status of a command that keeps a run from the model, as of `grep -q` without a match."""
+"""The exit status of a gate that keeps the run from the model, like `grep -q` without a match."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class GateChecker:
 def note_gate(connection: Connection, job: Job, run: Run, outcome: GateOutcome, now: int) -> None:
     """Record the outcome of a gate; a closed one ends the run.
 
-    What a passed run sees counts only once it is done, so that no news is lost with a failure.
+    What an open gate has seen counts only once its run is done: a failed run loses no news.
     """
     fresh = jobs.find(connection, job_id=job.id)
     if fresh is None:

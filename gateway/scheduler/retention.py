@@ -16,11 +16,11 @@ from gateway.config import RetentionSettings
 _log = logging.getLogger(__name__)
 
 _BATCH = 200
-"""Rows that one transaction looks at."""
+"""Rows that one transaction checks."""
 _PAUSE = 0.05
 """Seconds between two batches that deleted something, so that other writers get their turn."""
 _FILES = 500
-"""Files looked at in one batch."""
+"""Files checked in one batch."""
 _EXPORTS = _COPIES = 1
 """Days for which an export, and a copy of an answer, are kept after delivery."""
 

@@ -70,7 +70,7 @@ class Reviews:
     user_model: LocalUserModel | None = None
 
     async def apply(self, task: Task) -> None:
-        """Run one review; a repeated task does no finished part again.
+        """Run one review; a repeated task skips the parts that are done.
 
         Raises `PersonBusy`, `ModelError`, `StoreError`, and `OSError` for an unreadable file.
         """

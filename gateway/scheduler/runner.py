@@ -337,7 +337,7 @@ class JobRunner:
 
 
 def _has_gate(job: Job, run: Run) -> bool:
-    """Return whether a gate decides on a run, and has not let it pass; a request needs none."""
+    """Return whether a gate has to let a run pass, and has not yet. Requested runs need no gate."""
     return bool(job.options.gate) and job.options.gate_passed != run.id and not is_asked(run)
 
 

@@ -51,10 +51,10 @@ async def run_script(
 ) -> Output:
     """Run a command line (a JSON list of words) in a folder, and wait for its end.
 
-    It reads what is `given` from its standard input.
+    Its standard input is `given`.
 
-    Processes that it leaves are killed. So are all of them beyond a limit, after `longest`
-    seconds, on cancellation, and when this process dies.
+    Processes that it leaves behind are killed. All its processes are killed beyond a limit, after
+    `longest` seconds, on cancellation, and when this process dies.
     """
     words = json.loads(body)
     try:

@@ -53,7 +53,7 @@ PURPOSE = "skill_test"
 """The purpose of the model calls of tests in `usage`."""
 ACTOR = "tests"
 _WAIT = 3_600_000
-"""Milliseconds until a test goes on whose person has no quota left for background work."""
+"""Milliseconds until a test continues if its person has no quota left for background work."""
 
 
 class TaskUnfinished(Exception):
@@ -120,7 +120,9 @@ class SkillTests:
         await self._end(task, replace(record, result=verdict.result, reason=verdict.reason), person)
 
     async def _is_known(self, task: Task, record: EvalRecord) -> bool:
-        """Return whether a text is tested already, or just now, and nobody asked again."""
+        """Return whether a text has been tested or is being tested, and nobody asked for a new
+        test.
+        """
         if record.is_asked or record.cases is not None:
             return False
 
@@ -241,7 +243,7 @@ class SkillTests:
         await self.usage.write()
 
     def _check_text(self, connection: Connection, record: EvalRecord) -> EvalRecord:
-        """Return the record, void if the skill has another text by now."""
+        """Return the record; it becomes void if the skill has another text by now."""
         row, team = skills.find(connection, name=record.name), blocks.find_team(connection)
         if row is None or team is None or not record.text_row:
             return record
@@ -270,7 +272,7 @@ class SkillTests:
         return ""
 
     def _tell(self, connection: Connection, person: Person, words: str) -> list[OutboxRow]:
-        """Enqueue a notice to a person, who has chosen how to be told of what is learned."""
+        """Enqueue a notice to a person, unless they have switched learning off."""
         place = find_direct_chat(connection, person, self.dispatcher.adapters)
         if place is None or person.learning == "off":
             return []

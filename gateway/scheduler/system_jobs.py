@@ -116,7 +116,7 @@ class Backups:
         self._now = now
 
     async def make(self) -> str:
-        """Make one backup. Raises `StoreError`, and `OSError` where the folder can't be used."""
+        """Make one backup. Raises `StoreError`, and `OSError` if the folder can't be used."""
         plan = self._plan
         if not plan.keep:
             return "switched off"
@@ -138,7 +138,7 @@ def deliver_backup(
     """Make a backup with a copy of the database, and put it in its place. Blocks.
 
     Return what it is called there, and what is in it. `now` is in milliseconds since the epoch,
-    UTC. Raises `StoreError`, and `OSError` where the folder in the home can't be written.
+    UTC. Raises `StoreError`, and `OSError` if the folder in the home can't be written.
     """
     moment = datetime.fromtimestamp(now / 1000, UTC)
     name = f"{prefix}{moment:%Y%m%dT%H%M%SZ}{LOCKED_ENDING if plan.lock else ENDING}"

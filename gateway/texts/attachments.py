@@ -34,7 +34,7 @@ Fault = Literal[
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 LINK = Text("link")
-"""Read aloud in place of an address."""
+"""The word that is read aloud in place of an address."""
 SPOKEN_ANSWER = Text("spoken-answer")
 """The name of the file of a spoken answer, without its ending."""
 _SPEECH_CHOICES = {
@@ -206,7 +206,7 @@ def describe_attachment(attachment: Attachment) -> str:
 
 
 def describe_extent(unit: Literal["characters", "pages"], kept: int, whole: int | None) -> str:
-    """Say how much was read; `whole` is None where it is not known."""
+    """Say how much was read; `whole` is None if it is not known."""
     part, of_all = _EXTENTS[unit]
     return part(kept=kept) if whole is None else of_all(kept=kept, whole=whole)
 

@@ -101,7 +101,7 @@ _MOST_CHARACTERS = 1200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockLine:
-    """A block as a list shows it; `readers` is empty where they are hidden."""
+    """A block as a list shows it; `readers` is empty if they are hidden."""
 
     shared: SharedList
     readers: Sequence[str]

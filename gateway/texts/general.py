@@ -172,7 +172,7 @@ _MORE_COMMANDS = Plural("/help all lists {n} more command.", "/help all lists {n
 def describe_stranger(code: str | None, spelled: Mapping[str, str]) -> str:
     """Greet an unknown person, with a pairing code; None if the gateway has no owner.
 
-    `spelled` holds /link as the other platforms spell it that spell it otherwise.
+    `spelled` holds /link for each platform that spells it differently.
     """
     if not code:
         return _STRANGER_NO_OWNER()
@@ -209,7 +209,7 @@ def describe_move(platform: str) -> str:
 
 
 def describe_stop_elsewhere(platform: str) -> str:
-    """Confirm that a turn was stopped that is answered on another platform."""
+    """Confirm the stop of a turn whose answer was due on another platform."""
     return _STOPPED_ELSEWHERE(platform=name_platform(platform))
 
 
@@ -248,7 +248,7 @@ def describe_failure(reason: str, *, detail: str = "") -> str:
 
 
 def explain_ending(state: str, reason: str) -> str:
-    """Explain why a turn ended without its answer, and "" for one that was answered or runs."""
+    """Explain why a turn ended without an answer; "" if it was answered or still runs."""
     match state:
         case "failed" if reason == "damaged":
             return DAMAGED()

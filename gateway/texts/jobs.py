@@ -181,7 +181,7 @@ def name_job(job: Job) -> str:
 
 
 def describe_meaning(job: Job, reader: str) -> str:
-    """Describe a job's schedule, with its zone where that is not the reader's."""
+    """Describe a job's schedule, with its zone if that is not the reader's."""
     timing = describe_timing(load_timing(job.timing), find_zone(job.zone))
     return timing if job.zone == reader else IN_ZONE(timing=timing, zone=job.zone)
 
@@ -213,7 +213,7 @@ def show_job(job: Job, runs: Sequence[Run], reader: str, targets: Sequence[str])
 
 
 def describe_sample(job: Job) -> str:
-    """Stand for the result of a job that has not run yet."""
+    """Return a sample in place of the result of a job that has not run yet."""
     quoted = "\n".join(f"> {line}" for line in shorten(show_body(job), _LONGEST_BODY).splitlines())
     return f"{(_SAMPLE if job.kind == 'prompt' else _SAMPLE_OUTPUT)()}\n\n{quoted}"
 
@@ -269,7 +269,7 @@ def describe_paused(job: Job) -> str:
 
 
 def describe_resumed(job: Job, reader: str, *, is_undo: bool = False) -> str:
-    """Confirm that a job is active again, or what it was before a change or a deletion."""
+    """Confirm that a job is active again, or restored to its state before a change or deletion."""
     return (_RESTORED if is_undo else _RESUMED)(
         job=name_job(job), state=_describe_state(job, reader)
     ).rstrip()

@@ -212,7 +212,7 @@ def describe_kept(kept: UndoRefused) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undone:
-    """An undone change; numbers as /memory shows them, `again` is that of the undo itself.
+    """An undone change. Numbers are those of /memory; `again` is the number of the undo itself.
 
     `went` and `came` are changes that were undone or restored with it, as (number, words).
     """

@@ -73,7 +73,9 @@ def describe_price(price: Price | None) -> str:
 
 
 def list_models(lines: Sequence[ModelLine], *, hears: bool) -> str:
-    """List models with their prices and what reaches them; `hears` is for voice notes."""
+    """List models with their prices and the kinds of input that they get; `hears` is for voice
+    notes.
+    """
     return "\n".join(
         _LINE(
             model=line.name,

@@ -193,7 +193,7 @@ def describe_code(code: str, ways: Sequence[str]) -> str:
 
 
 def describe_way(platform: str, address: str | None, command: str) -> str:
-    """Say how to send a code on a platform: by an address, by a command, or both in turn."""
+    """Say how to send a code on a platform: open an address, send a command, or do both in turn."""
     name = name_platform(platform)
     if address and command:
         return _WAY_OPEN(platform=name, address=address, command=command)

@@ -150,7 +150,7 @@ def describe_workspace_files(names: Sequence[str]) -> str:
 
 
 def ask_to_erase(name: str | None) -> str:
-    """Ask whether to delete everything about a person; None is whoever asked."""
+    """Ask whether to delete everything about a person; None means the person who asked."""
     return _ASK_ERASE_OTHER(name=quote_name(name)) if name else _ASK_ERASE()
 
 

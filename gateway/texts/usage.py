@@ -179,7 +179,7 @@ def describe_resumed(session: SessionLine) -> str:
 
 
 def describe_title(title: str) -> str:
-    """Say how the session is called, and how to change that."""
+    """Show the title of the session, and say how to change it."""
     return _TITLE(title=title) if title else _TITLE_NONE()
 
 
@@ -213,7 +213,7 @@ def describe_context(report: "ContextReport", limit: int) -> str:
             for source, line in _SOURCES.items()
             if report.sources[source]
         ),
-        "",  # else it belongs to the list
+        "",  # without it, the next line would belong to the list
         _describe_last(report),
     ]
     hints = list(_list_hints(report))
@@ -272,7 +272,7 @@ class UsageReport:
     person: "QuotaStatus"
     today: Sequence[UsageLine]
     recalled: tuple[int, int]
-    """Answers that past messages were added for, and the tokens of those messages."""
+    """Number of answers whose prompts got past messages, and the tokens of those messages."""
     month: QuotaUsage
     priced: Sequence[tuple[str, str]]
     deployment: "QuotaStatus | None" = None

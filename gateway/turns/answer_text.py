@@ -30,9 +30,9 @@ _PARAGRAPH_END = re.compile(r"[ \t]*\n[ \t]*\n|\s*$")
 
 
 def cut_broken(text: str) -> str:
-    """Return a text that broke off anywhere up to its last whole word.
+    """Cut a text that broke off in the middle back to its last whole word.
 
-    The next message continues it, and no word may be divided between the two.
+    The next message continues the text, and no word may be divided between the two.
     """
     words = text.strip().rsplit(maxsplit=1)
     return words[0].rstrip() if len(words) > 1 else text.strip()
@@ -44,10 +44,10 @@ def leave_out_sent(connection: Connection, turn_id: TurnId, text: str) -> str:
 
 
 def leave_out(text: str, sent: Iterable[str]) -> str:
-    """Return a text without what the `sent` texts show of its beginning, one after the other.
+    """Return a text without the beginning that the `sent` texts show, one after the other.
 
-    A sent text may go on otherwise behind a paragraph: it showed an answer, and then what was said
-    before a call. A code block that is shown in part is not left out.
+    After a paragraph, a sent text may differ: it showed an answer, and then the words before a
+    call. A code block that is shown in part is not left out.
     """
     words, count = _list_words(text), 0
     for body in sent:
@@ -87,14 +87,15 @@ class SentTexts:
         """`texts` are those of an earlier process, oldest first."""
         self._texts = [*texts]
         self._is_from_start = True
-        """The growing text begins with the turn's first answer, not behind these texts."""
+        """True if the growing text begins with the turn's first answer, and not after these texts.
+        """
 
     def begin_again(self) -> None:
         """Note that the text grows from the turn's first answer again."""
         self._is_from_start = True
 
     def add(self, text: str, *, is_behind: bool) -> None:
-        """Add a text; `is_behind` if the next one grows on from it, not from the start."""
+        """Add a text. With `is_behind`, the next text grows on from here, not from the start."""
         self._texts.append(text)
         if is_behind:
             self._is_from_start = False
@@ -151,7 +152,7 @@ def note_interrupted(connection: Connection, active: ActiveTurn) -> str:
 
     Written with the end of the turn, in one transaction, so that the person reads it once.
     """
-    if active.prepared:  # this process began the turn, so no crash lies within it
+    if active.prepared:  # this process began the turn, so it saw no crash
         return ""
     made = {call.call_id: unwrap(call) for message in active.messages for call in message.calls}
     note = list_interrupted(connection, active.id, made)

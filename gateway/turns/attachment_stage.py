@@ -74,7 +74,7 @@ class AttachmentStage:
     def find_waiting(
         self, conversation_id: ConversationId, platform: str, edit: InboundMessage
     ) -> QueuedMessage | None:
-        """Find the message of an edit, if its lane has not got it yet."""
+        """Find the message that an edit changes, if its lane has not got it yet."""
         key = (conversation_id, platform, conversion.name_queue(edit.address))
         for read in self._workers.waiting(key):
             if read.pending.message.message_id == edit.message_id:
@@ -143,9 +143,9 @@ class AttachmentStage:
         self._lanes.put(pending)
 
     async def _keep_note(self, pending: QueuedMessage, text: str) -> None:
-        """Keep a note about a message that its lane gets all the same; the answer begins with it.
+        """Keep a note about a message that its lane gets anyway; the answer begins with the note.
 
-        A message of its own would make two of one matter.
+        A separate message would make two messages of one matter.
         """
         inbox_id = pending.inbox_ids[0]
         await self._database.write(

@@ -23,7 +23,7 @@ ALLOWED = frozenset(("once", "session", "always"))
 WHY = "why"
 """The key of a refusal whose reason follows as a message."""
 _REASON_WAITS = 600_000
-"""Milliseconds in which the next message of a person is the reason for their no."""
+"""Milliseconds during which a person's next message counts as the reason for their no."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,7 @@ _OFFERED: Mapping[str, str] = {
     "jobs": "schedule",
     "send_message": "send_message",
 }
-"""What a client may call, by the name that it sees; Talaria's own name follows."""
+"""The tools that a client may call: the name that it sees, and Talaria's own name."""
 _READ_MEMORY = ToolSpec(
     name="read_memory",
     description="Show what Talaria remembers of this person, and the shared lists they see.",

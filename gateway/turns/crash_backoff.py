@@ -4,11 +4,12 @@ A crash ends every turn in flight, and mostly says little about one of them: som
 plug. So each start judges the turns that the last process ran. If one of them had an open tool
 call, that turn is charged with the crash; if none had, all of them are.
 
-Turns that are not suspected continue at once, side by side. A suspected one has a head start to
-give: it continues when no other turn runs, or after some seconds, and one after the other. If it
-crashes the process again, the others are over, or are not charged for it. From the third crash on,
-the process has to run for a while first, so that a supervisor that counts quick restarts (systemd:
-five in ten seconds) does not give up. The sixth crash ends the turn.
+Turns that are not suspected continue at once, side by side. A suspected turn gives the others a
+head start: it continues when no other turn runs, or after some seconds. Suspected turns continue
+one after the other. If one of them crashes the process again, the others are over, or are not
+charged with that crash. From the third crash on, the process has to run for a while first, so that
+a supervisor that counts quick restarts (systemd: five in ten seconds) does not give up. The sixth
+crash ends the turn.
 """
 
 import asyncio
@@ -33,9 +34,9 @@ for each further one.
 _HEAD_START = 5.0
 """Seconds for which a suspected turn lets others go first, at most."""
 _FIRST_LOOK = 0.5
-"""Seconds in which stored messages become turns, to which a suspected turn gives way."""
+"""Seconds in which stored messages become turns. A suspected turn lets those turns go first."""
 _SPACING = 1.0
-"""Seconds between the starts of two suspected turns; most of those that crash do so sooner."""
+"""Seconds between the starts of two suspected turns; most turns that crash do so sooner."""
 _FREE_CRASHES = 2
 _MOST_CRASHES = 6
 _KEY = "crash_backoff"
@@ -119,16 +120,16 @@ class CrashBackoff:
     """Counts the lanes with work, those included that wait here."""
     draining: asyncio.Event
     changed: asyncio.Event
-    """Set whenever a lane is done, and once they drain: waiting turns look again."""
+    """Set when a lane is done, and once the lanes drain; waiting turns then check again."""
     first_wait: float
     _records: CrashRecords = field(default_factory=dict, init=False)
     _began: float = field(default=0.0, init=False)
     _last_start: float = field(default=0.0, init=False)
     _waiting: list[TurnId] = field(default_factory=list, init=False)
-    """The least suspected first, because `recover` lists the turns so."""
+    """Waiting turns, the least suspected first, because `recover` lists them in this order."""
 
     def begin(self, records: CrashRecords) -> None:
-        """Start to count the time of the process."""
+        """Start to measure how long the process has run."""
         self._records = records
         self._began = asyncio.get_running_loop().time()
 
@@ -137,7 +138,7 @@ class CrashBackoff:
         return self._records[turn.id].is_abandoned
 
     async def admit(self, turn: Turn) -> None:
-        """Return when a turn may continue, or once the lanes drain."""
+        """Wait until a turn may continue, or until the lanes drain."""
         record = self._records[turn.id]
         if not record.is_suspect or record.is_abandoned:
             return

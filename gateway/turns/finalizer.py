@@ -46,8 +46,9 @@ from gateway.turns.presenter import PresenterTimings
 from gateway.turns.spoken_answers import enqueue_speech
 
 START_DELAY = 0.15
-"""Seconds in which a turn may be over, and then takes one commit instead of two. Everything shown
-of a turn before its answer is shown later than this."""
+"""Seconds before a turn is begun on disk. A turn that ends sooner takes one commit instead of two.
+Everything that a turn shows before its answer appears later than this.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,8 +158,8 @@ def end_live(
 ) -> list[OutboxRow]:
     """Make the text so far final, and remove the status line; later text goes into a new message.
 
-    `text` is empty if this process has shown none; an earlier process opened the live message with
-    the start of an answer then. A draft has no message yet, and gets one.
+    `text` is empty if this process has shown none; in that case, an earlier process opened the live
+    message with the start of an answer. A draft has no message yet, and gets one.
     """
     assert reply.turn_id is not None  # noqa: S101 - only turns have live messages
     live, status = outbox.find_visible(connection, turn_id=reply.turn_id)
@@ -233,7 +234,7 @@ class TurnFinalizer:
         """Return the messages to deliver, and the session for the agent's cache."""
         end, tools = ended
         is_fresh = active.journal.ensure_begun(connection, end, now)
-        # A turn that moved is begun by the move.
+        # A move begins the turn on disk, so a turn that is fresh here has not moved.
         place = slot.place if is_fresh and slot else _find_place(connection, active.id, is_fresh)
         if place is None:
             return [], None  # an earlier attempt was written although it seemed to fail
@@ -241,7 +242,7 @@ class TurnFinalizer:
         reader = Reader(zone=self.deps.zone_of(person), now=now, is_owner=person.is_owner)
         ending = (end.ending, end.reason, end.detail)
         if not active.conversation.is_private:
-            end = replace(end, detail="")  # others read along what the provider says to the owner
+            end = replace(end, detail="")  # others here would read the provider's words
         text = describe_ending(end, tools, reader)
         is_answer = end.ending == "answered"
         notice = "" if is_answer else text
@@ -270,7 +271,7 @@ class TurnFinalizer:
         left = body if is_fresh else leave_out_sent(connection, active.id, body)
         whole = "\n\n".join([*inbox.take_notes(connection, turn_id=active.id), left])
         parts = adapter.split(whole) if adapter else (whole,)
-        if is_fresh:  # then it has shown, made and asked nothing so far
+        if is_fresh:  # a fresh turn has shown, made and asked nothing so far
             return enqueue_reply(connection, reply, parts, now, ReplyTarget(slot=slot)), session
         target = ReplyTarget(
             shown=outbox.find_visible(connection, turn_id=active.id),

@@ -39,7 +39,7 @@ class Phase(Enum):
     WAITING = auto()
     """Its messages wait, and may still be edited."""
     RETRYING = auto()
-    """The store refused to begin it. Its messages may be edited again."""
+    """The store refused to begin the turn. Its messages may be edited again."""
     DRAFTED = auto()
     """The text of its messages is fixed."""
     RUNNING = auto()
@@ -73,7 +73,7 @@ class LaneQueue:
     def find_steers(self, place: Place, asker: PersonId) -> list[QueuedMessage]:
         """Return the messages that steer a turn: its asker's, in its chat or sent to steer.
 
-        Of its chat's, those behind a message that starts its own turn wait with it. Other
+        In its chat, a message with `starts_own_turn` waits, and so do the messages after it. Other
         people's messages wait, and hold nothing up.
         """
         found: list[QueuedMessage] = []
@@ -95,7 +95,7 @@ class LaneQueue:
         return taken
 
     def put_back(self, messages: Sequence[QueuedMessage]) -> None:
-        """Return messages to their places: the oldest is in front, behind an older turn."""
+        """Put messages back in their places, ordered by age with everything else that waits."""
         self._replace(sorted([*messages, *self.jobs], key=_age))
 
     def _find_next(self, first: QueuedMessage) -> QueuedMessage | None:
@@ -129,7 +129,7 @@ class TurnHandle:
     phase: Phase = Phase.WAITING
     stop: StopSwitch = field(default_factory=StopSwitch)
     released: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
-    """Gives the place among the running turns away while the turn waits for a model."""
+    """Releases the turn's place among the running turns while the turn waits for a model."""
 
     def find_conversation(self) -> Conversation | None:
         """Return the turn's conversation; None for a turn of an earlier process that waits."""
@@ -154,7 +154,7 @@ class TurnHandle:
         return place is not None and (place.platform, place.chat) == (platform, chat)
 
     def mark_steer(self, pending: QueuedMessage) -> None:
-        """Show that a message was seen that steers the turn; it does so in the turn's chat only."""
+        """Mark a steering message as seen, if it is in the chat that gets the answer."""
         chat = conversion.name_chat(pending.message.address)
         if self.presenter and self.is_answered_in(pending.platform, chat):
             self.presenter.mark_steer(pending.message.message_id)
@@ -256,7 +256,7 @@ class TurnHost(Host):
             presenter.show_plan(number, total, title)
 
     def return_unclaimed(self, claimed: frozenset[InboxId]) -> None:
-        """Put the messages back into the lane that the turn has not made its own."""
+        """Put the messages that the turn has not claimed back into the lane."""
         left = [one for one in self._handed_out if not claimed.issuperset(one.inbox_ids)]
         self._handle.lane.put_back(left)
         self._handed_out = []
@@ -291,7 +291,7 @@ class StaleTurn(Exception):
 class DeferredStart:
     """Begin a running turn on disk after a delay; before that, a crash leaves its messages unread.
 
-    The first record of the turn that has to last begins it earlier.
+    The first record of the turn that must survive a crash begins it earlier.
     """
 
     def __init__(self, active: ActiveTurn, stop: StopSwitch, delay: float) -> None:

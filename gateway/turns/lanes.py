@@ -123,7 +123,7 @@ class Lanes:
         return any(stopped)
 
     def may_steer(self, conversation_id: ConversationId, person: Person) -> bool:
-        """Return whether a turn of a person runs that what they add now still reaches."""
+        """Return whether a person has a running turn that a further message still reaches."""
         handle = self._handles.get(conversation_id)
         return handle is not None and handle.asker == person.id and handle.phase is not Phase.OVER
 
@@ -150,9 +150,9 @@ class Lanes:
         return handle is not None and await self._runner.move(handle, place)
 
     def leave(self, room: Room) -> None:
-        """Answer the turns of direct conversations elsewhere that are answered in a room.
+        """Move turns of direct conversations out of a room in which they are answered.
 
-        Somebody else is there now. Never waits.
+        Somebody else is in the room now. Never waits.
         """
         for conversation_id, handle in self._handles.items():
             place, conversation = handle.place, handle.find_conversation()
@@ -189,7 +189,7 @@ class Lanes:
         return len(self._workers.waiting(conversation_id))
 
     def invalidate_conversations(self) -> None:
-        """Read conversations afresh, because something besides a turn has changed them."""
+        """Read conversations again, because something other than a turn has changed them."""
         self._runner.invalidate_conversations()
 
     def drain(self) -> None:

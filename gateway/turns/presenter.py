@@ -49,16 +49,16 @@ class PresenterTimings:
     """Delays of what a turn shows, in seconds since its start."""
 
     first_indicator: float = 0.15
-    """At once for a person, but never for an instant answer."""
+    """Until the first indicator: at once for a person, but never for an instant answer."""
     first_words: float = 0.8
-    """Text that is not final."""
+    """Until text that is not final is shown."""
     first_length: int = 80
-    """Characters of a text that is not final; 0 shows a part of a sentence, too."""
+    """Fewest characters of a text that is not final; 0 shows a part of a sentence, too."""
     first_status: float = 5.0
     first_outage: float = 20.0
-    """Since the model stopped answering."""
+    """Until an outage is shown, counted from when the model stopped answering."""
     status_interval: float = 5.0
-    """Between two updates of the status line while nothing new happens."""
+    """Pause between two updates of the status line while nothing new happens."""
 
 
 def is_worth_showing(text: str, least: int) -> bool:
@@ -108,10 +108,12 @@ class Presenter:
         self._marked: list[tuple[str, str, str]] = []
         """Messages that may carry the seen mark."""
         self._holds = 0
-        """Questions that wait for the person, who would see no reason to wait for the bot."""
+        """Number of questions that wait for the person. Meanwhile, nothing may suggest that they
+        have to wait for the bot.
+        """
         self._is_closed = False
         self.is_steered = False
-        """The turn has read a further message, whose answer shall be a new message."""
+        """True if the turn has read a further message, whose answer has to be a new message."""
         self._steps: dict[str, Step] = {}
         self._plan = ""
         """The step of the plan at hand, as the status line begins with it."""
@@ -192,7 +194,7 @@ class Presenter:
         if self._indicator_timer:
             self._indicator_timer.cancel()
         self._remove_marks()
-        self._status = None  # the transaction that asked has removed it
+        self._status = None  # the transaction that wrote the question has removed the status line
 
     def resume(self) -> None:
         """Show the turn again after an answer."""
@@ -218,9 +220,9 @@ class Presenter:
             self._show_indicators()
 
     def end_live_message(self) -> tuple[str, bool]:
-        """Show no more text in the message on show; return its text, "" without a message.
+        """Show no more text in the current live message; return its text, "" without a message.
 
-        Also returns whether it is a draft only, which disappears. `continue_below` follows.
+        Also return whether it is only a draft, which disappears. `continue_below` follows.
         """
         live, self.is_steered = self._live, False
         if live is None:
@@ -232,7 +234,7 @@ class Presenter:
     def continue_below(self, rows: Sequence[OutboxRow]) -> None:
         """Put later text into a new message, below the final ones in `rows`.
 
-        Without any, the text so far stays in the message on show, or belongs to the next one.
+        Without any, the text so far stays in the current live message, or goes into the next one.
         """
         live, final = self._live, [row.body for row in rows if row.kind == "message"]
         for body in final:
@@ -372,7 +374,7 @@ class Presenter:
 
 @contextmanager
 def held(presenter: Presenter | None) -> Iterator[None]:
-    """Show no work of a turn during the block, in which a person has to answer."""
+    """Show no work of a turn during the block, while a person has to answer."""
     if presenter:
         presenter.hold()
     try:

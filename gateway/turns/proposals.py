@@ -142,7 +142,7 @@ def take_held(
 ) -> NewQuestion | None:
     """Take a claim off its review, and make the question about it; None if it does not wait.
 
-    `number` is that of the review and that of the claim.
+    `number` holds the number of the review and the number of the claim.
     """
     for task_id, held in list_held(connection, person_id):
         if (task_id, held.number) == number:

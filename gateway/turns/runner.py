@@ -49,11 +49,11 @@ class TurnRunner:
     async def start(self, handle: TurnHandle) -> None:
         """Run a turn over the messages of `handle.batch`.
 
-        The first record that has to last begins it on disk, or a short delay does. It begins
-        before the first model call if it may have ended a process, if it could not begin before,
-        and if it opens a session, which must exist so that it can be closed.
-        Raises `StoreError` if it can't begin, and `StaleTurn` if its messages have to be routed
-        again; nothing is claimed then.
+        The turn begins on disk with its first record that must survive a crash, or after a short
+        delay. In three cases it begins before the first model call: it may have crashed a process,
+        it could not begin earlier, or it opens a session, which must exist so that it can be
+        closed. Raises `StoreError` if it can't begin, and `StaleTurn` if its messages have to be
+        routed again; nothing is claimed then.
         """
         batch, newest = handle.batch, handle.batch[-1]
         if handle.unstored:
@@ -215,7 +215,7 @@ class TurnRunner:
         await self._finalizer.abandon(turn)
 
     def invalidate_conversations(self) -> None:
-        """Read conversations afresh, because something besides a turn has changed them."""
+        """Read conversations again, because something other than a turn has changed them."""
         self._deps.agent.invalidate_conversations()
 
     async def _load(self, turn: Turn) -> tuple[ActiveTurn, Shown]:
@@ -353,7 +353,7 @@ class TurnRunner:
     async def _start_new_message(
         self, active: ActiveTurn, presenter: Presenter, place: Place
     ) -> None:
-        """Finish the message on show, so that the answer to a further one notifies its person."""
+        """Finish the current live message; the answer to a further one then notifies its person."""
         is_shown = presenter.has_shown()
         text, was_draft = presenter.end_live_message()
         if not is_shown:

@@ -16,7 +16,7 @@ from gateway.texts.tools import mcp as texts
 
 _YES, _NO, _SKIP = "form_yes", "form_no", "form_skip"
 _MOST_TRIES = 3
-"""Times that a person may write what is no number."""
+"""Times that a person may answer the question for a number with something else."""
 
 
 class ServerForms:
@@ -39,7 +39,7 @@ class ServerForms:
                 return answer
             return await asked.fill_in(question)
         except QuestionPending:
-            return FormAnswer(action="cancel")  # the server of this process ends with it
+            return FormAnswer(action="cancel")  # the MCP server ends with this process
 
 
 class _Asking:

@@ -59,7 +59,7 @@ Whom = tuple[PersonId, tuple[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wish:
-    """A question of one call. `make` builds it for whom it is asked, with its expiry."""
+    """A question of one call. `make` builds it for the person asked, with its time of expiry."""
 
     person_id: PersonId
     turn_id: TurnId
@@ -79,7 +79,7 @@ class UserPrompts:
     handles: TurnHandles
     now: Callable[[], int]
     patience: int = ANSWER_PATIENCE
-    """Milliseconds."""
+    """Milliseconds that a turn waits for an answer."""
 
     def close(self) -> None:
         """Let turns that wait for an answer end; their questions stay open."""
@@ -142,7 +142,7 @@ class UserPrompts:
         )
 
     async def _hear_reason(self, request: ApprovalRequest) -> str:
-        """Wait for the words behind a no; "" if none come."""
+        """Wait for the reason for a no; "" if none comes."""
         turn_id, call_id = request.turn_id, name_reason(request.call_id)
         asked = await self.database.read(
             lambda c: questions.find_of_call(c, turn_id=turn_id, call_id=call_id)

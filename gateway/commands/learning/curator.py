@@ -60,12 +60,12 @@ class _Waiting:
 
     @property
     def key(self) -> str:
-        """Name it in commands; the name stays when others are decided."""
+        """The proposal's name in commands; it stays when other proposals are decided."""
         return f"{self.stored.task_id}-{self.number}"
 
     @property
     def call_key(self) -> str:
-        """Name its change in the ledger."""
+        """The ledger's key for the change that the proposal makes."""
         return f"curation:{self.key}"
 
     @property
@@ -179,7 +179,7 @@ class CuratorCommands:
         return await self._describe(call, found, state)
 
     async def _describe(self, call: Call, waiting: _Waiting, state: ProposalState) -> Reply:
-        """Say what became of a proposal, and how to undo what was made of it."""
+        """Say what became of a proposal, and how to undo the change that it made."""
         more = await self._offer_more(call)
         if state != "accepted":
             return Reply(text=texts.DECIDED[state](), buttons=more)
@@ -189,7 +189,7 @@ class CuratorCommands:
         rows = await self._database.read(
             lambda c: ledger.find_call(c, person_id=call.person.id, call_key=waiting.call_key)
         )
-        # Newest first, so that each is undone in the list that it has made.
+        # Newest first: each undo then finds the list as its change left it.
         numbers = [index.find_number(row) for row in reversed(rows)]
         undo = (stand_for(f"undo {numbers[0]}", UNDO()),) if len(numbers) == 1 else ()
         return Reply(text=texts.describe_tidied(numbers), buttons=(*undo, *more))
@@ -311,7 +311,7 @@ def _find(connection: Connection, call: Call, key: str) -> _Waiting | None:
 
 
 def _save_state(connection: Connection, waiting: _Waiting, state: ProposalState) -> bool:
-    """Store what became of a proposal; False if somebody has decided meanwhile."""
+    """Store the decision on a proposal; False if somebody has decided meanwhile."""
     task_id = waiting.stored.task_id
     text = curations.find(connection, person_id=waiting.payer, task_id=task_id)
     record = load_record(text) if text else None

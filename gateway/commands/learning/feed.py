@@ -110,7 +110,7 @@ class LearningCommands:
 def choose_learning(connection: Connection, person: Person, word: str, *, now: int) -> str:
     """Store a mode or a summary, and say so. Raises `LookupError` with a sentence.
 
-    Who had switched learning off and chooses a summary learns again. `now` in milliseconds.
+    Choosing a summary switches learning on again if it was off. `now` in milliseconds.
     """
     mode = next((one for one in notices.MODES if one == word), None)
     if mode:

@@ -21,7 +21,7 @@ from gateway.texts.tools import skills as texts
 _WORD = "skill"
 _TURN = "turn:"
 _MOST_SEEN = 20
-"""Rows that are looked at for the newest change of a text."""
+"""Most ledger rows that are searched for the newest change of a text."""
 
 
 class SkillUndo:

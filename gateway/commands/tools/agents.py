@@ -62,7 +62,7 @@ class AgentCommands:
 
     async def _list(self, call: Call) -> Reply:
         entries = await asyncio.to_thread(self.agents.list_all)
-        if not call.person.is_owner:  # a fault concerns whoever can mend it
+        if not call.person.is_owner:  # only owners can repair a broken agent
             entries = [entry for entry in entries if entry.agent]
         used = await self.database.read(lambda c: _read_bound(c, call))
         buttons = _make_buttons(entries, used) if call.may_choose else ()

@@ -17,9 +17,10 @@ from gateway.texts.tools import agents as agent_texts
 from gateway.texts.tools import toolsets as texts
 
 _FOREIGN = re.compile(r"[A-Za-z0-9_-]+__[A-Za-z0-9_-]+")
-"""The name of an MCP server's tool: it can be switched off while its server is away."""
+"""The form of the name of an MCP server's tool, which can be switched off while its server is away.
+"""
 _MOST_NAMES = 200
-"""Switched-off tools of a person, or of a group or channel."""
+"""Most tools that a person, group or channel can have switched off."""
 
 
 class ToolCommands:

@@ -29,7 +29,7 @@ _PAUSES = (5, 300, 1800, 7200, 18_000, 36_000, 36_000)
 """Seconds after each failed attempt, 28 hours together: the schedule of Svix
 (https://docs.svix.com/retries), whose makers edit the specification."""
 _JITTER = 0.2
-"""Most that a pause grows by, so that webhooks that failed together don't return together."""
+"""Largest random part added to a pause, so that failed webhooks don't all retry at once."""
 _LONGEST_WAIT = 24 * 3600.0
 """Seconds that a receiver may ask to wait."""
 _AT_ONCE = 8
@@ -42,7 +42,9 @@ _GONE_REASON = "its receiver answers that it is gone for good (status 410)"
 _log = logging.getLogger(__name__)
 
 Tell = Callable[[Connection, Webhook, int], Sequence[OutboxRow]]
-"""Tells a person in the caller's transaction that their webhook ended; the number is the time."""
+"""Tells a person in the caller's transaction that their webhook ended; the number is the time in
+milliseconds.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class WebhookTimings:
 
     look: float = LOOK
     seconds: float = 15.0
-    """For the answer to one request; Svix waits as long."""
+    """Timeout for the answer to one request; Svix waits as long."""
     pace: float = 1.0
     """Factor of the pauses after failed attempts."""
 
@@ -67,7 +69,7 @@ class _Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookDeps:
-    """The services that sending uses."""
+    """The services of the dispatcher."""
 
     database: Database
     allow_hosts: Sequence[str]
@@ -131,7 +133,7 @@ class WebhookDispatcher:
         queue.popleft()
 
     async def _rest(self, _: int, webhook: Webhook, error: Exception) -> None:
-        """Let a webhook rest after an error that nothing foresaw."""
+        """Let a webhook rest after an unexpected error."""
         due_at = self._now() + _FAULT_PAUSE
         await self._database.write(
             "webhooks.rest",
@@ -141,7 +143,7 @@ class WebhookDispatcher:
         )
 
     async def _send_next(self, webhook: Webhook) -> bool:
-        """Send the delivery that is due; return whether one was, and was accepted."""
+        """Send the next due delivery; return whether there was one and its receiver accepted it."""
         found = await self._database.read(partial(self._find_due, webhook=webhook))
         if found is None:
             return False
@@ -191,7 +193,7 @@ class WebhookDispatcher:
     def _record(
         self, connection: Connection, webhook: Webhook, delivery: Delivery, outcome: _Outcome
     ) -> Sequence[OutboxRow]:
-        """Record an attempt; return what tells the person that their webhook ended."""
+        """Record an attempt; return the messages that tell the person that their webhook ended."""
         now = self._now()
         if not outcome.reason:
             status = outcome.status or 0

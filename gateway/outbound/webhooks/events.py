@@ -1,4 +1,4 @@
-"""Events for webhooks: read from the feed, and stored with the place up to which they go."""
+"""Events for webhooks: read from the feed, and stored together with the new position in it."""
 
 import hashlib
 import json
@@ -17,14 +17,14 @@ from gateway.outbound.event_feed import Event, EventFeed, find_now, read_cursor
 _MOST_WAITING = 1000
 """Deliveries of a webhook that wait; further events stay in their tables until there are fewer."""
 _MOST_UNWANTED = 500
-"""Events that a webhook does not want until its place is stored nevertheless."""
+"""Unwanted events after which the position of a webhook is stored, even without a wanted one."""
 _TEST = "webhook.test"
 _ID_LENGTH = 32
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Follower:
-    """The feed of a webhook, from the place that is stored on."""
+    """The feed of a webhook, read from its stored position on."""
 
     person_id: PersonId
     place: str
@@ -34,7 +34,7 @@ class _Follower:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _News:
-    """What is new for a webhook, and the place behind it."""
+    """New events for a webhook, and the position after them."""
 
     webhook: Webhook
     events: Sequence[Event]
@@ -114,7 +114,7 @@ def store_news(connection: Connection, person_id: PersonId, now: int) -> None:
 
 
 def restart(connection: Connection, person_id: PersonId) -> None:
-    """Let the webhooks of a person go on from now, with what happens to both who were merged."""
+    """Restart the webhooks of a merged person from now, for the events of both former people."""
     place = find_now(connection, person_id=person_id).write()
     for webhook in webhooks.list_of(connection, person_id=person_id):
         webhooks.move_place(connection, webhook=webhook, place=place)
@@ -141,7 +141,7 @@ def _store(connection: Connection, news: _News, now: int) -> bool:
         return False
     for event in news.events:
         new = NewDelivery(
-            # The time tells a turn of a restored database from the one that had its number.
+            # In a restored database, a new turn may get an old number: the time tells them apart.
             event_id=_name(news.webhook, f"{event.kind}/{event.number}/{event.at}"),
             kind=event.kind,
             payload=_write(event.kind, event.at, event.fields),

@@ -11,7 +11,7 @@ from secrets import token_bytes
 
 _PREFIX = "whsec_"
 _BYTES = 32
-"""The specification asks for 24 to 64."""
+"""Bytes of a secret; the specification asks for 24 to 64."""
 
 
 def make_secret() -> str:

@@ -10,12 +10,12 @@ from agent_core.state.people.audit import AuditEntry
 from gateway.texts.console import access
 
 LINK_MINUTES = 10
-"""A link ends after so many minutes; who asks for one has the browser at hand."""
+"""Minutes until a link expires; a person who asks for one has the browser at hand."""
 _BYTES = 32
 
 
 def check_pages(pages: str, *, is_owner: bool) -> str:
-    """Return the sentence why an address of pages can't be given; "" if it can."""
+    """Return a sentence that says why no address of pages can be given; "" if one can."""
     if pages:
         return ""
     return access.NO_CONSOLE_OWNER() if is_owner else access.NO_CONSOLE()

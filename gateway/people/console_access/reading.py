@@ -17,7 +17,7 @@ from gateway.people.owners import find_direct_chat
 from gateway.texts.console import access
 
 READING_HOURS = 24
-"""A consent ends after a day, and can be asked for again."""
+"""Hours until a consent ends; then an owner can ask again."""
 _HOUR = 3_600_000
 _ASK_LASTS = 7 * 24 * _HOUR
 """Milliseconds during which the question may be answered."""
@@ -84,7 +84,7 @@ def make_reading_answerers() -> Mapping[Kind, Answerer]:
 def _answer(
     connection: Connection, question: Question, key: str, person: Person, now: int
 ) -> Outcome:
-    """Store the consent after a yes, if who asked is still an owner."""
+    """Store the consent after a yes, if the asker is still an owner."""
     reader = people.find(connection, person_id=PersonId(int(question.payload)))
     actor = f"person:{person.id}"
     if reader is None or not reader.is_owner:

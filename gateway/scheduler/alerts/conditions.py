@@ -38,7 +38,7 @@ Kind = Literal["platform", "model", "budget", "disk", "job", "backup", "queue"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """A fault that exists now. `subject` tells conditions of a kind apart."""
+    """A fault that exists now. `subject` distinguishes conditions of the same kind."""
 
     kind: Kind
     subject: str = ""
@@ -47,13 +47,13 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The bytes free on a disk: `full` stops the gateway from writing soon."""
+    """The bytes free on a disk. In the state `full`, the gateway can soon write no more."""
 
     free: int
 
     @property
     def state(self) -> Literal["enough", "little", "full"]:
-        """Judge the space."""
+        """Classify the free space."""
         if self.free < _NO_SPACE:
             return "full"
         return "little" if self.free < _LITTLE_SPACE else "enough"
@@ -65,7 +65,7 @@ def measure_space(folder: Path) -> Space:
 
 
 def is_backup_old(made: int, now: int) -> bool:
-    """Return whether a newer backup than that should exist; both in milliseconds UTC."""
+    """Return whether a backup made then is too old to be the newest; both in milliseconds UTC."""
     return now - made > _OLDEST_BACKUP
 
 
@@ -89,14 +89,16 @@ class Measured:
 
     health: Mapping[str, Health]
     down_since: Mapping[str, int]
-    """Since when platforms are not connected, in milliseconds UTC."""
+    """Since when each platform that is not connected is down, in milliseconds UTC."""
     space: Space
     backup: int | None
-    """When the newest backup was made; None without one."""
+    """Time of the newest backup, in milliseconds UTC; None without one."""
     budget: QuotaStatus
     budget_percent: int
     awake_since: int
-    """When the gateway started, or the machine last woke; nothing waits for it before."""
+    """The start of the gateway, or the last time the machine woke, in milliseconds UTC. Waits count
+    from then at the earliest.
+    """
 
     @property
     def connected(self) -> set[str]:
@@ -185,7 +187,7 @@ def _find_models(
         if one.kind != "model":
             continue
         if one.told_at and one.subject not in models:
-            continue  # nobody asks it any more
+            continue  # this model is not in use any more
         after = int(one.details["after"])
         if not usage.has_answered(connection, model=one.subject, after=after):
             yield Condition(kind="model", subject=one.subject, details=one.details)

@@ -37,8 +37,8 @@ _TOLD = "alerts_told"
 class AlertWatch:
     """Looks for what is wrong, and writes the alerts.
 
-    What is new waits until a look finds nothing further, so that what fails together is one
-    message. Nobody hears of an incident that ends before that.
+    New incidents wait until a look finds no further one, so that faults that begin together are
+    reported in one message. An incident that ends before that is not reported.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class AlertWatch:
         }
 
     def _record(self, connection: Connection, measured: Measured, now: int) -> list[OutboxRow]:
-        """Record what began and ended; tell it, once nothing more comes."""
+        """Record the incidents that began and ended; report them once no further one begins."""
         conditions = find_conditions(connection, measured, self._sources.models, now)
         found: dict[tuple[str, str], Condition] = {
             (one.kind, one.subject): one for one in conditions

@@ -115,12 +115,14 @@ def ask_about(claim: Claim, doubt: str) -> str:
 
 
 def describe_doubt(doubt: str) -> str:
-    """Say why a claim waits for a yes; "" for a lesson, whose two times say it."""
+    """Say why a claim waits for a yes; "" for a lesson: its question shows its own reason."""
     return _DOUBTS[doubt]() if doubt in _DOUBTS else ""
 
 
 def ask_about_lesson(lesson: Lesson) -> str:
-    """Ask whether to make a change after the same went wrong twice, or after some work; show it."""
+    """Show a change and ask whether to make it, after one mistake happened twice or after some
+    work.
+    """
     entry, was = fence(lesson.text), fence(lesson.old)
     if len(lesson.traces) == 1:
         work = fence(lesson.traces[0])

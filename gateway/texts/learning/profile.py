@@ -15,7 +15,7 @@ TITLES: Mapping[Section | None, Text] = {
     None: Text("Other notes"),
 }
 _SHORTEST = 20
-"""Characters of a quote that can still be recognized, however many stand beside it."""
+"""Fewest characters to which a quote is cut, so that it stays recognizable beside many others."""
 _LINE = Text("{number}. {entry}")
 _QUOTED_LINE = Text("{number}. {entry} (you wrote: {quote}, {date})")
 _HINT = Text(
@@ -77,5 +77,5 @@ def list_profile(
 
 
 def quote(words: str, limit: int = LONGEST) -> str:
-    """Show words as they are, whatever signs they have."""
+    """Show words literally, whatever mark-up characters they contain."""
     return f"`{flatten(words, limit).replace(chr(96), chr(39))}`"

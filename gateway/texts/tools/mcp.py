@@ -161,7 +161,7 @@ def describe_sign_in(name: str, link: str) -> str:
 
 
 def describe_link(link: PageLink) -> str:
-    """Show the page that a server wants to have opened, with its whole address."""
+    """Show the page that a server wants the person to open, with its whole address."""
     message = _cut(link.message, _WHOLE)
     return _LINK(name=link.server, host=f"`{link.host}`", message=message, url=link.url)
 
