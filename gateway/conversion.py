@@ -347,7 +347,7 @@ def parts_of(readings: Sequence[Reading], *, is_own: bool = True) -> tuple[Part,
 
 
 def _show_file(words: Words) -> Iterator[Part]:
-    """Show the text of a file, and after it the file itself if it is a PDF file to be seen."""
+    """Show the text of a file, and then the file itself if the model can see it as a PDF file."""
     yield DocumentPart(name=words.name, text=_quote_file(words))
     if pdf := words.pdf:
         yield PdfPart(file_key=pdf.file_key, media_type=PDF, size=pdf.size, pages=pdf.pages)

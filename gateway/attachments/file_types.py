@@ -120,7 +120,7 @@ def _is_plain(data: bytes) -> bool:
 
 
 def _is_readable(data: bytes) -> bool:
-    """Return whether the bytes are text in another encoding: UTF-16, or without control codes."""
+    """Return whether the bytes are text in another encoding: UTF-16, or one with few controls."""
     return data.startswith((b"\xff\xfe", b"\xfe\xff")) or _has_few_controls(data[:_HEAD])
 
 

@@ -46,7 +46,7 @@ class ArchiveNotes:
         self._lanes = lanes
 
     async def preview(self, scope: MemoryScope) -> Archive:
-        """Return the number of notes in an archive, with the newest ones."""
+        """Return the number of notes in an archive, and the newest notes."""
         return await self._database.read(lambda c: _list_newest(c, scope.person_id, _PREVIEW))
 
     async def find(self, call: Call, scope: MemoryScope, words: str) -> Reply:

@@ -215,7 +215,7 @@ def _share(connection: Connection, request: BlockRequest) -> Outcome:
 
 
 def _unshare(connection: Connection, request: BlockRequest) -> Outcome:
-    """Unshare a block: its author and owners from anyone, a reader from themselves."""
+    """Stop sharing a block. Its author and owners remove any reader, others only themselves."""
     is_leaving = parse_target(request.rest) == ME
     block = (find_block if is_leaving else find_own)(connection, request)
     reader, name = find_target(connection, request)

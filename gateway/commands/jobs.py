@@ -267,7 +267,7 @@ def _may_change(call: Call, job: Job) -> bool:
 
 
 def _may_see(call: Call, job: Job) -> bool:
-    """Return whether a job is the room's, or in a direct conversation the caller's."""
+    """Return whether the caller may see a job: the room's jobs in a room, else their own."""
     if call.room:
         return job.room_id == call.room.id
     return job.person_id == call.person.id

@@ -56,7 +56,7 @@ class Call:
 
     @property
     def may_choose(self) -> bool:
-        """True if the caller may choose tools and agent here; for others, only owners may."""
+        """True if the caller may choose tools and agent here; in a shared one, only owners may."""
         return self.person.is_owner or not self.is_of_room
 
     @property
@@ -92,7 +92,7 @@ class Call:
 
 
 Outcome = tuple[str, Sequence[OutboxRow]]
-"""What a command has written: its reply, and further outbox rows."""
+"""The writes of a command: its reply, and further outbox rows."""
 Effect = Callable[[Connection], Outcome]
 """The writes of a command, in one transaction."""
 

@@ -60,7 +60,7 @@ class PersonalSettings:
     person: Person
     days_off: tuple[int, ...]
     can_speak: bool
-    """True where a program speaks answers."""
+    """True if a program speaks answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +180,7 @@ def save_settings(connection: Connection, wanted: PersonalSettings, *, zone: str
 def offer_move(
     connection: Connection, call: Call, zone: str, to: str
 ) -> tuple[str, tuple[Choice, ...]]:
-    """Ask whether jobs move from a zone to another one; nothing if there are none to move."""
+    """Ask whether jobs move to another time zone; return nothing if no job could move."""
     left = list_left(connection, person_id=call.person.id, zone=zone) if zone != to else []
     if not left:
         return "", ()

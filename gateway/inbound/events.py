@@ -182,7 +182,7 @@ class PlatformInlet:
     now: Callable[[], int]
 
     async def take(self, events: Sequence[RawEvent]) -> None:
-        """Store events; return once they are on disk. Raises `Unreachable` if they can't be.
+        """Store events; return once they are on disk. Raises `Unreachable` if they can't be stored.
 
         A cancelled call still stores them, because the platform would not send them again.
         """

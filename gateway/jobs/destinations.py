@@ -95,7 +95,7 @@ class ChatMessenger:
             bodies.append((body, file if can_send else None))
         rows = []
         for number, (body, carried) in enumerate(bodies):
-            # Without the turn: these are no parts of its answer.
+            # No turn id here: these messages are not parts of the turn's answer.
             outgoing = NewOutboxMessage(
                 platform=destination.platform,
                 chat=destination.chat,

@@ -84,7 +84,7 @@ def find_followers(
 
 
 CallOutcome = Literal["taken", "unknown", "crowded"]
-"""What became of a web request: the job starts, no job has the secret, or there were too many."""
+"""The result of a web request: the job starts, no job has the secret, or too many requests came."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,7 @@ _AT_HOME = (Target(kind="home"),)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """The result of a run. A `message` is sent as it is; any other result below its title.
+    """The result of a run. A `message` is sent as it is; any other result is sent below its title.
 
     `whole` is the full output if `words` are only its beginning and end, else an empty text.
     """

@@ -109,7 +109,7 @@ class Introduction:
 
 
 def take_from_platform(person: Person, sender: Sender) -> Person:
-    """Return a person with the time zone and language of their app, where they have set none.
+    """Return a person with the time zone and language of their app, unless they have set their own.
 
     English is left open: many people keep their apps in English and write something else.
     """

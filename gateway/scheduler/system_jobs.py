@@ -93,7 +93,7 @@ async def sync_memory(external_memory: ExternalMemory | None, now: Callable[[], 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupPlan:
-    """What a backup contains, and where it goes."""
+    """The content of a backup, and the place for it."""
 
     home: Path
     folder: Path

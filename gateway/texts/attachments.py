@@ -188,7 +188,7 @@ def name_attachment(attachment: Attachment) -> str:
 
 
 def explain(attachment: Attachment, fault: Fault, *, most_bytes: int = 0) -> str:
-    """Say why an attachment can't be read; `most_bytes` is the limit where there is one."""
+    """Say why an attachment can't be read; `most_bytes` is the limit, if there is one."""
     what, limit = name_attachment(attachment), format_size(most_bytes)
     return _SENTENCES[fault][0](what=what, limit=limit)
 

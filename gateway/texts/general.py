@@ -162,7 +162,7 @@ EXAMPLES = (
     Text("“Remember that I'm allergic to nuts”"),
     Text("“What did I say about the trip to Rome?”"),
 )
-"""What a newcomer may ask for; the stand-in understands them, too."""
+"""Examples of what a newcomer may ask for; the stand-in understands them, too."""
 _PERSON = Text("You are {name} ({role}).\nAccounts: {accounts}\nTime zone: {zone}")
 _ROLES = {"owner": Text("owner"), "member": Text("member")}
 _HELP = Text("Write me anything, also while I'm working, to add or correct something. For example:")

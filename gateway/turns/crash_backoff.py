@@ -117,7 +117,7 @@ class CrashBackoff:
     """Decides when the turns of an earlier process continue."""
 
     count_busy: Callable[[], int]
-    """Counts the lanes with work, those included that wait here."""
+    """Counts the lanes with work, including those that wait here."""
     draining: asyncio.Event
     changed: asyncio.Event
     """Set when a lane is done, and once the lanes drain; waiting turns then check again."""

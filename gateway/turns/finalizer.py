@@ -362,7 +362,7 @@ class TurnFinalizer:
 
 
 def _end_beside(connection: Connection, active: ActiveTurn, now: int) -> None:
-    """End the conversation of a side question or of a task, and tell who gave the task."""
+    """End the conversation of a side question or of a task, and notify whoever gave the task."""
     key = active.conversation.key
     if is_aside(key) or is_task(key):
         sessions.end(connection, conversation_id=active.conversation.id, now=now)

@@ -181,7 +181,7 @@ class TurnHandles:
 
 
 class TurnHost(Host):
-    """The lane as the agent sees it: a source of steers that may drain, and a place to wait in."""
+    """The lane as the agent sees it: it gives the turn its steers, may drain, and lets it wait."""
 
     def __init__(self, handle: TurnHandle, deps: TurnDeps) -> None:
         self._handle = handle

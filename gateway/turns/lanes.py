@@ -89,7 +89,7 @@ class Lanes:
     def find_waiting(
         self, conversation_id: ConversationId, platform: str, edit: InboundMessage
     ) -> QueuedMessage | None:
-        """Find the message of an edit, as long as its text can still be replaced."""
+        """Find the message that an edit changes, as long as its text can still be replaced."""
         handle = self._handles.get(conversation_id)
         batch = handle.batch if handle and handle.is_editable() else ()
         for job in (*batch, *self._workers.waiting(conversation_id)):
@@ -279,7 +279,7 @@ class Lanes:
 
 
 def _is_beside(key: str) -> bool:
-    """Return whether turns of this key run beside the conversation of a chat."""
+    """Return whether turns of this key run outside the conversation of a chat."""
     return conversion.is_aside(key) or is_task(key) or find_agent(key) != ""
 
 
@@ -293,7 +293,7 @@ def _is_job_run(job: Job) -> bool:
 
 
 def _is_same(pending: QueuedMessage, platform: str, edit: InboundMessage) -> bool:
-    """Return whether an edit is one of this message; ids are unique within a chat only."""
+    """Return whether an edit changes this message; ids are unique within a chat only."""
     message = pending.message
     known = (pending.platform, message.address, message.message_id)
     return known == (platform, edit.address, edit.message_id)

@@ -49,7 +49,7 @@ class PresenterTimings:
     """Delays of what a turn shows, in seconds since its start."""
 
     first_indicator: float = 0.15
-    """Until the first indicator: at once for a person, but never for an instant answer."""
+    """Until the first indicator: soon enough for a person, but never for an instant answer."""
     first_words: float = 0.8
     """Until text that is not final is shown."""
     first_length: int = 80
@@ -307,7 +307,7 @@ class Presenter:
             self._dispatcher.show_live(self._status)
 
     def _end_outage(self) -> None:
-        """Show the steps again; without any, the note goes with the end of the turn."""
+        """Show the steps again; without any, the note is removed at the end of the turn."""
         self._outage = ""
         if self._outage_timer:
             self._outage_timer.cancel()

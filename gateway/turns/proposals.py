@@ -127,7 +127,7 @@ def ask_about_claim(
 def list_held(connection: Connection, person_id: PersonId) -> list[tuple[TaskId, HeldClaim]]:
     """List the claims that wait for a person's yes, oldest first, with their reviews.
 
-    Those of turns of somebody else, whose account was unlinked since, are left out.
+    Claims from turns of another person, whose account was unlinked since, are left out.
     """
     return [
         (task_id, held)
@@ -156,7 +156,7 @@ def take_held(
 def list_refused(connection: Connection, person_id: PersonId) -> list[Question]:
     """List the changes that a person did not accept and can still bring back, newest first.
 
-    Those of turns of somebody else, whose account was unlinked since, are left out.
+    Changes from turns of another person, whose account was unlinked since, are left out.
     """
     return [
         question
@@ -186,7 +186,7 @@ def bring_back(
 
 
 def name_change(question: Question) -> str:
-    """Return what a proposal would write, or its question where it writes no text."""
+    """Return the text that a proposal would write, or its question if it writes no text."""
     asked = json.loads(question.payload)
     return str(json.loads(asked["arguments"]).get("text") or question.text)
 

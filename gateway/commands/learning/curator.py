@@ -75,7 +75,7 @@ class _Waiting:
 
 
 class CuratorCommands:
-    """Shows what the curator does, and makes what a person accepts."""
+    """Shows what the curator does, and makes the changes that a person accepts."""
 
     def __init__(self, access: MemoryAccess, catalog: SkillCatalog) -> None:
         self._access = access
@@ -247,7 +247,7 @@ class CuratorCommands:
         return Reply(text=texts.describe_merged(change), buttons=(again, *more))
 
     async def _restore(self, call: Call) -> Reply:
-        """Bring the newest snapshot of the skills back, for owners."""
+        """Restore the newest snapshot of the skills, for owners."""
         if not call.person.is_owner:
             return Reply(text=OWNER_ONLY())
         folder = self._catalog.folder
@@ -267,7 +267,7 @@ class CuratorCommands:
 
 
 def _run(connection: Connection, call: Call) -> Outcome:
-    """Start the curator for an owner, else a look at the caller's own memory."""
+    """Start the curator for an owner; for others, start a review of their own memory only."""
     if not call.person.is_owner:
         if call.person.learning == "off":
             return texts.LEARNING_OFF(), []

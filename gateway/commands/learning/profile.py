@@ -75,7 +75,7 @@ class ProfileCommands:
         return Reply(text=texts.list_profile(lines, dates, guesses), buttons=tuple(buttons))
 
     async def _correct(self, call: Call, number: int, words: str) -> Reply:
-        """Put the person's own words in place of a line; without words, say how to send them."""
+        """Replace a line with the person's own words; without words, say how to send them."""
         scope = own_scope(call.person)
         done = await self._access.database.read(
             lambda c: ledger.find_call(c, person_id=scope.person_id, call_key=call.call_key)

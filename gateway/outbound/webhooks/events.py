@@ -47,7 +47,7 @@ class EventGatherer:
 
     database: Database
     is_admitted: Callable[[Connection, PersonId], bool]
-    """Nothing is stored for people who may not talk to the assistant any more."""
+    """Returns whether a person may talk to the assistant; nothing is stored for others."""
     now: Callable[[], int]
     _followers: dict[int, _Follower] = field(default_factory=dict, init=False)
 

@@ -1,4 +1,4 @@
-"""Where webhooks may send to, and how many a person may have."""
+"""The addresses that webhooks may send to, and the number of webhooks of a person."""
 
 import ipaddress
 from collections.abc import Collection

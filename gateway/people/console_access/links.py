@@ -1,4 +1,4 @@
-"""One-time links: random, stored as a hash, and good for one login within minutes."""
+"""Login links: random, stored as a hash, and valid for one login within minutes."""
 
 import hashlib
 import secrets

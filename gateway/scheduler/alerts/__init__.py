@@ -1,4 +1,4 @@
-"""What is wrong in a running gateway, and the alerts that tell its owners."""
+"""Finds faults of a running gateway, and alerts its owners to them."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Find what is wrong now; `talaria doctor` uses the same checks."""
+"""Find the faults that exist now; `talaria doctor` uses the same checks."""
 
 import asyncio
 import shutil
@@ -171,7 +171,7 @@ def find_conditions(
 
 
 def _find_platforms(measured: Measured, known: Sequence[Incident], now: int) -> Iterator[Condition]:
-    """Yield the platforms that are down for long; a restart of the gateway repairs none."""
+    """Yield the platforms that have been down for long; a restart of the gateway repairs none."""
     down = {one.subject for one in known if one.kind == "platform"}
     for name, since in measured.down_since.items():
         health = measured.health[name]
@@ -205,7 +205,7 @@ def _find_budget(measured: Measured) -> Iterator[Condition]:
 
 
 def _find_queues(connection: Connection, measured: Measured, now: int) -> Iterator[Condition]:
-    """Yield the platforms that are connected and take no messages, and work that is not begun."""
+    """Yield connected platforms that take no messages, and background work that does not begin."""
     awake = measured.awake_since
     for platform, oldest in dead_letters.list_oldest(connection).items():
         if platform in measured.connected and now - max(oldest, awake) > _LONGEST_WAIT:

@@ -35,11 +35,7 @@ _TOLD = "alerts_told"
 
 
 class AlertWatch:
-    """Looks for what is wrong, and writes the alerts.
-
-    New incidents wait until a look finds no further one, so that faults that begin together are
-    reported in one message. An incident that ends before that is not reported.
-    """
+    """Looks for faults, and writes the alerts."""
 
     def __init__(
         self,
@@ -86,7 +82,7 @@ class AlertWatch:
                     await self._due.wait()
 
     async def look(self) -> None:
-        """Compare what is wrong with what was told. Raises `StoreError` and `OSError`."""
+        """Compare the present faults with the reported ones. Raises `StoreError` and `OSError`."""
         measured = await self._gauge.measure()
         now = self._sources.now()
         record = partial(self._record, measured=measured, now=now)
@@ -132,7 +128,7 @@ class AlertWatch:
     def _is_time(
         self, connection: Connection, current: Sequence[Incident], *, is_news: bool, now: int
     ) -> bool:
-        """Return whether there is something to tell, and it may be told now."""
+        """Return whether there is something to report, and it may be reported now."""
         waiting = [one.ended_at or one.since for one in current if one.ended_at or not one.told_at]
         if not waiting or (is_news and now - min(waiting) < _LONGEST_GATHERING):
             return False
