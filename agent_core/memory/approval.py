@@ -1,4 +1,4 @@
-"""Approval by an owner, asked in their direct chat with the full change shown."""
+"""Ask an owner for approval in their direct chat, with the full change shown."""
 
 import difflib
 import re
@@ -33,7 +33,7 @@ class Approval:
         self._prompter = prompter
 
     async def is_owner_present(self, context: ToolContext) -> bool:
-        """True if an owner asks in person; a job run of an owner does not count.
+        """True if an owner asks in person; an owner's job run does not count.
 
         Raises `StoreError`.
         """
@@ -85,7 +85,7 @@ class Approval:
 
 
 def _name(connection: Connection, context: ToolContext) -> str:
-    """Name the asker, as the beginning of a sentence."""
+    """Name the asker; the name begins a sentence."""
     person = people.find(connection, person_id=context.person_id)
     name = flatten(person.name, _LONGEST_NAME) if person else _SOMEONE()
     if _is_job(connection, context):

@@ -12,7 +12,7 @@ from agent_core.state.memory.ledger import Change, Operation, Target, name_opera
 Action = Literal[Operation, "rewrite"]
 Fault = Literal["flaw", "full", "known", "none", "several", "same"]
 """Reasons to refuse an edit, in order: the text is not allowed, the list would be too long, an
-entry already says so, no entry matches, several match, or nothing would change.
+entry already says the same, no entry matches, several match, or nothing would change.
 """
 
 
@@ -55,10 +55,10 @@ def plan(entries: tuple[str, ...], edit: Edit, limit: int) -> tuple[Change, ...]
 def plan_all(
     lists: Mapping[Target, tuple[str, ...]], edits: Sequence[Edit], limits: Mapping[Target, int]
 ) -> tuple[tuple[Change, ...], ...] | Refusal:
-    """Plan several edits, each on the result of those before it.
+    """Plan several edits, each on the result of the edits before it.
 
-    The plan is all or nothing. `limits` are in characters of the written file and apply after
-    the last edit. A list that a person made too long by hand may only become shorter.
+    Either all edits are planned or none. `limits` are in characters of the written file and apply
+    after the last edit. A list that a person made too long by hand may only become shorter.
     """
     then = dict(lists)
     planned: list[tuple[Change, ...]] = []
@@ -151,10 +151,10 @@ def compare(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[Change, ...]:
 
 
 def merge(base: tuple[str, ...], ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    """Merge a person's edit of `base` with the changes made to `base` meanwhile.
+    """Merge a person's edit of `base` with the changes that were made to `base` meanwhile.
 
-    If `theirs` is closer to `ours` than to `base`, the person has already seen `ours`, and
-    `theirs` stands unchanged.
+    If `theirs` is closer to `ours` than to `base`, the person has already seen `ours`. Then
+    `theirs` is returned unchanged.
     """
     if _distance(theirs, ours) <= _distance(theirs, base):
         return theirs

@@ -1,4 +1,4 @@
-"""Edits of one memory within a transaction: all or none, and once per tool call."""
+"""Edits of one memory within a transaction: all or none, and only once per tool call."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from agent_core.state.memory.shares import EVERYONE, Share
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedEdit:
-    """An applied edit, from this call or an earlier attempt of it, and the list right after it.
+    """An edit that this call, or an earlier attempt of it, applied, and the list right after it.
 
     `rows` are its ledger rows: one, or several for a rewrite.
     """

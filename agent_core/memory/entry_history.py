@@ -1,14 +1,16 @@
 """The ledger rows of one list, grouped by entry, and the effect of undoing each of them.
 
-An entry begins with the row that adds it. Every row that rewords, removes or undoes such a row
-belongs to it. Removed entries keep their place in the order.
+An entry begins with the row that adds it. Every row that rewords or removes the entry, or undoes a
+row of the entry, belongs to it. Removed entries keep their place in the order.
 
 To undo row `x`, all rows are replayed without `x`. A row that rewords or removes an entry has no
 effect while the entry does not exist. So undoing an `add` also drops all later wordings of the
 entry, and undoing a `replace` under a later `replace` changes nothing visible. An undo row
-(`Origin.undoes`) only disables its target; when the undo row is undone, the target counts again.
-An undo is always one row; if nothing visible changes, its change has neither `before` nor
-`after`. Rows of any origin can be undone.
+(`Origin.undoes`) only disables its target; when the undo row itself is undone, the target counts
+again.
+
+An undo is always one row. If nothing visible changes, its change has neither `before` nor `after`.
+Rows of any origin can be undone.
 """
 
 from collections.abc import Iterable
@@ -25,7 +27,7 @@ UNLINK = "unlink"
 class TrackedEntry:
     """An entry with all its rows, oldest first.
 
-    `words` is the present text, None while the entry is removed; then `made_by` is None, too.
+    `words` is the present text. While the entry is removed, `words` and `made_by` are None.
     """
 
     rows: list[LedgerEntry] = field(default_factory=list)
@@ -35,10 +37,12 @@ class TrackedEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoPlan:
-    """The effect of undoing a row. `change` is the content of the undo row; `made_by` is the row
-    that gives the entry its text afterwards, if it exists.
+    """The effect of undoing a row.
 
-    `derived` are rows that lose their effect because they built on the undone one; `revived` are
+    `change` is the content of the undo row. `made_by` is the row that gives the entry its text
+    afterwards, if the entry then exists.
+
+    `derived` are rows that lose their effect because they build on the undone row; `revived` are
     rows that regain theirs.
     """
 
@@ -79,11 +83,11 @@ class EntryHistory:
         return self._rows[row_id]
 
     def find_tracked(self, row_id: int) -> TrackedEntry | None:
-        """Find the entry of a row; None if the row is not of this list."""
+        """Find the entry of a row; None if the row does not belong to this list."""
         return self._lives.get(row_id)
 
     def counts(self, row_id: int) -> bool:
-        """True unless the row is undone."""
+        """True unless the row was undone."""
         return self._undo_counts[row_id] == 0
 
     def follow(self, row: LedgerEntry) -> None:
@@ -148,7 +152,7 @@ class EntryHistory:
             self._standing.remove(tracked)
 
     def _position(self, tracked: TrackedEntry) -> int:
-        """The index of an entry in the present list, or the index it would have."""
+        """Return the index of an entry in the present list, or the index that it would have."""
         place = self._order.index(tracked)
         return sum(other.words is not None for other in self._order[:place])
 
@@ -180,7 +184,7 @@ class EntryHistory:
         return words, made_by, effective
 
     def _count(self, row_id: int, more: int) -> None:
-        """Add to the number of active undos of a row, and follow the chain of undos of undos."""
+        """Add to the number of active undos of a row, and follow undos of undos to their end."""
         following: int | None = row_id
         while following is not None:
             did_count = self._undo_counts[following] == 0

@@ -24,9 +24,9 @@ ChangeName = int | str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """The person who asks for an explanation. It limits the messages shown to their own and to
-    those
-    seen by `audience`, if given.
+    """The person who asks for an explanation.
+
+    They are shown only their own messages and, if `audience` is given, those that it has seen.
     """
 
     person_id: PersonId
@@ -47,7 +47,7 @@ class SourceMessage:
 class Basis:
     """The sources of a change that a reader may see: messages, a quote, and files or pages.
 
-    `hidden` counts further messages that the reader may not see or that were redacted.
+    `hidden` counts other source messages that were redacted or that the reader may not see.
     """
 
     source_messages: tuple[SourceMessage, ...]
@@ -58,7 +58,7 @@ class Basis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeStep:
-    """A change of an entry. `counts` is false once it is undone."""
+    """A change of an entry. `counts` is false after it was undone."""
 
     number: ChangeName
     row: LedgerEntry
@@ -67,12 +67,11 @@ class ChangeStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Everything known about one entry. `words` is None while it is removed.
+    """Everything known about one entry. `words` is None while the entry is removed.
 
     `is_forgotten` means that its text was deleted permanently, so that no undo can restore it.
-
     `number` names the change that made the present text, or the newest change of a removed entry.
-    `basis` is that of this change, and `steps` are all changes, oldest first.
+    `basis` belongs to this change, and `steps` are all changes, oldest first.
     """
 
     number: ChangeName
@@ -131,10 +130,10 @@ def find_basis(connection: Connection, row: LedgerEntry, reader: Reader) -> Basi
 
 
 def _find_source(connection: Connection, row: LedgerEntry) -> LedgerEntry:
-    """Follow undos to the change that they undid, and copies to the row with the messages.
+    """Follow undos to the change that they undid, and copies to the row that has the messages.
 
-    An undo rests on its command alone. Rows copied by old versions name only the row that they
-    were copied from.
+    An undo has only its command as its source. Rows copied by old versions name only the row that
+    they were copied from.
     """
     while not row.origin.message_ids:
         entry_id = row.origin.undoes or row.origin.source_id
@@ -157,7 +156,7 @@ def _read(evidence: Evidence) -> SourceMessage:
 
 
 def find_author(evidence: Evidence) -> str:
-    """Find the author's name in the facts of a message; "" if it has none."""
+    """Find the author's name in the facts of a message; "" if they don't name one."""
     facts = (part.text for part in evidence.parts if isinstance(part, TextPart) and part.is_fact)
     for line in "\n".join(facts).split("\n"):
         if line.startswith(_AUTHOR):

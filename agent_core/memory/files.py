@@ -55,19 +55,19 @@ def parse(text: str) -> tuple[str, ...]:
 
 
 def render(entries: tuple[str, ...]) -> str:
-    """Format entries as a file: one list item each."""
+    """Format entries as a file, each as one list item."""
     return "".join(f"- {entry.replace(chr(10), chr(10) + '  ')}\n" for entry in entries)
 
 
 def size(entries: tuple[str, ...]) -> int:
-    """Count the characters of the entries in their file, as the limits do."""
+    """Count the characters that the entries take in their file; limits count in the same way."""
     return len(render(entries))
 
 
 def fit(entries: tuple[str, ...], limit: int) -> tuple[str, ...]:
-    """Return the first part of a list, at most `limit` characters of its file.
+    """Return the first entries of a list, at most `limit` characters of its file.
 
-    The entry at the limit is cut.
+    The last of them is cut to fit.
     """
     left = limit
     for count, entry in enumerate(entries):
@@ -120,17 +120,17 @@ def _name_kind(character: str) -> str:
 
 
 _SECTOR = 512
-"""Bytes that a disk writes at once, at least."""
+"""The least number of bytes that a disk writes at once."""
 
 MAX_BYTES = 262_144
-"""The largest file that is read; a longer one is a mistake, not a list of notes."""
+"""The largest file that is read, in bytes; a larger one is a mistake, not a list of notes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileText:
     """The content of a file. `hash` is the SHA-256 of its bytes in hex, "" if there is no file.
 
-    `is_torn` marks a file that lost its end, or all, to a power failure.
+    `is_torn` marks a file that lost its end, or all its content, to a power failure.
     """
 
     text: str
@@ -170,16 +170,16 @@ def read_file(path: Path) -> FileText:
 
 
 def _is_torn(content: bytes) -> bool:
-    """Return whether whole sectors are zero; single zeros are a person's typing or paste.
+    """Return whether whole sectors are zero; a person may have typed or pasted single zeros.
 
-    A disk that loses power may have the file's length without its last sectors.
+    After a power failure, a file may have its full length but lack its last sectors.
     """
     written = len(content.rstrip(b"\0"))
     return bytes(_SECTOR) in content or (written < len(content) and written % _SECTOR == 0)
 
 
 def _open(path: str, flags: int) -> int:
-    """Open without blocking: a named pipe without a writer would block forever."""
+    """Open a file without blocking; a named pipe without a writer would block forever."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 

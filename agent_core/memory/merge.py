@@ -37,7 +37,7 @@ def merge_memories(
     actor: str,
     now: int,
 ) -> int:
-    """Copy the entries of `absorbed` to the lists of `kept`; returns how many did not fit.
+    """Copy the entries of `absorbed` to the lists of `kept`; return how many did not fit.
 
     Entries that `kept` already has are skipped. Entries over the limit are left out for now;
     `list_unmerged` finds them. Runs in the caller's transaction. Nobody may use either memory
@@ -62,10 +62,10 @@ def merge_rest(
     actor: str,
     now: int,
 ) -> int:
-    """Copy the entries that `merge_memories` left out, even over the limits; returns how many.
+    """Copy the entries that `merge_memories` left out, even over the limits; return how many.
 
-    Such lists may only become shorter, like those that a person made too long by hand.
-    Conditions as for `merge_memories`.
+    These lists may then only become shorter, like lists that a person made too long by hand. The
+    conditions of `merge_memories` apply.
     """
     store.adopt_hand_edits(connection, kept.id, kept.slug, now)
     left = len(list_unmerged(connection, kept=kept.id, absorbed=[absorbed]))
@@ -76,7 +76,7 @@ def merge_rest(
 def list_unmerged(
     connection: Connection, *, kept: PersonId, absorbed: Sequence[PersonId]
 ) -> list[str]:
-    """List entries of absorbed people that never reached the kept lists. Raises `StoreDamaged`."""
+    """List entries of absorbed people that the kept lists never received. Raises `StoreDamaged`."""
     left = (
         entry
         for target in LISTS
@@ -121,8 +121,9 @@ def _add_all(
 def _find_left(
     connection: Connection, *, kept: PersonId, absorbed: PersonId, target: Target
 ) -> list[tuple[str, LedgerEntry]]:
-    """Find present entries of one list that were never copied to the other, directly or
-    indirectly.
+    """Find present entries of one list that were never copied to the other list.
+
+    A copy of a copy counts as a copy.
     """
     ours = ledger.find_entries(connection, person_id=kept, target=target)
     taken = find_copied(connection, ours)
@@ -138,7 +139,7 @@ def _find_left(
 def _drop_forgotten(
     connection: Connection, memory_list: MemoryList, kept: PersonId, origin: Origin
 ) -> None:
-    """Remove entries that a person took over and later dropped, so that nobody is offered them."""
+    """Remove entries that `kept` copied and later removed, so that they are not offered again."""
     ours = ledger.find_entries(connection, person_id=kept, target=memory_list.target)
     taken = find_copied(connection, ours)
     current = find_sources(connection, [row for _, row in replay(ours)])
@@ -162,10 +163,11 @@ def split_memory(
     unlinked: UnlinkedAccount,
     now: int,
 ) -> int:
-    """Move entries that came from a leaving account back to `back`; returns how many.
+    """Move the entries of a leaving account back to the lists of `back`; return how many.
 
-    Their shares move along. Entries of `back` that did not fit when it was linked return, too.
-    Entries that others removed or reworded since do not. Conditions as for `merge_memories`.
+    The shares of the entries move along. Entries of `back` that did not fit when that person was
+    linked return, too. Entries that others have removed or reworded since do not return. The
+    conditions of `merge_memories` apply.
     """
     for person in (kept, back):
         store.adopt_hand_edits(connection, person.id, person.slug, now)
@@ -250,7 +252,7 @@ def _find_staying(
 ) -> list[tuple[int, str, LedgerEntry]]:
     """Find entries of the leaving person that came from accounts that stay.
 
-    They did not fit when the two were linked, and now move to the kept list whatever its limit.
+    They did not fit when the two were linked. Now they move to the kept list, even over its limit.
     """
     others = {account.id for account in people.list_accounts(connection, person_id=kept)}
     others -= {cut.unlinked.account_id}
@@ -266,7 +268,7 @@ def _call_back(
 ) -> None:
     """Move entries of a leaving account out of the list of another absorbed person.
 
-    Those that never reached the kept list go back home.
+    Those that were never copied to the kept list return to their own list.
     """
     rows = ledger.find_entries(connection, person_id=memory_list.person_id, target=cut.target)
     leaving = [

@@ -21,7 +21,7 @@ def memory_list(store: MemoryStore, person_id: PersonId, target: Target) -> Memo
 def append(
     connection: Connection, memory_list: MemoryList, entry: str, origin: Origin, source: LedgerEntry
 ) -> None:
-    """Append a copy of another row's entry with its evidence, unless the list already has it."""
+    """Append a copy of another row's entry and evidence, unless the list has the entry already."""
     entries = find_list(connection, memory_list)
     if not says(entries, entry, memory_list.target):
         change = Change(operation="add", position=len(entries), before=None, after=entry)
@@ -31,7 +31,7 @@ def append(
 def remove(
     connection: Connection, memory_list: MemoryList, places: list[tuple[int, str]], origin: Origin
 ) -> None:
-    """Remove entries, last one first so that positions stay valid."""
+    """Remove entries, from the last to the first, so that other positions stay valid."""
     for place, entry in reversed(places):
         change = Change(operation="remove", position=place, before=entry, after=None)
         record(connection, memory_list, change, origin)
@@ -51,7 +51,7 @@ def copy_evidence(origin: Origin, source: LedgerEntry) -> Origin:
 def share(
     connection: Connection, person_id: PersonId, like: list[Share], target: Target, origin: Origin
 ) -> None:
-    """Repeat the given shares for a person's copy of an entry."""
+    """Repeat the given shares for one person's copy of an entry."""
     for one in like:
         if one.target == target:
             shares.insert(connection, one, person_id=person_id, actor=origin.actor, now=origin.now)
@@ -65,7 +65,7 @@ def move_shares(
     target: Target,
     origin: Origin,
 ) -> None:
-    """Move the shares of an entry with it; the latest decision about visibility wins."""
+    """Move the shares of an entry together with it; the latest decision about visibility wins."""
     like = [s for s in shares.list_of(connection, person_id=kept) if s.entry == entry]
     shares.delete(connection, person_id=back, target=target, entry=entry)
     share(connection, back, like, target, origin)
@@ -73,7 +73,7 @@ def move_shares(
 
 
 def mark_outdated(connection: Connection, memory_list: MemoryList) -> None:
-    """Mark a file as outdated after its ledger changed; the next read rewrites it.
+    """Mark a file as outdated after its ledger changed; the next read rewrites the file.
 
     The caller has just read the file with `adopt_hand_edits`.
     """

@@ -16,7 +16,7 @@ class NumberedEntry:
     """A present entry. `audiences` are those of its shares, empty if it is private.
 
     `number` counts the person's changes up to the one that gave the entry its text. So a number
-    never comes to mean another entry between listing and choosing.
+    can't name another entry by the time a person chooses it.
     """
 
     number: int

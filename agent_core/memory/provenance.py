@@ -19,8 +19,10 @@ _TURN, _REVIEW = "turn:", "review:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnlinkedAccount:
-    """An account that leaves a person. `was` is the person it belonged to before it was linked,
-    unless another account of that person stays.
+    """An account that leaves a person.
+
+    `was` is the person whom it belonged to before it was linked; None if another account of that
+    person stays.
     """
 
     account_id: AccountId
@@ -59,7 +61,7 @@ def find_account(connection: Connection, row: LedgerEntry) -> AccountId | None:
 def still_belongs(connection: Connection, person_id: PersonId, row: LedgerEntry) -> bool:
     """True if the text of a row still belongs to the person.
 
-    It does not once the account that it came from, or its first owner, has left.
+    It does not if the account that it came from, or its first owner, has left.
     """
     mine = {account.id for account in people.list_accounts(connection, person_id=person_id)}
     owner, given_back = person_id, None
@@ -91,7 +93,10 @@ def _list_accounts(connection: Connection, row: LedgerEntry) -> set[AccountId | 
 
 
 def find_first_owner(connection: Connection, person_id: PersonId, row: LedgerEntry) -> PersonId:
-    """Find the first owner of a row's text. A copy that an unlink returned counts as original."""
+    """Find the first owner of a row's text.
+
+    A copy that was returned when an account was unlinked counts as an original.
+    """
     while row.origin.source_id is not None and row.origin.actor != UNLINK:
         source = ledger.find_row(connection, entry_id=row.origin.source_id)
         if source is None:
@@ -101,7 +106,7 @@ def find_first_owner(connection: Connection, person_id: PersonId, row: LedgerEnt
 
 
 def find_copied(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int]:
-    """Collect the rows of other ledgers that a list copied and has not given back."""
+    """Collect the rows of other ledgers that a list copied and has not returned."""
     taken: set[int] = set()
     history = EntryHistory([])
     for row in rows:
@@ -115,7 +120,7 @@ def find_copied(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int]
 
 
 def trace_row(connection: Connection, row: LedgerEntry) -> list[LedgerEntry]:
-    """Return a row and those of other ledgers that it repeats. Raises `StoreDamaged`."""
+    """Return a row and the rows of other ledgers that it repeats. Raises `StoreDamaged`."""
     found = [row]
     while (source_id := found[-1].origin.source_id) is not None:
         source = ledger.find_row(connection, entry_id=source_id)
@@ -147,6 +152,6 @@ def replay(rows: Iterable[LedgerEntry]) -> list[tuple[str, LedgerEntry]]:
 
 
 def says(entries: tuple[str, ...], entry: str, target: Target) -> bool:
-    """True if the list has this entry, ignoring case and spaces."""
+    """True if the list has this entry; case and spaces are ignored."""
     changes = plan(entries, Edit(action="add", target=target, text=entry), sys.maxsize)
     return isinstance(changes, Refusal) and changes.fault == "known"

@@ -63,13 +63,13 @@ class SharedMemory:
         self._kept: dict[PersonId, tuple[Stamp, tuple[str, ...]]] = {}
 
     def expect_blocks(self) -> None:
-        """Start to look for blocks, because one is about to be created."""
+        """Look for blocks from now on, because one is about to be created."""
         self._may_have_blocks = True
 
     async def look(self, reader: PersonId | None, now: int) -> tuple[SharedList, ...]:
-        """Load every list that a reader sees: the team's first, then blocks by label.
+        """Load every list that a reader sees: first the team's, then blocks by label.
 
-        Without a reader, load what everyone sees. Adopts hand edits. Raises `StoreError`.
+        Without a reader, load the lists that everyone sees. Adopts hand edits. Raises `StoreError`.
         """
         found = [await self._load_team(now)]
         if await self._has_blocks():
@@ -114,7 +114,7 @@ class SharedMemory:
             self._kept.pop(shared.person_id, None)
 
     async def is_made(self, shared: SharedList, origin: Origin) -> bool:
-        """True if the same call has already changed the list. Raises `StoreError`."""
+        """True if an earlier attempt of the call has changed the list. Raises `StoreError`."""
         person_id, call_key = shared.person_id, origin.call_key
         if person_id is None or call_key is None:
             return False
@@ -146,7 +146,7 @@ class SharedMemory:
         return self._team
 
     async def _with_entries(self, shared: SharedList, now: int) -> SharedList:
-        """Add its present entries to a list."""
+        """Return a list with its present entries."""
         assert shared.person_id is not None  # noqa: S101 - the caller has seen to that
         stamp = self.store.stamp(shared.kind, shared.slug)
         kept = self._kept.get(shared.person_id)
@@ -156,7 +156,7 @@ class SharedMemory:
             )
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            # The stamp is older than the read, so at worst the file is read once more.
+            # The stamp is older than the read. At worst, the file is read once more.
             kept = self._kept[shared.person_id] = (stamp, snapshot.memory)
         return replace(shared, entries=kept[1]) if kept[1] else shared
 

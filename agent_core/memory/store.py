@@ -42,11 +42,13 @@ _FILES: dict[Target, str] = {"memory": "MEMORY.md", "user": "USER.md"}
 _FOLDERS: dict[Kind, str] = {"human": "people", "room": "rooms", "block": "blocks", "team": ""}
 """The parent folder of each kind; the team has only one folder."""
 _ATTEMPTS = 5
-"""The number of rewrites of a file that someone else keeps changing."""
+"""The most rewrites of a file that somebody else keeps changing at the same time."""
 
 Write = Callable[[Path, str, str], bool]
 Withdraw = Callable[[Connection, PersonId, int], None]
-"""Runs in the transaction of a change: the owner of the memory, and the time."""
+"""Deletes what rests on removed entries, within the transaction of a change. It receives the
+connection, the owner of the memory, and the time.
+"""
 Stamp = tuple[int, int, int, int] | None
 """The result of `MemoryStore.stamp`; None if the file can't be read."""
 T = TypeVar("T")
@@ -98,7 +100,7 @@ class MemoryStore:
         write: Write = files.write_file,
         withdraw: Withdraw | None = None,
     ) -> None:
-        """`withdraw` deletes what rests on entries that no longer stand; see `conclusions`."""
+        """`withdraw` deletes notes that rest on removed entries; see `conclusions`."""
         self._database = database
         self.folder = folder
         self._limits = limits or MemoryLimits()
@@ -106,7 +108,7 @@ class MemoryStore:
         self._withdraw = withdraw
         self._locks: WeakValueDictionary[PersonId, asyncio.Lock] = WeakValueDictionary()
         self._stamped: dict[tuple[Kind, str], Path] = {}
-        """The paths of files that every turn checks."""
+        """The paths of files that are checked in every turn."""
 
     @property
     def limits(self) -> MemoryLimits:
@@ -114,7 +116,7 @@ class MemoryStore:
         return self._limits
 
     def within(self, limits: MemoryLimits) -> "MemoryStore":
-        """Return a view of the same memories with other limits."""
+        """Return a view of the same memories, with other limits."""
         other = copy(self)
         other._limits = limits
         return other
@@ -122,7 +124,7 @@ class MemoryStore:
     def stamp(self, kind: Kind, slug: str) -> Stamp:
         """Fingerprint a `memory` file by its inode, times and size.
 
-        Blocks for some microseconds, which is cheaper than a thread.
+        Blocks for some microseconds; a thread would take longer.
         """
         path = self._stamped.get((kind, slug))
         if path is None:
@@ -264,7 +266,7 @@ class MemoryStore:
         return {memory_list.target: restored for memory_list, restored in outcome.items()}
 
     def is_at_work(self, person_id: PersonId) -> bool:
-        """True while a memory's files are in use. Safe to call from any thread."""
+        """True while a memory's files are in use. May be called from any thread."""
         lock = self._locks.get(person_id)
         return lock is not None and lock.locked()
 
@@ -273,9 +275,9 @@ class MemoryStore:
     ) -> None:
         """Record hand edits in the ledger, within the caller's transaction.
 
-        For work on several memories while none of them `is_at_work`. Blocks to read two small
-        files. Writes no file; the files are outdated until the next read. Raises `OSError` if one
-        is unreadable.
+        Use it for work on several memories, while none of them `is_at_work`. It blocks to read two
+        small files and writes none; the files are outdated until the next read. Raises `OSError` if
+        one is unreadable.
         """
         for target in _FILES:
             seen = files.read_file(self.locate("human", slug, target))
@@ -370,7 +372,7 @@ class MemoryStore:
         work: Work[T],
         now: int,
     ) -> SyncResult[T]:
-        """Synchronise lists, and withdraw what rested on their former entries."""
+        """Synchronise lists, and delete notes that rested on their former entries."""
         result = sync_lists(connection, seen, work, now)
         if self._withdraw:
             for person_id in {memory_list.person_id for memory_list, _ in seen}:

@@ -41,9 +41,10 @@ class MemoryList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListSync:
-    """The result of a transaction for one list. `text` is the new file content, None if the file
-    is
-    current; `hand_edits` counts the adopted changes.
+    """The result of a transaction for one list.
+
+    `text` is the new content of the file, None if the file is current. `hand_edits` counts the
+    adopted changes.
     """
 
     memory_list: MemoryList
@@ -100,9 +101,9 @@ def find_list(connection: Connection, memory_list: MemoryList) -> tuple[str, ...
 
 
 def find_bound(connection: Connection, memory_list: MemoryList) -> int:
-    """Return the characters of a list that a prompt shows at most. Raises `StoreDamaged`.
+    """Return the most characters of a list that a prompt shows. Raises `StoreDamaged`.
 
-    That is its limit, or the size of the entries that nobody wrote by hand, if that is larger:
+    That is the list's limit, or the size of the entries that nobody wrote by hand, if it is larger:
     a person may keep all notes of two linked accounts.
     """
     accepted = (
@@ -151,12 +152,12 @@ def sync_lists(
 
 
 def no_change(_: Connection, __: Mapping[MemoryList, tuple[str, ...]]) -> None:
-    """The work of a pure read."""
+    """Do nothing; the work of a pure read."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Adopted:
-    """A list after its hand edits, with their number, and `base` and `on_disk` of `Projection`."""
+    """A list after its hand edits, and their number; `base` and `on_disk` as in `Projection`."""
 
     entries: tuple[str, ...]
     base: int
@@ -190,7 +191,7 @@ def _finish_list(
 def confirm_written(
     connection: Connection, memory_list: MemoryList, projection: Projection
 ) -> None:
-    """Record that the file is on disk, unless a newer write is on its way."""
+    """Record that the file is on the disk, unless a newer write has begun."""
     stored = ledger.find_projection(
         connection, person_id=memory_list.person_id, target=memory_list.target
     )
@@ -254,7 +255,7 @@ class Oversize:
 
 
 def find_oversize(connection: Connection, task: Task, limit_of: LimitOf) -> Oversize | None:
-    """Find the list of a `GROWTH_TASK`, if that edit took it over its limit and it still is.
+    """Find the list of a `GROWTH_TASK`, if its hand edit exceeded the limit and it still does.
 
     Raises `StoreDamaged`.
     """
@@ -298,8 +299,9 @@ def _save(connection: Connection, memory_list: MemoryList, projection: Projectio
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A file that differed from its ledger: how many hand edits were adopted, and whether the file
-    was rewritten.
+    """A file that differed from its ledger.
+
+    It tells how many hand edits were adopted, and whether the file was rewritten.
     """
 
     path: Path

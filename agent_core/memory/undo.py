@@ -23,7 +23,7 @@ belongs to an account that was unlinked, its text was forgotten, or nothing is l
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoneChange:
-    """An undone row, and the ledger row that undid it, now or in an earlier attempt of the call.
+    """An undone row, and the ledger row that undid it in this or an earlier attempt of the call.
 
     `derived` and `revived` are as in `UndoPlan`.
     """
@@ -44,8 +44,9 @@ class UndoRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """The result of a restore: the number of rows added, the present list, and the number of old
-    entries left out because they were forgotten or unlinked since.
+    """The result of a restore: the number of added rows, and the present list.
+
+    `left_out` counts the old entries that were forgotten or unlinked since.
     """
 
     rows: int
@@ -62,9 +63,9 @@ def undo(
 ) -> tuple[UndoneChange, ...] | UndoRefused:
     """Undo one row, or without `row_id` the newest change set.
 
-    A change set is everything that one call, or one hand edit, changed and that is still visible.
-    `lists` are all lists of one memory. Limits do not apply to an undo; the next edit enforces
-    them again. A repeated call returns its first result. Raises `StoreDamaged`.
+    A change set holds everything that one call, or one hand edit, changed and that is still
+    visible. `lists` are all lists of one memory. Limits do not apply to an undo; the next edit
+    enforces them again. A repeated call returns its first result. Raises `StoreDamaged`.
     """
     histories = {
         memory_list: EntryHistory(find_rows(connection, memory_list)) for memory_list in lists
@@ -172,7 +173,10 @@ def _find_fault(
 
 
 def _still_belongs(connection: Connection, memory_list: MemoryList, row: LedgerEntry) -> bool:
-    """True unless the text of a row left with an unlinked account; only people have accounts."""
+    """True unless the text of a row came from an account that was unlinked.
+
+    Only people have accounts.
+    """
     memory_owner = people.find(connection, person_id=memory_list.person_id)
     is_person = memory_owner is not None and memory_owner.kind == "human"
     return not is_person or still_belongs(connection, memory_list.person_id, row)
@@ -183,7 +187,7 @@ def _find_newest_change_set(
 ) -> list[int]:
     """List the rows of the newest change set, newest first; empty if nothing can be undone.
 
-    Undo rows form no change set of their own; the search skips the rows that they undid.
+    Undo rows are not a change set; the search skips them and the rows that they undid.
     """
     own = [(row, memory_list) for memory_list, history in histories.items() for row in history.rows]
     own = [(row, memory_list) for row, memory_list in own if row.origin.undoes is None]

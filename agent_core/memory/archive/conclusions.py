@@ -1,8 +1,9 @@
 """Conclusions about a person: archive notes that rest on entries of their memory.
 
-A conclusion is a guess, and says so. It stands as long as each of its premises does: the
-transaction that changes or removes a premise deletes it. Only reviews draw conclusions; the key of
-the ledger row names confidence and premises, so nobody can write one in another way.
+A conclusion is a guess and is marked as one. It stands as long as all its premises stand: the
+transaction that changes or removes a premise also deletes the conclusion. Only reviews draw
+conclusions: the key of the ledger row holds confidence and premises, and no other write makes such
+a key.
 """
 
 import re
@@ -23,7 +24,7 @@ from agent_core.transcript import Message, quote
 
 TAG = "conclusion"
 MOST_STANDING = 12
-"""Conclusions of one person at a time."""
+"""The most conclusions that one person has at a time."""
 _KEY = re.compile(r"(review:\d+:\d+):c\d+@(\d+):(\d+(?:,\d+)*)")
 _LABEL = "Guesses about them, not facts; never state one as known: "
 _NONE = f"{_LABEL}none any more"
@@ -34,9 +35,9 @@ _MOST_CHARACTERS = 1600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Premise:
-    """An entry that may be a premise. `row_id` is the ledger row that gave it its text.
+    """An entry that may be a premise. `row_id` is the ledger row that gave the entry its text.
 
-    `is_untrusted` says that untrusted sources were read before it was written.
+    `is_untrusted` means that untrusted sources were read before it was written.
     """
 
     row_id: int
@@ -55,7 +56,7 @@ class Conclusion:
 
     @property
     def name(self) -> str:
-        """Return its name for /why and /memory forget."""
+        """Return the name of the conclusion for /why and /memory forget."""
         return format_archive_id(self.id)
 
 
@@ -115,7 +116,7 @@ def list_conclusions(connection: Connection, *, person_id: PersonId) -> list[Con
 
 
 def withdraw_fallen(connection: Connection, person_id: PersonId, now: int) -> None:
-    """Delete the conclusions of which a premise no longer stands, within the caller's transaction.
+    """Delete the conclusions that lost a premise, within the caller's transaction.
 
     `MemoryStore` calls this. Raises `StoreDamaged`.
     """
@@ -130,7 +131,7 @@ def withdraw_fallen(connection: Connection, person_id: PersonId, now: int) -> No
 def _list_drawn(
     connection: Connection, person_id: PersonId
 ) -> list[tuple[ArchiveId, int, tuple[int, ...]]]:
-    """List (id, confidence, premises) of the notes that a review drew and nobody changed since."""
+    """List (id, confidence, premises) of the notes that a review drew and nobody has changed."""
     ids = archive.list_holders(
         connection, within=ArchiveFilter(person_id=person_id, tags=(TAG,)), limit=200
     )
@@ -156,7 +157,10 @@ def _list_standing(connection: Connection, person_id: PersonId) -> list[LedgerEn
 
 
 def _map_standing(connection: Connection, person_id: PersonId) -> dict[int, str]:
-    """Map the rows behind present entries to their text, also those of ledgers merged into this."""
+    """Map ledger rows behind present entries to the entries' text.
+
+    Rows of ledgers that were merged into this one are included.
+    """
     return {
         one.id: row.change.after or ""
         for row in _list_standing(connection, person_id)
@@ -166,16 +170,18 @@ def _map_standing(connection: Connection, person_id: PersonId) -> dict[int, str]
 
 
 class LocalUserModel:
-    """Recalls conclusions as `ExternalMemory` recalls what a provider knows."""
+    """Recalls conclusions, with the same interface as `ExternalMemory`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._without: set[PersonId] = set()
-        """People without a conclusion, who need no look; only reviews draw any."""
+        """People without conclusions: they need no query, because only reviews draw conclusions."""
 
     async def recall(self, person_id: PersonId, shown: Iterable[Message]) -> tuple[str, ...]:
-        """Return the conclusions as a fact line; empty without any, or if it repeats the last one
-        shown. Raises `StoreError`.
+        """Return the conclusions as a fact line.
+
+        Returns nothing without conclusions, or if the line repeats the last one shown. Raises
+        `StoreError`.
         """
         if person_id in self._without:
             return ()
@@ -188,7 +194,7 @@ class LocalUserModel:
         return () if line == last else (line,)
 
     def forget(self, person_id: PersonId | None = None) -> None:
-        """Look again at the next turn: of one person, or of everybody."""
+        """Query again at the next turn of one person, or of everybody."""
         if person_id is None:
             self._without.clear()
         else:
@@ -196,7 +202,7 @@ class LocalUserModel:
 
 
 def format_conclusions(conclusions: Iterable[Conclusion]) -> str:
-    """Format conclusions as one line of facts; each is a JSON string, so it imitates no fact."""
+    """Format conclusions as one fact line, each as a JSON string that can't imitate a fact."""
     shown, left = [], _MOST_CHARACTERS - len(_LABEL)
     for one in conclusions:
         text = f"{quote(one.text, _LONGEST)} ({one.confidence} %)"

@@ -51,7 +51,7 @@ class ArchiveHistory:
         return self.rows[change - 1] if 1 <= change <= len(self.rows) else None
 
     def counts(self, row: LedgerEntry) -> bool:
-        """True unless the row is undone."""
+        """True unless the row was undone."""
         takers = (one for one in self.rows if one.origin.undoes == row.id)
         return not any(self.counts(taker) for taker in takers)
 
@@ -124,7 +124,7 @@ def format_archive_change(row: LedgerEntry) -> LedgerEntry:
 
 
 def _find_maker(history: ArchiveHistory, row: LedgerEntry) -> LedgerEntry:
-    """Find the row that gave an entry its text; an undo row restores the text of an earlier row."""
+    """Find the row that gave an entry its text; an undo row restores the text of an older row."""
     places = {one.id: place for place, one in enumerate(history.rows)}
     while (place := places.get(row.origin.undoes or 0)) is not None:
         earlier = history.rows[:place]

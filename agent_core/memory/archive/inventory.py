@@ -20,7 +20,7 @@ MOST_TAGGED = 2000
 """The number of newest entries whose tags are listed."""
 
 _LASTS = 24 * 3_600_000
-"""Milliseconds until a count of messages expires."""
+"""Milliseconds until a cached count of messages expires."""
 _MOST_KEPT = 4096
 """The largest number of conversations in the cache."""
 
@@ -41,8 +41,9 @@ class SearchableCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchScope:
-    """The messages of `owner_id` in `scope`, as in `search.SearchFilter`, and the archive of
-    `memory_owner_id`, if any.
+    """A scope: the messages of `owner_id` in `scope`, as in `search.SearchFilter`.
+
+    If `memory_owner_id` is set, that owner's archive belongs to it, too.
     """
 
     owner_id: PersonId
@@ -52,8 +53,9 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibleMessages:
-    """The messages that the prompt already contains: those after the compacted part of the
-    session.
+    """The messages that the prompt already contains.
+
+    These are the messages after the compacted part of the session.
     """
 
     messages: Sequence[StoredMessage]
@@ -111,7 +113,7 @@ class Inventory:
         self._kept.pop(person_id, None)
 
     def forget(self) -> None:
-        """Invalidate all counts, after people were linked or words removed."""
+        """Invalidate all counts, after people were linked or words were redacted."""
         self._changes += 1
         self._said.clear()
         self._kept.clear()

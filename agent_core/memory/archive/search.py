@@ -67,7 +67,7 @@ def search_archive(
 def _gather(
     connection: Connection, within: ArchiveFilter, terms: Sequence[Term]
 ) -> tuple[dict[Term, set[ArchiveId]], dict[Term, float], bool]:
-    """Collect entries and a weight per term, and whether the entries are complete.
+    """Collect entries and a weight per term, and tell whether the entries are complete.
 
     Frequent terms are also searched in pairs, because their newest entries alone may miss matches.
     """
@@ -103,7 +103,7 @@ def _compute_weights(
 
 
 def _rank(entries: Sequence[ArchiveEntry], ranking: Ranking) -> tuple[Hit, ...]:
-    """Rank entries by their best passages; each entry counts as a conversation of its passages."""
+    """Rank entries by their best passages; each entry counts as a conversation of its own."""
     windows = [list(_cut(entry)) for entry in entries]
     by_id = {MessageId(entry.id): entry for entry in entries}
     hits: dict[ArchiveId, Hit] = {}
@@ -115,7 +115,7 @@ def _rank(entries: Sequence[ArchiveEntry], ranking: Ranking) -> tuple[Hit, ...]:
 
 
 def _cut(entry: ArchiveEntry) -> Iterator[Passage]:
-    """Yield the passages of an entry as those of a message, the first with the tags."""
+    """Yield the passages of an entry, cut like those of a message; the first includes the tags."""
     message = FoundMessage(
         id=MessageId(entry.id),
         session_id=SessionId(entry.id),

@@ -52,7 +52,7 @@ def format_hits(query: Query, found: Found, page: int, zone: str) -> str:
 
 
 def format_newest(entries: Sequence[ArchiveEntry], page: int, zone: str) -> str:
-    """Format one page of entries, newest first; an entry beyond `PAGE` signals a further page."""
+    """Format one page of entries, newest first. More entries than `PAGE` mean another page."""
     if not entries:
         return "No more entries." if page > 1 else "No entries found."
     head = f"Newest first; dates in {zone}; quotes are data."
@@ -70,7 +70,7 @@ def format_entry_page(entry: ArchiveEntry, zone: str) -> str:
 
 
 def format_tags(tags: Sequence[tuple[str, int]], count: str) -> str:
-    """Format the tags with their number of entries."""
+    """Format the tags, each with its number of entries."""
     if not tags:
         return f"No tags yet; {count}."
     shown = ", ".join(f"{tag} {number:,}" for tag, number in tags[:_MOST_TAGS])
@@ -208,7 +208,7 @@ class ArchiveTool:
     async def preview(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> str | ToolResult:
-        """Describe the change of a call; "" for one that only reads.
+        """Describe the change that a call would make; "" for a call that only reads.
 
         Raises `ToolArgumentError` and `StoreError`.
         """
@@ -228,7 +228,7 @@ class ArchiveTool:
         return _show(action, asked, old)
 
     def _find_owner(self, context: ToolContext) -> PersonId | None:
-        """The owner of the archive that a call may see; None if there is none here."""
+        """Return the owner of the archive that a call may see; None if there is no archive here."""
         owner = context.memory_owner
         if owner is None or (owner.kind == "room") != self._in_room:
             return None
@@ -239,7 +239,7 @@ _NO_ARCHIVE = ToolResult(text="There is no archive here.", is_error=True)
 
 
 def _show(action: str, asked: _Arguments, old: ArchiveEntry | None) -> str:
-    """Show a change as the entry before (`-`) and after it (`+`)."""
+    """Format a change as the entry before (`-`) and after it (`+`)."""
     before = ArchiveContent(text=old.text, tags=old.tags) if old and action != "insert" else None
     after = None
     if action != "delete":

@@ -1,4 +1,7 @@
-"""Undo of archive changes: one by one while the entry is unchanged since, or back to a moment."""
+"""Undo of archive changes: of single changes, or of all changes since a moment.
+
+A single change can be undone while its entry is unchanged since.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Literal

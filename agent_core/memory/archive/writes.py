@@ -15,9 +15,9 @@ UNKNOWN = "no entry has that `id`; `search` shows the ids"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedChange:
-    """A change applied by this call or an earlier attempt of it. `content` is the new content,
-    None
-    if the entry was deleted or forgotten.
+    """A change that this call, or an earlier attempt of it, applied.
+
+    `content` is the new content, None if the entry was deleted or forgotten.
     """
 
     id: ArchiveId

@@ -19,7 +19,7 @@ from agent_core.transcript import Message, ToolSpec, make_source
 
 
 class ExternalMemoryClient:
-    """A tool of the provider. It only works in private conversations, for the person who asks."""
+    """A tool of the provider. It works only in private conversations, for the person who asks."""
 
     effect: Effect = "read"
     declaration = Declaration(cost="money")
@@ -56,14 +56,15 @@ class ExternalMemoryClient:
 
 
 _LONGEST_LOOK = 60.0
-"""Seconds that `sync` waits for the queue."""
+"""The most seconds that `sync` waits for the queue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalMemoryOptions:
-    """Limits and timings: tokens of the recalled fact, seconds that a turn waits for it, and
-    seconds
-    between polls of the queue.
+    """Limits and timings.
+
+    `tokens` limits the recalled fact. `patience` is the seconds that a turn waits for it, `poll`
+    the seconds between polls of the queue.
     """
 
     tokens: int = 400
@@ -73,7 +74,10 @@ class ExternalMemoryOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalMemoryStatus:
-    """The provider's status for people. `missing_functions` are those that its server lacks."""
+    """The provider's status, to show to people.
+
+    `missing_functions` are those that its server lacks.
+    """
 
     name: str
     state: State
@@ -85,9 +89,10 @@ class ExternalMemoryStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncReport:
-    """The result of `sync`: retried rows, rows delivered since the last `sync`, the status, and
-    the
-    time of the oldest pending row.
+    """The result of `sync`.
+
+    `revived` counts the retried rows, `reported` the rows delivered since the last `sync`. `report`
+    is the status; `oldest_at` is the time of the oldest pending row.
     """
 
     revived: int
@@ -118,7 +123,7 @@ class ExternalMemory:
         """Tools for private conversations."""
 
     async def run(self) -> None:
-        """Deliver the queue until cancelled. Nothing else waits for it."""
+        """Deliver the queue until cancelled; no turn waits for a delivery."""
         try:
             await self._queue.run()
         finally:
@@ -140,23 +145,24 @@ class ExternalMemory:
         )
 
     def wake(self) -> None:
-        """Wake the queue after a commit that enqueued something."""
+        """Wake the queue, after a commit that enqueued rows."""
         self._queue.wake()
 
     def prefetch(self, person_id: PersonId) -> None:
-        """Start to prefetch the recall of a person whose private turn is being prepared."""
+        """Start to fetch the recall of a person while their private turn is being prepared."""
         self._recall_cache.prefetch(person_id)
 
     async def recall(self, person_id: PersonId, shown: Iterable[Message]) -> tuple[str, ...]:
-        """Return the recall as a fact line; empty if unknown, or if it repeats the last one
-        shown.
+        """Return the recall as a fact line.
+
+        Returns nothing if it is unknown, or if the line repeats the last one shown.
         """
         text = await self._recall_cache.look_up(person_id)
         line = self._recall_cache.write(text) if text else ""
         return (line,) if line and line != find_last_fact(shown, LABEL) else ()
 
     def forget(self) -> None:
-        """Drop cached recalls, after words or people were removed."""
+        """Drop cached recalls, after words or people were removed from memory."""
         self._recall_cache.forget()
 
     async def sync(self) -> SyncReport:
@@ -188,7 +194,7 @@ class ExternalMemory:
         return self.describe(await self._database.read(external_sync.count_all))
 
     def describe(self, backlogs: Iterable[Backlog]) -> ExternalMemoryStatus:
-        """Build the status from known backlogs."""
+        """Build the status from backlogs that were already read."""
         mine = [one for one in backlogs if one.provider == self._provider.name]
         return ExternalMemoryStatus(
             name=self._provider.name,

@@ -21,13 +21,13 @@ from agent_core.state.engine.database import Connection, Database
 _log = logging.getLogger(__name__)
 
 _FIRST, _MOST = 1.0, 300.0
-"""Seconds until the next attempt, doubled after each failure up to the maximum."""
+"""Seconds until the next attempt: first `_FIRST`, doubled after each failure up to `_MOST`."""
 
 State = Literal["starting", "ok", "away"]
 
 
 class ProviderHealth:
-    """The shared health of the provider, so that nobody waits during an outage."""
+    """The health of the provider, shared so that no caller waits during an outage."""
 
     def __init__(self, name: str, first: float = _FIRST) -> None:
         """`first` is the pause after the first failure, in seconds."""
@@ -95,7 +95,10 @@ class Pseudonyms:
         return ExternalPersonId(f"person-{self._hash('person', person_id)}")
 
     def name_session(self, session_id: SessionId, dropped: int) -> ExternalSessionId:
-        """Return the pseudonym of a session. It changes each time the provider had to delete it."""
+        """Return the pseudonym of a session.
+
+        `dropped` counts how often the provider had to delete it; each time, the pseudonym changes.
+        """
         return ExternalSessionId(f"talk-{self._hash('talk', session_id, dropped)}")
 
     def name_entry(self, text: str) -> EntryDigest:

@@ -12,7 +12,7 @@ from agent_core.memory.external.contact import ProviderConnection
 from agent_core.transcript import Message, TextPart, quote
 
 PATIENCE = 1.5
-"""Seconds that a turn waits for a person without a cached recall."""
+"""Seconds that a turn waits if the person has no cached recall."""
 _LONGEST = 10.0
 """Seconds until a call to the provider times out."""
 _FRESH = 120.0
@@ -26,7 +26,7 @@ LABEL = "An external memory says of them (may be wrong or old): "
 class _Heard:
     text: str
     at: float
-    """Monotonic seconds."""
+    """The time of the answer, in seconds of the monotonic clock."""
 
 
 class RecallCache:
@@ -48,16 +48,16 @@ class RecallCache:
         self._asking: dict[PersonId, asyncio.Task[None]] = {}
         self._generation = 0
         self._is_slow = False
-        """True after a turn waited in vain; no turn waits again until the provider answers."""
+        """True after a turn waited in vain. Until the provider answers, no other turn waits."""
 
     def prefetch(self, person_id: PersonId) -> None:
-        """Prefetch the recall of a person whose turn is being prepared."""
+        """Fetch the recall of a person whose turn is being prepared, if no fresh one is cached."""
         heard = self._heard.get(person_id)
         if heard is None or time.monotonic() - heard.at > _FRESH:
             self.ask(person_id)
 
     async def look_up(self, person_id: PersonId) -> str:
-        """Return the recall of an expected person; "" if unknown or late."""
+        """Return the recall of a person after `prefetch`; "" if unknown or late."""
         heard = self._heard.get(person_id)
         asking = self._asking.get(person_id)
         if heard is None and asking and not self._is_slow:
@@ -83,7 +83,7 @@ class RecallCache:
         await asyncio.gather(*asking, return_exceptions=True)
 
     def ask(self, person_id: PersonId) -> None:
-        """Call the provider, unless a call is pending or the provider is unavailable."""
+        """Call the provider, unless it is unavailable or a call for this person is pending."""
         if person_id in self._asking or not self._condition.is_available:
             return
         task = asyncio.create_task(self._hear(person_id), name="external-memory-recall")
@@ -99,7 +99,7 @@ class RecallCache:
             self._condition.mark_unavailable(error)
             return
         except ExternalMemoryError:
-            text = ""  # it knows nothing about this person
+            text = ""  # the provider knows nothing about this person
         self._is_slow = False
         if generation == self._generation:
             self._heard[person_id] = _Heard(text=text.strip(), at=time.monotonic())

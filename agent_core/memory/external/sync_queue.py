@@ -1,5 +1,6 @@
-"""The delivery queue to an external memory: in order per person, with retries, in the
-background.
+"""The delivery queue to an external memory.
+
+It works in the background, retries, and keeps the changes of one person in order.
 """
 
 import asyncio
@@ -71,14 +72,14 @@ class SyncQueue:
         return reported
 
     async def look(self) -> None:
-        """Wait until all due rows were attempted; `run` must be active."""
+        """Attempt all rows that are due, and wait until that is done; `run` must be active."""
         asked = asyncio.get_running_loop().create_future()
         self._asked.append(asked)
         self._wake_event.set()
         await asked
 
     def wake(self) -> None:
-        """Wake the queue after a commit that enqueued something."""
+        """Wake the queue, after a commit that enqueued rows."""
         self._wake_event.set()
 
     async def run(self) -> None:
@@ -149,7 +150,7 @@ class SyncQueue:
                 return self._poll
 
     async def _start(self) -> bool:
-        """Probe the provider once its backoff is over."""
+        """Probe the provider if its backoff is over."""
         return not self._condition.pause and await self.call()
 
     async def call(self) -> bool:
@@ -169,7 +170,7 @@ class SyncQueue:
             "mirror.begin", partial(external_sync.begin, item_id=row.id)
         )
         if not is_queued:
-            return True  # it was removed meanwhile
+            return True  # the row was removed meanwhile
         try:
             async with asyncio.timeout(_LONGEST):
                 payload = await self._send(row)
@@ -258,15 +259,16 @@ class SyncQueue:
             return
         if not external_sync.drop(connection, item_id=row.id):
             return  # the person was erased meanwhile
-        # One row per person must stay: it tells an erasure that the provider has data.
+        # One row per person must stay: an erasure finds by it that the provider has data.
         external_sync.ensure_memory(
             connection, provider=self._provider.name, person_id=row.person_id, now=self._now()
         )
 
     async def _handle_broken(self, row: SyncItem, error: ExternalMemoryBroken) -> bool:
-        """Postpone or park a row on which the provider failed. Raises `StoreError`.
+        """Postpone or set aside a row on which the provider failed. Raises `StoreError`.
 
-        A probe first tells a broken row from a broken provider.
+        First, it probes the provider, to find out whether the row or the whole provider is at
+        fault.
         """
         if not await self.call():
             return False

@@ -1,6 +1,6 @@
 """Search results as text for the model. Pure.
 
-Results never contain message ids, because those would reveal how much is said elsewhere. The time
+Results never contain message ids, because ids would reveal how much others write. The time
 identifies a message. In rooms, the author's name is included.
 """
 
@@ -21,7 +21,7 @@ from agent_core.transcript import flatten, quote
 SNIPPET_LIMIT = 300
 WHOLE_LIMIT = 1200
 OUTPUT_LIMIT = 6000
-"""Characters of one hit, of one message in a window, and of the whole answer."""
+"""The limits in characters of one hit, of one message in a window, and of the whole answer."""
 
 _END_LIMIT = 80
 _ASKED_LIMIT = 200
@@ -42,7 +42,7 @@ class View:
 def format_hits(
     query: Query, found: Found, overviews: Sequence[SessionOverview], view: View
 ) -> str:
-    """Format the number of hits, the best hits one per line, and their conversations."""
+    """Format the number of hits, the best hits (one per line), and their conversations."""
     asked = flatten(", ".join(query.asked), _ASKED_LIMIT)
     if not found.hits:
         return f"Nothing found for: {asked}. Try other words, or fewer."
@@ -93,9 +93,9 @@ def excerpt(text: str, match: int) -> str:
 
 
 def find_match(query: Query, text: str) -> int:
-    """Find the index where most of the query's words occur close together.
+    """Find the index at which most words of the query occur close together.
 
-    Words are compared by prefix, because the text itself has no stems.
+    Words are compared by prefix, because the text itself is not stemmed.
     """
     folded = text.lower()
     places = sorted(
@@ -111,16 +111,16 @@ def find_match(query: Query, text: str) -> int:
 
 
 def list_held(query: Query, text: str) -> list[str]:
-    """List the words of a query with which words of a text begin, by their first five letters.
+    """List the words of a query that occur in a text, compared by their first five letters.
 
-    Members of the kind that it names are listed as the text has them.
+    If the query names a kind, members of the kind are listed in the form that the text has.
     """
     folded = text.lower()
     return [word for word in _list_sought(query, text) if word[:5] in folded]
 
 
 def _list_sought(query: Query, text: str) -> Iterable[str]:
-    """List the words of a query, also with their diacritics, and the members in a text."""
+    """List the words of a query, also with their diacritics, and the kind's members in a text."""
     members = frozenset[str]().union(*(term.any_of for term in query.terms))
     words = list_words(text) if members else ()
     held = (word for word in words if not members.isdisjoint(cut(word)))
@@ -139,7 +139,7 @@ def _list_places(text: str, piece: str) -> list[int]:
 def _give_letters(
     hits: Iterable[Ranked], overviews: Sequence[SessionOverview]
 ) -> Mapping[SessionId, str]:
-    """Assign a letter to each conversation whose overview adds to its hits."""
+    """Assign a letter to each conversation whose overview says more than its hits."""
     texts: dict[SessionId, set[str]] = {}
     for hit in hits:
         texts.setdefault(hit.message.session_id, set()).add(hit.message.text)
@@ -162,7 +162,7 @@ def _format_hit(query: Query, hit: Ranked, letters: Mapping[SessionId, str], vie
 
 
 def _excerpt_hit(query: Query, hit: Ranked) -> str:
-    """Cut an excerpt out of the passage of a hit; dots stand for what is left out around it."""
+    """Cut an excerpt out of the passage of a hit; dots stand for text that is left out."""
     whole = hit.message.text.strip()
     text = excerpt(hit.text, find_match(query, hit.text))
     before = "…" if hit.place and text[0] != "…" else ""
@@ -190,7 +190,7 @@ def _format_overview(one: SessionOverview, view: View) -> str:
 
 
 def _fit(lines: Sequence[str], room: int) -> list[str]:
-    """Keep as many lines as fit, and state how many are missing."""
+    """Keep the lines that fit, and state how many are missing."""
     kept: list[str] = []
     for number, line in enumerate(lines):
         room -= len(line) + 1

@@ -1,6 +1,6 @@
-"""Kinds of everyday things: whoever asks about animals also means cats and dogs. Pure.
+"""Kinds of everyday things: a search for animals also finds cats and dogs. Pure.
 
-A line of `kinds.txt` has names of a kind, in English or German, and words for its members.
+A line of `kinds.txt` has the names of a kind, in English or German, and the words for its members.
 """
 
 from collections import defaultdict
@@ -12,9 +12,10 @@ from agent_core.state.tokenizer import cut, normalize, stem
 
 
 def list_members(word: str) -> frozenset[str]:
-    """Return the members of the kind that a normalized word names, as `tokenizer.cut` gives them.
+    """Return the members of the kind that a normalized word names, in the form of `tokenizer.cut`.
 
-    Another word may have the stem of a name, as "anime" has that of "animal".
+    The word is also compared with the name itself, because others may have the same stem, as
+    "anime" and "animal" do.
     """
     kinds = _read_kinds().get(stem(word), ())
     return frozenset[str]().union(
@@ -28,7 +29,7 @@ def list_members(word: str) -> frozenset[str]:
 
 @cache
 def _read_kinds() -> Mapping[str, Sequence[tuple[str, frozenset[str]]]]:
-    """Return the names of kinds and their members, by the stems of the names."""
+    """Map the stems of kinds' names to these names and the kinds' members."""
     found: defaultdict[str, list[tuple[str, frozenset[str]]]] = defaultdict(list)
     table = files("agent_core.memory.recall").joinpath("kinds.txt").read_text(encoding="utf-8")
     for line in table.splitlines():

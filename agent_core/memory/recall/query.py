@@ -1,4 +1,4 @@
-"""Queries: any text turned into the terms of the search index."""
+"""Queries: a text parsed into terms of the search index."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -26,11 +26,10 @@ _TIME = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?
 
 
 def read_moment(text: str, zone: str, *, name: str, is_end: bool = False) -> int:
-    """Parse `2026`, `2026-05`, `2026-05-31` or `2026-05-31 14:00` into milliseconds since the
-    epoch.
+    """Parse a time such as `2026`, `2026-05`, `2026-05-31` or `2026-05-31 14:00` into milliseconds.
 
-    Returns the beginning of that period, or with `is_end` its last millisecond. Raises
-    `ToolArgumentError` for anything else; `name` is the name of the argument.
+    Returns the beginning of that period, or with `is_end` its last millisecond, since the epoch.
+    Raises `ToolArgumentError` for anything else; `name` is the name of the argument.
     """
     match = _TIME.fullmatch(text.strip())
     try:
@@ -48,7 +47,7 @@ def read_moment(text: str, zone: str, *, name: str, is_end: bool = False) -> int
 
 
 def _next(begin: datetime, month: int | None, day: int | None, hour: int | None) -> datetime:
-    """Return the end of the year, month, day or minute that begins here."""
+    """Return the end of the year, month, day or minute that starts at `begin`."""
     if month is None:
         return begin.replace(year=begin.year + 1)
     if day is None:
@@ -57,7 +56,7 @@ def _next(begin: datetime, month: int | None, day: int | None, hour: int | None)
 
 
 MAX_TERMS = 32
-"""The largest number of words or signs of a search; more would not sharpen it."""
+"""The most words or symbols of a search; more would not make it more precise."""
 
 _STOP_WORDS = ENGLISH | frozenset(
     normalize(word)
@@ -102,13 +101,13 @@ _REQUEST = re.compile(
     r"|(?<!did )\byou (?:suggest|recommend|think|help|show|tell|explain)\b"
     r"|\b(?:peux|pourrais|pouvez|pourriez)-(?:tu|vous)\b"
 )
-"""A question for an answer now, not for one from before."""
+"""Requests for a new answer, as opposed to questions about an earlier one."""
 _REQUEST_NOW = re.compile(
     r"(?:how (?:do|should|can|could|would) i|what (?:are|is|should|would)|which|can|could|would|do"
     r"|i'm|please|wie (?:kann|soll|sollte) ich|was (?:ist|sind|soll)|kannst|konntest)\b"
 )
 _BEFORE = re.compile(r"\b(?:did|was|were|our|ha(?:s|ve|d) (?:i|we|you)|mentioned|said|told)\b")
-"""Signs that a question is about what was said before."""
+"""Signs that a question is about something that was said earlier."""
 FRAME = re.compile(
     r"\b(?:walk me through|(?:list )?the order in which|in(?: chronological)? order"
     r"|mention only(?: and only)? \w+ items"
@@ -121,44 +120,45 @@ FRAME = re.compile(
     r"|in welcher reihenfolge|(?:zusammenfassung|uberblick) (?:von|uber|der|des)"
     r"|in (?:all )?unseren (?:gesprachen|unterhaltungen|chats))\b"
 )
-"""Phrases about the conversation itself. They say nothing of what was said in it."""
+"""Phrases about the conversation itself. They say nothing about its content."""
 _TALKED = re.compile(
     r"\b(?:(?:in|during|throughout|across) (?:our|their|the|this|these)"
     r" (?:conversation|chat|discussion)s?(?! ?[\w'])"
     r"|(?:brought|bring) up|(?:mention|discuss)(?:e?s|ed|ing)?|talk(?:ed|ing) about)\b"
 )
-"""Words that tell that something was said. Who says it seldom uses them."""
+"""Phrases which say that something was mentioned. The message that mentions it seldom has them."""
 _ASKS_WHEN = re.compile(r"\b(?:when|how long|(?:what|which) (?:day|date|week|month|year|time))\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A parsed query. `asked` are its words, for display."""
+    """A parsed query. `asked` are its words, to show them."""
 
     asked: tuple[str, ...]
     terms: tuple[Term, ...] = ()
     pairs: frozenset[tuple[str, str]] = frozenset()
-    """Adjacent words, without stop words."""
+    """Pairs of adjacent words, without stop words."""
     fragments: tuple[str, ...] = ()
-    """Text that is not in the index, to scan for; only without terms."""
+    """Text to scan for, because it is not in the index; only set if there are no terms."""
     months: frozenset[int] = frozenset()
     years: frozenset[int] = frozenset()
     days: frozenset[tuple[int, int]] = frozenset()
     """Days as (month, day)."""
     asks_when: bool = False
     about: Speaker | None = None
-    """The side whose messages are asked about, if the query tells."""
+    """The author of the messages that the query asks about, if it says so."""
     is_request: bool = False
-    """Whether the query asks for an answer now, and so for what the person wants of answers."""
+    """Whether the query asks for a new answer, so that the person's wishes for answers matter."""
     written: Mapping[str, str] = field(default_factory=dict)
-    """The words of the terms as they are written, in small letters."""
+    """The words behind the terms as they are written, in lower case."""
 
 
 def read_query(text: str) -> Query:
-    """Parse any text; the query has neither terms nor fragments only for empty text.
+    """Parse any text; only an empty text gives a query without terms and fragments.
 
-    Stop words and phrases about the conversation are dropped unless there are no others. The index
-    has no English stop words and no ASCII signs, so a text of nothing else becomes fragments.
+    Stop words and phrases about the conversation are dropped unless there are no other words. The
+    index has no English stop words and no ASCII symbols, so a text that consists of these becomes
+    fragments.
     """
     text = "".join(" " if is_hidden(character) else character for character in text)
     folded = normalize(text)
@@ -200,9 +200,9 @@ def _drop_stop_words(runs: Iterable[str]) -> tuple[str, ...]:
 
 
 def _list_members(words: Iterable[str]) -> tuple[Term, ...]:
-    """Return one more term for the first kind of things that is named: "cat or dog" for "animal".
+    """Return one more term for the first kind that is named: "cat or dog" for "animal".
 
-    A second kind would cost too much: each is a search for some fifty words.
+    A second kind would cost too much, because each is a search for some fifty words.
     """
     kinds = map(list_members, words)
     return tuple(Term(any_of=members) for members in kinds if members)[:1]
@@ -214,7 +214,7 @@ def _list_written(text: str, wanted: Collection[str]) -> dict[str, str]:
 
 
 def _find_side(folded: str) -> Speaker | None:
-    """Return the side that a query asks about: "you told me" is about the assistant."""
+    """Return the author whose messages a query asks about: "you told me" means the assistant."""
     if _YOURS.search(folded) and not _REQUEST.search(folded):
         return "assistant"
     return "user" if _OWN.search(folded) else None

@@ -1,9 +1,9 @@
 """The ranking of search hits, by their own words and those of their neighbours. Pure.
 
-A message is scored by its best passage, as if that contained a share of its neighbours' words,
-because an answer seldom repeats the words of its question. The weights were tuned on the odd
+A message is scored by its best passage. A share of the neighbours' words counts as the passage's
+own, because an answer seldom repeats the words of its question. The weights were tuned on the odd
 conversations of LoCoMo, BEAM and invented sets, and tested on the even ones: see
-docs/measurements.md and `bench/retrieval`. Small changes of a weight change the result little.
+docs/measurements.md and `bench/retrieval`. A small change of a weight changes the result little.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -23,56 +23,56 @@ Clock = Callable[[int], datetime]
 """Converts milliseconds to local time."""
 
 NEAR, FAR = 0.24, 0.22
-"""The share of a neighbour's word, at a distance of one and of two passages."""
+"""The share that a neighbour's word counts, at a distance of one and of two passages."""
 ANSWER = 1.0
-"""The same share for the words of a question directly before a message."""
+"""The same share for the words of a question in the message directly before."""
 DILUTION = 0.2
-"""The length penalty on both shares: a word of a long neighbour says less."""
+"""The length penalty on these shares, because a word of a long neighbour says less."""
 QUESTION, SHORT = 0.8, 4
-"""The factor for a message that is itself a question, and the words from where on a longer one,
-which mostly tells something before it asks, suffers less.
+"""The factor for a message that is itself a question, and the number of words up to which it
+applies fully. A longer message mostly tells something before it asks, and loses less.
 """
 _SHARES = {-2: FAR, -1: NEAR, 1: NEAR, 2: FAR}
 SATURATION = 1.0
-"""The saturation of repeated words, as in BM25 (k1)."""
+"""The saturation of repeated words, like k1 in BM25."""
 LENGTH, USUAL, FLOOR = 0.9, 20, 20
-"""The length penalty (b in BM25), the usual length, and the length that shorter messages count as,
-because brevity alone is no merit.
+"""The length penalty (b in BM25), the usual length in words, and the least length that a message
+counts as, because being short is no merit.
 """
 PAIR = 0.3
-"""The bonus for adjacent query words, as a share of their weights."""
+"""The bonus for two adjacent words of the query, as a share of their weights."""
 CONVERSATION = 0.25
-"""The bonus for the conversation, as a share of the mean of its best three messages."""
+"""The bonus for a good conversation, as a share of the mean score of its best three messages."""
 SPEAKER, NAME = 0.9, 0.1
 """The bonus for a message by a person whom the query names, as a share of the name's weight; and
-the factor for that name in a text.
+the factor for that name in the text of messages.
 """
 ABOUT = 2.0
-"""The bonus for a message of the side that the query asks about, in units of a usual word: mostly,
-people ask what they said themselves, or what the assistant told them.
+"""The bonus for a message by the author that the query asks about, in weights of a usual word. Most
+questions are about what the person said, or what the assistant answered.
 """
 STANDING = 1.5
-"""The bonus for a person's wish for answers to come, if the query asks for one; in units of a usual
-word.
+"""The bonus for a message in which a person states a wish for future answers, if the query asks for
+a new answer; in weights of a usual word.
 """
 TIME, DAY, STATES_WHEN = 1.6, 1.0, 0.5
-"""The bonuses for a message from the month or year asked for, from that very day, and for one that
-tells a time when the query asks for one; in units of a usual word.
+"""The bonuses for a message from the month or year that the query names, for one from the exact
+day, and for one that states a time when the query asks for a time; in weights of a usual word.
 """
 OWN, REPLY = 0.3, 0.15
-"""The bonus for a message that tells of its author, what one loses that speaks only of its reader,
-and what one loses that begins as a reply. In units of a usual word: mostly, people ask what
-somebody told of themselves.
+"""The bonus for a message that speaks of its author, which becomes a penalty if it speaks only of
+its reader; and the penalty for one that begins like a reply. Both are in weights of a usual word.
+Most questions are about what people told of themselves.
 """
 ALIKE, COMPARED = 0.65, 30
-"""The bonus for a word that is like a missing one of the query in meaning, as a share of that
-word's weight, per unit of its likeness above the least; and the number of best messages whose
-words are compared.
+"""The bonus for a word that is similar in meaning to a query word which the passage lacks. It is a
+share of that word's weight per unit of similarity above the least. The second number is how many of
+the best messages are compared in this way.
 """
 
 
 def _stem_all(*lines: str) -> frozenset[str]:
-    """Return the stems of the words in some lines."""
+    """Return the stems of all words in the lines."""
     return frozenset(stem(word) for line in lines for word in line.split())
 
 
@@ -96,17 +96,18 @@ _REPLIES: Final = _stem_all(
     "absolutely awesome congrats cool glad great hey hi nice oh sounds thank that totally wow",
     "yeah yes danke hallo ja klingt super toll",
 )
-"""Words with which a message speaks of its author and of its reader, and with which it replies."""
+"""Words with which messages speak of their author or of their reader, and words that begin a reply.
+"""
 
 
 _WISHES: Final = _stem_all("prefer bevorzuge")
 _ORDERS: Final = _stem_all("always never immer nie niemals")
-"""Words of wishes, and words with which orders for answers to come begin."""
+"""Words of wishes, and words with which orders for future answers begin."""
 
 _Key = tuple[MessageId, int]
-"""A message, and the place of a passage in it."""
+"""A message, and the number of a passage in it."""
 _Scored = tuple[float, _Key]
-"""The score of a passage."""
+"""The score of a passage, and its key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,19 +119,22 @@ class _Read:
     """The count of each query term by its index."""
     extra: float
     half_count: float
-    """The count at which a word reaches half of its weight, by the passage's length."""
+    """The count at which a word gets half of its full weight; it depends on the passage's length.
+    """
     thinness: float
-    """The factor for the passage's words in its neighbours, lower for a long passage."""
+    """The factor for the passage's words when they count for its neighbours; lower if it is long.
+    """
     factor: float
-    """Below 1 for a question."""
+    """A factor for the score; below 1 for a question."""
     is_question: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A message with its score and its best passage. `holds` is true if that contains a query word.
+    """A message with its score and its best passage.
 
-    `before` is the passage before it, if it was loaded.
+    `holds` is true if that passage contains a word of the query. `before` is the passage before it,
+    if it was loaded.
     """
 
     message: FoundMessage
@@ -158,8 +162,9 @@ class Ranking:
         self._likeness = Likeness([])
 
     def rank(self, windows: Iterable[Sequence[Passage]]) -> list[Ranked]:
-        """Rank messages by their best passages, then newest first. Each window is a run of
-        passages, oldest first.
+        """Rank messages by their best passages, and equal ones newest first.
+
+        Each window is a sequence of neighbouring passages, oldest first.
         """
         passages: dict[_Key, Passage] = {}
         neighbours: dict[_Key, dict[int, _Key]] = {}
@@ -207,12 +212,12 @@ class Ranking:
         ]
 
     def _note_names(self, askers: Iterable[str]) -> None:
-        """Note which speakers the query names, and reduce the weight of their names in texts.
+        """Find the speakers whom the query names, and reduce the weight of their names in texts.
 
-        People are addressed by name more often than they are spoken about.
+        In messages, a person's name mostly addresses the person and says little about the content.
         """
         names = find_named(askers, {term.word for term in self._query.terms})
-        # Where two people write, hardly anyone writes a name: such a name weighs as a usual word.
+        # If only two people write, they hardly write names: such a name weighs as a usual word.
         self._named = {
             name: max(self._by_word.get(word, self._usual) for word in words)
             for name, words in names.items()
@@ -222,7 +227,7 @@ class Ranking:
             self._by_word[term.word] * (NAME if term.word in of_names else 1)
             for term in self._terms
         ]
-        # A word that nobody said weighs as much as a usual one.
+        # A word that occurs in no message weighs as much as a usual one.
         self._sought = [
             (term.word, self._by_word.get(term.word, self._usual))
             for term in self._query.terms
@@ -276,7 +281,7 @@ class Ranking:
         return bonus
 
     def _likeness_bonus(self, one: _Read) -> float:
-        """Reward words that are like words of the query which the passage doesn't hold."""
+        """Reward words that are similar to query words which the passage lacks."""
         best: dict[int, float] = {}
         for word in set(list_words(one.passage.text)) - ENGLISH:
             for place, cosine in self._likeness.compare(word).items():
@@ -307,9 +312,9 @@ class Ranking:
 
 
 def _own_bonus(passage: Passage, words: Sequence[str], doubt: float) -> float:
-    """Return the bonus for what authors tell of themselves, in units of a usual word.
+    """Return the bonus or penalty for whom a message is about, in weights of a usual word.
 
-    `doubt` is how far the passage only asks, from 0 to 1.
+    `doubt` tells how much of the passage is a question, from 0 to 1.
     """
     bonus = 0.0
     if not _AUTHOR.isdisjoint(words):
@@ -320,7 +325,7 @@ def _own_bonus(passage: Passage, words: Sequence[str], doubt: float) -> float:
 
 
 def find_named(names: Iterable[str], words: Collection[str]) -> dict[str, set[str]]:
-    """Return the people of whose names some of the words are a part, with those words."""
+    """Return the people whose names contain some of the words, with those words."""
     found = {name: {word for word in cut(name) if word in words} for name in names}
     return {name: parts for name, parts in found.items() if parts}
 
@@ -331,7 +336,7 @@ def _order(scored: _Scored) -> tuple[float, int]:
 
 
 def _with_neighbours(one: _Read, beside: Mapping[int, _Read]) -> Mapping[int, float]:
-    """Add the shares of the neighbours' terms to the counts of a passage."""
+    """Add the shares of the neighbours' terms to the term counts of a passage."""
     counts: dict[int, float] = dict(one.term_counts)
     for step, other in beside.items():
         is_answer = (

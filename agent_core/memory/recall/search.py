@@ -30,8 +30,8 @@ MOST_HOLDERS = 600
 MOST_COUNTED = 2_000
 """The largest exact document frequency; more frequent words carry no information."""
 LIKELY, POOL = 300, 50
-"""The numbers of candidates whose authors are looked up, and that are loaded with their neighbours
-and ranked.
+"""The number of candidates whose authors are looked up; and the number of candidates that are
+loaded with their neighbours and ranked.
 """
 PROMISING = 15
 """The number of best candidates with two neighbours on each side; the others have one."""
@@ -39,19 +39,19 @@ MOST_READ = 2000
 """The number of newest messages to scan for text that is not in the index."""
 
 MOST_MONTHS, MOST_PER_MONTH = 3, 200
-"""The number of months named by a query that are searched separately, and of newest messages per
-word in each.
+"""The most months of a query that are searched separately, and the most messages per word in each
+month.
 """
 
 _PAIRED = 5
-"""The number of rarest words that are searched in pairs, if one of a pair is frequent."""
+"""The number of rarest words that are searched in pairs, if a word of the pair is frequent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Hits, best first. `count` is the number of messages with a query word, or a lower bound if
-    it is
-    not `is_exact`.
+    """Hits, best first.
+
+    `count` is the number of messages with a query word, or a lower bound if it is not `is_exact`.
     """
 
     hits: tuple[Ranked, ...]
@@ -62,7 +62,7 @@ class Found:
 def search_messages(
     connection: Connection, field: SearchFilter, query: Query, *, limit: int, clock: Clock
 ) -> Found:
-    """Search the messages of a field. Damaged ones are skipped and logged."""
+    """Search the messages that the filter covers. Damaged ones are skipped and logged."""
     if not query.terms:
         return _scan(connection, field, query, limit)
     holders_by_term, weights, is_exact = _gather(connection, field, query.terms)
@@ -97,8 +97,8 @@ def _choose(
 ) -> list[PassageId]:
     """Choose the passages to rank, best first: by their words, then also by their author.
 
-    As in the ranking, the name of a person counts for what that person wrote, and little where
-    others write it.
+    As in the ranking, a person's name counts for messages that this person wrote, and counts little
+    in messages of others.
     """
     likely = heapq.nlargest(LIKELY, zip(scores.values(), scores, strict=True))
     message_ids = sorted({search.message_of(one) for _, one in likely})
@@ -129,13 +129,13 @@ def _choose(
 def _gather(
     connection: Connection, field: SearchFilter, terms: Sequence[Term]
 ) -> tuple[dict[Term, set[PassageId]], dict[Term, float], bool]:
-    """Collect passages and a weight per term, and whether the passages are complete."""
+    """Collect passages and a weight per term, and tell whether the passages are complete."""
     holders_by_term = {
         term: set(search.list_holders(connection, field=field, terms=[term], limit=MOST_HOLDERS))
         for term in terms
     }
     holders_by_term = {term: holders for term, holders in holders_by_term.items() if holders}
-    # Filters besides the scope must not change how rare a word is.
+    # Only the scope may decide how rare a word is, not the other filters.
     is_all = (field.since, field.until, field.role, field.platform) == (None,) * 4
     counts = {
         term: len(holders)
@@ -190,7 +190,7 @@ def _list_in_months(
 def _read_around(
     connection: Connection, field: SearchFilter, passage_ids: Sequence[PassageId]
 ) -> list[list[Passage]]:
-    """Load the passages, given best first, with their neighbours."""
+    """Load the passages with their neighbours; the passages are given best first."""
     reaches = dict.fromkeys(passage_ids[PROMISING:], 1)
     reaches |= dict.fromkeys(passage_ids[:PROMISING], passages.REACH)
     windows: dict[MessageId, list[MessageId]] = {}
@@ -208,7 +208,7 @@ def _read_around(
     for passage_id, reach in reaches.items():
         message_id, place = search.message_of(passage_id), passage_id % PLACES
         if place >= len(cuts.get(message_id, ())):
-            continue  # the message is damaged, or deleted since
+            continue  # the message is damaged, or was deleted since
         before = [one for one in windows[message_id] if one < message_id]
         middle = sum(len(cuts.get(one, ())) for one in before) + place
         run = [passage for one in windows[message_id] for passage in cuts.get(one, ())]
@@ -240,7 +240,7 @@ def _scan(connection: Connection, field: SearchFilter, query: Query, limit: int)
 
 
 def _count_fragments(query: Query, text: str) -> int:
-    """Count the fragments in a text; all of them as one phrase count as one more."""
+    """Count the fragments in a text; if they occur as one phrase, this counts as one more."""
     folded, words = normalize(text), set(cut(text))
     found = sum(
         (set(cut(one)) <= words if one.isalnum() else one in folded) for one in query.fragments

@@ -19,7 +19,7 @@ from agent_core.transcript import ToolSpec, make_source
 DEFAULT_HITS = 10
 _DAY_MS = 24 * 3_600_000
 _MONTH_MS = 31 * _DAY_MS
-"""The search range around a moment."""
+"""The range of a search around a moment, in milliseconds."""
 
 _SPEC = ToolSpec(
     name="recall",
@@ -42,7 +42,7 @@ _SPEC = ToolSpec(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SearchResult:
-    """A query with its field, its hits and their view."""
+    """A query with its filter, its hits and their view."""
 
     query: Query
     field: SearchFilter
@@ -97,9 +97,9 @@ def _answer(
 
 
 def _make_result(connection: Connection, text: str, session_ids: Sequence[SessionId]) -> ToolResult:
-    """A result that is marked if one of the sessions shown holds words of others.
+    """Build a result; mark it as untrusted if one of its sessions has read words of others.
 
-    An earlier answer may repeat such words, so they must not come back as the assistant's own.
+    An earlier answer may repeat such words. They must not return as the assistant's own words.
     """
     is_untrusted = turns.has_untrusted(connection, session_ids=session_ids)
     return ToolResult(text=text, sources=(make_source("earlier"),) if is_untrusted else ())

@@ -1,6 +1,6 @@
 """Find past messages for a turn that refers to the past, before its first step.
 
-Most turns don't, and cost nothing: `find_past_sentences` reads their words only.
+Most turns don't refer to the past. For them, only `find_past_sentences` runs, without a search.
 """
 
 import re
@@ -20,13 +20,13 @@ from agent_core.tools import local_time
 
 CHARACTERS_A_TOKEN = 4
 _MOST_HITS = 12
-"""Hits of one turn, however long its budget is."""
+"""The most hits of one turn, even if its budget would allow more."""
 _SHORT = 400
-"""Characters of a message that is a query as a whole. Of a longer one, only the sentences that
-refer to the past are, because the rest may be a text to work on.
+"""A message of at most this many characters is used as a query as a whole. Of a longer message,
+only the sentences that refer to the past are used, because the rest may be a text to work on.
 """
 _LIKELY = 0.6
-"""The share of the best score that a hit needs; see docs/measurements.md."""
+"""The share of the best score that a hit needs at least; see docs/measurements.md."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _REMINDER = re.compile(
@@ -62,7 +62,7 @@ _OF_THEIRS = re.compile(
     r"|does|is|are)|wann|wo|was|wer|welche\w*|wie)\b"
     r"(?=.*\b(?:i|my|mine|our|we|mein\w*|unser\w*)\b)"
 )
-"""A question about a fact of the person's own."""
+"""A question about a fact of the person's own life."""
 _WANTS_ADVICE = re.compile(
     r"\b(?:can|could|would|will|should|please|shall|might|kann|konnte\w*|soll(?:te\w*)?"
     r"|how (?:do|does) (?:i|we)|if i|wenn ich|how long does"
@@ -74,7 +74,7 @@ _WANTS_ADVICE = re.compile(
 class RecalledMessages:
     """Past messages as lines, best first, each with its date and its words as one JSON string.
 
-    `is_untrusted` is true if one is of a conversation that held words of others.
+    `is_untrusted` is true if one of their conversations has read words of others.
     """
 
     lines: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class RecalledMessages:
 
 
 class TurnRecall:
-    """Finds what a turn refers to. `tokens` is the budget of one turn; 0 finds nothing."""
+    """Finds messages that a turn refers to. `tokens` is the budget of one turn; 0 finds nothing."""
 
     def __init__(self, database: Database, tokens: int) -> None:
         self._database = database
@@ -92,9 +92,10 @@ class TurnRecall:
     async def find(
         self, request: str, field: SearchFilter, seen: Collection[MessageId], view: View
     ) -> RecalledMessages:
-        """Search once for a request that refers to the past. Raises `StoreError`.
+        """Search once, if the request refers to the past. Raises `StoreError`.
 
-        `field` is what the conversation's `recall` tool may find, `seen` what the prompt has.
+        `field` covers the messages that the conversation's `recall` tool may find. `seen` are the
+        messages that the prompt contains already.
         """
         past = find_past_sentences(request) if self._most else ()
         if not past:
@@ -106,9 +107,9 @@ class TurnRecall:
 
 
 def find_past_sentences(text: str) -> tuple[str, ...]:
-    """Return the sentences of a request that refer to the past, or ask for a fact of its person.
+    """Return the sentences of a request that refer to the past, or ask for a fact about the person.
 
-    Pure. Requests for advice ("how should I ...") don't, whatever they tell of before.
+    Pure. Requests for advice ("how should I ...") don't count, even if they mention the past.
     """
     return tuple(one for one in _SENTENCE_END.split(text) if _refers_to_past(one))
 

@@ -70,7 +70,7 @@ class ProposeSoulTool:
         return _DONE
 
     def _find_obstacle(self, text: str, diff: str) -> str:
-        """Explain why a text can't be proposed; "" if it can."""
+        """Explain why a text can't be proposed; "" if it can be proposed."""
         if flaw := find_flaw(text):
             return flaw
         if secret := find_secret(text):
@@ -91,7 +91,7 @@ def _refuse(why: str) -> ToolResult:
 
 
 def _write(arguments: Mapping[str, object], present: str) -> str:
-    """Build the whole proposed text. Raises `ToolArgumentError`."""
+    """Build the complete text that is proposed. Raises `ToolArgumentError`."""
     text, old = str(arguments.get("text", "")), str(arguments.get("old", ""))
     if old:
         count = present.count(old)
@@ -106,8 +106,10 @@ def _write(arguments: Mapping[str, object], present: str) -> str:
 
 
 def _compare(base: FileText, text: str) -> str:
-    """Format the diff. Its header has the hashes of both texts, so that an approval of one diff is
-    never taken for that of another.
+    """Format the diff.
+
+    Its header has the hashes of both texts, so that the approval of one diff never counts for
+    another.
     """
     names = (f"SOUL.md {base.hash[:_HASH]}", f"SOUL.md {hash_text(text)[:_HASH]}")
     return show_difference(base.text, text, names)

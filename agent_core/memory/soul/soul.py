@@ -24,7 +24,7 @@ _BOM = "\ufeff"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Look:
-    """The result of a comparison. `text` is the content still to write, if any."""
+    """The result of a comparison. `text` is the content that still has to be written, if any."""
 
     row: LedgerEntry | None = None
     text: str | None = None
@@ -47,11 +47,11 @@ class SoulFile:
         return FileText(text=seen.text.removeprefix(_BOM), hash=seen.hash)
 
     async def notice(self, now: int) -> None:
-        """Compare the file with the ledger, and record any other text as a hand edit.
+        """Compare the file with the ledger; if its text differs, record that as a hand edit.
 
-        The first text ever seen is recorded, too. Later hand edits enqueue a notice to the owners
-        in
-        the same transaction. An unreadable file only causes a warning. Raises `StoreError`.
+        The first text that is found is recorded, too. Later hand edits enqueue a notice to the
+        owners in the same transaction. An unreadable file only causes a warning. Raises
+        `StoreError`.
         """
         try:
             seen = await self.read()
@@ -70,7 +70,7 @@ class SoulFile:
             _log.warning("can't compare SOUL.md with the ledger: %s", error)
 
     async def is_made(self, call_key: str) -> bool:
-        """True if the same call has already changed the file. Raises `StoreError`."""
+        """True if an earlier attempt of the call has changed the file. Raises `StoreError`."""
 
         def look(connection: Connection) -> bool:
             team = blocks.find_team(connection)
@@ -81,7 +81,7 @@ class SoulFile:
         return await self._database.read(look)
 
     async def change(self, base: FileText, text: str, origin: Origin) -> bool:
-        """Replace the text if it is still `base`; returns False and changes nothing otherwise.
+        """Replace the text if it still equals `base`; else return False and change nothing.
 
         Raises `StoreError`, and `OSError` if the file is unreadable or unwritable.
         """
@@ -155,7 +155,7 @@ def _record(
 
 
 def _confirm(connection: Connection, *, current: str) -> None:
-    """Record that the file is on disk, unless a newer write is on its way."""
+    """Record that the file is on the disk, unless a newer write has begun."""
     team = blocks.find_team(connection)
     known = team and ledger.find_projection(connection, person_id=team, target="soul")
     if team and known and known.current == current:

@@ -18,14 +18,15 @@ _LONGEST_FOR_ANYONE = 160
 """Characters of an entry that the model may show to everyone; a preference is short."""
 _FIELDS = {"action", "text", "old"}
 _OLD, _TEXT = ("replace", "remove"), ("add", "replace", "rewrite")
-"""Actions that need the present entry, and those that need the new one."""
+"""The actions that need the present entry, and those that need the new entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRequest:
-    """Edits of one list, to apply together. `target` is `memory`, `user`, `team`, or `block:` with
-    a
-    label. The edits of a shared list have the target `memory`.
+    """Edits of one list that are applied together.
+
+    `target` is `memory`, `user`, `team`, or `block:` with a label. The edits of a shared list have
+    the target `memory`.
     """
 
     target: str
@@ -104,7 +105,8 @@ def _describe_text(action: Action) -> str:
 
 
 _LISTING_LIMIT = 6000
-"""Characters of entries in one answer; a hand-made file may exceed its limit by far."""
+"""The most characters of entries in one answer; a list that was edited by hand may be far longer.
+"""
 
 _DONE = {
     "add": "Added to",
@@ -128,7 +130,7 @@ def describe_done(done: Sequence[AppliedEdit], wanted: MemoryRequest, limit: int
 
 
 def describe_refusal(refusal: Refusal, wanted: MemoryRequest, limit: int) -> ToolResult:
-    """Explain a refusal and the way out; `limit` is in characters."""
+    """Explain a refusal and how to solve it; `limit` is in characters."""
     text, is_error = _explain(refusal, wanted.target, limit)
     if wanted.is_batch:
         return ToolResult(

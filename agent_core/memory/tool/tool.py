@@ -23,11 +23,11 @@ from agent_core.tools import (
 from agent_core.transcript import ToolSpec
 
 EVIDENCE_LIMIT = 2_000
-"""Characters of evidence that a ledger row keeps: a message, or both times of a lesson."""
+"""Characters of evidence that a ledger row keeps: a message, or both failures behind a lesson."""
 
 
 def trace_call(context: ToolContext) -> Origin:
-    """Return the ledger origin of what a tool call changes."""
+    """Return the ledger origin for a change that a tool call makes."""
     return Origin(
         actor=f"turn:{context.turn_id}",
         now=context.now,
@@ -99,8 +99,8 @@ class _Attempt:
 class MemoryTool:
     """The `memory` tool; in a room it changes only the room's list and shared lists.
 
-    A change of the team's list needs an owner's approval, unless an owner asks in person. The
-    call waits for it for at most `patience` seconds.
+    A change of the team's list needs an owner's approval, unless an owner asks in person. The call
+    waits for the approval for at most `patience` seconds.
     """
 
     spec = _SPEC
@@ -125,7 +125,7 @@ class MemoryTool:
         """Apply one edit or a batch to a list that this turn may change.
 
         Raises `ToolArgumentError` for a missing or invalid argument, `StoreError`, and
-        `QuestionPending` if the process stops while an owner is asked.
+        `QuestionPending` if the process stops while a question to an owner is open.
         """
         attempt = self._read(arguments, context)
         if isinstance(attempt, ToolResult):
@@ -143,7 +143,7 @@ class MemoryTool:
     async def preview(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> str | ToolResult:
-        """Describe the changes of a call; "" if an owner is asked to approve them anyway.
+        """Describe the changes of a call; "" if an owner has to approve them anyway.
 
         Raises `ToolArgumentError` and `StoreError`.
         """
@@ -174,7 +174,7 @@ class MemoryTool:
         return f"{head}\n{show_changes([change for made in planned for change in made])}"
 
     def _read(self, arguments: Mapping[str, object], context: ToolContext) -> _Attempt | ToolResult:
-        """Parse a call; a refusal is returned as its result. Raises `ToolArgumentError`."""
+        """Parse a call, or return a refusal as its result. Raises `ToolArgumentError`."""
         memory_owner = context.memory_owner
         if memory_owner is None or (memory_owner.kind == "room") != self._in_room:
             return _refuse("Nothing can be remembered here.")
@@ -210,7 +210,7 @@ class MemoryTool:
         return _describe(outcome, wanted, shared.limit)
 
     async def _find_shared(self, attempt: _Attempt) -> SharedList | ToolResult:
-        """Find the shared list of a call; a refusal is returned as its result."""
+        """Find the shared list of a call, or return a refusal as its result."""
         wanted = attempt.wanted
         owner = attempt.memory_owner
         seen = [

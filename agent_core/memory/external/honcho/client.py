@@ -32,7 +32,7 @@ from agent_core.tools import make_schema
 from agent_core.transcript import ToolSpec
 
 _NO_ROUTE = "Not Found"
-"""The server's message for an unknown route; for a missing object it names the object."""
+"""The server's message for an unknown route. For a missing object, the message names the object."""
 _OVERLOADED = (502, 503, 504)
 
 
@@ -91,11 +91,11 @@ ASSISTANT = "talaria"
 """The assistant's peer id, the same in all sessions."""
 _TIMEOUT = 20.0
 _ASKING = 40.0
-"""Seconds; the dialectic runs a model before it answers."""
+"""Timeout in seconds; the dialectic runs a model before it answers."""
 _BATCH = 100
 """The server's limit of messages per request, and the page size of lists."""
 _LONGEST = 24_000
-"""Characters of one message; the server accepts 25,000."""
+"""The most characters of one message; the server accepts 25,000."""
 _MOST_CONCLUSIONS = 30
 _KEY = "key"
 
@@ -163,7 +163,7 @@ class HonchoMemory:
         return str(reported or "")
 
     async def add_exchange(self, exchange: Exchange) -> None:
-        """Add messages to a session; a repeat skips those that are already there."""
+        """Add messages to a session; a repeated call skips those that are already there."""
         session = await self._open(exchange)
         said = exchange.said
         if exchange.is_repeat:
@@ -183,7 +183,7 @@ class HonchoMemory:
                 raise
 
     async def sync_entries(self, notes: MemorySnapshot) -> Mapping[EntryDigest, str]:
-        """Store memory entries as a peer's conclusions about itself."""
+        """Store memory entries as conclusions of a peer about itself."""
         function = "conclusions"
         if function in self._lacking:
             return notes.kept
@@ -194,7 +194,7 @@ class HonchoMemory:
             return notes.kept
 
     async def delete_session(self, session_id: ExternalSessionId) -> None:
-        """Delete a session with everything derived from it."""
+        """Delete a session and everything that was derived from it."""
         self._known.discard(session_id)
         try:
             with mapped("deletion of sessions"):
@@ -217,11 +217,11 @@ class HonchoMemory:
         except Unknown:
             return
         except ExternalMemoryUnsupported:
-            return  # a server without conclusions has none of this person
+            return  # a server without conclusions stores nothing about this person
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._client._async_http_client.close()  # the SDK has no public way
+        await self._client._async_http_client.close()  # the SDK has no public method for it
 
     async def _ask(self, who: ExternalPersonId, arguments: Mapping[str, object]) -> str:
         try:
@@ -235,10 +235,9 @@ class HonchoMemory:
         return Peer(who, self._client)
 
     async def _open(self, exchange: Exchange) -> Session:
-        """Open a session, and create it with both peers if this process has not seen it yet.
+        """Open a session; create it and both peers if this process has not seen it yet.
 
-        The assistant neither observes nor is observed, so that conclusions about a person belong
-        to
+        The assistant neither observes nor is observed, so that conclusions about a person belong to
         the person's own peer.
         """
         if exchange.session_id in self._known:
@@ -261,7 +260,7 @@ class HonchoMemory:
         new = {digest: text for digest, text in notes.entries.items() if digest not in kept}
         if new and (
             notes.is_repeat or not notes.kept
-        ):  # the provider may have entries from a lost answer
+        ):  # the provider may have entries from a call whose answer was lost
             with mapped("conclusions"):
                 there = {one.content: one.id async for one in await view.list(size=_BATCH)}
             kept |= {digest: there[text] for digest, text in new.items() if text in there}
@@ -286,7 +285,10 @@ class HonchoMemory:
             return [ExternalSessionId(one.id) async for one in await peer.aio.sessions(size=_BATCH)]
 
     async def _drop_conclusions(self, who: ExternalPersonId) -> None:
-        """Delete all conclusions of a peer, page by page, since pages shift as they are emptied."""
+        """Delete all conclusions of a peer.
+
+        It reads the first page each time, because the rest move up after a deletion.
+        """
         seen: set[str] = set()
         while True:
             with mapped("conclusions"):
@@ -304,7 +306,7 @@ class HonchoMemory:
 def create(options: Mapping[str, str]) -> MemoryProvider:
     """Create the provider from the options `api_key`, `base_url` and `workspace`.
 
-    Raises `ValueError` with a sentence about an unusable option.
+    Raises `ValueError` if an option is unusable; its text explains the fault.
     """
     workspace = options.get("workspace", "")
     if not workspace:
