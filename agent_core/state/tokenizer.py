@@ -1,7 +1,7 @@
-"""Split text into words, stem English ones, and make the entries of the full-text index. Pure.
+"""Split text into words, stem English ones, and build the entries of the full-text index. Pure.
 
 The stemmer is Porter's, with a table of irregular verbs. A long message has one entry for each of
-its passages: a search thus ranks and shows the place that answers instead of the whole text.
+its passages, so that a search ranks and shows the matching passage instead of the whole text.
 """
 
 import json
@@ -54,7 +54,7 @@ _STEP_4 = (
 
 
 _LAST_LETTERS = frozenset(ending[-2:] for ending, _ in (*_STEP_2, *_STEP_3))
-"""Most words end in none of these, and skip the rules."""
+"""Most words end in none of these letters, and skip the rules."""
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -136,7 +136,7 @@ def _drop_suffix(word: str) -> str:
 
 
 MAX_WORD = 32
-"""Characters of a word; longer ones (keys, base64) are indexed by their beginning."""
+"""The most characters of a word; longer ones (keys, base64) are indexed by their beginning."""
 
 ENGLISH: Final = frozenset(
     word
@@ -149,10 +149,10 @@ ENGLISH: Final = frozenset(
     )
     for word in line.split()
 )
-"""Words that are in every English sentence, as they are written."""
+"""Words that occur in nearly every English sentence, as they are written."""
 
 UNINDEXED: Final = frozenset(stem(word) for word in ENGLISH)
-"""Half of all words; no search uses them, so the index leaves them out."""
+"""Words that make up half of all text. No search uses them, so they are not indexed."""
 
 _WORD = re.compile(rf"([a-z0-9]{{1,{MAX_WORD}}})[a-z0-9]*")
 _CLITIC = re.compile(r"(?<=[a-z])'(?:s|t|ll|re|ve|d|m)\b")
@@ -175,7 +175,7 @@ _UNSPACED = (
     (0x20000, 0x3FFFF, 2),
 )
 """Scripts without spaces between words, or with agglutinated endings: first and last code point,
-and the piece length that separates them best.
+and the piece length that separates their words best.
 """
 
 _GAP, _LETTER, _SIGN = 0, 1, 9
@@ -238,9 +238,9 @@ def list_runs(folded: str) -> list[str]:
 
 
 def list_pieces(run: str) -> tuple[list[str], bool]:
-    """Return the search terms for one run: indexed words or, with True, their beginnings.
+    """Return the search terms for one run: (indexed words, False) or (their beginnings, True).
 
-    A run shorter than the pieces of its script matches beginnings.
+    A run that is shorter than the pieces of its script matches beginnings.
     """
     length = _kind(run[0])
     if length not in (2, 3):
@@ -251,7 +251,7 @@ def list_pieces(run: str) -> tuple[list[str], bool]:
 
 
 def _join_clitics(text: str) -> str:
-    """Remove `'s` and the like, and the commas of thousands."""
+    """Remove `'s` and the like, and the commas in thousands."""
     if "'" in text:
         text = _CLITIC.sub("", text)
     return _THOUSANDS.sub("", text) if "," in text else text
@@ -276,8 +276,8 @@ def _classify(character: str) -> int:
 
 
 PLACES = 16
-"""The largest number of passages of a message; its entries are the rows from `PLACES` times its id
-on. More places make every row number longer, and the index with them.
+"""The largest number of passages of a message. Its entries are the rows from `PLACES` times its id
+on. A higher number would make every row number longer, and so the index.
 """
 PASSAGE = 600
 """Characters of a passage."""
@@ -288,8 +288,9 @@ _NO_TAG = re.compile(r"[^a-z0-9]+")
 
 
 def cut_passages(text: str, length: int) -> list[str]:
-    """Split a text into passages of at most `length` characters, at a natural break if the second
-    half of a passage has one.
+    """Split a text into passages of at most `length` characters.
+
+    A passage ends at a natural break, if there is one in its second half.
     """
     passages, start, half = [], 0, length // 2
     while len(text) - start > length:
@@ -306,9 +307,9 @@ def cut_message(text: str) -> list[str]:
 
 
 def list_entries(scope: str, role: str, platform: str, created_at: int, text: str) -> list[str]:
-    """List the index entries of a message, one a passage; none for a message of a tool.
+    """List the index entries of a message, one per passage; a message of a tool has none.
 
-    `scope` are the tokens of its row, `p<person id> c<conversation id>`; `created_at` is in
+    `scope` holds the tokens of its row, `p<person id> c<conversation id>`; `created_at` is in
     milliseconds since the epoch.
     """
     entries = [
@@ -323,9 +324,9 @@ def dump_entries(scope: str, role: str, platform: str, created_at: int, text: st
 
 
 def index_text(scope: str, role: str, platform: str, created_at: int, text: str) -> str | None:
-    """Return the index entry of one passage; None for an empty one, or one of a tool.
+    """Return the index entry of one passage; None for an empty passage, or a passage of a tool.
 
-    Takes what `list_entries` takes. Migration 0003 calls it, too.
+    The parameters are those of `list_entries`. Migration 0003 calls it, too.
     """
     if role not in ("user", "assistant") or not text.strip():
         return None
@@ -339,8 +340,9 @@ def index_text(scope: str, role: str, platform: str, created_at: int, text: str)
 
 @lru_cache(maxsize=4096)
 def _begin(scope: str, role: str, platform: str) -> tuple[str, str] | None:
-    """Return the prefix of every word and all tags up to the month; None for another form of
-    scope.
+    """Return the prefix of every word, and all tags up to the month.
+
+    Returns None if `scope` has another form.
     """
     owner = _OWNER.fullmatch(scope)
     if owner is None:
@@ -351,10 +353,10 @@ def _begin(scope: str, role: str, platform: str) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=1024)
 def _name_month(day: int) -> str:
-    """Return the month of a day since the epoch, as in a tag."""
+    """Return the month of a day since the epoch, in the form of a tag."""
     return datetime.fromtimestamp(day * _DAY_MS / 1000, UTC).strftime("%Y%m")
 
 
 def plain_name(platform: str) -> str:
-    """Return the name of a platform as in a tag."""
+    """Return the name of a platform in the form of a tag."""
     return _NO_TAG.sub("", platform.lower())

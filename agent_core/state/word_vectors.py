@@ -1,9 +1,9 @@
-"""Vectors of words: texts on one subject point in one direction, also in two languages. Pure.
+"""Word vectors: texts on one subject point in a similar direction, also across languages. Pure.
 
 The table holds 50,000 words and parts of words in Latin letters, mostly English.
-`tools/make_word_vectors.py` makes it of two language models, and `NOTICE` names them. Each entry
-has a byte for how rare the word is and 96 numbers of four bits. No model runs here: the vector of
-a text is the sum of its words, and frequent words weigh little.
+`tools/make_word_vectors.py` makes it from two language models, which `NOTICE` names. Each entry has
+a byte for the rarity of the word and 96 numbers of four bits. No model runs here: the vector of a
+text is the sum of its words' vectors, and frequent words weigh little.
 """
 
 import math
@@ -20,18 +20,18 @@ from typing import NamedTuple
 
 DIMENSIONS = 96
 RARITIES = 16
-"""Steps of the byte for rarity per unit of the natural logarithm of a word's probability."""
+"""Steps of the rarity byte per unit of the natural logarithm of a word's probability."""
 STEP = 0.038
 """The value of one step of a number: 15 steps span 2.8 standard deviations to both sides."""
 MIDDLE = 7.5
 _ENTRY = 1 + DIMENSIONS // 2
 _COMMON = 1e-4
-"""The probability of a word that weighs half."""
+"""The probability of a word that gets half of the full weight."""
 _LONGEST_WORD = 40
 _LONGEST_PART = 20
 _SHORTEST_BEGINNING = 4
 _UNKNOWN = -30.0
-"""What a letter costs that no part covers, as the logarithm of a probability."""
+"""The logarithm of the probability that is assumed for a letter that no known part covers."""
 _MOST_WORDS = 300
 _REMEMBERED = 8_192
 _WORD = re.compile(r"[^\W\d_]+")
@@ -40,16 +40,16 @@ _HIGH = bytes(byte >> 4 for byte in range(256))
 _SIGNS = int.from_bytes(b"\x88" * (DIMENSIONS // 2))
 """Selects the upper bit of each number: whether it is above the middle."""
 _MOST_APART = 38
-"""Words whose signs differ in more places are not compared: they are hardly ever alike."""
+"""Words whose signs differ in more places are not compared, because they are hardly ever alike."""
 LEAST_ALIKE = 0.3
 """The cosine below which two words are not alike."""
 
 
 class _Table(NamedTuple):
     words: Sequence[bytes]
-    """Sorted by their bytes."""
+    """All words, sorted by their bytes."""
     entries: mmap.mmap
-    """Mapped, so that only the pages of words that were looked up are in memory."""
+    """The memory-mapped entries: only pages of words that were looked up are loaded."""
 
     def find(self, word: str) -> int:
         """Return the number of a word, or -1."""
@@ -68,26 +68,26 @@ class _Table(NamedTuple):
 
 
 def list_words(text: str) -> list[str]:
-    """Return the words of a text in small letters, as the table knows them."""
+    """Return the words of a text in lower case, in the form of the table."""
     return _WORD.findall(text.lower())
 
 
 def measure_frequency(word: str) -> float:
-    """Return the probability of a word in general; 0 for one that the table lacks."""
+    """Return the general probability of a word; 0 for a word that is not in the table."""
     table = _read_table()
     number = table.find(word)
     return math.exp(table.rate(number)) if number >= 0 else 0.0
 
 
 class Likeness:
-    """Compares words with the ones that it was made of. Words are in small letters.
+    """Compares words with a given list of words. All words are in lower case.
 
-    A word that the table lacks counts as its longest known beginning. To find the likeliest parts,
+    A word that the table lacks counts as its longest known beginning. Finding the likeliest parts,
     as `embed` does, takes ten times as long and finds no more messages.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
-        """Look the words up. One without a known beginning is like no other."""
+        """Look the words up. A word without a known beginning is like no other word."""
         numbers = [_find_beginning(word) for word in words]
         self._wanted = [
             (place, _read_signs(number), _read_direction(number))
@@ -97,7 +97,7 @@ class Likeness:
         self._known: dict[int, Mapping[int, float]] = {-1: {}}
 
     def compare(self, word: str) -> Mapping[int, float]:
-        """Return the cosines above `LEAST_ALIKE`, by the places of the words that are alike."""
+        """Return the cosines above `LEAST_ALIKE`, by the position of each similar word."""
         number = _find_beginning(word)
         found = self._known.get(number)
         if found is None:
@@ -116,7 +116,7 @@ class Likeness:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _find_beginning(word: str) -> int:
-    """Return the number of a word, or of its longest known beginning of over half of it; or -1."""
+    """Return the number of a word, or of its longest known beginning (over half of it), or -1."""
     table = _read_table()
     for end in range(len(word), max(len(word) // 2, _SHORTEST_BEGINNING - 1), -1):
         if (number := table.find(word[:end])) >= 0:
@@ -131,7 +131,7 @@ def _read_signs(number: int) -> int:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _read_direction(number: int) -> "array[float]":
-    """Return the vector of an entry at the length 1."""
+    """Return the vector of an entry, scaled to the length 1."""
     packed = _read_table().pack(number)
     row = [value - MIDDLE for value in packed.translate(_LOW) + packed.translate(_HIGH)]
     length = math.sqrt(sum(value * value for value in row))
@@ -139,7 +139,7 @@ def _read_direction(number: int) -> "array[float]":
 
 
 def embed(text: str) -> "array[float]":
-    """Return the vector of a text: the sum of its words, of the first 300."""
+    """Return the vector of a text: the weighted sum of the vectors of its first 300 words."""
     table = _read_table()
     total = [0.0] * DIMENSIONS
     weights = 0.0
@@ -155,7 +155,7 @@ def embed(text: str) -> "array[float]":
 
 @lru_cache(maxsize=_REMEMBERED)
 def point(text: str) -> "array[float]":
-    """Return the direction of a text: its vector at the length 1, or 0 if no word is known."""
+    """Return the direction of a text: its vector at the length 1, or 0 without a known word."""
     vector = embed(text)
     length = math.sqrt(sum(value * value for value in vector))
     return array("f", [value / length for value in vector]) if length else vector
@@ -163,7 +163,7 @@ def point(text: str) -> "array[float]":
 
 @lru_cache(maxsize=_REMEMBERED)
 def _split(word: str) -> tuple[int, ...]:
-    """Return the numbers of a word, or of the likeliest parts that make it up."""
+    """Return the numbers of a word, or else of the likeliest parts that it consists of."""
     table = _read_table()
     if (number := table.find(word)) >= 0:
         return (number,)
@@ -182,7 +182,7 @@ def _split(word: str) -> tuple[int, ...]:
 
 
 def _list_parts(table: _Table, word: str, end: int) -> Iterator[tuple[int, int]]:
-    """Yield where the known parts of a word begin that end at a place, and their numbers."""
+    """Yield the start and the number of each known part of a word that ends at `end`."""
     for start in range(max(end - _LONGEST_PART, 0), end):
         if (number := table.find(word[start:end])) >= 0:
             yield start, number

@@ -1,6 +1,6 @@
-"""A home as one file: writing, checking, encrypting and restoring it.
+"""Write, check, encrypt and restore a home as one file.
 
-`making` and `restoring` are the entry points; `switching` finishes a restore that was interrupted.
+`making` and `restoring` are the entry points; `switching` finishes an interrupted restore.
 """
 
 from typing import TYPE_CHECKING

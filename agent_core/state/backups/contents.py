@@ -1,8 +1,8 @@
 """Read and write the tar archive of a backup: header, files and manifest.
 
-A backup is a `.tar.gz` that ordinary programs read: `talaria-backup.json` first, the files below
-`home/`, and `manifest.json` last. So it is written in one pass, and one that is cut off has no
-manifest.
+A backup is a `.tar.gz` that ordinary programs can read. It holds `talaria-backup.json` first, the
+files below `home/`, and `manifest.json` last. So it can be written in one pass, and a truncated one
+has no manifest.
 """
 
 import gzip
@@ -20,20 +20,20 @@ from typing import BinaryIO
 HEADER, MANIFEST, ROOT = "talaria-backup.json", "manifest.json", "home"
 FORMAT = 1
 BLOCK = 1 << 20
-"""Bytes that are read, hashed and written at once."""
+"""Bytes that are read, hashed and written per step."""
 _LEVEL = 1
-"""Of gzip: higher levels take up to five times as long, and save a tenth of the size."""
+"""The gzip level: higher levels take up to five times as long and save a tenth of the size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The first member of a backup, which is read before anything is unpacked."""
+    """The first member of a backup; it is read before anything is unpacked."""
 
     format: int
     schema: int
     """The version of the database's schema."""
     made_at: int
-    """Milliseconds since the epoch, UTC."""
+    """The time of the backup, in milliseconds since the epoch, UTC."""
     left_out: tuple[str, ...]
     """Names in the home that are not in the backup; a restore leaves them as they are."""
 
@@ -47,16 +47,16 @@ class Entry:
     """`file`, `folder` or `link`."""
     size: int = 0
     sha256: str = ""
-    """Of a file's bytes, or of the target of a link; empty for a folder."""
+    """The hash of a file's bytes, or of the target of a link; empty for a folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """Everything that is in a backup, in its order."""
+    """Everything in a backup, in the order of the archive."""
 
     entries: tuple[Entry, ...]
     unreadable: tuple[str, ...] = ()
-    """Files that Talaria's user may not read. They are not in the backup."""
+    """Files that Talaria's user is not allowed to read. They are not in the backup."""
 
     @property
     def files(self) -> int:
@@ -77,7 +77,7 @@ class HomeContent:
     database: str
     """The name of the database in the home."""
     copy: Path
-    """A copy of the database, made by `Database.back_up`, which has checked it."""
+    """The path of a copy of the database; `Database.back_up` made and checked it."""
     left_out: Collection[str]
     """Names in the home that stay out of the backup."""
 
@@ -85,8 +85,8 @@ class HomeContent:
 def write_archive(sink: BinaryIO, content: HomeContent, header: Header, own: Path) -> Manifest:
     """Write the files of a home, with a copy of its database instead of the database itself.
 
-    `own` is the file that is being written; it may be in the home. Files that vanish meanwhile
-    are not in the archive. Blocks. Raises `OSError`.
+    `own` is the file that is being written; it may be in the home. Files that vanish while this
+    runs are not in the archive. Blocks. Raises `OSError`.
     """
     home, name = content.home, content.database
     entries: list[Entry] = []
@@ -115,9 +115,9 @@ def write_archive(sink: BinaryIO, content: HomeContent, header: Header, own: Pat
 
 
 def _walk(home: Path, database: str, left_out: frozenset[str]) -> Iterator[Path]:
-    """Yield everything below a home in a fixed order, folders before what is in them.
+    """Yield everything below a home in a fixed order, each folder before its content.
 
-    The database and its side files are not among it.
+    The database and its side files are left out.
     """
     for folder, folders, files in os.walk(home):
         place = Path(folder)
@@ -130,7 +130,7 @@ def _walk(home: Path, database: str, left_out: frozenset[str]) -> Iterator[Path]
 
 
 def _add(tar: tarfile.TarFile, name: str, path: Path) -> Entry | None:
-    """Add one thing; None for a socket, a pipe or a device, which no backup can hold."""
+    """Add one path; return None for a socket, a pipe or a device, which a backup can't hold."""
     mode = path.lstat().st_mode
     if stat.S_ISLNK(mode):
         target = str(path.readlink())
@@ -157,9 +157,10 @@ def _add_file(tar: tarfile.TarFile, name: str, path: Path) -> Entry:
 
 
 class _Measured(io.RawIOBase):
-    """Hashes what is read of a file, and keeps to the size that it had at first.
+    """Hashes the bytes read from a file, and returns exactly as many as the file had at first.
 
-    A file that grows is cut there; one that shrinks is filled with zeros, as a crash may leave it.
+    A file that grows is cut at that size. A file that shrinks is filled up with zeros, as after a
+    crash.
     """
 
     def __init__(self, file: BinaryIO, size: int) -> None:

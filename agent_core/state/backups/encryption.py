@@ -1,8 +1,8 @@
 """Encrypt backups with age, for recipients or with a passphrase.
 
-For recipients, a backup is an ordinary age file. With a passphrase, it is a key that the
-passphrase opens, in age's text form, and behind it an age file for that key. Both are streams, so
-a backup of any size needs little memory.
+For recipients, a backup is an ordinary age file. With a passphrase, it begins with a key in age's
+text form, which the passphrase opens; an age file for that key follows. Both are streams, so that a
+backup of any size needs little memory.
 """
 
 import os
@@ -18,7 +18,7 @@ from agent_core.state.backups.extras import load_extra
 
 AGE = b"age-encryption.org/v1\n"
 KEY = b"-----BEGIN AGE ENCRYPTED FILE-----\n"
-"""How an encrypted backup begins: one for recipients, and one with a passphrase."""
+"""The first bytes of an encrypted backup: one for recipients, and one with a passphrase."""
 _KEY_END = b"-----END AGE ENCRYPTED FILE-----\n"
 _MOST_KEY_LINES = 64
 _LONGEST_KEY_LINE = 128
@@ -27,10 +27,10 @@ _TRIES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lock:
-    """The keys that a backup is encrypted for; without any, it is not encrypted."""
+    """The keys for which a backup is encrypted; without any, it is not encrypted."""
 
     recipients: tuple[str, ...] = ()
-    """Public keys: `age1...`, or those of SSH."""
+    """Public keys: `age1...`, or SSH keys."""
     passphrase: str = ""
 
     def __bool__(self) -> bool:
@@ -44,15 +44,15 @@ class Keys:
 
     passphrase: str = ""
     identities: tuple[str, ...] = ()
-    """The texts of key files: of age, or of SSH."""
+    """The contents of key files, of age or SSH."""
 
 
 @contextmanager
 def encrypting(sink: BinaryIO, lock: Lock) -> Iterator[tuple[BinaryIO, Keys]]:
-    """Give a stream whose bytes reach `sink` encrypted, and keys that open them for a check.
+    """Yield a stream that encrypts its bytes into `sink`, and keys that decrypt them for a check.
 
-    Without a passphrase, the key for the check is made for this backup alone and kept nowhere.
-    Raises `StoreError` if a recipient is none.
+    Without a passphrase, the key for the check is made for this backup alone and stored nowhere.
+    Raises `StoreError` if a recipient is not a public key.
     """
     pyrage = load_extra("pyrage")
     targets = [read_recipient(one) for one in lock.recipients]
@@ -75,9 +75,9 @@ def encrypting(sink: BinaryIO, lock: Lock) -> Iterator[tuple[BinaryIO, Keys]]:
 
 @contextmanager
 def decrypting(source: BinaryIO, keys: Keys, name: str) -> Iterator[BinaryIO]:
-    """Give a stream with the decrypted bytes; `name` names the backup in sentences.
+    """Yield a stream with the decrypted bytes; `name` names the backup in messages.
 
-    A backup that was cut off or changed ends early. Raises `StoreError` if no key opens it.
+    The stream of a truncated or altered backup ends early. Raises `StoreError` if no key opens it.
     """
     pyrage = load_extra("pyrage")
     identities = _open_keys(pyrage, source, keys, name)
@@ -105,7 +105,7 @@ def decrypting(source: BinaryIO, keys: Keys, name: str) -> Iterator[BinaryIO]:
 
 
 def read_recipient(text: str) -> Any:
-    """Return pyrage's value of a public key. Raises `StoreError` if it is none."""
+    """Parse a public key with pyrage. Raises `StoreError` if it is not one."""
     pyrage = load_extra("pyrage")
     kind = pyrage.ssh if text.startswith("ssh-") else pyrage.x25519
     try:
@@ -119,7 +119,8 @@ def read_recipient(text: str) -> Any:
 def _open_keys(pyrage: ModuleType, source: BinaryIO, keys: Keys, name: str) -> list[Any]:
     """Return the identities to try; read the protected key in front of the backup if it has one.
 
-    Given identities are tried instead of it: they may hold what the `age` program found in it.
+    Given identities replace the protected key: they may hold that key, decrypted by the `age`
+    program.
     """
     is_protected = _peek(source, KEY) == KEY
     lines: list[bytes] = []
@@ -139,7 +140,8 @@ def _open_keys(pyrage: ModuleType, source: BinaryIO, keys: Keys, name: str) -> l
 def _unlock(pyrage: ModuleType, protected: bytes, passphrase: str, name: str) -> Any:
     """Return the identity that a passphrase protects. Raises `StoreError`.
 
-    age refuses a passphrase that would take over 16 s, as it estimates this machine in each try.
+    In each try, age estimates the speed of this machine. It refuses a passphrase that would take
+    over 16 s.
     """
     for _ in range(_TRIES):
         try:
@@ -173,6 +175,6 @@ def _describe_damage(name: str) -> str:
 
 
 def _peek(source: BinaryIO, expected: bytes) -> bytes:
-    """Return the first bytes without taking them; `source` is buffered."""
+    """Return the first bytes without consuming them; `source` is buffered."""
     found: bytes = source.peek(len(expected))[: len(expected)]  # type: ignore[attr-defined]
     return found

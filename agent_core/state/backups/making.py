@@ -1,4 +1,4 @@
-"""Make a backup of a home: one file that appears when it is complete and was read again."""
+"""Make a backup of a home: a file that appears only when it is complete and verified."""
 
 import os
 from contextlib import nullcontext
@@ -22,18 +22,18 @@ from agent_core.state.lifecycle.inspect import peek
 
 ENDING, LOCKED_ENDING = ".tar.gz", ".tar.gz.age"
 PART = ".part"
-"""The end of the name of a backup that is not complete."""
+"""The suffix of a backup that is not complete yet."""
 _SUFFIXES = (".db", ENDING, LOCKED_ENDING)
-"""Of complete backups; a `.db` is a copy of the database alone, as upgrades make it."""
+"""The suffixes of complete backups; a `.db` is a copy of only the database, made by an upgrade."""
 _GZIP = b"\x1f\x8b"
 _LONGEST_SIGN = max(len(sign) for sign in (AGE, KEY, _GZIP))
 
 
 def make_backup(content: HomeContent, target: Path, lock: Lock, now: int) -> Manifest:
-    """Write a backup to a new file, read it again, and give it its name. Blocks.
+    """Write a backup to a new file, read it again to verify it, and give it its name. Blocks.
 
-    `now` is in milliseconds since the epoch, UTC. Raises `StoreFull`, `StoreDamaged` if what was
-    read is not what was written, and `StoreError` if the place can't be written.
+    `now` is in milliseconds since the epoch, UTC. Raises `StoreFull`, `StoreDamaged` if the file
+    does not hold the bytes that were written, and `StoreError` if the target can't be written.
     """
     found = peek(content.copy)
     if found is None:
@@ -83,7 +83,7 @@ def read_backup(path: Path, keys: Keys, folder: Path | None = None) -> Contents:
 
 
 def read_stream(source: BinaryIO, name: str, keys: Keys, folder: Path | None) -> Contents:
-    """Do the same with a buffered stream that `name` names. Raises `OSError`, too."""
+    """Do the same with a buffered stream; `name` names it in messages. Raises `OSError`, too."""
     sign = find_sign(source)
     newest = len(load_migrations(FOLDER))
     if sign.startswith(_GZIP):
@@ -95,7 +95,7 @@ def read_stream(source: BinaryIO, name: str, keys: Keys, folder: Path | None) ->
 
 
 def find_sign(source: BinaryIO) -> bytes:
-    """Return by which bytes a backup is known, or the first bytes of another file."""
+    """Return the first bytes that mark a kind of backup, or the first bytes of any other file."""
     start: bytes = source.peek(_LONGEST_SIGN)[:_LONGEST_SIGN]  # type: ignore[attr-defined]
     return next((sign for sign in (AGE, KEY, _GZIP) if start.startswith(sign)), start)
 
@@ -109,7 +109,7 @@ def _write(
 
 
 def _publish(part: Path, target: Path) -> None:
-    """Give the backup its name, without replacing a file that has appeared meanwhile."""
+    """Give the backup its name, without replacing a file that has appeared in the meantime."""
     try:
         os.link(part, target)
     except FileExistsError:

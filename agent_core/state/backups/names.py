@@ -1,4 +1,4 @@
-"""The names in a home that no backup contains; light, because every command knows them."""
+"""The names in a home that no backup contains; a small module, because every command imports it."""
 
 STAGING = ".restore"
 """The folder in a home in which a restore unpacks a backup."""

@@ -1,4 +1,4 @@
-"""The places of backups: a folder, a bucket of S3 or of a like server, or a command's input."""
+"""The places of backups: a folder, an S3 bucket or one of a compatible server, or a command."""
 
 import json
 import re
@@ -18,12 +18,12 @@ from agent_core.state.backups.making import list_complete
 from agent_core.state.engine.recovery import translate_os_error
 
 NIGHTLY = "nightly-"
-"""How the names of nightly backups begin; only these are ever deleted."""
+"""The prefix of the names of nightly backups; only these are ever deleted."""
 NAME = "{name}"
-"""The word of a command that becomes the name of the backup."""
+"""The word in a command that is replaced by the name of the backup."""
 _RECORD = "newest.json"
 _PATIENCE = timedelta(hours=6)
-"""The longest transfer."""
+"""The time limit of one transfer."""
 _RETRIES = 4
 _LONGEST_REASON = 300
 _CODE = re.compile(r"<Code>(\w+)</Code>")
@@ -34,17 +34,17 @@ _EXPLANATIONS = {
     "NoSuchKey": "there is no such file in the bucket",
     "SignatureDoesNotMatch": "AWS_SECRET_ACCESS_KEY does not belong to AWS_ACCESS_KEY_ID",
 }
-"""The usual codes of errors of S3 and of servers that speak its protocol."""
+"""The usual error codes of S3 and of compatible servers, in plain words."""
 
 
 class BackupPlace(Protocol):
     """A place for backups. All methods block and raise `StoreError`."""
 
     def store(self, backup: Path) -> str:
-        """Put a complete backup there under its own name; return what it is called there."""
+        """Store a complete backup there under its own name; return its address there."""
 
     def prune(self, keep: int) -> None:
-        """Delete all but the newest nightly backups, where the place can."""
+        """Delete all but the `keep` newest nightly backups, if the place can do so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +54,11 @@ class FolderPlace:
     folder: Path
 
     def store(self, backup: Path) -> str:
-        """Return its path: a backup for a folder is made and checked there."""
+        """Return the path of the backup, which was made and checked in the folder itself."""
         return str(backup)
 
     def prune(self, keep: int) -> None:
-        """Delete the oldest, and what interrupted ones left."""
+        """Delete the oldest nightly backups, and unfinished files of interrupted ones."""
         try:
             for old in self._list_old(keep):
                 old.unlink()
@@ -73,18 +73,18 @@ class FolderPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketPlace:
-    """A bucket. Transfers are signed; the server checks each part by its SHA-256."""
+    """A bucket. Transfers are signed; the server verifies the SHA-256 of each part."""
 
     address: str
     """`s3://bucket` or `s3://bucket/prefix`."""
     endpoint: str = ""
-    """The address of the server; empty for Amazon's."""
+    """The address of the server; empty for Amazon S3."""
     region: str = "us-east-1"
     key_id: str = ""
     key: str = ""
 
     def store(self, backup: Path) -> str:
-        """Upload the backup, and compare its size there."""
+        """Upload the backup, and check its size on the server."""
         obstore, name = load_extra("obstore"), backup.name
 
         def upload(store: Any) -> int:
@@ -107,7 +107,7 @@ class BucketPlace:
         self._do(download)
 
     def prune(self, keep: int) -> None:
-        """Delete the oldest."""
+        """Delete the oldest nightly backups."""
         obstore = load_extra("obstore")
 
         def clean(store: Any) -> None:
@@ -142,12 +142,12 @@ class BucketPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandPlace:
-    """A program that reads the backup from its input, and keeps what it wants."""
+    """A program that reads the backup from its standard input and stores it as it likes."""
 
     command: Sequence[str]
 
     def store(self, backup: Path) -> str:
-        """Run the program; it must end with 0."""
+        """Run the program; it must exit with status 0."""
         words = [word.replace(NAME, backup.name) for word in self.command]
         try:
             with backup.open("rb") as source:
@@ -171,11 +171,11 @@ class CommandPlace:
         return f"{words[0]} ({backup.name})"
 
     def prune(self, keep: int) -> None:
-        """Delete nothing: what the program keeps is its own affair."""
+        """Delete nothing: the program manages its own backups."""
 
 
 def record_newest(folder: Path, where: str, at: int) -> None:
-    """Note where the newest backup went, for checks of its age. `at` is in milliseconds, UTC.
+    """Record where the newest backup is, for checks of its age. `at` is in milliseconds, UTC.
 
     Raises `OSError`.
     """
@@ -196,11 +196,11 @@ def find_newest(folder: Path) -> tuple[int, str] | None:
 
 
 def _explain(fault: str) -> str:
-    """Return what a bucket or its server says, in plain words if the error is a usual one."""
+    """Return the message of a bucket or its server, in plain words if the error is a usual one."""
     code = _CODE.search(fault)
     if code:
         return _EXPLANATIONS.get(code[1], f"its server answered {code[1]}")
     if "error sending request" in fault:
         return "its server did not answer; check the network and backup.s3_endpoint"
-    # What follows repeats the error in the words of Rust.
+    # The rest repeats the error in Rust's notation.
     return " ".join(fault.partition("Debug source")[0].split())[:_LONGEST_REASON]

@@ -24,12 +24,12 @@ from agent_core.state.backups.contents import (
 
 _LONGEST_HEADER = 1 << 16
 _LONGEST_MANIFEST = 1 << 30
-"""Bytes: more than the names of a million files."""
+"""The limit in bytes: more than the names of a million files take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """A backup that was read to its end and holds what its manifest says."""
+    """A backup that was read to its end and matches its manifest."""
 
     header: Header
     manifest: Manifest
@@ -38,9 +38,9 @@ class Contents:
 def read_archive(source: BinaryIO, name: str, newest_schema: int, folder: Path | None) -> Contents:
     """Read a whole backup; unpack it into an empty folder if one is given.
 
-    `name` is the name of the backup in sentences. Blocks. Raises `StoreTooNew` before anything is
-    unpacked, `StoreDamaged` if the backup is cut off or changed, `StoreError` if it is no backup
-    of Talaria, and `OSError` if the folder can't be written.
+    `name` names the backup in messages. Blocks. Raises `StoreTooNew` before anything is unpacked,
+    `StoreDamaged` if the backup is truncated or altered, `StoreError` if it is not a backup of
+    Talaria, and `OSError` if the folder can't be written.
     """
     try:
         with gzip.GzipFile(fileobj=source) as packed:
@@ -74,7 +74,7 @@ def _read(packed: gzip.GzipFile, name: str, newest_schema: int, folder: Path | N
 
 
 class _Unpacked:
-    """What was read so far; files are written at once, links come at the end."""
+    """The members read so far; files are written at once, links at the end."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -84,7 +84,7 @@ class _Unpacked:
         self._folders: list[tuple[Path, int]] = []
 
     def add(self, tar: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> None:
-        """Add one member. Raises `StoreDamaged` for one that no backup has."""
+        """Add one member. Raises `StoreDamaged` for a member that no backup contains."""
         path = member.name.removeprefix(f"{ROOT}/")
         parts = PurePosixPath(path).parts
         is_inside = parts and ".." not in parts and not path.startswith("/")
@@ -110,7 +110,7 @@ class _Unpacked:
             raise StoreDamaged(_changed(name))
 
     def finish(self) -> None:
-        """Create the links after every file, so that no file was written through one.
+        """Create the links after all files, so that no file is written through a link.
 
         Then set the modes of folders, the deepest first.
         """
@@ -185,7 +185,7 @@ def _take(tar: tarfile.TarFile, member: tarfile.TarInfo, name: str, longest: int
 
 
 def describe_foreign(name: str) -> str:
-    """Say that a file is no backup."""
+    """Return the message that a file is not a backup."""
     return f"{name} is not a backup of Talaria; nothing was changed"
 
 

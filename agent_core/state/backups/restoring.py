@@ -30,7 +30,7 @@ class Place:
 
     home: Path
     database: str
-    """The name of the database in it."""
+    """The name of the database in the home."""
     kept: Collection[str]
     """Names in the home that no restore touches."""
 
@@ -41,20 +41,22 @@ class Restored:
 
     files: int
     size: int
-    """Bytes, before compression."""
+    """Bytes of all files, before compression."""
     schema: int
     made_at: int
-    """Milliseconds since the epoch, UTC; of a bare database, when its file was written."""
+    """When the backup was made, in milliseconds since the epoch, UTC. For a bare database: when its
+    file was written.
+    """
     left_out: Collection[str]
-    """Names in the home that were not in the backup and stay as they are."""
+    """Names in the home that were not in the backup; they stay as they are."""
     unreadable: Collection[str] = ()
     """Files that could not be read when the backup was made."""
 
 
 def rehearse(place: Place, backup: Path, keys: Keys) -> Restored:
-    """Unpack a backup beside the home, check everything, and delete it again. Blocks.
+    """Unpack a backup beside the home, check everything, and delete the unpacked files. Blocks.
 
-    Raises `StoreError` with what is wrong.
+    Raises `StoreError`; its text says what is wrong.
     """
     folder = place.home / REHEARSAL
     try:
@@ -72,10 +74,10 @@ def rehearse(place: Place, backup: Path, keys: Keys) -> Restored:
 
 
 def restore(place: Place, backup: Path, keys: Keys, aside: Path) -> Restored:
-    """Replace the content of a home by that of a backup; the old one is in `aside` then. Blocks.
+    """Replace the content of a home by a backup; move the old content to `aside`. Blocks.
 
-    Raises `StoreBusy` if the home is in use, and `StoreError` with what is wrong; the home is then
-    as it was.
+    Raises `StoreBusy` if the home is in use, and `StoreError` with the fault. After an error, the
+    home is as it was before.
     """
     guarded = place.home / place.database
     lock = HomeLock.acquire(guarded.with_suffix(".lock"), guarded=guarded)
@@ -128,7 +130,7 @@ def _unpack_archive(place: Place, backup: Path, keys: Keys, folder: Path) -> Res
 
 
 def _copy_database(place: Place, backup: Path, folder: Path) -> Restored:
-    """Take a bare copy of a database, as earlier versions and upgrades make it."""
+    """Copy a bare database; earlier versions and upgrades make such backups."""
     target = folder / place.database
     shutil.copyfile(backup, target)
     target.chmod(0o600)

@@ -1,8 +1,8 @@
-"""Replace the content of a home with a restored one, so that a crash leaves the old or the new.
+"""Replace the content of a home by a restored one; a crash leaves either the old or the new.
 
-A restore unpacks into `.restore/new` in the home. Once that is complete, it writes
-`.restore/ready`, and from then on the new content counts: whatever interrupts the moves, the next
-command finishes them. So it also works where the home is a mount point, which can't be renamed.
+A restore unpacks into `.restore/new` in the home. When that is complete, it writes
+`.restore/ready`, and from then on the new content counts: if the moves are interrupted, the next
+command finishes them. The home itself is never renamed, so that it may be a mount point.
 """
 
 import json
@@ -20,7 +20,7 @@ _NEW, _READY = "new", "ready"
 
 
 def prepare_staging(home: Path) -> Path:
-    """Return an empty folder to unpack into; what an interrupted restore left is deleted.
+    """Return an empty folder to unpack into; delete the files of an interrupted restore.
 
     Raises `OSError`.
     """
@@ -31,16 +31,16 @@ def prepare_staging(home: Path) -> Path:
 
 
 def drop_staging(home: Path) -> None:
-    """Delete what was unpacked, unless it counts already. Raises `OSError`."""
+    """Delete the unpacked files, unless the restore already counts. Raises `OSError`."""
     if not (home / STAGING / _READY).exists():
         remove_tree(home / STAGING)
 
 
 def switch(home: Path, aside: Path, kept: Collection[str]) -> None:
-    """Move the content of a home to `aside`, and the unpacked one into its place.
+    """Move the content of a home to `aside`, and the unpacked content into the home.
 
-    The names in `kept` stay in the home. The caller holds the home's lock. Raises `OSError`; what
-    is left to do then is done by `finish_switch`.
+    The names in `kept` stay in the home. The caller holds the home's lock. Raises `OSError`;
+    `finish_switch` then does the remaining moves.
     """
     draft = home / STAGING / f"{_READY}.new"
     plan = {
@@ -60,9 +60,9 @@ def switch(home: Path, aside: Path, kept: Collection[str]) -> None:
 
 
 def finish_switch(home: Path, database: str) -> bool:
-    """Finish what an interrupted restore began; return whether there was something to finish.
+    """Finish an interrupted restore; return whether there was one to finish.
 
-    Raises `StoreBusy` while the restore itself is at work, and `StoreError`.
+    Raises `StoreBusy` while the restore itself is running, and `StoreError`.
     """
     if not (home / STAGING / _READY).exists():
         return False
@@ -78,7 +78,7 @@ def finish_switch(home: Path, database: str) -> bool:
 
 
 def _move(home: Path) -> None:
-    """Do every move that is not done. Each is one rename, so a crash leaves none half done."""
+    """Make the remaining moves. Each is one rename, so that a crash leaves none half done."""
     ready, new = home / STAGING / _READY, home / STAGING / _NEW
     plan = json.loads(ready.read_bytes())
     aside = home / plan["aside"]
@@ -97,7 +97,7 @@ def _move(home: Path) -> None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Delete a folder, if it exists, with folders in it that are closed to writing.
+    """Delete a folder, if it exists, even if folders in it are read-only.
 
     Raises `OSError`.
     """

@@ -1,4 +1,4 @@
-"""Queries over approvals: what people have allowed, for one call or for a shape of calls."""
+"""Queries over approvals: the calls that people have allowed, one call or all of one shape."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ Scope = Literal["once", "session", "always"]
 class NewApproval:
     """An approval to store. `subject` is the hash of the one call, or a shape as JSON.
 
-    `holds_tainted` means that it also counts after untrusted words. Times are milliseconds; None
-    never expires.
+    `holds_tainted` means that it also counts after untrusted words. Times are in milliseconds; if
+    the expiry is None, the approval never expires.
     """
 
     person_id: PersonId
@@ -40,7 +40,7 @@ class Approval:
 
 
 def insert(connection: Connection, approval: NewApproval, *, now: int) -> None:
-    """Store an approval, and delete those that have expired; one that is known changes nothing."""
+    """Store an approval, unless it is stored already; delete those that have expired."""
     connection.execute("DELETE FROM approvals WHERE expires_at <= :now", {"now": now})
     connection.execute(
         "INSERT INTO approvals (person_id, decided_by, scope, subject, session_id, holds_tainted,"
@@ -51,7 +51,7 @@ def insert(connection: Connection, approval: NewApproval, *, now: int) -> None:
 
 
 def use(connection: Connection, *, person_id: PersonId, digest: str, now: int) -> bool:
-    """Use up the approval of one call; False if there is none, or it was used or has expired."""
+    """Use up the approval of one call; False if there is none, or if it was used or has expired."""
     row = connection.execute(
         "UPDATE approvals SET used_at = :now WHERE subject = :digest AND scope = 'once'"
         " AND person_id = :person_id AND used_at IS NULL AND expires_at > :now RETURNING id",
@@ -63,7 +63,7 @@ def use(connection: Connection, *, person_id: PersonId, digest: str, now: int) -
 def find_shapes(
     connection: Connection, *, person_id: PersonId, session_id: SessionId | None
 ) -> dict[str, bool]:
-    """Return the shapes that a person allowed, and whether each holds after untrusted words."""
+    """Map the shapes that a person allowed to whether each also counts after untrusted words."""
     rows = connection.execute(
         "SELECT subject, MAX(holds_tainted) FROM approvals WHERE person_id = :person_id AND"
         " (scope = 'always' OR (scope = 'session' AND session_id = :session_id)) GROUP BY subject",
@@ -73,8 +73,9 @@ def find_shapes(
 
 
 def list_of(connection: Connection, *, person_id: PersonId) -> list[Approval]:
-    """List the shapes that a person's calls may have, oldest first; without those of sessions that
-    have ended.
+    """List the shapes that a person's calls may have, oldest first.
+
+    Shapes allowed for sessions that have ended are left out.
     """
     rows = connection.execute(
         "SELECT approvals.id, approvals.scope, subject AS shape, decided_by, approvals.created_at"
@@ -87,7 +88,7 @@ def list_of(connection: Connection, *, person_id: PersonId) -> list[Approval]:
 
 
 def revoke(connection: Connection, *, person_id: PersonId, approval_id: ApprovalId) -> str:
-    """Delete an approval of a person; return its shape, "" if there is none."""
+    """Delete an approval of a person; return its shape, or "" if there is no such approval."""
     row = connection.execute(
         "DELETE FROM approvals WHERE id = :id AND person_id = :person_id AND scope <> 'once'"
         " RETURNING subject",
@@ -97,7 +98,7 @@ def revoke(connection: Connection, *, person_id: PersonId, approval_id: Approval
 
 
 def move(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move what a person allowed in advance to the person they were merged into."""
+    """Move a person's standing approvals to the person they were merged into."""
     connection.execute(
         "UPDATE OR IGNORE approvals SET person_id = :kept"
         " WHERE person_id = :absorbed AND scope <> 'once'",
@@ -107,7 +108,7 @@ def move(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
 
 
 def delete_of_sessions(connection: Connection, *, session_ids: Sequence[SessionId]) -> None:
-    """Delete what was allowed in sessions that move to another person."""
+    """Delete the approvals of sessions that move to another person."""
     connection.executemany(
         "DELETE FROM approvals WHERE session_id = :session_id",
         [{"session_id": session_id} for session_id in session_ids],

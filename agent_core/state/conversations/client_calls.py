@@ -1,4 +1,4 @@
-"""Queries over the calls of people's other programs: each is a turn without a model."""
+"""Queries over calls from people's other programs: each call is a turn without a model."""
 
 from agent_core.ids import SessionId, TurnId
 from agent_core.state.conversations.sessions import Conversation
@@ -14,9 +14,10 @@ def record(
     place: tuple[str, str],
     now: int,
 ) -> None:
-    """Record a call as a turn that has ended: after a crash, no model may go on with it.
+    """Record a call as a turn that has already ended, so that no model continues it after a crash.
 
-    Questions that it raises are asked at `place`, a (platform, chat). It counts as untrusted.
+    Questions that the call raises are asked at `place`, a (platform, chat). The turn counts as
+    untrusted.
     """
     connection.execute(
         "INSERT INTO turns (id, conversation_id, session_id, person_id, platform,"

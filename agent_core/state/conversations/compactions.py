@@ -1,6 +1,4 @@
-"""Queries over compactions: summaries that replace the older messages of a session in later
-calls.
-"""
+"""Queries over compactions: summaries that replace older messages of a session in later calls."""
 
 import json
 from collections.abc import Iterable
@@ -13,8 +11,8 @@ from agent_core.state.engine.connection import checksum, list_fields, read_all, 
 from agent_core.state.engine.database import Connection
 
 CompactionReason = Literal["near", "overflow", "asked", "idle"]
-"""The threshold was passed, the provider found the input too long, somebody asked for it, or the
-provider's cache was about to expire.
+"""The reasons, in this order: the threshold was passed, the provider found the input too long, a
+person asked for it, or the provider's cache was about to expire.
 """
 
 _FIELDS = (
@@ -25,14 +23,14 @@ _FIELDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCompaction:
-    """A view of a session for calls made when `made_after` is its newest message, or later.
+    """A view of a session, for calls whose newest message is `made_after` or a later one.
 
-    `summary` replaces messages up to `summarized_to`, except those in `kept`. Long tool outputs of
-    the others, up to `shortened_to`, are shortened to both ends. `left_out_from` is the oldest of
-    the replaced messages that the summary does not cover yet; None if it covers all of them. The
+    `summary` replaces messages up to `summarized_to`, except those in `kept`. Of the other messages
+    up to `shortened_to`, long tool outputs keep only their beginning and end. `left_out_from` is
+    the oldest replaced message that the summary does not cover yet; None if it covers all. The
     token counts are estimates of the whole request. `turn_id` is the turn that needed the
-    compaction, if any. `plan` shows the plan of the session, as it stood then, and `found_tools`
-    the tools that a search found in messages which are now hidden or shortened.
+    compaction, if any. `plan` is the plan of the session at that time. `found_tools` are the tools
+    that a search found in messages that are now hidden or shortened.
     """
 
     turn_id: TurnId | None
@@ -80,7 +78,7 @@ def insert(
 
 
 def copy_newest(connection: Connection, *, session_id: SessionId, into: SessionId) -> None:
-    """Give a branch the newest compaction that was made of the messages it shows."""
+    """Give a branch the newest compaction that was made only of messages that the branch shows."""
     connection.execute(
         "INSERT INTO compactions (session_id, person_id, turn_id, made_after, shortened_to,"
         " summarized_to, left_out_from, kept, summary, reason, tokens_before, tokens_after,"
@@ -129,7 +127,7 @@ def move(connection: Connection, *, session_ids: Iterable[SessionId], person_id:
 def fingerprint(connection: Connection, *, session_id: SessionId) -> tuple[int, int, int]:
     """Return the newest message, the sum of all checksums and the newest compaction of a session.
 
-    A compaction prepared outside a transaction is stored only if these have not changed.
+    A compaction is prepared outside a transaction, and stored only if these have not changed.
     """
     newest, total = connection.execute(
         "SELECT COALESCE(MAX(id), 0), COALESCE(SUM(checksum), 0) FROM messages"
@@ -143,7 +141,7 @@ def fingerprint(connection: Connection, *, session_id: SessionId) -> tuple[int, 
 
 
 def drop_prompt(connection: Connection, *, session_id: SessionId) -> None:
-    """Clear the frozen prompt of a session, so that its next turn composes a new one."""
+    """Clear the frozen prompt of a session, so that its next turn composes a new prompt."""
     connection.execute(
         "UPDATE sessions SET prompt_hash = NULL WHERE id = :session_id", {"session_id": session_id}
     )
@@ -160,7 +158,11 @@ def _read(*, checksum: int, kept: str, **fields: Any) -> Compaction:
 
 
 def _sum(compaction: NewCompaction, kept: str) -> int:
-    """The checksum; an absent `left_out_from`, `plan` or `found_tools` doesn't count, as before."""
+    """Compute the checksum.
+
+    An absent `left_out_from`, `plan` or `found_tools` is skipped, so that the checksums of old rows
+    stay valid.
+    """
     values = (
         *(compaction.made_after, compaction.shortened_to, compaction.summarized_to),
         *(compaction.left_out_from, kept, compaction.summary),

@@ -1,4 +1,4 @@
-"""Queries over helpers: turns that a tool call of another turn asked for."""
+"""Queries over helpers: turns that a tool call of another turn started."""
 
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.state.conversations import sessions, turns
@@ -8,24 +8,24 @@ from agent_core.state.engine.database import Connection
 
 
 def name_helper(turn_id: TurnId, call_id: CallId, number: int, agent: str = "") -> str:
-    """Return the key of a helper's conversation; `number` counts the tasks of one call.
+    """Return the key of a helper's conversation; `number` is that of the task in the call.
 
-    `agent` is the named agent that works, "" for a helper without a name.
+    `agent` is the named agent that works on it, "" for a helper without a name.
     """
     return f"{HELPERS}{turn_id}:{number}{f'/{agent}' if agent else ''}:{call_id}"
 
 
 def read_parent(key: str) -> TurnId | None:
-    """Return the turn that asked for the helper of this conversation; None if it has no helper."""
+    """Return the turn that started the helper of this conversation; None if no helper has it."""
     return TurnId(int(key.split(":", 2)[1])) if key.startswith((HELPERS, TASKS)) else None
 
 
 def find(
     connection: Connection, *, key: str, owner_id: PersonId, person_id: PersonId
 ) -> tuple[Conversation, Turn] | None:
-    """Return a helper's conversation with its latest turn; None if it has not begun.
+    """Return a helper's conversation with its latest turn; None if the helper has not begun.
 
-    `owner_id` is the owner of its transcript, and `person_id` the person who asks.
+    `owner_id` owns its transcript, and `person_id` is the person who asks.
     """
     conversation = sessions.find_conversation(connection, key=key, person_id=owner_id)
     if conversation is None:
@@ -35,7 +35,7 @@ def find(
 
 
 def find_answer(connection: Connection, *, turn_id: TurnId) -> str:
-    """Return the last words of a helper's turn; "" if it wrote none."""
+    """Return the last text of a helper's turn; "" if it wrote none."""
     row = connection.execute(
         "SELECT text FROM messages WHERE turn_id = :turn_id AND role = 'assistant'"
         " ORDER BY id DESC LIMIT 1",
@@ -45,7 +45,7 @@ def find_answer(connection: Connection, *, turn_id: TurnId) -> str:
 
 
 def stop_all(connection: Connection, *, turn_id: TurnId, now: int) -> None:
-    """Stop the helpers of a turn that still run, and theirs, because the turn has ended."""
+    """Stop the running helpers of a turn that has ended, and the helpers that those started."""
     rows = connection.execute(
         "UPDATE turns SET state = 'stopped', ended_at = :now, waiting_since = NULL"
         " WHERE state = 'running' AND conversation_id IN"

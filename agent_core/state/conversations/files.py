@@ -33,7 +33,8 @@ def make_key(data: bytes) -> str:
 def store(connection: Connection, *, data: bytes, media_type: str, now: int) -> str:
     """Store the bytes of a file and return their key; equal bytes are stored once.
 
-    A repeated file counts as new, so that no retention sweep or redaction in progress removes it.
+    Storing a file again makes it count as new, so that a running retention sweep or redaction does
+    not remove it.
     """
     key = make_key(data)
     connection.execute(

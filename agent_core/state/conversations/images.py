@@ -1,22 +1,24 @@
-"""Pictures and PDF files by their bytes: the types that models read, sizes, and limits; pure."""
+"""Pictures and PDF files, judged by their bytes: types, sizes and limits of models. Pure."""
 
 from collections.abc import Callable
 
 MEDIA_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 """Types that both Anthropic and OpenAI read."""
 MOST_BYTES_EACH = 3_932_160
-"""Per image. Anthropic accepts 5 MiB of base64 (vision guide, and its error text "image exceeds 5
-MB maximum: … bytes > 5242880 bytes"), which is three quarters of that in bytes. Larger ones pass in
-some places, so this limits the default, not the setting.
+"""The limit of one image. Anthropic accepts 5 MiB of base64 (vision guide, and its error text
+"image exceeds 5 MB maximum: … bytes > 5242880 bytes"); the raw bytes are three quarters of that.
+Some providers accept larger images, so this limits only the default, not the setting.
 """
 MOST_PIXELS = 8000
-"""Per side; Anthropic refuses more (vision guide)."""
+"""The limit of each side; Anthropic refuses more (vision guide)."""
 
 PDF = "application/pdf"
 MOST_PAGES = 20
-"""Pages of a PDF file that a model is shown: about 60,000 tokens. A longer one is text only."""
+"""The most pages of a PDF file that a model is shown: about 60,000 tokens. Of a longer file, models
+get only the text.
+"""
 MOST_PDF_BYTES = 7_500_000
-"""Half of what one request may hold; see `models.requests.MOST_BYTES`."""
+"""The limit of one PDF file: half of the size of a request; see `models.requests.MOST_BYTES`."""
 
 _SIGNS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -27,7 +29,7 @@ _SIGNS = (
 
 
 def find_type(data: bytes) -> str:
-    """Return the type of a picture that models read, or ""; a text that begins like one is none."""
+    """Return the type of a picture that models can read; "" for anything else, also for text."""
     if b"\0" not in data:
         return ""
     for sign, media_type in _SIGNS:
@@ -37,7 +39,7 @@ def find_type(data: bytes) -> str:
 
 
 def find_fault(data: bytes, media_type: str) -> str:
-    """Return a clause on why no model can be shown a picture, or ""."""
+    """Return a clause that says why a model can't be shown a picture, or ""."""
     if media_type not in MEDIA_TYPES:
         return "only JPEG, PNG, GIF and WebP can be shown"
     if len(data) > MOST_BYTES_EACH:
@@ -54,12 +56,12 @@ def find_fault(data: bytes, media_type: str) -> str:
 
 
 def is_pdf(data: bytes) -> bool:
-    """Return whether a file begins like a PDF file."""
+    """Return whether the bytes begin like a PDF file."""
     return data[:16].lstrip().startswith(b"%PDF-")
 
 
 def find_pdf_fault(data: bytes, pages: int) -> str:
-    """Return a clause on why no model can be shown a PDF file, or ""."""
+    """Return a clause that says why a model can't be shown a PDF file, or ""."""
     if len(data) > MOST_PDF_BYTES:
         return f"it has {len(data):,} bytes, and at most {MOST_PDF_BYTES:,} can be shown"
     if pages > MOST_PAGES:
@@ -76,7 +78,7 @@ _BARE = frozenset({0x01, *range(0xD0, 0xD9)})
 
 
 def measure(data: bytes, media_type: str) -> Size | None:
-    """Return width and height in pixels; None for another format, or a truncated picture."""
+    """Return width and height in pixels; None for another format or a truncated picture."""
     reader = _READERS.get(media_type)
     size = reader(data) if reader else None
     return size if size and all(size) else None

@@ -40,10 +40,10 @@ class TranscriptPlace:
 def list_tokens(
     person_id: PersonId, conversation_id: ConversationId, *, is_searchable: bool = True
 ) -> str:
-    """Return the search tokens of a conversation's messages: its person's and its own.
+    """Return the search tokens of a conversation's messages: its person's token and its own.
 
-    A person's search finds neither what a helper was asked, which are the model's words, nor a
-    conversation that they removed.
+    The person's token is left out for conversations that the person's search must not find: those
+    of helpers, whose requests a model wrote, and removed ones.
     """
     own = f"c{conversation_id}"
     return f"p{person_id} {own}" if is_searchable else own
@@ -99,9 +99,10 @@ def list_session(
     person_id: PersonId,
     after: MessageId = START,
 ) -> list[StoredMessage]:
-    """List the messages of one session after `after`, oldest first, with those it branched from.
+    """List the messages of a session after `after`, oldest first.
 
-    Raises `StoreDamaged` on a damaged row.
+    Messages of the sessions that it branched from are included. Raises `StoreDamaged` on a damaged
+    row.
     """
     rows = []
     for part, last in list_lineage(connection, session_id=session_id):
@@ -133,8 +134,8 @@ def list_session(
 
 
 def find_newest(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> MessageId:
-    """Return the last message that `list_session` would list; `START` before the first."""
-    # A session with messages of its own need not be asked where it comes from.
+    """Return the last message that `list_session` would list; `START` if it would list none."""
+    # A session with messages of its own need not be searched for the one it branched from.
     own = _find_last(connection, session_id, person_id, END)
     if own != START:
         return own
@@ -155,12 +156,12 @@ def _find_last(
 
 
 def count_forgotten(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
-    """Count the messages that a session shows and whose words were redacted."""
+    """Count the messages of a session that were redacted."""
     return _count(connection, session_id, person_id, "forgotten_at IS NOT NULL")
 
 
 def count_spoken(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
-    """Count the messages of people and of the assistant that a session shows."""
+    """Count the messages of people and of the assistant in a session."""
     return _count(connection, session_id, person_id, "text <> ''")
 
 
@@ -178,7 +179,7 @@ def _count(
 
 
 def request_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> str:
-    """Return the text that the person sent in a turn, oldest first."""
+    """Return the text that the person sent in a turn, in the order of the messages."""
     rows = connection.execute(
         "SELECT text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
         " AND role = 'user' ORDER BY id",
@@ -190,7 +191,7 @@ def request_of_turn(connection: Connection, *, turn_id: TurnId, person_id: Perso
 def list_said_since(
     connection: Connection, *, turn_id: TurnId, person_id: PersonId, since: int
 ) -> list[str]:
-    """List what the person added to a turn after a moment, in milliseconds since the epoch, UTC."""
+    """List the messages that the person added to a turn since a moment, in milliseconds UTC."""
     rows = connection.execute(
         "SELECT text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
         " AND role = 'user' AND created_at > :since ORDER BY id",
@@ -210,7 +211,7 @@ def answer_of_turn(connection: Connection, *, turn_id: TurnId, person_id: Person
 
 
 def facts_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> str:
-    """Return the facts in front of a turn's messages, line by line."""
+    """Return the facts in front of a turn's messages, one per line."""
     rows = connection.execute(
         "SELECT parts, text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
         " AND role = 'user' ORDER BY id",
@@ -220,7 +221,7 @@ def facts_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonI
 
 
 def list_facts(connection: Connection, *, person_id: PersonId, since: int, words: str) -> list[str]:
-    """List the facts with these words in a person's turns since a moment, in milliseconds UTC."""
+    """List the facts with these words, in a person's turns since a moment (milliseconds UTC)."""
     rows = connection.execute(
         "SELECT messages.parts, messages.text FROM turns JOIN messages"
         " ON messages.turn_id = turns.id AND messages.person_id = :person_id"

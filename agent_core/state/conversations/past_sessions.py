@@ -12,7 +12,7 @@ from agent_core.state.engine.database import Connection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberedSession:
-    """A session in the list that its person reads. The oldest has the number 1."""
+    """A session in the list that its person reads. The oldest session has the number 1."""
 
     number: int
     id: SessionId
@@ -55,9 +55,10 @@ def list_of_person(connection: Connection, *, person_id: PersonId, since: int) -
 def reopen(
     connection: Connection, *, conversation_id: ConversationId, session_id: SessionId, now: int
 ) -> None:
-    """Continue an earlier session of a conversation; the open one ends.
+    """Continue an earlier session of a conversation; the open session ends.
 
-    Its next turn gets a fresh prompt: memory has changed, and may be seen by fewer people.
+    Its next turn gets a new prompt, because the memory has changed, and fewer people may be allowed
+    to see it.
     """
     end(connection, conversation_id=conversation_id, now=now)
     connection.execute(
@@ -76,10 +77,10 @@ def branch(
     now: int,
     made_id: SessionId | None = None,
 ) -> SessionId:
-    """Open a session that begins with what another one holds, up to a turn that still runs.
+    """Open a session that begins with the content of another one, up to a turn that still runs.
 
-    The messages stay where they are; see `sessions.list_lineage`. The account of the session and
-    the newest summary of these messages go with it. `made_id` is a reserved id, if there is one.
+    The messages stay in their rows; see `sessions.list_lineage`. The new session gets the same
+    account and the newest summary of these messages. `made_id` is a reserved id, if there is one.
     """
     row = connection.execute(
         "INSERT INTO sessions (id, conversation_id, account_id, title, plan, started_at, last_at,"
@@ -105,9 +106,9 @@ def fork(
     title: str,
     now: int,
 ) -> None:
-    """Open a session that begins with another one up to a message of it; else as `branch`.
+    """Open a session that begins with another one up to one of its messages; else like `branch`.
 
-    `made_id` is its reserved id. The plan stays behind, because it may have been made later.
+    `made_id` is its reserved id. The plan is not copied, because it may be newer than that message.
     """
     connection.execute(
         "INSERT INTO sessions (id, conversation_id, account_id, title, started_at, last_at,"

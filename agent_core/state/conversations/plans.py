@@ -80,9 +80,10 @@ def show_plan(plan: Sequence[PlanItem]) -> str:
 
 
 def find_current(plan: Sequence[PlanItem]) -> tuple[int, int, str]:
-    """Return the number and the text of the step at hand, with the number of steps between them.
+    """Return the number and the text of the current step, and the number of steps.
 
-    It is the first active step, or else the first pending. The text is "" if none is left.
+    The current step is the first active one, or else the first pending one. Without one, the text
+    is "".
     """
     for state in ("active", "pending"):
         for number, item in enumerate(plan, start=1):

@@ -1,4 +1,4 @@
-"""Queries over questions to people. An answer counts once, and only for its own question."""
+"""Queries over questions to people. An answer counts only once, and only for its own question."""
 
 import json
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ Kind = Literal[
     "proposal",
     "reading",
 ]
-"""A choice for the model, approval of a change, approval of exactly one tool call, the reason for
-its refusal in any words, a link of two accounts, a merge of two memories that exceed the limit, a
-redaction, the erasure of a person, consent to a room's mode `full`, a change that a turn only
-proposed, or consent that an owner reads conversations.
+"""The kinds, in this order: a choice for the model; approval of a change; approval of exactly one
+tool call; the reason for its refusal, in any words; a link of two accounts; a merge of two memories
+that exceed the limit; a redaction; the erasure of a person; consent to a room's mode `full`; a
+change that a turn only proposed; consent that an owner reads conversations.
 """
 Style = Literal["plain", "good", "danger"]
 QuestionState = Literal["open", "answered", "over"]
@@ -41,7 +41,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionContent:
-    """What a question asks, and whom. Times are milliseconds.
+    """The content of a question and the person it is for. Times are in milliseconds.
 
     `secret` is part of the keys of the question's buttons, so that nobody can forge them.
     """
@@ -66,7 +66,7 @@ class NewQuestion(QuestionContent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question(QuestionContent):
-    """A stored question and its state. `answer` is the key of a choice, or a reason's words."""
+    """A stored question with its state. `answer` is a choice's key, or the text of a reason."""
 
     id: QuestionId
     platform: str
@@ -94,7 +94,7 @@ def load_choices(text: str) -> tuple[Choice, ...]:
 
 
 def ask(connection: Connection, question: NewQuestion, *, now: int) -> Question:
-    """Store a question; a repeated call of the same turn returns the stored one."""
+    """Store a question; a repeated call of the same turn returns the one that is stored already."""
     if question.turn_id is not None and question.call_id is not None:
         known = find_of_call(connection, turn_id=question.turn_id, call_id=question.call_id)
         if known:
@@ -122,7 +122,7 @@ def find(connection: Connection, *, question_id: QuestionId) -> Question | None:
 
 
 def find_of_call(connection: Connection, *, turn_id: TurnId, call_id: CallId) -> Question | None:
-    """Return the question of a tool call, if it asked one."""
+    """Return the question that a tool call asked, if any."""
     found = connection.execute(
         f"SELECT {_ROW} FROM questions WHERE turn_id = :turn_id AND call_id = :call_id",
         {"turn_id": turn_id, "call_id": call_id},
@@ -151,7 +151,7 @@ def find_open_of_room(connection: Connection, *, payload: str) -> list[Question]
 
 
 def list_people_asked(connection: Connection) -> list[PersonId]:
-    """List everyone who has an open question."""
+    """List all people who have an open question."""
     rows = connection.execute(
         "SELECT DISTINCT person_id FROM questions WHERE state = 'open'"
     ).fetchall()
@@ -190,7 +190,7 @@ def close(connection: Connection, *, question_id: QuestionId, now: int) -> bool:
 
 
 def list_refused(connection: Connection, *, person_id: PersonId, limit: int) -> list[Question]:
-    """List the proposals that a person did not accept, newest first, without forgotten ones."""
+    """List the proposals that a person did not accept, newest first; redacted ones are left out."""
     rows = connection.execute(
         f"SELECT {_ROW} FROM questions WHERE person_id = :person_id AND kind = 'proposal'"
         " AND payload <> '' AND (state = 'over' OR (state = 'answered' AND answer <> 'accept'))"
@@ -201,7 +201,7 @@ def list_refused(connection: Connection, *, person_id: PersonId, limit: int) -> 
 
 
 def reopen(connection: Connection, *, question_id: QuestionId, expires_at: int) -> None:
-    """Open a question again, as if it had no answer. `expires_at` is in milliseconds."""
+    """Open a question again and delete its answer. `expires_at` is in milliseconds."""
     connection.execute(
         "UPDATE questions SET state = 'open', answer = NULL, answered_by = NULL,"
         " answered_at = NULL, expires_at = :expires_at WHERE id = :id",

@@ -1,7 +1,8 @@
 """Queries over conversations, their sessions, and frozen prompts.
 
-A named agent has a conversation of its own beside each conversation of a person or a room: its key
-is theirs behind its own name. So it belongs to one person or room, like the one beside it.
+A named agent has its own conversation beside each conversation of a person or a room. The key of
+its conversation holds the agent's name and the other conversation's key. Both conversations belong
+to the same person or room.
 """
 
 from dataclasses import dataclass, replace
@@ -39,16 +40,16 @@ class Session:
 
 
 HELPERS, TASKS = "helper:", "task:"
-"""The beginnings of the keys of helpers' conversations; see `delegated_turns`."""
+"""The prefixes of the keys of helpers' conversations; see `delegated_turns`."""
 _AGENT, _ASIDE = "agent", "aside"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A conversation. `scope` is the search token of everything that it may find.
+    """A conversation. `scope` is the search token of everything that its searches may find.
 
-    `person_id` is the owner of the transcript: a person, or a room with one conversation for all.
-    `room_id` is its room, None for a direct chat.
+    `person_id` owns the transcript: a person, or a room with one conversation for all. `room_id` is
+    its room, None for a direct chat.
     """
 
     id: ConversationId
@@ -57,7 +58,7 @@ class Conversation:
     scope: str
     room_id: RoomId | None = None
     removed_at: int | None = None
-    """When its person removed it, in milliseconds; it can come back."""
+    """When its person removed the conversation, in milliseconds; a removed one can be restored."""
 
     @property
     def is_private(self) -> bool:
@@ -66,12 +67,12 @@ class Conversation:
 
     @property
     def is_helper(self) -> bool:
-        """True for the conversation of one helper, which nobody reads or searches."""
+        """True for the conversation of one helper; nobody reads or searches it."""
         return self.key.startswith((HELPERS, TASKS))
 
     @property
     def is_searchable(self) -> bool:
-        """True if a search of its person finds its messages."""
+        """True if a search by its person finds its messages."""
         return not self.is_helper and self.removed_at is None
 
 
@@ -109,8 +110,8 @@ def is_task(key: str) -> bool:
 def find_agent(key: str) -> str:
     """Return the agent whose conversation a key names; "" for the assistant itself.
 
-    A side question belongs to the agent that it was asked of, and an asked agent is in the key of
-    a helper; see `delegated_turns.name_helper`.
+    A side question belongs to the agent that it was put to. The key of a helper names the agent
+    that works; see `delegated_turns.name_helper`.
     """
     kind, _, rest = key.partition(":")
     if kind == _AGENT:
@@ -123,12 +124,12 @@ def find_agent(key: str) -> str:
 
 
 def strip_agent(key: str) -> str:
-    """Return the key of the conversation that an agent's conversation is beside; else the key."""
+    """Return the key beside which an agent's conversation stands; any other key unchanged."""
     return key.split(":", 2)[2] if key.startswith(f"{_AGENT}:") else key
 
 
 def strip_all(key: str) -> str:
-    """Return the key of the conversation behind that of an agent, or of a side question to it."""
+    """Return the key without the agent's name and without the prefix of a side question."""
     kind, _, rest = key.partition(":")
     return strip_agent(rest.partition(":")[2] if kind == _ASIDE else key)
 
@@ -170,7 +171,7 @@ def ensure_conversation(
 def _move_into_room(
     connection: Connection, conversation: Conversation, room_id: RoomId | None
 ) -> Conversation:
-    """Record the room of a conversation that is older than the rooms table."""
+    """Record the room of a conversation that was made before the rooms table existed."""
     connection.execute(
         "UPDATE conversations SET room_id = :room_id WHERE id = :id",
         {"room_id": room_id, "id": conversation.id},
@@ -205,7 +206,7 @@ def get_conversation(
 def find_owner(
     connection: Connection, *, session_id: SessionId, person_id: PersonId
 ) -> PersonId | None:
-    """Return the owner of a session's conversation: this person or a room; None for others."""
+    """Return the owner of a session's conversation if it is this person or a room; else None."""
     row = connection.execute(
         "SELECT people.id FROM sessions JOIN conversations"
         " ON conversations.id = sessions.conversation_id JOIN people"
@@ -234,7 +235,7 @@ def insert(
     account_id: AccountId | None = None,
     now: int,
 ) -> SessionId:
-    """Open a session, started by an account, under its reserved id if it has one."""
+    """Open a session that an account started; use its reserved id, if there is one."""
     row = connection.execute(
         "INSERT INTO sessions (id, conversation_id, account_id, started_at, last_at)"
         " VALUES (:id, :conversation_id, :account_id, :now, :now) RETURNING id",
@@ -251,9 +252,9 @@ def insert(
 def list_lineage(
     connection: Connection, *, session_id: SessionId
 ) -> list[tuple[SessionId, MessageId]]:
-    """List a session and those that it branched from, oldest first.
+    """List a session and the sessions that it branched from, oldest first.
 
-    Each comes with the position of the last message that the session shows of it.
+    Each comes with the position of the last of its messages that the session shows.
     """
     found = [(session_id, END)]
     while row := connection.execute(
@@ -266,7 +267,7 @@ def list_lineage(
 
 
 def find_newest(connection: Connection) -> SessionId:
-    """Return the id of the newest session of all; 0 before the first."""
+    """Return the id of the newest session of all; 0 if there is none."""
     row = connection.execute("SELECT MAX(id) FROM sessions").fetchone()
     return SessionId(row[0] or 0)
 
@@ -313,7 +314,7 @@ def _read_open(ended_at: int | None, **fields: Any) -> Session | None:
 def has_used_skills(
     connection: Connection, *, conversation_id: ConversationId, person_id: PersonId, turn_id: TurnId
 ) -> bool:
-    """Return whether a turn, or the person's turn before it in the conversation, used a skill."""
+    """Return whether a turn, or the person's previous turn in the conversation, used a skill."""
     row = connection.execute(
         "SELECT 1 FROM skill_uses WHERE turn_id IN (:turn_id, (SELECT MAX(id) FROM turns"
         " WHERE conversation_id = :conversation_id AND person_id = :person_id AND id < :turn_id))"
@@ -340,10 +341,10 @@ def insert_prompt(
     now: int,
     shown: str = "[]",
 ) -> None:
-    """Store a frozen prompt. A row of this hash with another content is damaged or redacted, and
-    is written again.
+    """Store a frozen prompt.
 
-    `shown` (JSON) lists the memory entries in it; equal texts have equal lists.
+    A row with this hash but another content is damaged or redacted, and is written again. `shown`
+    (JSON) lists the memory entries in the prompt; equal texts have equal lists.
     """
     connection.execute(
         "INSERT INTO prompts (hash, system, tools, shown, created_at, checksum)"

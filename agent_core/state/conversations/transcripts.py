@@ -1,4 +1,4 @@
-"""Queries over what a person's conversations show to that person, newest first."""
+"""Queries over the parts of a person's conversations that the person may see, newest first."""
 
 import json
 from collections.abc import Sequence
@@ -41,7 +41,11 @@ class ShownMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForkPoint:
-    """The session of a forked conversation, and the last message that the fork begins with."""
+    """The point at which a conversation is forked.
+
+    `session_id` is the session that is continued, `until` the last message that the fork begins
+    with.
+    """
 
     conversation_id: ConversationId
     session_id: SessionId
@@ -63,9 +67,10 @@ class TimedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedCall:
-    """A model call with the moment of its end, in milliseconds UTC. `read` includes `cached`.
+    """A model call; `at` is the moment of its end, in milliseconds UTC.
 
-    `asked` is the model of the request, `model` the one that answered.
+    `asked` is the model of the request, `model` the one that answered. `read` includes `cached`;
+    both and `written` are in tokens.
     """
 
     model: str
@@ -78,7 +83,8 @@ class TimedCall:
 
 
 WaitKind = Literal["queue", "approval", "answer", "model"]
-"""For a place, for a person's yes, for their answer to a question, and for a model."""
+"""A turn waits for its place in the queue, for a yes, for an answer to a question, or for a model.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,9 +117,10 @@ def list_conversations(
     limit: int,
     is_removed: bool = False,
 ) -> list[ListedConversation]:
-    """List a person's conversations from below an id, newest first, without those of helpers.
+    """List a person's conversations with ids below `before`, newest first.
 
-    Those that the person removed are a list of their own.
+    Helpers' conversations are left out. Conversations that the person removed are listed only with
+    `is_removed`.
     """
     rows = connection.execute(
         "SELECT conversations.id, key, COALESCE(title, ''), created_at, last_at,"
@@ -166,10 +173,10 @@ def list_messages(
     before: int,
     limit: int,
 ) -> list[ShownMessage]:
-    """List the texts of a conversation from below the id of a message, newest first.
+    """List the texts of a conversation with ids below that of a message, newest first.
 
-    Turns of a conversation follow each other, so walking them backwards reads no more than it
-    gives.
+    The turns of a conversation follow each other, so that reading them backwards reads only the
+    messages that are returned.
     """
     rows = connection.execute(
         "SELECT messages.id, turn_id, role, text, messages.platform, created_at FROM turns"
@@ -192,9 +199,10 @@ def list_messages(
 def find_fork_point(
     connection: Connection, *, message_id: MessageId, person_id: PersonId
 ) -> ForkPoint | None:
-    """Find what a fork from a message of a person begins with; None if there is no such message.
+    """Find the messages with which a fork at a person's message begins; None without that message.
 
-    It ends with an answer's turn, because an answer may have begun calls whose results follow it.
+    A fork at an answer includes the whole turn: the answer may have started calls, and their
+    results come after it.
     """
     found = connection.execute(
         "SELECT turns.conversation_id, messages.session_id, sessions.title,"
@@ -214,7 +222,7 @@ def find_fork_point(
 def find_origin(
     connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
 ) -> tuple[ConversationId, MessageId] | None:
-    """Return the conversation that one was forked from, and the last message that both show."""
+    """Return the conversation that this one was forked from, and the last message of both."""
     row = connection.execute(
         "SELECT source.conversation_id, made.branched_at FROM sessions AS made"
         " JOIN sessions AS source ON source.id = made.branched_from"
@@ -249,9 +257,9 @@ def list_timed_calls(connection: Connection, *, turn_id: TurnId) -> list[TimedCa
 
 
 def list_waits(connection: Connection, *, turn_id: TurnId) -> list[TimedWait]:
-    """List what a turn has waited for, oldest first.
+    """List the waits of a turn, oldest first.
 
-    What a turn proposed is asked at its end, so nothing waits for it.
+    Proposals are left out: they are asked at the turn's end, so that it does not wait for them.
     """
     rows = connection.execute(
         "SELECT 'queue', MIN(received_at), (SELECT started_at FROM turns WHERE id = :turn_id)"
@@ -272,7 +280,7 @@ def list_waits(connection: Connection, *, turn_id: TurnId) -> list[TimedWait]:
 
 
 def find_running(connection: Connection) -> tuple[int, set[TurnId]]:
-    """Return the id of the newest turn, and of all that run."""
+    """Return the id of the newest turn, and the ids of all running turns."""
     newest = connection.execute("SELECT MAX(id) FROM turns").fetchone()
     rows = connection.execute("SELECT id FROM turns WHERE state = 'running'").fetchall()
     return newest[0] or 0, {TurnId(row[0]) for row in rows}
@@ -281,7 +289,7 @@ def find_running(connection: Connection) -> tuple[int, set[TurnId]]:
 def list_timed_turns(
     connection: Connection, *, after: int, open_turns: Sequence[TurnId], limit: int
 ) -> list[TimedTurn]:
-    """List the turns behind an id, and those that were open, in the order of their ids."""
+    """List the turns after an id and the given open turns, in the order of their ids."""
     rows = connection.execute(
         "SELECT id, conversation_id, platform, state, reason, started_at, ended_at FROM turns"
         " WHERE id IN (SELECT value FROM json_each(:open) UNION SELECT id FROM turns"

@@ -21,16 +21,17 @@ from agent_core.transcript import ImagePart, UntrustedSource, dump_parts, read_i
 
 TurnState = Literal["running", "answered", "stopped", "refused", "exhausted", "failed"]
 TurnEnding = tuple[TurnState, str, str, int | None]
-"""State, reason, the model that answered last, and the time, None for a running turn."""
+"""The ending of a turn: state, reason, the model that answered last, and the time. The time is None
+for a running turn.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A turn. `chat` and `answers` are the gateway's names of the chat and of the message to
-    answer.
+    """A turn. `chat` and `answers` are the gateway's names of the chat and the message to answer.
 
-    `person_id` is the asker, who also pays, through the account `account_id`. The conversation may
-    belong to a room.
+    `person_id` is the asker, who also pays, and who asked through the account `account_id`. The
+    conversation may belong to a room.
     """
 
     id: TurnId
@@ -45,13 +46,14 @@ class Turn:
     reason: str
     """The code of an ending other than `answered`; a category of the provider for `refused`."""
     detail: str
-    """The error behind the ending, in the words of the provider or of Python; for owners."""
+    """The error behind the ending, in the words of the provider or of Python; shown to owners only.
+    """
     attempts: int
     started_at: int
     ended_at: int | None
     account_id: AccountId | None
     waiting_since: int | None
-    """The beginning of an outage of the model that the turn waits out."""
+    """When an outage of the model began that the turn waits for; None if it does not wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +61,7 @@ class TurnRequest:
     """The asker of a turn, their account, and the place of the answer.
 
     `place` is (platform, chat, message to answer). `turn_id` is the reserved id, if there is one.
-    `ending` is that of a turn which the same transaction ends.
+    `ending` is given if the turn starts and ends in the same transaction.
     """
 
     person_id: PersonId
@@ -71,7 +73,7 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A started tool call. `outcome` is its result's text, None while it is unknown."""
+    """A tool call that was started. `outcome` is the text of its result, None until it is known."""
 
     call_id: CallId
     name: str
@@ -89,9 +91,9 @@ _END_WAIT = (
     "model_waits = model_waits || COALESCE(waiting_since || '-' || :now || ' ', ''),"
     " waiting_since = NULL"
 )
-"""Notes a wait for a model that ends now, if there is one."""
+"""Records the end of a wait for a model, if the turn waits for one."""
 _LONGEST_DETAIL = 500
-"""Characters; some providers answer an error with a whole page."""
+"""The most characters of a detail; some providers answer an error with a whole page."""
 
 
 def insert(
@@ -131,7 +133,7 @@ def insert(
 
 
 def move(connection: Connection, *, turn_id: TurnId, place: tuple[str, str, str | None]) -> None:
-    """Answer the turn elsewhere from now on; `place` as in `TurnRequest`."""
+    """Send the answer of a turn to another place from now on; `place` is as in `TurnRequest`."""
     connection.execute(
         "UPDATE turns SET platform = :platform, chat = :chat, answers = :answers"
         " WHERE id = :turn_id",
@@ -142,7 +144,7 @@ def move(connection: Connection, *, turn_id: TurnId, place: tuple[str, str, str 
 def list_running(connection: Connection) -> list[Turn]:
     """List the turns that started and have not ended, oldest first.
 
-    A helper's is not among them: the turn that asked it continues it.
+    Turns of helpers are left out: the turn that started a helper continues it.
     """
     rows = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE state = 'running' AND conversation_id NOT IN"
@@ -152,7 +154,7 @@ def list_running(connection: Connection) -> list[Turn]:
 
 
 def list_with_open_call(connection: Connection) -> frozenset[TurnId]:
-    """List the running turns of which a tool call has begun and its outcome is unknown."""
+    """List the running turns with a tool call that has started and whose result is unknown."""
     rows = connection.execute(
         "SELECT DISTINCT turns.id FROM turns JOIN steps ON steps.turn_id = turns.id"
         " WHERE turns.state = 'running' AND steps.outcome IS NULL"
@@ -175,7 +177,7 @@ def find_latest(
 def list_of_person(
     connection: Connection, *, person_id: PersonId, before: int, limit: int
 ) -> list[Turn]:
-    """List the turns that a person asked for, newest first, from below an id."""
+    """List the turns with ids below `before` that a person asked for, newest first."""
     rows = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE person_id = :person_id AND id < :before"
         " ORDER BY id DESC LIMIT :limit",
@@ -185,7 +187,7 @@ def list_of_person(
 
 
 def find_of_person(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> Turn | None:
-    """Return a turn that a person asked for; None for another person's."""
+    """Return a turn that a person asked for; None if another person asked for it."""
     found = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE id = :turn_id AND person_id = :person_id",
         {"turn_id": turn_id, "person_id": person_id},
@@ -204,7 +206,7 @@ def has_any(connection: Connection, *, person_id: PersonId) -> bool:
 def list_latest(
     connection: Connection, *, conversation_id: ConversationId, limit: int
 ) -> list[Turn]:
-    """List the newest turns of a conversation by any asker, newest first."""
+    """List the newest turns of a conversation, of all askers, newest first."""
     rows = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE conversation_id = :conversation_id"
         " ORDER BY id DESC LIMIT :limit",
@@ -214,7 +216,7 @@ def list_latest(
 
 
 def list_recent(connection: Connection, *, limit: int) -> list[Turn]:
-    """List the newest turns of everyone, newest first; for the owner's command line only."""
+    """List the newest turns of everyone, newest first; only for the owner's command line."""
     rows = connection.execute(
         f"SELECT {_TURN} FROM turns ORDER BY id DESC LIMIT :limit", {"limit": limit}
     )
@@ -222,7 +224,7 @@ def list_recent(connection: Connection, *, limit: int) -> list[Turn]:
 
 
 def find(connection: Connection, *, turn_id: TurnId) -> Turn | None:
-    """Return the turn of this id; for the owner's command line only."""
+    """Return the turn with this id; only for the owner's command line."""
     found = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
     )
@@ -236,7 +238,7 @@ def exists(connection: Connection, *, turn_id: TurnId) -> bool:
 
 
 def find_newest(connection: Connection) -> TurnId:
-    """Return the id of the newest turn of all; 0 before the first."""
+    """Return the id of the newest turn of all; 0 if there is none."""
     row = connection.execute("SELECT MAX(id) FROM turns").fetchone()
     return TurnId(row[0] or 0)
 
@@ -277,7 +279,7 @@ def count_attempt(connection: Connection, *, turn_id: TurnId) -> int:
 
 
 def uncount_attempt(connection: Connection, *, turn_id: TurnId) -> None:
-    """Take one attempt back: the turn stopped at a step boundary on purpose."""
+    """Undo the count of one attempt, because the turn stopped at a step boundary on purpose."""
     connection.execute(
         "UPDATE turns SET attempts = attempts - 1 WHERE id = :turn_id", {"turn_id": turn_id}
     )
@@ -286,7 +288,7 @@ def uncount_attempt(connection: Connection, *, turn_id: TurnId) -> None:
 def wait(connection: Connection, *, turn_id: TurnId, since: int) -> None:
     """Record that the turn waits for a model that does not answer.
 
-    A turn that only waits crashes no process, so the count of its attempts restarts.
+    A turn that only waits can't crash the process, so the count of its attempts restarts.
     """
     connection.execute(
         "UPDATE turns SET waiting_since = :since, attempts = 0 WHERE id = :turn_id",
@@ -295,7 +297,7 @@ def wait(connection: Connection, *, turn_id: TurnId, since: int) -> None:
 
 
 def end_wait(connection: Connection, *, turn_id: TurnId, now: int) -> None:
-    """Record that a model answers the turn again, and how long it did not."""
+    """Record that a model answers the turn again, and how long the wait took."""
     connection.execute(
         f"UPDATE turns SET {_END_WAIT} WHERE id = :turn_id", {"turn_id": turn_id, "now": now}
     )
@@ -313,7 +315,7 @@ def end(
 
 
 def note_error(connection: Connection, *, turn_id: TurnId, detail: str) -> None:
-    """Record the beginning of the error behind the ending of a turn."""
+    """Record the beginning of the error that ended a turn."""
     connection.execute(
         "UPDATE turns SET detail = :detail WHERE id = :turn_id",
         {"turn_id": turn_id, "detail": detail[:_LONGEST_DETAIL]},
@@ -321,7 +323,7 @@ def note_error(connection: Connection, *, turn_id: TurnId, detail: str) -> None:
 
 
 def mark_untrusted(connection: Connection, *, turn_id: TurnId) -> None:
-    """Record that words of others were read in a turn's session, so its answer may repeat them."""
+    """Record that a turn's session has read words of others, so that the answer may repeat them."""
     connection.execute(
         "UPDATE turns SET is_untrusted = 1 WHERE id = :turn_id", {"turn_id": turn_id}
     )
@@ -334,7 +336,7 @@ def begin_steps(
     calls: Sequence[tuple[CallId, str, str]],
     now: int,
 ) -> None:
-    """Record calls as (call id, tool name, effect) before any of them runs."""
+    """Record calls as (call id, tool name, effect) before the first of them runs."""
     connection.executemany(
         "INSERT INTO steps (turn_id, call_id, name, effect, started_at)"
         " VALUES (:turn_id, :call_id, :name, :effect, :now)"
@@ -378,7 +380,7 @@ def _load_sources(text: str) -> tuple[UntrustedSource, ...]:
 
 
 def list_bodies(connection: Connection, *, turn_id: TurnId) -> list[str]:
-    """Return the texts of a turn's finished messages, oldest first, without its questions."""
+    """Return the texts of a turn's complete messages, oldest first, without its questions."""
     rows = connection.execute(
         "SELECT body FROM outbox WHERE turn_id = :turn_id AND is_live = 0 AND kind = 'message'"
         " AND question_id IS NULL AND body <> '' ORDER BY id",

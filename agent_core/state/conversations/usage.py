@@ -11,7 +11,7 @@ from agent_core.state.engine.database import Connection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenCounts:
-    """Tokens of calls. The four numbers are disjoint; their sum is everything processed."""
+    """Tokens of calls. The four numbers do not overlap; their sum is all that was processed."""
 
     input_tokens: int = 0
     cache_read_tokens: int = 0
@@ -26,10 +26,10 @@ class TokenCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall(TokenCounts):
-    """A model call. `micro_dollars` is None without a known price.
+    """A model call. `micro_dollars` is None if the price is unknown.
 
-    `model` is the model that answered. The last three describe the request, see
-    `agent_core.models.requests`; None if they were not recorded.
+    `model` is the model that answered. The last three fields describe the request; see
+    `agent_core.models.requests`. They are None if they were not recorded.
     """
 
     purpose: str
@@ -72,11 +72,13 @@ class UsageLine:
 
 
 EVERYONE = PersonId(0)
-"""Whose sums are those of everyone together; nobody has this id."""
+"""Stands for everyone together in sums; no person has this id."""
 QUARTER = 900_000
-"""Milliseconds of the period of a sum: every time zone differs from UTC by whole quarters."""
+"""Milliseconds in one period of the sums: every time zone differs from UTC by whole quarters of an
+hour.
+"""
 SUMS_DAYS = 40
-"""Days for which sums are kept; charts show 30."""
+"""The days for which sums are kept; charts show 30."""
 
 _SPENT = tuple(field.name for field in fields(ModelCall))
 _TOKENS = "input_tokens + cache_read_tokens + cache_write_tokens"
@@ -111,7 +113,7 @@ def insert(
 def _add_to_sums(
     connection: Connection, call: ModelCall, whose: tuple[PersonId, ...], now: int
 ) -> None:
-    """Add a call to the sums of its quarter of an hour, and let go of old sums."""
+    """Add a call to the sum of its quarter of an hour, and delete old sums."""
     is_priced = call.micro_dollars is not None
     values = [
         {
@@ -185,8 +187,8 @@ def charged_since(connection: Connection, *, person_id: PersonId, since: int) ->
 def charged_by_person(
     connection: Connection, *, since: int
 ) -> list[tuple[PersonId, str, QuotaUsage]]:
-    """Do the same for everyone with a call since a moment, with their names."""
-    # Through people: the index is by person, and there are few of them.
+    """Sum, for everyone with a call since a moment, the usage that counts against quotas."""
+    # The query starts from people: the index is by person, and there are few people.
     rows = connection.execute(
         f"SELECT people.id, people.name, {_CHARGED} FROM people CROSS JOIN usage"
         " WHERE usage.person_id = people.id AND usage.created_at >= :since"
@@ -200,7 +202,7 @@ def charged_by_person(
 
 
 def list_lines(connection: Connection, *, person_id: PersonId, since: int) -> list[UsageLine]:
-    """List a person's calls since a moment by purpose and model, most expensive first."""
+    """List a person's calls since a moment, summed by purpose and model, most expensive first."""
     rows = connection.execute(
         f"SELECT {_LINE} FROM usage WHERE person_id = :person_id AND created_at >= :since"
         " GROUP BY purpose, model ORDER BY 6 DESC, 7 DESC, 1, 2",
@@ -216,13 +218,13 @@ def find_newest(connection: Connection) -> int:
 
 
 def has_answered(connection: Connection, *, model: str, after: int) -> bool:
-    """Return whether a model answered a call that was recorded after the call `after`."""
+    """Return whether a model answered a call that was recorded after `after`."""
     query = "SELECT 1 FROM usage WHERE id > :after AND :model IN (asked_model, model) LIMIT 1"
     return connection.execute(query, {"after": after, "model": model}).fetchone() is not None
 
 
 def list_after(connection: Connection, *, after: int, until: int) -> list[UsageLine]:
-    """Sum the calls of everyone with ids above `after`, up to `until`, by purpose and model."""
+    """Sum everyone's calls with ids above `after` and up to `until`, by purpose and model."""
     rows = connection.execute(
         f"SELECT {_LINE} FROM usage WHERE id > :after AND id <= :until GROUP BY purpose, model",
         {"after": after, "until": until},
@@ -253,9 +255,9 @@ def _total(connection: Connection, condition: str, values: dict[str, int]) -> To
 
 
 def sum_of_job(connection: Connection, *, job_id: JobId, person_id: PersonId, since: int) -> int:
-    """Sum the cost of a job's runs since a moment, in millionths of a dollar.
+    """Sum the cost of a job's runs since a moment, in micro-dollars.
 
-    The helpers of a run, and theirs, belong to its cost: they are turns of their own.
+    The helpers of a run are turns of their own; their cost, and that of their helpers, is included.
     """
     row = connection.execute(
         "WITH RECURSIVE work (turn_id) AS (SELECT turns.id FROM job_runs"

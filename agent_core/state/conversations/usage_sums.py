@@ -1,4 +1,4 @@
-"""Queries over the sums of model calls by quarter of an hour, from which charts are drawn."""
+"""Queries over the sums of model calls per quarter of an hour, which charts are drawn from."""
 
 import json
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Amounts(TokenCounts):
         return self._combine(other, 1)
 
     def __sub__(self, other: "Amounts") -> "Amounts":
-        """Return what is left without the other sums."""
+        """Return the difference: these sums without the others."""
         return self._combine(other, -1)
 
     def _combine(self, other: "Amounts", sign: int) -> "Amounts":
@@ -60,10 +60,10 @@ _AMOUNTS = (
 def list_sums(
     connection: Connection, *, person_id: PersonId, spans: Sequence[tuple[int, int]]
 ) -> list[list[UsageSum]]:
-    """Sum a person's calls in each of some spans of time, by purpose and model.
+    """Sum a person's calls in each of the given spans, by purpose and model.
 
-    `usage.EVERYONE` is everyone together. Moments are exact to a quarter of an hour, which is
-    enough for the days of every time zone.
+    `usage.EVERYONE` stands for everyone together. Moments are exact to a quarter of an hour, which
+    is enough for the days of every time zone.
     """
     quarters = [(since // QUARTER, until // QUARTER) for since, until in spans]
     rows = connection.execute(
@@ -82,7 +82,7 @@ def list_sums(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonSum:
-    """The calls of a person: all of them, and what those of today, if any, are charged."""
+    """The calls of a person: all of them, and today's usage that counts against quotas, if any."""
 
     person_id: PersonId
     name: str
@@ -93,9 +93,9 @@ class PersonSum:
 def list_people(connection: Connection, *, since: int, today: int) -> list[PersonSum]:
     """Sum the calls of each person since a moment, most expensive first.
 
-    `today` is the first moment of the day. Both are exact to a quarter of an hour.
+    `today` is the first moment of the day. Both moments are exact to a quarter of an hour.
     """
-    # Through people, as `usage.charged_by_person`.
+    # The query starts from people, as in `usage.charged_by_person`.
     rows = connection.execute(
         f"SELECT people.id, people.name, {_AMOUNTS},"
         " SUM(micro_dollars) FILTER (WHERE quarter >= :today),"
@@ -119,7 +119,7 @@ def list_people(connection: Connection, *, since: int, today: int) -> list[Perso
 
 
 def renew(connection: Connection, *, person_id: PersonId) -> None:
-    """Sum a person's calls again, after some were moved to or from them."""
+    """Compute a person's sums again, after calls were moved to or from that person."""
     values = {"person_id": person_id, "quarter": QUARTER, "kept": SUMS_DAYS * 86_400_000}
     connection.execute("DELETE FROM usage_sums WHERE person_id = :person_id", values)
     connection.execute(

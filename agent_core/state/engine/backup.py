@@ -1,4 +1,4 @@
-"""Copy a database through SQLite's backup interface, while it is in use."""
+"""Copy a database with SQLite's backup interface while the database is in use."""
 
 import asyncio
 import os
@@ -17,10 +17,10 @@ from agent_core.state.engine.recovery import (
 
 
 async def copy_database(source: aiosqlite.Connection, target: Path) -> None:
-    """Copy one moment of `source` to `target`; the name appears when the copy is complete.
+    """Copy `source` as it is at one moment; `target` appears when the copy is complete.
 
     Writers are not delayed. Raises `StoreFull`, `StoreDamaged` if the copy fails the check, and
-    `StoreError` if the place can't be written.
+    `StoreError` if the target can't be written.
     """
     part = target.with_name(f"{target.name}.part")
     try:
@@ -37,7 +37,7 @@ async def copy_database(source: aiosqlite.Connection, target: Path) -> None:
 
 
 def choose_target(target: Path, path: Path) -> Path:
-    """Return the absolute path of a copy of the database at `path`.
+    """Return the absolute path for a copy of the database at `path`.
 
     Raises `StoreError` if the copy would replace the database or one of its side files.
     """
@@ -52,7 +52,7 @@ def choose_target(target: Path, path: Path) -> Path:
 
 async def _fill(source: aiosqlite.Connection, part: Path) -> None:
     async with aiosqlite.connect(part, isolation_level=None) as copy:
-        # In one step: it sees one snapshot, and no write restarts it.
+        # In a single step, the copy sees one snapshot, and no write makes it start again.
         await source.backup(copy)
         # A single file without a WAL can be moved and read anywhere.
         await copy.execute("PRAGMA journal_mode = DELETE")
@@ -62,7 +62,7 @@ async def _fill(source: aiosqlite.Connection, part: Path) -> None:
 
 
 def _create(part: Path) -> None:
-    """Create an empty file that nobody else may read, in place of one left by a crash."""
+    """Create an empty file that only the owner can read; replace one that a crash left behind."""
     part.unlink(missing_ok=True)
     os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
@@ -73,7 +73,7 @@ def _publish(part: Path, target: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush a directory, which makes a rename in it durable. Blocks. Raises `OSError`."""
+    """Flush a directory, so that a rename in it is durable. Blocks. Raises `OSError`."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

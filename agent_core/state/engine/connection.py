@@ -1,7 +1,7 @@
-"""An SQLite connection on its own thread, commits of groups of writes, checksums of rows.
+"""An SQLite connection on its own thread, group commits, and checksums of rows.
 
-Also rows as records: a statement names its columns like the fields of the record, with `AS` where
-they differ.
+It also reads rows as records: the columns of a statement have the names of the record's fields,
+with `AS` if they differ.
 """
 
 import asyncio
@@ -24,15 +24,16 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Observer = Callable[[Literal["begin", "committed"], tuple[str, ...]], None]
-"""Called on the writer's thread just before and just after a commit, with the names of its
-writes."""
+"""Called on the writer's thread just before and just after a commit. It receives the phase and the
+names of the writes.
+"""
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class PendingWrite:
     """A write that waits for its commit. The writer's thread sets `value` or `error`.
 
-    It has no repr of its fields: aiosqlite's debug log would print what people wrote.
+    Its repr shows no fields, because aiosqlite's debug log would print what people wrote.
     """
 
     name: str
@@ -45,10 +46,10 @@ class PendingWrite:
 def commit_group(
     connection: sqlite3.Connection, writes: Sequence[PendingWrite], observe: Observer | None
 ) -> None:
-    """Run every write and commit those that succeeded; a failed one is rolled back alone.
+    """Run every write and commit those that succeeded; a failed write alone is rolled back.
 
-    Raises `sqlite3.Error` if the transaction as a whole can't begin or commit, and `StoreError`
-    if a write ended it: then nothing of any write counts as stored.
+    Raises `sqlite3.Error` if the whole transaction can't begin or commit, and `StoreError` if a
+    write ended the transaction. In both cases, none of the writes counts as stored.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -71,7 +72,7 @@ def commit_group(
 
 
 def _attempt(connection: sqlite3.Connection, write: PendingWrite, *, is_alone: bool) -> None:
-    """Run one write under a savepoint; a single write needs none."""
+    """Run one write under a savepoint; a write that is alone in its transaction needs none."""
     if not is_alone:
         connection.execute("SAVEPOINT write")
     try:
@@ -80,8 +81,8 @@ def _attempt(connection: sqlite3.Connection, write: PendingWrite, *, is_alone: b
         if not connection.in_transaction:
             # On a full or failing disk, SQLite rolls back the whole transaction itself.
             raise
-        # The frames of the error may hold a cursor in the middle of an UPDATE ... RETURNING,
-        # and SQLite refuses to commit while a writing statement is open.
+        # The frames of the error may hold a cursor of an unfinished UPDATE ... RETURNING, and
+        # SQLite refuses to commit while a writing statement is open.
         traceback.clear_frames(error.__traceback__)
         write.error = error
     if not connection.in_transaction:
@@ -93,18 +94,20 @@ def _attempt(connection: sqlite3.Connection, write: PendingWrite, *, is_alone: b
 
 
 _STEP = 2 << 20
-"""Bytes by which the WAL grows at a time: some milliseconds, for which a commit may wait."""
+"""Bytes by which the WAL grows at a time. This takes some milliseconds, for which a commit may have
+to wait.
+"""
 _SPARE = 1 << 30
-"""Bytes that stay free on the disk."""
+"""The WAL does not grow if the disk has fewer free bytes."""
 
 
 def lengthen_wal(path: Path, most: int) -> None:
-    """Append zeros to the WAL of a database, up to `most` bytes.
+    """Append zeros to the WAL of a database, up to a length of `most` bytes.
 
-    Where a commit makes the file longer, the disk also has to write its new length, which takes
-    several times as long as the commit. SQLite reads nothing behind its last commit, and writes
-    over it. Call this on the writer's thread between transactions. The system appends at the end
-    that it finds, so that nothing is overwritten in any case. Raises `OSError`.
+    If a commit makes the file longer, the disk must also write the new length, which takes several
+    times as long as the commit. SQLite ignores the bytes behind its last commit and overwrites
+    them. Call this on the writer's thread between transactions. The file is opened for appending,
+    so that this never overwrites anything. Raises `OSError`.
     """
     if shutil.disk_usage(path.parent).free < _SPARE:
         return
@@ -121,28 +124,29 @@ T = TypeVar("T")
 
 
 async def fetch_value(connection: aiosqlite.Connection, sql: str) -> Any:
-    """Run a statement and return the first column of its first row, None without rows."""
+    """Run a statement and return the first column of its first row; None if there are no rows."""
     async with connection.execute(sql) as cursor:
         row = await cursor.fetchone()
     return row[0] if row else None
 
 
 BUSY_TIMEOUT_SECONDS = 5.0
-"""Longest wait of a statement for the lock of another program."""
+"""The longest wait of a statement for the lock of another program."""
 _CACHED_STATEMENTS = 256
 _STEPS_BETWEEN_CHECKS = 100_000
-"""Instructions of SQLite's virtual machine, a few milliseconds, between two checks whether the
-connection is closing."""
+"""Instructions of SQLite's virtual machine between two checks whether the connection is closing;
+they take a few milliseconds.
+"""
 
 
 class ThreadedConnection:
-    """A connection that runs functions on its own thread, one after another."""
+    """A connection that runs functions on its own thread, one after the other."""
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
         self.sqlite = connection
         """The connection itself, for single statements where speed does not matter."""
         self.load = 0
-        """Functions that wait for the thread or run on it."""
+        """The number of functions that wait for the thread or run on it."""
         self._changed: set[str] = set()
         self._is_closing = False
 
@@ -154,11 +158,11 @@ class ThreadedConnection:
         mode: Literal["write", "peek"] = "write",
         busy_timeout: float = BUSY_TIMEOUT_SECONDS,
     ) -> "ThreadedConnection":
-        """Connect; `peek` reads an existing file and changes nothing in it.
+        """Connect; the mode `peek` reads an existing file and changes nothing in it.
 
         Raises `sqlite3.Error`. `path` must be absolute.
         """
-        # A read-only connection never checkpoints, not even when it is the last to close.
+        # A read-only connection never runs a checkpoint, not even if it is the last one to close.
         address = f"{path.as_uri()}?mode={'ro' if mode == 'peek' else 'rwc'}"
         opening = asyncio.create_task(cls._open(address, busy_timeout))
         try:
@@ -180,43 +184,43 @@ class ThreadedConnection:
             cached_statements=_CACHED_STATEMENTS,
         )
         opened = cls(connection)
-        # Unlike an interrupt from outside, this can't come too early for a statement that is
-        # about to begin.
+        # Unlike an interrupt from another thread, this also stops a statement that is about to
+        # begin.
         await connection.set_progress_handler(lambda: opened._is_closing, _STEPS_BETWEEN_CHECKS)
         return opened
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a whole function on the thread: one hop, however many statements it has.
+        """Run a whole function on the thread: one thread switch for all its statements.
 
-        Raises what `work` raises. Cancelling the wait does not stop the function.
+        Raises what `work` raises. If the caller is cancelled, the function still runs to its end.
         """
         self.load += 1
         try:
-            # aiosqlite has no public call that runs a function of ours on its thread, and one
-            # hop per statement takes 8 times as long. Nothing else uses its private names.
+            # aiosqlite has no public call that runs our own function on its thread, and a thread
+            # switch per statement takes 8 times as long. No other code uses its private names.
             execute: Callable[..., Awaitable[T]] = self.sqlite._execute
             return await execute(work, self.sqlite._conn)
         finally:
             self.load -= 1
 
     async def watch(self, tables: Iterable[str]) -> None:
-        """Note from now on which of these tables are written. Raises `sqlite3.Error`."""
+        """From now on, note which of these tables are written. Raises `sqlite3.Error`."""
         await self.sqlite.create_function("note_change", 1, self._changed.add)
         for table in tables:
             for event in ("INSERT", "UPDATE", "DELETE"):
-                # Triggers find every write, wherever its statement is.
+                # A trigger notices every write, whichever statement makes it.
                 await self.sqlite.execute(
                     f"CREATE TEMP TRIGGER {table}_{event} AFTER {event} ON main.{table}"
                     f" BEGIN SELECT note_change('{table}'); END"
                 )
 
     def count_changed(self, counts: Counter[str]) -> None:
-        """Count the watched tables that were written since the last call, or tried to be."""
+        """Count the watched tables with a write since the last call, even if it was rolled back."""
         while self._changed:
             counts[self._changed.pop()] += 1
 
     async def close(self) -> None:
-        """Interrupt the running statement and end the thread."""
+        """Interrupt the running statement and stop the thread."""
         self._is_closing = True
         await self.sqlite.close()
 
@@ -224,8 +228,8 @@ class ThreadedConnection:
 def checksum(*values: str | int | None) -> int:
     """Compute the CRC-32 over the values in their order, 0 to 2**32 - 1.
 
-    Each value is encoded with its type and length, so that no two lists of values share an
-    encoding. A bool counts as the integer that SQLite makes of it.
+    Each value is encoded with its type and length, so that two different lists never have the same
+    encoding. A bool counts as the integer that SQLite stores for it.
     """
     encoded = "".join(map(_encode, values)).encode("utf-8", "surrogatepass")
     return zlib.crc32(encoded)
@@ -240,15 +244,15 @@ def _encode(value: str | int | None) -> str:
 
 
 Decode = Callable[[Any], object]
-"""Makes the value of a field of that of its column."""
+"""Converts the value of a column to the value of a field."""
 Decoders = Mapping[str, Decode]
 
 
 def read_all(kind: Callable[..., T], rows: sqlite3.Cursor, /, **decode: Decode) -> list[T]:
-    """Return a record of each row; `decode` has what some of its fields need."""
+    """Return a record for each row; `decode` converts the columns of some fields."""
     names = [column[0] for column in rows.description]
     records = []
-    for row in rows.fetchall():  # no statement stays open if a record can't be made
+    for row in rows.fetchall():  # the statement is closed even if a record can't be made
         fields = dict(zip(names, row, strict=True))
         fields.update((name, make(fields[name])) for name, make in decode.items())
         records.append(kind(**fields))
@@ -256,13 +260,13 @@ def read_all(kind: Callable[..., T], rows: sqlite3.Cursor, /, **decode: Decode) 
 
 
 def read_one(kind: Callable[..., T], rows: sqlite3.Cursor, /, **decode: Decode) -> T | None:
-    """Return the record of the only row, or of the first; None if there is none."""
+    """Return the record of the first row; None if there are no rows."""
     return next(iter(read_all(kind, rows, **decode)), None)
 
 
 def list_fields(record: "DataclassInstance") -> dict[str, Any]:
-    """Return the fields of a record by their names, for the parameters of a statement.
+    """Return the fields of a record by name, as parameters of a statement.
 
-    It copies no values, so it takes a tenth of the time of `dataclasses.asdict`.
+    The values are not copied, so that it takes a tenth of the time of `dataclasses.asdict`.
     """
     return {name: getattr(record, name) for name in record.__dataclass_fields__}

@@ -37,21 +37,21 @@ Connection = sqlite3.Connection
 T = TypeVar("T")
 
 WAKEUPS_PER_ROUND = 16
-"""Callers that continue in one round of the event loop, few enough not to delay it."""
+"""Callers that continue in one round of the event loop; so few that they don't delay it."""
 
 _BETWEEN_LOOKS = 16
-"""Commits between two looks at the length of the WAL. They mostly write 1 MB, half a step."""
+"""Commits between two checks of the WAL's length. They mostly write 1 MB, half of a step."""
 
 _log = logging.getLogger(__name__)
 
 
 def now() -> int:
-    """Return the wall clock's time as the database keeps it: milliseconds since the epoch, UTC."""
+    """Return the wall clock's time as the database stores it: milliseconds since the epoch, UTC."""
     return time.time_ns() // 1_000_000
 
 
 class Database:
-    """The data of a deployment, in one SQLite file. Use it from one event loop."""
+    """The data of a deployment in one SQLite file. Use it from only one event loop."""
 
     def __init__(
         self,
@@ -68,12 +68,12 @@ class Database:
         self._observe = observe
         self._largest_group = largest_group
         self.retry_pause = retry_pause
-        """Seconds between two attempts of work that the store refused."""
+        """Seconds between two attempts of an operation that failed with a `StoreError`."""
         self._changes: Counter[str] = Counter()
         self._pending: deque[PendingWrite] = deque()
         self._has_pending = asyncio.Event()
         self._commits = 0
-        """Those since the last look at the length of the WAL."""
+        """The commits since the last check of the WAL's length."""
         self._is_closed = False
         self._is_damaged = False
         self._failure = ""
@@ -116,12 +116,12 @@ class Database:
     ) -> T:
         """Run `work` in a transaction; return its result when the commit is on the disk.
 
-        `patience` is the number of seconds that it may wait for other writes, to share a commit:
-        for writes that nobody waits for. `name` is for the observer. `work` runs on the writer's
-        thread, with others in one transaction but rolled back alone. It must not end the
-        transaction. Its errors are raised here, those of sqlite3 as `StoreError`. Raises
-        `StoreError` after `close` and, until a restart, after a failure of the disk. A cancelled
-        call may still commit.
+        `patience` is the number of seconds that the write may wait to share a commit with others;
+        use it if no caller waits for the result. `name` is for the observer. `work` runs on the
+        writer's thread. It shares the transaction with other writes, but is rolled back alone. It
+        must not end the transaction. Its errors are raised here, those of sqlite3 as `StoreError`.
+        Raises `StoreError` after `close`, and after a failure of the disk until a restart. If the
+        caller is cancelled, the write may still be committed.
         """
         self._refuse_if_closed()
         if self._stop_reason:
@@ -141,7 +141,7 @@ class Database:
         return cast("T", write.value)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` on one snapshot, which holds every write that has returned.
+        """Run `work` on one snapshot, which includes every write that has returned.
 
         Raises what `work` raises, sqlite3's errors as `StoreError`; a `work` that writes is
         refused.
@@ -157,15 +157,15 @@ class Database:
     def count_changes(self, table: str) -> int:
         """Return how many commits may have changed a table in `WATCHED`. Never blocks.
 
-        While it stays the same, values that were read after the call are current.
+        While the number stays the same, values that were read after the call are current.
         """
         return self._changes[table]
 
     async def retry_while_unavailable(self, work: Callable[[], Awaitable[T]], subject: str) -> T:
-        """Call `work` until it raises no `StoreError`; pause `retry_pause` seconds in between.
+        """Call `work` until it raises no `StoreError`; pause `retry_pause` seconds after each.
 
-        `subject` names the waiting work in the log. Raises `StoreDamaged`, because waiting repairs
-        no file, and everything else that `work` raises.
+        `subject` names the waiting operation in the log. Raises `StoreDamaged`, because waiting
+        does not repair a file, and everything else that `work` raises.
         """
         while True:
             try:
@@ -177,10 +177,10 @@ class Database:
             await asyncio.sleep(self.retry_pause)
 
     async def browse(self, work: Callable[[Connection], T]) -> T:
-        """Run a long read on its own connection and thread, so that nobody waits for it.
+        """Run a long read on its own connection and thread, so that other reads don't wait for it.
 
-        It sees one moment of the database. Cancelling interrupts its next statement.
-        Raises as `read` does.
+        It sees the database at one moment. Cancelling interrupts its next statement. Raises the
+        same errors as `read`.
         """
         self._refuse_if_closed()
         try:
@@ -192,9 +192,9 @@ class Database:
             raise translate_error(error, self._path) from error
 
     async def tidy(self, work: Callable[[Connection], T]) -> T:
-        """Run what no transaction may contain (a checkpoint) on the writer's thread.
+        """Run on the writer's thread what a transaction can't contain, such as a checkpoint.
 
-        Writes wait for it. Raises `StoreError`; unfinished work may be repeated.
+        Writes wait for it. Raises `StoreError`; call it again to continue unfinished work.
         """
         self._refuse_if_closed()
         if self._stop_reason:
@@ -210,8 +210,8 @@ class Database:
     async def back_up(self, target: Path) -> None:
         """Copy the database as it is now; the name `target` appears when the copy is complete.
 
-        Reads and writes continue meanwhile. Raises `StoreError` if the
-        place can't be written or is the database itself, `StoreFull`, `StoreDamaged`.
+        Reads and writes continue meanwhile. Raises `StoreFull`, `StoreDamaged`, and `StoreError` if
+        the target can't be written or is the database itself.
         """
         self._refuse_if_closed()
         target = choose_target(target, self._path)
@@ -228,14 +228,14 @@ class Database:
         return self._stop_reason or self._failure
 
     def has_stopped(self) -> bool:
-        """Return whether writes stay refused until a restart, because the disk failed."""
+        """Return whether a failure of the disk stopped all writes until a restart."""
         return bool(self._stop_reason)
 
     async def close(self) -> None:
-        """Finish the pending writes, checkpoint, and record a clean shutdown.
+        """Finish the pending writes, run a checkpoint, and record a clean shutdown.
 
-        A second call does nothing. Raises `StoreError` if the checkpoint failed, with all
-        connections closed and the lock released.
+        A second call does nothing. Raises `StoreError` if the checkpoint fails; even then, all
+        connections are closed and the lock is released.
         """
         if self._is_closed:
             return
@@ -261,7 +261,7 @@ class Database:
             raise StoreError(f"{self._path} is closed")
 
     async def _write_groups(self) -> None:
-        """Commit pending writes in groups, until the database is closed and none is left."""
+        """Commit pending writes in groups, until the database is closed and no write is left."""
         group: list[PendingWrite] = []
         try:
             while True:
@@ -276,7 +276,7 @@ class Database:
                 else:
                     await self._has_pending.wait()
         finally:
-            # Only a cancelled or broken writer leaves callers waiting here. The writer's thread
+            # Callers still wait here only if the writer was cancelled or broke. The writer's thread
             # may still run their writes.
             for write in (*group, *self._pending):
                 if not write.done.done():
@@ -287,7 +287,7 @@ class Database:
                 self._stop_reason = f"the writer of {self._path} was stopped"
 
     async def _lengthen_wal(self) -> None:
-        """Make the WAL longer by a step while nobody writes, so that commits need not."""
+        """Make the WAL longer by one step between commits, so that commits need not do it."""
         self._commits = 0
         try:
             await self._writer.run(lambda _: lengthen_wal(self._path, LONGEST_KEPT_WAL))
@@ -298,7 +298,7 @@ class Database:
         group: list[PendingWrite] = []
         while self._pending and len(group) < self._largest_group:
             write = self._pending.popleft()
-            if not write.done.done():  # else its caller was cancelled before anything began
+            if not write.done.done():  # else its caller was cancelled before the write began
                 group.append(write)
         if not self._pending:
             self._has_pending.clear()
@@ -322,7 +322,7 @@ class Database:
                 await asyncio.sleep(0)
 
     async def _run(self, group: list[PendingWrite]) -> sqlite3.Error | StoreError | None:
-        """Run a group; return the error that prevented its commit, if any."""
+        """Run a group of writes; return the error that prevented its commit, if any."""
         try:
             await self._writer.run(partial(commit_group, writes=group, observe=self._observe))
         except (sqlite3.Error, StoreError) as error:
@@ -330,7 +330,7 @@ class Database:
         return None
 
     def _record_failure(self, error: BaseException) -> None:
-        """Refuse writes after a failure of the disk; record a full disk."""
+        """Stop all writes after a failure of the disk; note a full disk."""
         if is_fatal(error) and not self._stop_reason:
             self._stop_reason = (
                 f"{self._translate(error)}; nothing more is written until Talaria is restarted"
@@ -340,14 +340,14 @@ class Database:
             self._failure = str(self._translate(error))
 
     def _translate(self, error: BaseException) -> BaseException:
-        """Translate an error for one caller: each gets its own object."""
+        """Translate an error for one caller; each caller gets an error object of its own."""
         if isinstance(error, sqlite3.Error):
             return translate_error(error, self._path)
         return error
 
 
 def _in_context(work: Callable[[Connection], T]) -> Callable[[Connection], T]:
-    """Run work on a database thread in the caller's context, which holds the reader's language."""
+    """Make work run in the caller's context on a thread; the context has the reader's language."""
     context = copy_context()
     return lambda connection: context.run(work, connection)
 

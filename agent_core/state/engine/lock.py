@@ -1,4 +1,4 @@
-"""A process per home: a lock for the life of the process, and a mark of its last shutdown."""
+"""One process per home: a lock for the life of the process, and a record of its last shutdown."""
 
 import fcntl
 import os
@@ -11,25 +11,24 @@ _LONGEST_NOTE = 64
 
 
 class HomeLock:
-    """The lock on a file beside the database, which holds "<process id> running" or "clean".
+    """The lock on a file beside the database; the file holds "<process id> running" or "clean".
 
-    The database file itself is never opened for this: closing any descriptor of it would
-    drop the locks that SQLite holds in the same process.
+    The lock is never on the database file itself: closing any descriptor of that file would drop
+    the locks that SQLite holds in the same process.
     """
 
     def __init__(self, path: Path, descriptor: int, *, was_clean: bool) -> None:
         self._path = path
         self._descriptor = descriptor
         self.was_clean = was_clean
-        """Whether the previous holder closed the database in order."""
+        """Whether the previous holder shut down cleanly."""
 
     @classmethod
     def acquire(cls, path: Path, *, guarded: Path) -> "HomeLock":
-        """Lock at once or fail, and record that this process is running.
+        """Take the lock at once or fail, and record that this process is running.
 
-        Raises `StoreBusy` naming the process that holds it (`guarded` is the file that the
-        sentence
-        names), and `StoreError` where files can't be locked or written.
+        Raises `StoreBusy`, which names the process that holds the lock and the file `guarded`, and
+        `StoreError` if files can't be locked or written.
         """
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -53,7 +52,7 @@ class HomeLock:
         return lock
 
     def release(self, *, is_clean: bool) -> None:
-        """Write the mark for the next start and unlock. Raises `StoreError` if it can't."""
+        """Record whether the shutdown was clean, and unlock. Raises `StoreError` if it can't."""
         try:
             if is_clean:
                 self._note("clean")
@@ -63,7 +62,7 @@ class HomeLock:
             os.close(self._descriptor)
 
     def _note(self, mark: str) -> None:
-        """Write a mark and sync it at once, so that a power cut can't hide a crash."""
+        """Write the record and sync it at once, so that a power failure can't hide a crash."""
         note = f"{os.getpid()} {mark}\n".encode()
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, note, 0)
@@ -71,9 +70,9 @@ class HomeLock:
 
 
 def read_note(path: Path) -> tuple[int, bool] | None:
-    """Return the previous holder's process id and whether it shut down in order; None without one.
+    """Return the last holder's process id and whether it shut down cleanly; None without a record.
 
-    It neither waits for the lock nor takes it, so a running holder also reads as "not in order".
+    It neither waits for the lock nor takes it, so a running holder also counts as not shut down.
     Raises `StoreError` if the file can't be read.
     """
     try:

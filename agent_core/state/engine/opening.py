@@ -37,26 +37,27 @@ from agent_core.state.engine.upgrade import (
 
 READERS = 2
 WATCHED = frozenset({"jobs"})
-"""Tables that change rarely, of which others keep what they have read; see `count_changes`."""
+"""Tables that change rarely; other modules cache their content. See `Database.count_changes`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineLimits:
-    """Limits of the engine, and the migrations that it applies."""
+    """Limits of the engine, and its migrations."""
 
     busy_timeout: float = BUSY_TIMEOUT_SECONDS
     largest_group: int = 256
-    """Writes in one commit, so that the first of many does not wait for all of them."""
+    """The most writes in one commit, so that the first one does not wait for too many others."""
     largest_full_check: int = LARGEST_FULL_CHECK
     migrations: Traversable = FOLDER
 
 
 LONGEST_KEPT_WAL = 16 << 20
-"""Bytes. The next checkpoint truncates a WAL to this that grew during a long read."""
+"""The length in bytes to which the next checkpoint truncates a WAL that grew during a long read."""
 
 _CHECKPOINT_PAGES = 4000
-"""Pages of 4 KB in the WAL that start a checkpoint. Most turns write to the same pages, so rarer
-checkpoints copy fewer of them repeatedly."""
+"""A checkpoint starts when the WAL has this many pages of 4 KB. Most turns write to the same pages,
+so that rarer checkpoints copy them less often.
+"""
 
 _log = logging.getLogger(__name__)
 
@@ -81,8 +82,7 @@ async def connect(
 ) -> list[ThreadedConnection]:
     """Open the writer and then the readers; `stack` closes them.
 
-    A file that is not trusted is checked completely first. Raises `sqlite3.Error` and
-    `StoreError`.
+    A file that is not trusted first gets a complete check. Raises `sqlite3.Error` and `StoreError`.
     """
     migrations = load_migrations(limits.migrations)
     is_new = not await asyncio.to_thread(path.exists)
@@ -101,7 +101,7 @@ async def connect(
 
 
 def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
-    """Explain why a database could not be opened, with the remedy if it is damaged."""
+    """Explain why a database could not be opened; if it is damaged, name the remedy."""
     mishap = translate_error(error, path)
     if isinstance(mishap, StoreDamaged):
         return StoreDamaged(describe_damage(path, str(error), _name_backups(path)))
@@ -119,7 +119,7 @@ async def _inspect(
 ) -> None:
     """Raise `StoreDamaged` or `StoreTooNew` before anything in the file changes.
 
-    The content is trusted, and only its version is read, if `largest_full_check` is None.
+    If `largest_full_check` is None, the content is trusted and only the version is read.
     """
     async with AsyncExitStack() as stack:
         connection = await ThreadedConnection.open(path, mode="peek")
@@ -135,11 +135,11 @@ async def _inspect(
 
 async def _prepare_writer(connection: aiosqlite.Connection, path: Path, *, is_new: bool) -> None:
     if is_new:
-        # SQLite gives the WAL the same rights when it creates it.
+        # SQLite creates the WAL with the permissions of the database.
         await asyncio.to_thread(path.chmod, 0o600)
     if await fetch_value(connection, "PRAGMA journal_mode = WAL") != "wal":
         raise StoreError(f"{path} lies on a disk without shared memory; use a local one")
-    # `secure_delete` overwrites deleted bytes, so that a redaction leaves none.
+    # `secure_delete` overwrites deleted bytes, so that no redacted text stays in the file.
     await connection.executescript(f"""
         PRAGMA synchronous = FULL;
         PRAGMA foreign_keys = ON;
@@ -156,5 +156,5 @@ async def _list_tables(connection: aiosqlite.Connection) -> set[str]:
 
 
 def _name_backups(path: Path) -> Path:
-    """Return the folder of the copies that are set aside before a migration."""
+    """Return the folder for the copies that are made before a migration."""
     return path.parent / "backups"

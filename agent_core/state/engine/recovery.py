@@ -40,12 +40,11 @@ def translate_os_error(error: OSError, path: Path) -> StoreError:
 
 
 def is_fatal(error: BaseException) -> bool:
-    """Return whether further writes could make things worse.
+    """Return whether further writes could make the damage worse.
 
-    After a failed write or fsync, the content of the disk is unknown, and the next fsync may
-    report
-    success without having written anything (PostgreSQL's "fsyncgate" of 2018). Damage inside the
-    full-text index alone does not stop the store.
+    After a failed write or fsync, the content of the disk is unknown, and the next fsync may report
+    success without having written anything (PostgreSQL's "fsyncgate" of 2018). Damage that is only
+    inside the full-text index does not stop the store.
     """
     if not isinstance(error, sqlite3.Error):
         return False
@@ -56,7 +55,10 @@ def is_fatal(error: BaseException) -> bool:
 
 
 def _is_full(code: int) -> bool:
-    """Include the code that SQLite gives when a full disk refuses the shared index of the WAL."""
+    """Return whether the disk is full.
+
+    This includes the code that SQLite gives if a full disk refuses the shared index of the WAL.
+    """
     return code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
 
 
@@ -70,18 +72,18 @@ def _name(error: sqlite3.Error) -> str:
 
 
 LARGEST_FULL_CHECK = 1 << 30
-"""Bytes. Above it, the check skips the comparison of indexes with their tables, which takes
-minutes on a large file.
+"""The limit in bytes. For a larger file, the check does not compare indexes with their tables,
+because that takes minutes.
 """
 
 
 def choose_check(path: Path, largest_full_check: int = LARGEST_FULL_CHECK) -> str:
-    """Return the name of the check that fits the size of the file; the limit is in bytes."""
+    """Return the name of the check for the size of the file; the limit is in bytes."""
     return "integrity_check" if path.stat().st_size <= largest_full_check else "quick_check"
 
 
 async def check(connection: aiosqlite.Connection, name: str) -> str:
-    """Return the first fault that the named check finds, "" for none."""
+    """Return the first fault that the named check finds; "" if it finds none."""
     try:
         finding: str = await fetch_value(connection, f"PRAGMA {name}(1)")
     except sqlite3.DatabaseError as error:
@@ -92,7 +94,7 @@ async def check(connection: aiosqlite.Connection, name: str) -> str:
 
 
 def describe_damage(path: Path, fault: str, backups: Path) -> str:
-    """Describe a damaged database and the backup that can replace it."""
+    """Describe a damaged database, and name the backup that can replace it."""
     copies = sorted(backups.glob("*.db"), key=lambda copy: copy.stat().st_mtime)
     newest = f"the newest is {copies[-1]}" if copies else f"none lies in {backups}"
     return (

@@ -1,4 +1,4 @@
-"""The version of SQLite, without anything that opens a database."""
+"""The version of SQLite; a module of its own, because it does not load the database engine."""
 
 import sqlite3
 

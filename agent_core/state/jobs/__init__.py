@@ -1,3 +1,1 @@
-"""Queries over scheduled jobs: `jobs`, their runs, their owners, and the messages that they
-sent.
-"""
+"""Queries over scheduled jobs, their runs, their owners, and their messages."""

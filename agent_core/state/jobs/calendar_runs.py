@@ -1,4 +1,4 @@
-"""Queries over the runs of a person's jobs on some days."""
+"""Queries over the runs of a person's jobs on given days."""
 
 import json
 from collections.abc import Sequence
@@ -26,9 +26,10 @@ def list_of_days(
     spans: Sequence[tuple[int, int]],
     most: int,
 ) -> list[DayRun]:
-    """List the first `most` runs of each job of a person on each day, deleted jobs included.
+    """List the first `most` runs of each job of a person on each day, including deleted jobs.
 
-    A span holds the start of a day and that of the next. Oldest first, without damaged rows.
+    A span holds the start of a day and that of the next day. Runs are sorted oldest first; damaged
+    rows are left out.
     """
     rows = connection.execute(
         "SELECT job_id, slot_at, state,"
@@ -51,7 +52,7 @@ def list_of_days(
 def count_of_jobs(
     connection: Connection, *, job_spans: Sequence[tuple[JobId, int, int]]
 ) -> list[tuple[int, int]]:
-    """Count the runs of jobs, each from a moment until before another: all, and failed ones."""
+    """Count the runs of jobs in a time span for each: all runs, and the failed ones."""
     rows = connection.execute(
         "SELECT"
         " (SELECT COUNT(*) FROM job_runs WHERE job_id = json_extract(span.value, '$[0]')"

@@ -1,6 +1,6 @@
 """Queries that add the messages of jobs to the history of their people.
 
-Each such message is a turn without a model call: it has ended when it is stored, and holds one
+Each of them is stored as a turn without a model call. The turn has already ended and holds one
 message.
 """
 
@@ -30,11 +30,11 @@ class StoredJobMessage(JobMessage):
 
     room_id: RoomId | None
     has_words: bool
-    """False until its text was delivered."""
+    """False until its text is delivered."""
 
 
 def record(connection: Connection, saying: JobMessage, *, now: int) -> None:
-    """Record that a job has a message; its text is added after delivery."""
+    """Record that a job has a message; the text is added after the delivery."""
     connection.execute(
         "INSERT INTO turns (id, run_id, conversation_id, session_id, person_id, account_id,"
         " platform, chat, state, started_at, ended_at) VALUES (:turn_id, :run_id, :conversation_id,"
@@ -74,7 +74,7 @@ def find(
 def find_conversation(
     connection: Connection, *, key: str, person_id: PersonId
 ) -> tuple[ConversationId, SessionId | None] | None:
-    """Return the conversation of this key, if it is this person's, and its open session."""
+    """Return this person's conversation with this key, and its open session."""
     row = connection.execute(
         "SELECT conversations.id, (SELECT MAX(sessions.id) FROM sessions"
         " WHERE sessions.conversation_id = conversations.id AND sessions.ended_at IS NULL)"
@@ -90,7 +90,7 @@ def find_conversation(
 def open_conversation(
     connection: Connection, *, key: str, person_id: PersonId, now: int
 ) -> ConversationId:
-    """Create a private conversation of a person, unless one has this key."""
+    """Create a private conversation of a person, unless one with this key exists."""
     cursor = connection.execute(
         "INSERT INTO conversations (key, person_id, scope, created_at)"
         " VALUES (:key, :person_id, 'p' || :person_id, :now)",
@@ -108,7 +108,7 @@ def open_session(
     title: str,
     now: int,
 ) -> None:
-    """Open the single session for all messages of a job; its title is the job's."""
+    """Open the one session for all messages of a job; its title is the job's title."""
     connection.execute(
         "INSERT INTO sessions (id, conversation_id, account_id, title, started_at, last_at)"
         " VALUES (:id, :conversation_id, :account_id, :title, :now, :now)",
@@ -125,7 +125,7 @@ def open_session(
 def continue_session(
     connection: Connection, *, session_id: SessionId, title: str, now: int
 ) -> None:
-    """Record another message in the session; the job's title may have changed."""
+    """Record another message in the session, and update the title, which may have changed."""
     connection.execute(
         "UPDATE sessions SET title = :title, last_at = :now WHERE id = :session_id",
         {"session_id": session_id, "title": title, "now": now},

@@ -1,4 +1,4 @@
-"""Queries over what jobs have seen of their feeds and folders."""
+"""Queries over the items that jobs have seen in their feeds and folders."""
 
 from collections.abc import Mapping
 
@@ -6,11 +6,11 @@ from agent_core.ids import JobId
 from agent_core.state.engine.database import Connection
 
 _READ = ""
-"""The key that says that the source was read once."""
+"""The key that marks that the source was read at least once."""
 
 
 def load(connection: Connection, *, job_id: JobId) -> dict[str, str] | None:
-    """Return what a job has seen, by key; None if it has not read its source yet."""
+    """Return the items that a job has seen, by key; None if it has not read its source yet."""
     rows = connection.execute(
         "SELECT key, value FROM job_marks WHERE job_id = :job_id", {"job_id": job_id}
     ).fetchall()
@@ -19,12 +19,12 @@ def load(connection: Connection, *, job_id: JobId) -> dict[str, str] | None:
 
 
 def clear(connection: Connection, *, job_id: JobId) -> None:
-    """Forget what a job has seen: its next look at its source is the first."""
+    """Forget what a job has seen, so that its next read of the source counts as the first."""
     connection.execute("DELETE FROM job_marks WHERE job_id = :job_id", {"job_id": job_id})
 
 
 def store(connection: Connection, *, job_id: JobId, marks: Mapping[str, str]) -> None:
-    """Replace what a job has seen."""
+    """Replace the items that a job has seen."""
     clear(connection, job_id=job_id)
     connection.executemany(
         "INSERT INTO job_marks (job_id, key, value) VALUES (:job_id, :key, :value)",

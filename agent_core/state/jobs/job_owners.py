@@ -1,4 +1,4 @@
-"""Queries over whose jobs are: what a person has dropped, and a merge or split of people."""
+"""Queries over the owners of jobs: jobs that a person dropped, and merges and splits."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from agent_core.state.engine.database import Connection
 
 
 def move_home(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move a home chat that only `absorbed` has chosen to `kept`."""
+    """Move the home chat of `absorbed` to `kept`, unless `kept` has chosen one."""
     connection.execute(
         "UPDATE people SET (home_platform, home_chat) = (SELECT home_platform, home_chat"
         " FROM people WHERE id = :absorbed) WHERE id = :kept AND home_platform IS NULL",
@@ -28,7 +28,7 @@ def list_dropped(connection: Connection, *, person_id: PersonId, limit: int) -> 
 def list_begun(
     connection: Connection, *, person_id: PersonId, account_id: AccountId
 ) -> list[JobId]:
-    """List the jobs of a person that one of their accounts made in its turns."""
+    """List the jobs of a person that were made in the turns of one account."""
     rows = connection.execute(
         "SELECT jobs.id FROM jobs JOIN turns ON jobs.actor = 'turn:' || turns.id"
         " WHERE jobs.person_id = :person_id AND turns.person_id = :person_id"

@@ -1,4 +1,4 @@
-"""Queries over job runs: one row per slot, so that each slot fires once."""
+"""Queries over job runs: one row per slot, so that each slot starts only one run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,17 +11,18 @@ RunState = Literal["waiting", "running", "done", "failed", "skipped"]
 RUN_STATES = get_args(RunState)
 
 MISSED, MERGED = "missed", "merged"
-"""Reasons of skipped runs: due while the gateway was off, or superseded by a newer run."""
+"""Reasons of skipped runs: the slot was due while the gateway was off, or a newer run replaced it.
+"""
 GATED = "the gate was closed"
-"""Reason of a run that its gate kept from calling the model."""
+"""The reason of a run whose gate stopped it before it called the model."""
 EVENT = "on:"
-"""The prefix of slots that events have claimed."""
+"""The prefix of slots that were claimed by events."""
 CROWDED = "too many events in an hour"
-"""Reason of skipped runs whose job was started too often."""
+"""The reason of skipped runs whose job was started too often."""
 _IS_OPEN = "state IN ('waiting', 'running')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 _IS_ALONE = f"job_id NOT IN (SELECT job_id FROM job_runs WHERE {_IS_OPEN} AND state = 'running')"
-"""Excludes jobs with a running run: each run sees the cost and result of the ones before it."""
+"""Excludes jobs with a running run, so that each run sees the cost and result of earlier runs."""
 _COLUMNS = (
     "id, job_id, slot, slot_at, due_at, state, missed, attempts, reason, started_at, ended_at,"
     " input"
@@ -30,11 +31,11 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A slot of a job and its state; times in milliseconds.
+    """A slot of a job and the state of its run; times are in milliseconds.
 
-    `slot_at` is the time of the slot, `due_at` the time to start or retry it. `missed` counts the
-    slots skipped before it. `input` tells of the event that started the run: a short line, then the
-    details; "" for a slot in time, and once the run has ended.
+    `slot_at` is the time of the slot, `due_at` the time to start or retry the run. `missed` counts
+    the slots that were skipped before it. `input` describes the event that started the run: a short
+    line, then the details. It is "" for a slot in time, and after the run has ended.
     """
 
     id: RunId
@@ -50,11 +51,11 @@ class Run:
     ended_at: int | None
     input: str = ""
     is_whole: bool = True
-    """False if the row is damaged; only its owner is then reliable."""
+    """False if the row is damaged; then only its owner is reliable."""
 
     @property
     def is_event(self) -> bool:
-        """Whether an event started it."""
+        """True if an event started the run."""
         return self.slot.startswith(EVENT)
 
 
@@ -80,7 +81,7 @@ def claim(
 def claim_event(
     connection: Connection, *, job_id: JobId, key: str, text: str, now: int
 ) -> RunId | None:
-    """Claim the run that an event starts; None if it has started the job before.
+    """Claim the run that an event starts; None if the event has already started the job.
 
     `key` names the event, and `text` describes it to the run.
     """
@@ -101,7 +102,7 @@ def message_key(inbox_id: InboxId) -> str:
 def _reclaim(
     connection: Connection, job_id: JobId, slot: str, state: RunState, now: int
 ) -> RunId | None:
-    """Claim a slot that was skipped at a moment that is still to come: the clock was put back."""
+    """Claim a slot that was skipped at a time in the future: the clock was set back since."""
     ended_at = now if state == "done" else None
     row = connection.execute(
         "UPDATE job_runs SET state = :state, reason = '', ended_at = :ended_at"
@@ -126,7 +127,7 @@ def claim_finished(
     cursor = connection.execute(
         "INSERT INTO job_runs (job_id, slot, slot_at, due_at, state, missed, attempts, started_at,"
         " ended_at) VALUES (:job_id, :slot, :slot_at, :slot_at, 'done', :missed, 1, :now, :now)"
-        " ON CONFLICT (job_id, slot) DO NOTHING",  # RETURNING would double what this costs
+        " ON CONFLICT (job_id, slot) DO NOTHING",  # RETURNING would take twice as long
         {"job_id": job_id, "slot": slot[0], "slot_at": slot[1], "missed": missed, "now": now},
     )
     claimed: RunId | None = RunId(cursor.lastrowid or 0)
@@ -156,7 +157,7 @@ def skip(
     slots: Sequence[tuple[str, int]],
     now: int,
 ) -> int:
-    """Record missed slots, each in a row of its own; return the number of unclaimed ones."""
+    """Record missed slots, each in its own row; return how many were not claimed before."""
     if not slots:
         return 0
     cursor = connection.executemany(
@@ -172,7 +173,7 @@ def skip(
 
 
 def list_newer(connection: Connection, *, run: Run, now: int) -> list[Run]:
-    """List the due runs of the same job that wait for their first attempt behind a run."""
+    """List the due runs of the same job that are newer than a run and have not been attempted."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM job_runs WHERE {_IS_OPEN} AND state = 'waiting'"
         " AND job_id = :job_id AND id > :run_id AND due_at <= :now AND attempts = 0 ORDER BY id",
@@ -191,7 +192,7 @@ def merge(connection: Connection, *, run: Run, into: RunId, now: int) -> None:
 
 
 def list_due_times(connection: Connection, *, run: Run) -> list[int]:
-    """List the due times that a run stands for, in milliseconds: the missed ones, and its own."""
+    """List the due times that a run stands for, in milliseconds: missed slots, and its own slot."""
     rows = connection.execute(
         "SELECT slot_at FROM job_runs WHERE job_id = :job_id AND id < :run_id"
         " AND state = 'skipped' AND reason IN (:missed, :merged) ORDER BY id DESC LIMIT :count",
@@ -207,7 +208,7 @@ def list_due_times(connection: Connection, *, run: Run) -> list[int]:
 
 
 def list_waiting(connection: Connection, *, now: int, limit: int) -> list[Run]:
-    """List the runs that are due, longest first, without jobs that run already."""
+    """List the runs that are due, longest due first, except of jobs with a running run."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM job_runs WHERE {_IS_OPEN} AND state = 'waiting'"
         f" AND due_at <= :now AND {_IS_ALONE} ORDER BY due_at, id LIMIT :limit",
@@ -253,12 +254,12 @@ def count_outages(connection: Connection) -> int:
 
 
 def find_next_at(connection: Connection) -> int | None:
-    """Return the time of the next due run that waits for no other run; None for none."""
+    """Return the time of the next due run whose job has no running run; None if there is none."""
     row = connection.execute(
         f"SELECT due_at FROM job_runs WHERE {_IS_OPEN} AND state = 'waiting' AND {_IS_ALONE}"
         " ORDER BY due_at LIMIT 1"
     ).fetchone()
-    return row[0] if row and isinstance(row[0], int) else None  # damaged ones come last
+    return row[0] if row and isinstance(row[0], int) else None  # damaged rows come last
 
 
 def find(connection: Connection, *, run_id: RunId) -> Run | None:
@@ -279,7 +280,7 @@ def list_of_job(connection: Connection, *, job_id: JobId, limit: int) -> list[Ru
 
 
 def begin(connection: Connection, *, run_id: RunId, now: int) -> bool:
-    """Start a run, or retry it; False if it does not wait."""
+    """Start a run, or retry it; False if it is not waiting."""
     row = connection.execute(
         "UPDATE job_runs SET state = 'running', attempts = attempts + 1, started_at = :now"
         " WHERE id = :run_id AND state = 'waiting' RETURNING id",
@@ -291,7 +292,7 @@ def begin(connection: Connection, *, run_id: RunId, now: int) -> bool:
 def end(
     connection: Connection, *, run_id: RunId, state: RunState, now: int, reason: str = ""
 ) -> bool:
-    """End a run and forget its event; False if it has ended before."""
+    """End a run and delete its event text; False if it had already ended."""
     row = connection.execute(
         "UPDATE job_runs SET state = :state, reason = :reason, ended_at = :now, input = ''"
         f" WHERE id = :run_id AND {_IS_OPEN} RETURNING id",
@@ -310,7 +311,7 @@ def postpone(connection: Connection, *, run_id: RunId, due_at: int, reason: str)
 
 
 def expedite(connection: Connection, *, after: int, at: int) -> None:
-    """Move waits that end later than `after` to `at`."""
+    """Move start times of waiting runs that are later than `after` to `at`."""
     connection.execute(
         f"UPDATE job_runs SET due_at = :at WHERE {_IS_OPEN} AND state = 'waiting'"
         " AND due_at > :after",
@@ -328,7 +329,7 @@ def find_turn(connection: Connection, *, run_id: RunId) -> tuple[TurnId, str] | 
 
 
 def attach(connection: Connection, *, run_id: RunId, turn_id: TurnId) -> bool:
-    """Attach a turn to a run; False if the run is over, or was deleted with its job."""
+    """Attach a turn to a run; False if the run has ended, or was deleted with its job."""
     row = connection.execute(
         "UPDATE turns SET run_id = :run_id WHERE id = :turn_id AND EXISTS (SELECT 1 FROM job_runs"
         " WHERE job_runs.id = :run_id AND job_runs.state = 'running') RETURNING id",

@@ -1,4 +1,4 @@
-"""Queries over the former versions of jobs: what each was before a change."""
+"""Queries over former versions of jobs: one is stored before each change."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Job, read_row
 
 _MOST = 20
-"""Versions that are kept of a job."""
+"""The most versions that are kept of a job."""
 _ROW = (
     "jobs.id, jobs.person_id, jobs.room_id, jobs.kind, former.title, former.body, former.timing,"
     " former.zone, former.late, former.options, former.targets, former.is_urgent, jobs.state,"
     " jobs.reason, jobs.failures, jobs.next_slot, jobs.next_at, jobs.actor, jobs.call_key,"
     " jobs.created_at, former.checksum"
 )
-"""The columns of a job, with what a change replaced."""
+"""The columns of a job as it was; columns that a change replaced come from the version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,10 @@ class JobVersion:
 
 
 def record(connection: Connection, *, job_id: JobId, now: int) -> None:
-    """Keep what a job is, in the transaction that changes it, and forget its oldest version."""
+    """Store the present version of a job, and delete its oldest.
+
+    Call this in the transaction that changes the job.
+    """
     values = {"job_id": job_id, "now": now, "most": _MOST}
     connection.execute(
         "INSERT INTO job_versions (job_id, title, body, timing, zone, late, options, targets,"
@@ -43,7 +46,7 @@ def record(connection: Connection, *, job_id: JobId, now: int) -> None:
 
 
 def list_of(connection: Connection, *, job_id: JobId) -> list[JobVersion]:
-    """List what a job was, newest first, without damaged versions."""
+    """List the former versions of a job, newest first, without damaged ones."""
     rows = connection.execute(
         f"SELECT former.id, former.replaced_at, {_ROW} FROM job_versions AS former"
         " JOIN jobs ON jobs.id = former.job_id WHERE former.job_id = :job_id"
@@ -55,7 +58,7 @@ def list_of(connection: Connection, *, job_id: JobId) -> list[JobVersion]:
 
 
 def drop_addresses(connection: Connection, *, job_id: JobId) -> None:
-    """Delete the versions with a web address, which would open it again after it was replaced."""
+    """Delete the versions with a web address: restoring one would reopen a replaced address."""
     connection.execute(
         "DELETE FROM job_versions WHERE job_id = :job_id AND timing GLOB 'on webhook*'",
         {"job_id": job_id},

@@ -13,14 +13,15 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.late import Late
 
 JobKind = Literal["prompt", "message", "script", "system"]
-"""A turn of the agent, a fixed text, a command's output, or a system job."""
+"""The kinds, in this order: a turn of the agent, a fixed text, a command's output, or a system job.
+"""
 JobState = Literal["active", "paused", "over", "dropped"]
 TargetKind = Literal["home", "place", "account"]
 
 DAMAGED = "(damaged)"
 """The title of a job whose row is damaged."""
 _HASHED = 8
-"""Columns in the checksum, all of them text."""
+"""The number of columns in the checksum; all of them are text."""
 _NEVER = "once 1970-01-01T00:00"
 
 
@@ -37,12 +38,13 @@ class Target:
 class Options:
     """Options of a job's runs. Empty and 0 mean the deployment's defaults.
 
-    `is_aware` shows a run the ones before it. `tools` limits the tools, empty for all.
-    `day_micro_dollars` limits the cost of its runs per day of its zone. The job is paused after
-    `pause_after` failures in a row.
+    With `is_aware`, a run sees the runs before it. `tools` limits the tools; empty allows all.
+    `day_micro_dollars` limits the cost of the job's runs per day, in its time zone. After
+    `pause_after` failures in a row, the job is paused.
 
-    A `gate` is checked before each run; `gate_passed` is the newest run that it let pass.
-    `gate_seen` is what the last finished run saw, `gate_next` what the passed one sees.
+    A `gate` is checked before each run. `gate_passed` is the newest run that the gate let pass.
+    `gate_seen` is the state that the last finished run saw, and `gate_next` the state that the
+    passed run sees.
     """
 
     is_aware: bool = False
@@ -56,12 +58,12 @@ class Options:
     gate_seen: str = ""
     gate_next: str = ""
     agent: str = ""
-    """The named agent that does it, "" for the assistant itself."""
+    """The named agent that runs the job, "" for the assistant itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJob:
-    """A job to create. `next_slot` is the slot that it waits for, with its time."""
+    """A job to create. `next_slot` is the slot that it waits for, with the slot's time."""
 
     person_id: PersonId | None
     room_id: RoomId | None
@@ -81,7 +83,7 @@ class NewJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job(NewJob):
-    """A stored job. `failures` are those in a row; `reason` says why it is paused.
+    """A stored job. `failures` counts the failures in a row; `reason` says why the job is paused.
 
     A damaged job has no text, times or targets, and can only be dropped.
     """
@@ -109,7 +111,7 @@ _NOTHING = NewJob(
     next_slot=None,
     actor="",
 )
-"""The content of a redacted job. A damaged one also keeps its owner."""
+"""The content of a redacted job. A damaged job has this content, too, but keeps its owner."""
 
 COLUMNS = (
     "id, person_id, room_id, kind, title, body, timing, zone, late, options, targets, is_urgent,"
@@ -133,7 +135,7 @@ def insert(connection: Connection, job: NewJob, *, now: int) -> Job:
 def change(connection: Connection, job: Job) -> None:
     """Store the present text, times, targets, state and failures of a job.
 
-    For a damaged job, store only the state and the failures, so that it stays recognisable.
+    Of a damaged job, store only the state and the failures, so that it still shows as damaged.
     """
     if not job.is_whole:
         _change_state(connection, job)
@@ -158,7 +160,7 @@ def _change_state(connection: Connection, job: Job) -> None:
 def await_slot(
     connection: Connection, *, job_id: JobId, slot: tuple[str, int] | None, is_over: bool
 ) -> None:
-    """Set the slot that a job waits for; one that `is_over` has none left."""
+    """Set the slot that a job waits for; a job that `is_over` has no slot left."""
     connection.execute(
         "UPDATE jobs SET next_slot = :next_slot, next_at = :next_at,"
         " state = CASE WHEN :is_over = 1 AND state = 'active' THEN 'over' ELSE state END"
@@ -170,8 +172,8 @@ def await_slot(
 def redact(connection: Connection, *, job_id: JobId) -> None:
     """Delete a job and its runs.
 
-    The newest job and the newest run of all keep their rows, emptied: events, buttons and running
-    work refer to their ids, so SQLite must not assign them again.
+    The newest of all jobs and the newest of all runs keep their rows, without content. Events,
+    buttons and running work refer to their ids, so SQLite must not assign these ids again.
     """
     values = {"job_id": job_id}
     connection.execute(
@@ -207,7 +209,7 @@ def redact(connection: Connection, *, job_id: JobId) -> None:
 
 
 def find(connection: Connection, *, job_id: JobId) -> Job | None:
-    """Return one job of any owner; callers check who asks."""
+    """Return a job of any owner; the caller checks who asks."""
     row = connection.execute(
         f"SELECT {COLUMNS} FROM jobs WHERE id = :job_id", {"job_id": job_id}
     ).fetchone()
@@ -215,7 +217,7 @@ def find(connection: Connection, *, job_id: JobId) -> Job | None:
 
 
 def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> Job | None:
-    """Return the job that a tool call has created already, if any."""
+    """Return the job that an earlier attempt of a tool call created, if any."""
     row = connection.execute(
         f"SELECT {COLUMNS} FROM jobs WHERE call_key = :call_key AND person_id = :person_id",
         {"call_key": call_key, "person_id": person_id},
@@ -252,7 +254,7 @@ def list_system(connection: Connection) -> list[Job]:
 
 
 def _columns_of(job: NewJob) -> dict[str, Any]:
-    """Return the columns of a job by their names, as stored."""
+    """Return the stored columns of a job by name."""
     options, targets = _dump_options(job.options), _dump_targets(job.targets)
     return {
         **list_fields(job),
@@ -273,7 +275,7 @@ _NAMES = tuple(name.strip() for name in COLUMNS.split(","))
 
 
 def read_row(row: Sequence[object]) -> Job:
-    """Make a job of the columns of its row."""
+    """Build a job from the columns of its row."""
     fields = dict(zip(_NAMES, row, strict=True))
     expected = fields.pop("checksum")
     name, at = fields.pop("next_slot"), fields.pop("next_at")
@@ -291,7 +293,7 @@ def read_row(row: Sequence[object]) -> Job:
 
 
 def _blank(fields: dict[str, object]) -> Job:
-    """Return the rest of a damaged row: its owner and its state."""
+    """Return the content of a damaged row; only its owner and its state are kept."""
     kept = ("id", "person_id", "room_id", "state", "reason", "failures", "actor", "call_key")
     left = {one.name: getattr(_NOTHING, one.name) for one in dataclass_fields(NewJob)}
     left |= {key: fields[key] for key in (*kept, "created_at")}

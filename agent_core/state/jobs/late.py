@@ -1,4 +1,4 @@
-"""The choices for missed slots, in a module that the command line imports quickly."""
+"""The choices for missed slots; a small module, so that the command line can import it quickly."""
 
 from typing import Literal
 

@@ -1,6 +1,6 @@
 """Queries over long-running commands.
 
-Their words are in the workspace only. A command belongs to the person of its conversation.
+The text of a command is only in the workspace. A command belongs to the person of its conversation.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ _PROCESS = (
 )
 _MINE = "conversation_id IN (SELECT id FROM conversations WHERE person_id = :person_id)"
 _KEPT = 20
-"""Ended commands of a person that can still be listed."""
+"""The ended commands of a person that are kept in the list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewProcess:
-    """A long-running command before its start; `wants_note` asks for a turn at its end."""
+    """A long-running command before its start; `wants_note` requests a turn when it ends."""
 
     conversation_id: ConversationId
     turn_id: TurnId
@@ -34,9 +34,9 @@ class NewProcess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessRow(NewProcess):
-    """A long-running command. `reason` is the limit that ended it, or another code; "" for none.
+    """A long-running command. `reason` is the limit that ended it, or another code; "" if none.
 
-    `lost` means that the gateway stopped before it had ended.
+    `lost` means that the gateway stopped before the command ended.
     """
 
     id: ProcessId
@@ -50,7 +50,7 @@ class ProcessRow(NewProcess):
 def insert(
     connection: Connection, *, process: NewProcess, person_id: PersonId, now: int
 ) -> ProcessId:
-    """Record a command before it starts, and drop the oldest ended ones of its person."""
+    """Record a command before it starts, and delete the oldest ended commands of its person."""
     cursor = connection.execute(
         "INSERT INTO processes (conversation_id, turn_id, workspace, wants_note, state, started_at)"
         " VALUES (:conversation_id, :turn_id, :workspace, :wants_note, 'running', :now)",
@@ -111,7 +111,7 @@ def _with_owner(owner_id: PersonId, **fields: Any) -> tuple[ProcessRow, PersonId
 def end(
     connection: Connection, *, process_id: ProcessId, status: int | None, reason: str, now: int
 ) -> ProcessRow | None:
-    """Record the end of a running command; None if it had none to record."""
+    """Record the end of a running command; None if it is not recorded as running."""
     found = connection.execute(
         "UPDATE processes SET state = 'ended', status = :status, reason = :reason, ended_at = :now"
         f" WHERE id = :id AND state = 'running' RETURNING {_PROCESS}",

@@ -1,4 +1,4 @@
-"""Queries over active jobs by what they wait for: a time or an event."""
+"""Queries over active jobs, by the time or event that they wait for."""
 
 from agent_core.ids import PersonId, RoomId
 from agent_core.state.engine.database import Connection
@@ -7,11 +7,11 @@ from agent_core.state.jobs.jobs import COLUMNS, Job, read_row
 _IS_DUE = "state = 'active' AND next_at IS NOT NULL"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 _IS_ON_EVENT = "state = 'active' AND timing GLOB 'on *'"
-"""The condition of another one: jobs that an event starts."""
+"""The condition of another partial index: jobs that an event starts."""
 
 
 def list_due(connection: Connection, *, now: int, limit: int) -> list[Job]:
-    """List the jobs whose slot is due, longest first."""
+    """List the jobs whose slot is due, longest due first."""
     rows = connection.execute(
         f"SELECT {COLUMNS} FROM jobs WHERE {_IS_DUE} AND next_at <= :now ORDER BY next_at"
         " LIMIT :limit",
@@ -32,7 +32,7 @@ def list_waiting(connection: Connection, *, after: int) -> list[Job]:
 def list_on_event(
     connection: Connection, *, person_id: PersonId | None = None, room_id: RoomId | None = None
 ) -> list[Job]:
-    """List the active jobs that events start: of a room, of a person in no room, or all."""
+    """List the active jobs that events start: of a room, of a person outside rooms, or all."""
     owner = "room_id = :room_id" if room_id else "person_id = :person_id AND room_id IS NULL"
     owner = owner if room_id or person_id else "TRUE"
     rows = connection.execute(
@@ -47,12 +47,12 @@ def find_next_at(connection: Connection) -> int | None:
     row = connection.execute(
         f"SELECT next_at FROM jobs WHERE {_IS_DUE} ORDER BY next_at LIMIT 1"
     ).fetchone()
-    return row[0] if row and isinstance(row[0], int) else None  # damaged ones come last
+    return row[0] if row and isinstance(row[0], int) else None  # damaged rows come last
 
 
 def find_next_personal_at(connection: Connection) -> int | None:
-    """Return when the next person's job is due, in milliseconds; None if none waits."""
+    """Return when the next job is due, without system jobs, in milliseconds; None if none waits."""
     row = connection.execute(
         f"SELECT next_at FROM jobs WHERE {_IS_DUE} AND kind != 'system' ORDER BY next_at LIMIT 1"
     ).fetchone()
-    return row[0] if row and isinstance(row[0], int) else None  # damaged ones come last
+    return row[0] if row and isinstance(row[0], int) else None  # damaged rows come last

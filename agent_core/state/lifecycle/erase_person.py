@@ -1,7 +1,7 @@
-"""Queries that erase a person; each may be repeated.
+"""Queries that erase a person; each of them may be repeated.
 
-The row in `people` stays without a name, and so do the rows of turns and their cost. Sums of the
-deployment therefore stay correct, and no id is ever assigned to somebody else.
+The row in `people` stays without a name. The rows of turns and their cost stay, too. So the
+deployment's sums remain correct, and no id is ever assigned to somebody else.
 """
 
 import json
@@ -21,9 +21,9 @@ _TURNS = f"(SELECT id FROM turns WHERE person_id IN {_PEOPLE})"
 
 
 def erase_identity(connection: Connection, *, person_ids: Sequence[PersonId]) -> None:
-    """Erase names, roles, accounts and settings of people.
+    """Erase the names, roles, accounts and settings of people.
 
-    An account that writes again belongs to a stranger.
+    If an account writes again, it counts as a stranger's.
     """
     for person_id in person_ids:
         values = {"person_id": person_id}
@@ -33,7 +33,7 @@ def erase_identity(connection: Connection, *, person_ids: Sequence[PersonId]) ->
             " quiet_until = NULL, verbosity = 'normal', asked_at = NULL, context_cap = NULL,"
             " home_platform = NULL, home_chat = NULL, days_off = '[]', model = '',"
             " spoken_answers = 'off', tools_off = '', agent = '', learning = 'quiet',"
-            # A person who points to another is listed nowhere.
+            # A row that points to another person is in no list of people.
             " joined_to = id WHERE id = :person_id",
             values,
         )
@@ -60,7 +60,7 @@ def erase_identity(connection: Connection, *, person_ids: Sequence[PersonId]) ->
 
 
 def erase_conversations(connection: Connection, *, subject: DataSubject) -> None:
-    """Erase places, titles and prompts of their conversations and turns."""
+    """Erase the places, titles and prompts of their conversations and turns."""
     connection.execute(
         "UPDATE conversations SET key = 'erased:' || id, room_id = NULL, created_at = 0"
         f" WHERE person_id IN {_PEOPLE}",
@@ -94,7 +94,7 @@ def erase_steps(connection: Connection, *, subject: DataSubject) -> None:
 
 
 def erase_jobs(connection: Connection, *, subject: DataSubject) -> None:
-    """Delete their jobs with runs and deferred messages."""
+    """Delete their jobs, with the runs and deferred messages."""
     mine = f"SELECT id FROM jobs WHERE person_id IN {_PEOPLE}"
     connection.execute(
         f"DELETE FROM deferred_messages WHERE person_id IN {_PEOPLE} OR run_id IN"
@@ -106,7 +106,7 @@ def erase_jobs(connection: Connection, *, subject: DataSubject) -> None:
 
 
 def erase_processes(connection: Connection, *, subject: DataSubject) -> None:
-    """Delete their long-running commands; whoever runs one notices, and kills it."""
+    """Delete their long-running commands; the process that runs one then notices and kills it."""
     connection.execute(
         f"DELETE FROM processes WHERE conversation_id IN {_CONVERSATIONS}", subject.values
     )
@@ -133,7 +133,7 @@ def erase_requests(connection: Connection, *, subject: DataSubject) -> None:
         connection.execute(
             "DELETE FROM guesses WHERE platform = :platform AND user_id = :user_id", account
         )
-        # The group stays known as one that others have been in.
+        # The group still counts as one in which others were noticed.
         connection.execute(
             "UPDATE room_presence SET user_id = '', others_at = COALESCE(others_at, 0)"
             " WHERE platform = :platform AND user_id = :user_id",
@@ -178,7 +178,7 @@ def erase_audit(connection: Connection, *, subject: DataSubject) -> None:
 
 
 def transfer_ownership(connection: Connection, *, subject: DataSubject, to: PersonId) -> None:
-    """Transfer rooms, and blocks that others see, to another owner; end consents to `full`."""
+    """Give their rooms, and blocks that others see, to another owner; end consents to `full`."""
     values = {"to": to, **subject.values}
     connection.execute(
         "UPDATE rooms SET mode = 'person', set_by = NULL"
@@ -192,7 +192,7 @@ def transfer_ownership(connection: Connection, *, subject: DataSubject, to: Pers
 def list_unshared_blocks(
     connection: Connection, *, subject: DataSubject
 ) -> list[tuple[PersonId, str]]:
-    """List (row in `people`, slug) of the blocks that they made and nobody else sees."""
+    """List (row in `people`, slug) of the blocks that they made and that nobody else sees."""
     dropped = connection.execute(
         "SELECT id, slug FROM people WHERE kind = 'block' AND joined_to IS NULL"
         " AND NOT EXISTS (SELECT 1 FROM blocks WHERE person_id = people.id)"
@@ -230,7 +230,7 @@ def list_slugs(connection: Connection, *, subject: DataSubject) -> list[str]:
 
 
 def list_sessions(connection: Connection, *, subject: DataSubject) -> list[SessionId]:
-    """List the sessions of their own conversations."""
+    """List the sessions of the conversations that they own."""
     rows = connection.execute(
         f"SELECT id FROM sessions WHERE conversation_id IN {_CONVERSATIONS} ORDER BY id",
         subject.values,
@@ -265,7 +265,7 @@ def list_messages_elsewhere(
 
 
 def list_turn_files(connection: Connection, *, subject: DataSubject) -> list[str]:
-    """List the keys of the files that their turns made, and of pictures in tool results."""
+    """List the keys of files that their turns made, and of pictures in tool results."""
     rows = connection.execute(
         f"SELECT file_key FROM turn_files WHERE turn_id IN {_TURNS}", subject.values
     )
@@ -292,7 +292,7 @@ def delete_questions(connection: Connection, *, question_ids: Sequence[int]) -> 
 
 
 def erase_answers(connection: Connection, *, subject: DataSubject) -> None:
-    """Erase what they allowed, and that they answered questions to others."""
+    """Delete their approvals, and their names from answers that they gave to others' questions."""
     connection.execute(f"DELETE FROM approvals WHERE person_id IN {_PEOPLE}", subject.values)
     connection.execute(
         f"UPDATE approvals SET decided_by = NULL WHERE decided_by IN {_PEOPLE}", subject.values
@@ -313,7 +313,7 @@ def has_sending(connection: Connection, *, subject: DataSubject) -> bool:
 
 
 def is_erased(connection: Connection, *, person_id: PersonId) -> bool:
-    """Return whether a person is erased."""
+    """Return whether a person was erased."""
     row = connection.execute(
         "SELECT 1 FROM people WHERE id = :person_id AND joined_to = id", {"person_id": person_id}
     ).fetchone()
@@ -357,7 +357,7 @@ def has_other_owner(connection: Connection, *, person_id: PersonId) -> bool:
 
 
 def has_queued(connection: Connection, *, person_id: PersonId) -> bool:
-    """Return whether a message or question to a person is not sent yet."""
+    """Return whether a message or question to a person is still waiting to be sent."""
     row = connection.execute(
         "SELECT 1 FROM outbox WHERE state IN ('owed', 'sending', 'unsure')"
         " AND person_id = :person_id LIMIT 1",

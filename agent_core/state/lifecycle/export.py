@@ -1,7 +1,7 @@
-"""Queries for the export of a person's data; for `Database.browse` only.
+"""Queries for the export of a person's data; use them only in `Database.browse`.
 
-Each row is a mapping from column names, ready to be written. It contains no secrets (keys of
-buttons, codes) and no data of others.
+Each row is a mapping from column names that can be written as it is. It contains no secrets (keys
+of buttons, codes) and no data of others.
 """
 
 from collections.abc import Iterator, Mapping
@@ -108,7 +108,7 @@ def walk_table(connection: Connection, *, table: str, subject: DataSubject) -> I
 
 
 def list_blocks(connection: Connection, *, subject: DataSubject) -> list[tuple[PersonId, str]]:
-    """List (row in `people`, label) of the blocks that a person made; a label is a plain word."""
+    """List (row in `people`, label) of the blocks that a person made; a label is one plain word."""
     rows = connection.execute(
         f"SELECT person_id, label FROM blocks WHERE made_by IN {_PEOPLE} ORDER BY id",
         subject.values,

@@ -11,20 +11,20 @@ from agent_core.errors import StoreError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignSession:
-    """A conversation of another assistant, with what was said by whom, in order."""
+    """A conversation of another assistant, with its messages in order."""
 
     id: str
     title: str
     started_at: float
     """Seconds since the epoch."""
     messages: tuple[tuple[str, str], ...]
-    """`user` or `assistant`, and the text."""
+    """Pairs of the author (`user` or `assistant`) and the text."""
 
 
 def read_hermes_sessions(path: Path) -> list[ForeignSession]:
     """Read the sessions of Hermes Agent that have a message, oldest first. Blocks.
 
-    Raises `StoreError` if the file is not its database.
+    Raises `StoreError` if the file is not a database of Hermes Agent.
     """
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as found:
@@ -55,7 +55,8 @@ def read_hermes_sessions(path: Path) -> list[ForeignSession]:
 def read_openclaw_jobs(path: Path) -> list[str]:
     """Read the jobs that people made in OpenClaw, each as JSON, in their order. Blocks.
 
-    Those with a declaration key are its own. Raises `StoreError` if it is not its database.
+    Jobs with a declaration key belong to OpenClaw itself and are left out. Raises `StoreError` if
+    the file is not a database of OpenClaw.
     """
     rows = _ask_openclaw(
         path, "SELECT job_json FROM cron_jobs WHERE declaration_key IS NULL ORDER BY sort_order"
@@ -64,9 +65,10 @@ def read_openclaw_jobs(path: Path) -> list[str]:
 
 
 def read_openclaw_events(path: Path) -> list[tuple[str, str | None]]:
-    """Read what the transcripts of an agent of OpenClaw hold, as (session, JSON). Blocks.
+    """Read the transcript events of an agent of OpenClaw, as (session, JSON). Blocks.
 
-    The JSON is None for an event that is compressed. Raises `StoreError` if it is not its database.
+    The JSON is None for a compressed event. Raises `StoreError` if the file is not a database of
+    OpenClaw.
     """
     rows = _ask_openclaw(
         path, "SELECT session_id, event_json FROM transcript_events ORDER BY session_id, seq"

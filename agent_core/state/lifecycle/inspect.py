@@ -1,4 +1,4 @@
-"""Inspect a database from outside, without locking, creating or changing anything."""
+"""Inspect a database without opening it for use: no lock is taken, and nothing changes."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -15,27 +15,28 @@ from agent_core.state.memory import external_sync
 from agent_core.state.memory.external_sync import Backlog
 
 _MIRRORED = 4
-"""The first schema with a queue for external memories."""
+"""The first schema version that has a queue for external memories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseInfo:
-    """Facts that are visible without opening the database for use."""
+    """Facts that can be read without opening the database for use."""
 
     schema: int
     newest_schema: int
     holder: int | None
-    """The process that opened it last; None without one."""
+    """The id of the process that opened it last; None if none is recorded."""
     was_closed: bool
-    """Whether that process closed it in order; False also while it is open."""
+    """Whether that process shut down cleanly; also False while the process is running."""
     backlogs: tuple[Backlog, ...]
     """The queues of external memories."""
 
 
 def peek(path: Path) -> DatabaseInfo | None:
-    """Inspect the database at `path`; None if there is none.
+    """Inspect the database at `path`; None if there is no file.
 
-    Raises `StoreTooNew`, `StoreDamaged` if it is no database, `StoreError` if it can't be read.
+    Raises `StoreTooNew`, `StoreDamaged` if it is not a database, and `StoreError` if it can't be
+    read.
     """
     path = path.absolute()
     if not path.exists():
@@ -60,7 +61,7 @@ def peek(path: Path) -> DatabaseInfo | None:
 
 
 def find_damage(path: Path) -> str:
-    """Return the first fault that a check of a whole database finds, "" for none.
+    """Check a whole database; return the first fault, "" if there is none.
 
     Blocks for seconds on a large file. Raises `StoreError` if it can't be read.
     """
@@ -75,7 +76,7 @@ def find_damage(path: Path) -> str:
 def may_hold(path: Path, accounts: Sequence[tuple[str, str]]) -> bool:
     """Return whether a copy of a database holds one of the (platform, user id) accounts.
 
-    True for a file that can't be read.
+    Returns True if the file can't be read.
     """
     try:
         with closing(sqlite3.connect(_address(path.absolute()), uri=True)) as connection:
@@ -93,8 +94,8 @@ def may_hold(path: Path, accounts: Sequence[tuple[str, str]]) -> bool:
 def _address(path: Path) -> str:
     """Return the address for a connection that creates no files.
 
-    A plain read-only connection would create the two files beside the database. Without a WAL,
-    nobody has the database open, and the one file is complete.
+    An ordinary read-only connection would create the two side files. If there is no WAL, nobody has
+    the database open, and the file alone is complete.
     """
     has_wal = path.with_name(f"{path.name}-wal").exists()
     return f"{path.as_uri()}?{'mode=ro' if has_wal else 'immutable=1'}"

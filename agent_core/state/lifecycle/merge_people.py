@@ -1,4 +1,4 @@
-"""Queries that merge one person into another, in one transaction."""
+"""Queries that merge one person into another within one transaction."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ from agent_core.state.people import browser_logins, learning, reading_consents
 from agent_core.state.search import search
 
 Rename = Callable[[str], str]
-"""Map the key of a conversation to the key that it has for the other person."""
+"""Maps the key of a conversation to its key for the other person."""
 
 
 def has_running(connection: Connection, *, person_id: PersonId) -> bool:
@@ -43,7 +43,8 @@ def merge(
 ) -> int:
     """Move everything of `absorbed` except the ledger to `kept`; return the number of messages.
 
-    The ledger of the archive moves, too. The row of `absorbed` stays and points to `kept`.
+    Rows of the ledger about the archive move, too. The row of `absorbed` stays and points to
+    `kept`.
     """
     record_accounts(connection, absorbed=absorbed)
     moved = 0
@@ -59,7 +60,7 @@ def merge(
     move_questions(connection, kept=kept, absorbed=absorbed)
     approvals.move(connection, kept=kept, absorbed=absorbed)
     browser_logins.delete_of(connection, person_id=absorbed)
-    for person_id in (kept, absorbed):  # nobody agreed to show what both have now
+    for person_id in (kept, absorbed):  # nobody agreed to show the data of both
         reading_consents.delete_of(connection, person_id=person_id)
     learning.keep_stricter(connection, kept=kept, absorbed=absorbed)
     job_owners.move_home(connection, kept=kept, absorbed=absorbed)
@@ -72,7 +73,7 @@ def merge(
 def _move_conversation(
     connection: Connection, conversation: Conversation, kept: PersonId, rename: Rename
 ) -> int:
-    """Append a conversation to the kept person's conversation of that place, or rename it."""
+    """Append a conversation to the kept person's conversation of the same place, or rename it."""
     key = rename(conversation.key)
     home = sessions.find_conversation(connection, key=key, person_id=kept)
     begun = list_sessions(connection, conversation_id=conversation.id)
@@ -92,7 +93,7 @@ def _move_conversation(
 def record_accounts(connection: Connection, *, absorbed: PersonId) -> None:
     """Record the account of turns and sessions that are older than that column.
 
-    It is the person's account on that platform, or their oldest.
+    That is the person's account on the platform, or else their oldest account.
     """
     connection.execute(
         "UPDATE turns SET account_id = COALESCE((SELECT MIN(id) FROM accounts"
@@ -152,7 +153,7 @@ def reassign_conversation(
 def empty_conversation(
     connection: Connection, *, conversation_id: ConversationId, into: ConversationId
 ) -> None:
-    """Move everything of a conversation into another one; its empty row stays."""
+    """Move all content of a conversation into another one; the empty row stays."""
     for table in ("sessions", "turns"):
         connection.execute(
             f"UPDATE {table} SET conversation_id = :into WHERE conversation_id = :conversation_id",
@@ -161,9 +162,9 @@ def empty_conversation(
 
 
 def move_queued(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move messages of a person's turns, and those queued or undeliverable.
+    """Move messages of a person's turns, and those that are queued or undeliverable.
 
-    Each condition is that of an index. Must run before `move_rows`.
+    Each condition matches an index. Call this before `move_rows`.
     """
     for condition in (
         "turn_id IN (SELECT id FROM turns WHERE person_id = :absorbed)",
@@ -177,9 +178,9 @@ def move_queued(connection: Connection, *, kept: PersonId, absorbed: PersonId) -
 
 
 def move_rows(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move what only names its person: turns with their cost, jobs, tokens and webhooks.
+    """Move rows that only refer to their person: turns with their cost, jobs, tokens and webhooks.
 
-    Two quotas become one.
+    The two quotas become one.
     """
     for table in ("turns", "usage", "jobs", "deferred_messages", "api_tokens", "webhooks"):
         connection.execute(
@@ -189,9 +190,10 @@ def move_rows(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> 
 
 
 def move_tasks(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move queued background work, all reviews with what they hold back, and what the curator saw.
+    """Move queued tasks, all reviews with the changes that they hold back, and the curator's tasks.
 
-    Looks of both are often of the same moment, so that the keys of moved ones end in their ids.
+    The curator often examines both people at the same moment, so that their keys would be equal.
+    The key of a moved task therefore ends in the task's id.
     """
     connection.execute(
         "UPDATE tasks SET person_id = :kept WHERE person_id = :absorbed"
@@ -212,7 +214,7 @@ def move_tasks(connection: Connection, *, kept: PersonId, absorbed: PersonId) ->
 
 
 def move_questions(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move open questions, and proposals, which can be opened again."""
+    """Move open questions, and also proposals, because these can be reopened."""
     connection.execute(
         "UPDATE questions SET person_id = :kept WHERE person_id = :absorbed"
         " AND (state = 'open' OR kind = 'proposal')",
@@ -221,7 +223,7 @@ def move_questions(connection: Connection, *, kept: PersonId, absorbed: PersonId
 
 
 def move_accounts(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Move a person's accounts; each records its first person."""
+    """Move a person's accounts; each keeps a record of its first person."""
     connection.execute(
         "UPDATE accounts SET person_id = :kept, came_from = COALESCE(came_from, :absorbed)"
         " WHERE person_id = :absorbed",
@@ -232,8 +234,8 @@ def move_accounts(connection: Connection, *, kept: PersonId, absorbed: PersonId)
 def mark_absorbed(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
     """Point a merged person, and everyone merged into them before, to `kept`.
 
-    Rights do not move: linking with an owner needs an owner. Settings that `kept` lacks do, and so
-    does the named agent that answers. A tool that either has switched off stays off.
+    Rights do not move: only an owner can link with an owner. `kept` takes over the named agent and
+    the settings that it lacks. A tool that one of the two has switched off stays off.
     """
     connection.execute(
         "UPDATE people SET joined_to = :kept WHERE id = :absorbed OR joined_to = :absorbed",
@@ -258,9 +260,9 @@ def mark_absorbed(connection: Connection, *, kept: PersonId, absorbed: PersonId)
 
 
 def close_duplicate_sessions(connection: Connection, *, person_id: PersonId, now: int) -> None:
-    """Close all open sessions of a conversation except the one used last.
+    """Close all open sessions of a conversation except the one that was used last.
 
-    The open ones get a new frozen prompt, because its content has changed.
+    The remaining one gets a new frozen prompt, because its content has changed.
     """
     mine = "conversation_id IN (SELECT id FROM conversations WHERE person_id = :person_id)"
     connection.execute(

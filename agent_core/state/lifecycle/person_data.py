@@ -1,6 +1,6 @@
-"""Queries that yield all texts of a person; for `Database.browse` only.
+"""Queries that yield all texts of a person; use them only in `Database.browse`.
 
-They may take seconds. Each yields its rows one by one, so that memory stays small.
+They may take seconds. Each yields its rows one by one, to keep the use of memory small.
 """
 
 import json
@@ -29,7 +29,7 @@ Place = tuple[str, str]
 class DataSubject:
     """The keys of a person's rows.
 
-    `person_ids` are the person and those merged into them, `accounts` are (platform, user id),
+    `person_ids` are the person and everyone merged into them. `accounts` are (platform, user id).
     `chats` are the (platform, chat) of their direct chats.
     """
 
@@ -57,7 +57,7 @@ _SPOKEN_IN = f"(SELECT session_id FROM turns WHERE person_id IN {_PEOPLE})"
 def find_subject(
     connection: Connection, *, person_id: PersonId, is_alone: Callable[[str], bool]
 ) -> DataSubject:
-    """Collect the keys of a person's rows; `is_alone` says whether a chat is direct."""
+    """Collect the keys of a person's rows; `is_alone` tells whether a chat is direct."""
     ids = [
         PersonId(row[0])
         for row in connection.execute(
@@ -160,21 +160,21 @@ TEXTS: Mapping[str, str] = {
         f"SELECT id, payload FROM external_sync WHERE person_id IN {_PEOPLE} AND kind <> 'erase'"
     ),
 }
-"""(id, text) of a person's rows. Titles are those of sessions that they own or spoke in, jobs
-include finished ones, and `foreign_changes` are what their turns quoted in shared memories. For
-`descriptions` and `audit`, the subject has the rows of blocks in `people`.
+"""Queries for (id, text) of a person's rows. Titles are those of sessions that they own or spoke
+in. Jobs include finished ones. `foreign_changes` are the quotes of their turns in shared memories.
+For `descriptions` and `audit`, the subject has the rows of blocks in `people`.
 """
 
 
 def walk_texts(
     connection: Connection, *, kind: str, subject: DataSubject
 ) -> Iterator[tuple[Any, str]]:
-    """Yield (id, text) of one of `TEXTS`."""
+    """Yield (id, text) of one of the `TEXTS`."""
     yield from connection.execute(TEXTS[kind], subject.values)
 
 
 def list_foreign_prompts(connection: Connection, *, subject: DataSubject) -> set[PromptHash]:
-    """List the prompts of all other conversations: impersonal prompts are shared."""
+    """List the prompts of all other conversations; prompts without personal text are shared."""
     rows = connection.execute(
         f"SELECT prompt_hash FROM turns WHERE conversation_id NOT IN {_CONVERSATIONS}"
         f" UNION SELECT prompt_hash FROM sessions WHERE conversation_id NOT IN {_CONVERSATIONS}",
@@ -213,7 +213,7 @@ def list_events_of_turns(connection: Connection, *, subject: DataSubject) -> lis
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """An outbox message with all texts of its row."""
+    """An outbox message with all texts of its row in `words`."""
 
     id: OutboxId
     state: str
@@ -249,7 +249,7 @@ def walk_files(
 def walk_block_names(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[PersonId, str, str]]:
-    """Yield (person, slug, name) of blocks; `subject` has their rows."""
+    """Yield (person, slug, name) of blocks; `subject` has the blocks' rows in `people`."""
     yield from connection.execute(
         f"SELECT id, slug, name FROM people WHERE kind = 'block' AND id IN {_PEOPLE} ORDER BY id",
         subject.values,
@@ -281,7 +281,7 @@ def walk_archive(
 
 
 def list_referenced(connection: Connection, *, keys: Sequence[str]) -> set[str]:
-    """Return those of some files that an outbox message, a turn or a deferred message refers to."""
+    """Return those of the files that an outbox message, a turn or a deferred message refers to."""
     held = {
         row[0]
         for table in ("outbox", "turn_files", "deferred_messages")

@@ -1,4 +1,4 @@
-"""Queries that redact rows: each may be repeated, and leaves a row without its text."""
+"""Queries that redact rows: each may be repeated, and keeps the row without its text."""
 
 import re
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ ERASED = "[erased]"
 def read_message(
     connection: Connection, *, message_id: MessageId
 ) -> tuple[Message, SessionId] | None:
-    """Return (message, session) of a message that is not redacted."""
+    """Return (message, session) of a message, unless it is redacted."""
     row = connection.execute(
         "SELECT role, parts, text, session_id FROM messages"
         " WHERE id = :message_id AND forgotten_at IS NULL",
@@ -51,7 +51,7 @@ def redact_message(
     """Replace the parts of a message and remove it from the search index.
 
     The error of its turn is removed, too, because a provider may quote the message in it. The
-    indexed text of a damaged message is unknown: its entry stays, and leads to no message.
+    indexed text of a damaged message is unknown: its index entry stays, but leads to no message.
     """
     entries = _list_entries(connection, message_id)
     search.drop_message(connection, message_id=message_id, entries=entries)
@@ -66,7 +66,7 @@ def redact_message(
             "checksum": checksum(redacted.role, parts, ""),
         },
     )
-    connection.execute(  # the step of a tool's result refers to the same pictures
+    connection.execute(  # the step with the tool's result refers to the same pictures
         "UPDATE steps SET images = '[]' WHERE images <> '[]'"
         " AND turn_id = (SELECT turn_id FROM messages WHERE id = :message_id)",
         {"message_id": message_id},
@@ -98,7 +98,7 @@ def drop_title(connection: Connection, *, session_id: SessionId) -> None:
 
 
 def drop_old_title(connection: Connection, *, session_id: SessionId) -> None:
-    """Clear the title of a session; its plan, too, unless the session goes on."""
+    """Clear the title of a session; clear its plan, too, unless the session is still in use."""
     connection.execute(
         "UPDATE sessions SET title = '', plan = CASE WHEN ended_at IS NULL AND EXISTS"
         " (SELECT 1 FROM messages WHERE session_id = :session_id) THEN plan ELSE '' END"
@@ -108,8 +108,9 @@ def drop_old_title(connection: Connection, *, session_id: SessionId) -> None:
 
 
 def delete_compactions(connection: Connection, *, session_id: SessionId) -> None:
-    """Delete every compaction of a session and of its branches; they are compacted again if
-    necessary.
+    """Delete every compaction of a session and of its branches.
+
+    The next turns compact them again if necessary.
     """
     connection.execute(
         "WITH RECURSIVE shown (id) AS (SELECT :session_id UNION"
@@ -129,7 +130,7 @@ def drop_outcome(connection: Connection, *, step_id: int) -> None:
 
 
 def drop_event(connection: Connection, *, inbox_id: InboxId) -> bool:
-    """Clear an event, also from the input of jobs; False if it still has to be processed."""
+    """Clear an event, also in the input of job runs; False if it still has to be processed."""
     row = connection.execute(
         "UPDATE inbox SET payload = '', reason = CASE WHEN state = 'dead' THEN '' ELSE reason END"
         " WHERE id = :inbox_id AND state IN ('done', 'dead') RETURNING id",
@@ -146,7 +147,7 @@ def list_uploads(
     inbox_id: InboxId | None = None,
     message_id: MessageId | None = None,
 ) -> list[str]:
-    """List the keys of the files that an event names, or the events of a message's turn."""
+    """List the keys of the files in an event, or in the events of a message's turn."""
     rows = connection.execute(
         "SELECT payload FROM inbox WHERE (id = :inbox_id OR turn_id ="
         " (SELECT turn_id FROM messages WHERE id = :message_id)) AND payload LIKE '%\"files\"%'",
@@ -158,7 +159,7 @@ def list_uploads(
 def drop_words(connection: Connection, *, outbox_id: OutboxId) -> bool:
     """Clear the text of an outbox message; False while it is being sent.
 
-    An unsent message is never sent, and an undeliverable one has nothing left to retry.
+    A queued message will not be sent any more, and an undeliverable one can't be retried.
     """
     row = connection.execute(
         "UPDATE outbox SET body = :mark, checksum = :checksum, shown = NULL, buttons = '',"
@@ -173,7 +174,7 @@ def drop_words(connection: Connection, *, outbox_id: OutboxId) -> bool:
 
 
 def drop_question(connection: Connection, *, question_id: QuestionId) -> bool:
-    """Clear and close a question; False while a turn waits for it."""
+    """Clear and close a question; False if a turn is waiting for it."""
     row = connection.execute(
         "UPDATE questions SET text = :mark, choices = '', payload = '',"
         " state = CASE WHEN state = 'open' THEN 'over' ELSE state END"
@@ -184,9 +185,9 @@ def drop_question(connection: Connection, *, question_id: QuestionId) -> bool:
 
 
 def drop_prompt(connection: Connection, *, prompt_hash: PromptHash) -> None:
-    """Clear a frozen prompt: the requests of its turns can no longer be rebuilt.
+    """Clear a frozen prompt; the requests of its turns can then no longer be rebuilt.
 
-    Its sessions must get a new one; see `clear_prompts`.
+    Its sessions must get a new prompt; see `clear_prompts`.
     """
     connection.execute(
         "UPDATE prompts SET system = '', tools = '[]', shown = '[]', checksum = :checksum"
@@ -196,7 +197,7 @@ def drop_prompt(connection: Connection, *, prompt_hash: PromptHash) -> None:
 
 
 def clear_prompts(connection: Connection, *, person_id: PersonId) -> None:
-    """Clear the prompt of a person's open sessions, so that their next turns compose a new one."""
+    """Clear the prompts of a person's open sessions, so that their next turns compose new ones."""
     connection.execute(
         "UPDATE sessions SET prompt_hash = NULL WHERE ended_at IS NULL AND conversation_id IN"
         " (SELECT id FROM conversations WHERE person_id = :person_id)",
@@ -205,7 +206,7 @@ def clear_prompts(connection: Connection, *, person_id: PersonId) -> None:
 
 
 def drop_turn_file(connection: Connection, *, turn_file_id: int) -> None:
-    """Delete a file of a turn; messages that offer it have nothing to show."""
+    """Delete a file of a turn; messages that offer it then have nothing to show."""
     row = connection.execute(
         "DELETE FROM turn_files WHERE id = :turn_file_id RETURNING turn_id, file_key",
         {"turn_file_id": turn_file_id},
@@ -226,7 +227,7 @@ def empty_files(connection: Connection, *, keys: Sequence[str]) -> None:
 
 
 def drop_description(connection: Connection, *, person_id: PersonId) -> None:
-    """Clear the description of a block; `person_id` is its row in `people`."""
+    """Clear the description of a block; `person_id` is the block's row in `people`."""
     connection.execute(
         "UPDATE blocks SET description = :mark WHERE person_id = :person_id",
         {"mark": FORGOTTEN, "person_id": person_id},
@@ -234,7 +235,7 @@ def drop_description(connection: Connection, *, person_id: PersonId) -> None:
 
 
 def drop_name(connection: Connection, *, person_id: PersonId, name: str) -> None:
-    """Give a block another name and folder; `person_id` is its row in `people`."""
+    """Give a block another name and folder; `person_id` is the block's row in `people`."""
     values = {"name": name, "slug": PREFIX + name, "person_id": person_id}
     connection.execute("UPDATE people SET name = :name, slug = :slug WHERE id = :person_id", values)
     connection.execute("UPDATE blocks SET label = :name WHERE person_id = :person_id", values)
@@ -257,7 +258,7 @@ def drop_job(connection: Connection, *, job_id: JobId) -> list[str]:
 
 
 def drop_job_version(connection: Connection, *, version_id: int) -> None:
-    """Delete what a job was before a change."""
+    """Delete a stored former version of a job."""
     connection.execute("DELETE FROM job_versions WHERE id = :id", {"id": version_id})
 
 

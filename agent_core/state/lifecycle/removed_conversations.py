@@ -1,4 +1,4 @@
-"""Queries that remove a conversation from lists and search, and bring it back."""
+"""Queries that remove a conversation from lists and search, and restore it."""
 
 from agent_core.state.conversations import messages
 from agent_core.state.conversations.sessions import Conversation
@@ -19,7 +19,7 @@ def is_running(connection: Connection, conversation: Conversation) -> bool:
 def set_removed(
     connection: Connection, conversation: Conversation, *, removed_at: int | None
 ) -> None:
-    """Remove a conversation, or bring it back with None; its messages follow in the index."""
+    """Remove a conversation, or restore it if `removed_at` is None, also in the search index."""
     mark(connection, conversation, removed_at=removed_at)
     search.move_sessions(
         connection,
@@ -32,7 +32,7 @@ def set_removed(
 
 
 def mark(connection: Connection, conversation: Conversation, *, removed_at: int | None) -> None:
-    """Note that a conversation is removed, without a change of its messages."""
+    """Record that a conversation is removed, without a change of its messages."""
     connection.execute(
         "UPDATE conversations SET removed_at = :removed_at"
         " WHERE id = :id AND person_id = :person_id",

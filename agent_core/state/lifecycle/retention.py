@@ -1,7 +1,7 @@
-"""Queries that remove old data, a range of rows at a time.
+"""Queries that remove old data, one range of rows at a time.
 
-Queued, open and running rows stay. So does the row of every event and every sent message: the
-first detects repeated events, the second finds the message on its platform.
+Queued, open and running rows stay. The row of every event stays, so that a repeated event is
+detected. The row of every sent message stays, so that the message can be found on its platform.
 """
 
 import json
@@ -31,8 +31,9 @@ _NEWEST: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Rows with ids above `after` up to `until`, and older than `before` (milliseconds since the
-    epoch).
+    """Rows with ids above `after` up to `until` that are older than `before`.
+
+    `before` is in milliseconds since the epoch.
     """
 
     after: int
@@ -54,7 +55,9 @@ _IS_COPY = (
     "state = 'sent' AND is_live = 0 AND turn_id IS NOT NULL AND body <> '' AND buttons = ''"
     " AND question_id IS NULL AND file_key IS NULL AND platform <> 'console'"
 )
-"""The condition of answers that the transcript has, too. The console page shows its own again."""
+"""The condition of answers whose text the transcript has, too. Answers on the console page are
+excluded, because the page shows them again.
+"""
 _OLD: dict[Kind, str] = {
     "inbox": (
         f"SELECT 1 FROM inbox WHERE {_IN_SPAN} AND received_at < :before AND state = 'done'"
@@ -89,7 +92,7 @@ def find_newest(connection: Connection, *, kind: Kind) -> int:
 
 
 def has_old(connection: Connection, *, kind: Kind, span: Span) -> bool:
-    """Return whether a range has old rows; a read, so that no write is made in vain."""
+    """Return whether a range has old rows; this read avoids a write that would change nothing."""
     return connection.execute(_OLD[kind], span.values).fetchone() is not None
 
 
@@ -104,7 +107,7 @@ def sweep_inbox(connection: Connection, *, span: Span) -> int:
 
 
 def sweep_outbox(connection: Connection, *, span: Span) -> int:
-    """Clear the content of sent messages, except those that ask an open question."""
+    """Clear the content of sent messages, except messages that ask an open question."""
     empty = dict.fromkeys(("body", "buttons", "reason"), "")
     return _rewrite_outbox(
         connection,
@@ -117,7 +120,7 @@ def sweep_outbox(connection: Connection, *, span: Span) -> int:
 
 
 def sweep_copies(connection: Connection, *, span: Span) -> int:
-    """Clear the text of sent answers that the transcript has, too."""
+    """Clear the text of sent answers that is in the transcript, too."""
     return _rewrite_outbox(connection, _IS_COPY, span, {"body": "", "shown": None})
 
 
@@ -126,8 +129,8 @@ def _rewrite_outbox(
 ) -> int:
     """Delete rows and insert them again without their text.
 
-    SQLite merges pages when rows are deleted, and never when they are updated: an UPDATE would
-    leave nearly empty pages, whose space no later row can take.
+    SQLite merges pages only when rows are deleted, not when they are updated. An UPDATE would leave
+    nearly empty pages, whose space later rows can't use.
     """
     found = connection.execute(
         f"DELETE FROM outbox WHERE {_IN_SPAN} AND created_at < :before AND {condition} RETURNING *",
@@ -143,7 +146,7 @@ def _rewrite_outbox(
 
 
 def sweep_exports(connection: Connection, *, span: Span) -> list[str]:
-    """Detach files that Talaria itself has sent, such as exports; return their keys."""
+    """Detach files that were sent outside of turns, such as exports; return their keys."""
     rows = connection.execute(
         f"SELECT id, file_key FROM outbox WHERE {_IN_SPAN} AND created_at < :before"
         " AND state = 'sent' AND turn_id IS NULL AND file_key IS NOT NULL",
@@ -156,7 +159,7 @@ def sweep_exports(connection: Connection, *, span: Span) -> list[str]:
 
 
 def sweep_steps(connection: Connection, *, span: Span) -> int:
-    """Delete tool results of ended turns; `span` is of turns. The transcript has them, too."""
+    """Delete tool results of ended turns, which the transcript also has; `span` is of turns."""
     cursor = connection.execute(
         "DELETE FROM steps WHERE turn_id IN (SELECT id FROM turns"
         f" WHERE {_IN_SPAN} AND ended_at < :before AND state <> 'running')",
@@ -166,7 +169,7 @@ def sweep_steps(connection: Connection, *, span: Span) -> int:
 
 
 def sweep_webhooks(connection: Connection, *, span: Span) -> int:
-    """Delete deliveries of webhooks that were sent or given up; return their number."""
+    """Delete deliveries of webhooks that were sent or abandoned; return their number."""
     cursor = connection.execute(
         f"DELETE FROM webhook_deliveries WHERE {_IN_SPAN} AND ended_at < :before", span.values
     )
@@ -174,9 +177,9 @@ def sweep_webhooks(connection: Connection, *, span: Span) -> int:
 
 
 def sweep_usage(connection: Connection, *, span: Span) -> int:
-    """Sum the calls of a person and day into one row per purpose and model.
+    """Sum the calls of each person and day into one row per purpose and model.
 
-    Returns the number of rows saved. The cost stays as it is.
+    Returns the number of rows saved. The total cost does not change.
     """
     rows = connection.execute(
         "SELECT person_id, purpose, model, created_at / 86400000, COUNT(*), SUM(input_tokens),"
@@ -227,7 +230,7 @@ def sweep_messages(connection: Connection, *, span: Span) -> int:
 
 
 def list_old_files(connection: Connection, *, after_key: str, before: int, limit: int) -> list[str]:
-    """List old files that still have bytes, by key, after one; for `Database.browse` only."""
+    """List keys of old files that still have bytes, from one key on; only for `Database.browse`."""
     rows = connection.execute(
         "SELECT key FROM files WHERE key > :after_key AND created_at < :before"
         " AND length(data) > 0 ORDER BY key LIMIT :limit",
@@ -237,7 +240,7 @@ def list_old_files(connection: Connection, *, after_key: str, before: int, limit
 
 
 def sweep_files(connection: Connection, *, keys: Sequence[str], before: int) -> int:
-    """Clear the bytes of unreferenced files, unless they arrived again meanwhile."""
+    """Clear the bytes of unreferenced files, unless a file was stored again in the meantime."""
     cursor = connection.executemany(
         "UPDATE files SET data = x'' WHERE key = :key AND created_at < :before",
         [{"key": key, "before": before} for key in keys],

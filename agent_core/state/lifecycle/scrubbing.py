@@ -11,7 +11,7 @@ INDEXES: tuple[Index, ...] = ("message_search", "archive_search")
 def begin_merge(connection: Connection, *, index: Index, pages: int) -> None:
     """Start to merge the segments of an index, which drops the words of deleted messages.
 
-    `pages` is the most that one step writes.
+    `pages` is the most pages that one step writes.
     """
     connection.execute(
         f"INSERT INTO {index} ({index}, rank) VALUES ('merge', :pages)", {"pages": -pages}
@@ -21,7 +21,7 @@ def begin_merge(connection: Connection, *, index: Index, pages: int) -> None:
 def continue_merge(connection: Connection, *, index: Index, pages: int) -> bool:
     """Run the next step of the merge; False once it is complete.
 
-    The sign is SQLite's own: the last step changes almost nothing.
+    It is complete when a step changes fewer than two rows, as SQLite documents.
     """
     before = connection.total_changes
     connection.execute(
@@ -31,11 +31,11 @@ def continue_merge(connection: Connection, *, index: Index, pages: int) -> bool:
 
 
 def vacuum(connection: Connection) -> None:
-    """Rewrite the whole file outside any transaction, because moved rows leave copies."""
+    """Rewrite the whole file, because moved rows leave copies; must run outside any transaction."""
     connection.execute("VACUUM")
 
 
 def truncate_log(connection: Connection) -> bool:
-    """Copy the WAL into the file and truncate it; False while somebody still reads it."""
+    """Copy the WAL into the file and truncate it; False while another connection reads it."""
     busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return not busy

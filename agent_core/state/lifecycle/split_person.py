@@ -1,4 +1,4 @@
-"""Queries that split an account from its person, with everything that began there."""
+"""Queries that split an account from its person, with everything that the account began."""
 
 from dataclasses import dataclass
 
@@ -27,9 +27,9 @@ _UNLINKED = "an account was unlinked; check that its address is still yours"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitResult:
-    """The result of a split: moved sessions and their messages.
+    """The result of a split: the numbers of moved sessions and of their messages.
 
-    `kept` counts the sessions of others in which this account took part: those stay.
+    `kept` counts the sessions of others in which this account took part; they stay.
     """
 
     sessions: int
@@ -42,10 +42,10 @@ def split(
 ) -> SplitResult:
     """Move an account to the person `into`, with its sessions and its archive entries.
 
-    Messages move with their index entries, turns with their cost and queued messages. The memory
-    ledger stays.
+    Messages move with their index entries, and turns with their cost and queued messages. The
+    memory ledger stays.
     """
-    # Whoever holds the account may have opened one, and must not go on reading.
+    # The holder of the account may have opened a login, and must not continue to read.
     browser_logins.delete_of(connection, person_id=account.person_id)
     webhooks.pause_all(connection, person_id=account.person_id, reason=_UNLINKED)
     known = archive.list_begun(connection, person_id=account.person_id, account_id=account.id)
@@ -156,7 +156,7 @@ def reassign_turns(
 def move_shared_turns(
     connection: Connection, *, person_id: PersonId, account_id: AccountId, into: PersonId
 ) -> None:
-    """Reassign an account's turns in conversations of rooms; the conversation stays the room's."""
+    """Reassign an account's turns in the conversations of rooms; the conversations stay."""
     rows = connection.execute(
         "SELECT turns.id FROM turns JOIN conversations ON conversations.id = turns.conversation_id"
         " WHERE turns.person_id = :person_id AND turns.account_id = :account_id"

@@ -1,8 +1,9 @@
 """Queries over the archive, the memory outside the prompt, and its full-text index.
 
-The index works like that of `search`, in SQLite's own dialect: every word has its person in front,
-`p7_lisbon`, and so has every tag, `p7__trecipes`. To delete an entry, FTS5 needs the exact text
-that was indexed. A change of the tokenizer therefore needs a migration that rebuilds the index.
+The index works like that of `search`, in SQLite's own dialect. Each word has the prefix of its
+person, `p7_lisbon`, and so has each tag, `p7__trecipes`. To delete an entry, FTS5 needs the exact
+text that was indexed. A change of the tokenizer therefore needs a migration that rebuilds the
+index.
 """
 
 import json
@@ -65,9 +66,10 @@ def insert(
     now: int,
     again: ArchiveId | None = None,
 ) -> ArchiveEntry:
-    """Store and index an entry. `again` restores an earlier id, unless it is taken.
+    """Store and index an entry. `again` restores an earlier id, unless that is taken.
 
-    The id is the time of storing and reveals nothing about the number of entries: people see it.
+    People see the id. It is the time of storing, so that it reveals nothing about the number of
+    entries.
     """
     archive_id = None if again is None or _is_taken(connection, again) else again
     if archive_id is None:
@@ -220,7 +222,7 @@ def list_tags(connection: Connection, *, person_id: PersonId, newest: int) -> li
 
 
 def list_known(connection: Connection, *, person_id: PersonId) -> list[ArchiveId]:
-    """List the ids of everything that a person ever stored, oldest first."""
+    """List the ids of all entries that a person ever stored, oldest first."""
     rows = connection.execute(
         "SELECT id FROM archive WHERE person_id = :person_id UNION SELECT position FROM ledger"
         " WHERE person_id = :person_id AND target = 'archive' ORDER BY 1",
@@ -232,7 +234,10 @@ def list_known(connection: Connection, *, person_id: PersonId) -> list[ArchiveId
 def list_begun(
     connection: Connection, *, person_id: PersonId, account_id: AccountId
 ) -> list[ArchiveId]:
-    """List those that turns of one account, or reviews of them alone, stored by the ledger."""
+    """List the entries that an account stored, according to the ledger.
+
+    These are entries by the account's turns, and by reviews that read only its messages.
+    """
     rows = connection.execute(
         "SELECT DISTINCT ledger.position FROM ledger JOIN turns"
         " ON turns.id = CAST(SUBSTR(ledger.actor, 6) AS INTEGER)"
@@ -257,14 +262,14 @@ def move(
     into: PersonId,
     archive_ids: Sequence[ArchiveId],
 ) -> None:
-    """Move entries to another person, with their index entries and their ledger.
+    """Move entries to another person, with their index entries and their ledger rows.
 
-    The indexed text of a damaged entry is unknown: it stays in the index, and leads to nobody.
+    The indexed text of a damaged entry is unknown: it stays in the index, but can't be found.
     """
     for start in range(0, len(archive_ids), _PIECE):
         piece = archive_ids[start : start + _PIECE]
         entries = list_entries(connection, person_id=out_of, archive_ids=piece)
-        entries.reverse()  # oldest first: FTS5 flushes at every rowid that does not increase
+        entries.reverse()  # oldest first: FTS5 flushes if a rowid is not larger than the one before
         for entry in entries:
             _unindex(connection, out_of, entry)
         for entry in entries:

@@ -15,7 +15,7 @@ PREFIX = "block-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewBlock:
-    """A block to create. `slug` is a proposal: a taken one gets a number."""
+    """A block to create. `slug` is a proposal: if it is taken, it gets a number."""
 
     slug: str
     label: str
@@ -29,8 +29,8 @@ class Block(NewBlock):
     """A named memory block. `person_id` is its row in `people`, because it owns memory, too.
 
     `slug` names its folder under memories/blocks/; the slug in `people` has `block-` before it.
-    `limit` is in characters of its file. `made_by` may share it, besides owners: for a merged
-    person, the one who absorbed them.
+    `limit` is in characters of its file. Owners and `made_by` may share it. If its maker was merged
+    into another person, `made_by` is that person.
     """
 
     id: BlockId
@@ -96,8 +96,9 @@ def find(connection: Connection, *, label: str) -> Block | None:
 
 
 def list_visible(connection: Connection, *, person_id: PersonId | None) -> list[Block]:
-    """List the blocks that a person or a room sees, by label; for None, those that everyone
-    sees.
+    """List the blocks that a person or a room sees, by label.
+
+    For None, list the blocks that everyone sees.
     """
     rows = connection.execute(
         f"{_BLOCK} WHERE blocks.id IN (SELECT block_id FROM block_readers WHERE person_id IN"
@@ -135,7 +136,7 @@ def list_readers(connection: Connection, *, block_id: BlockId) -> list[people.Pe
 
 
 def share(connection: Connection, *, block_id: BlockId, person_id: PersonId) -> bool:
-    """Share a block with a reader; False if they see it already."""
+    """Share a block with a reader; False if the reader sees it already."""
     known = connection.execute(
         f"SELECT 1 FROM block_readers WHERE block_id = :block_id AND person_id IN ({_SELVES})",
         {"block_id": block_id, "person_id": person_id},
@@ -150,7 +151,7 @@ def share(connection: Connection, *, block_id: BlockId, person_id: PersonId) -> 
 
 
 def unshare(connection: Connection, *, block_id: BlockId, person_id: PersonId) -> bool:
-    """Stop sharing a block with a reader; False if they did not see it."""
+    """Stop sharing a block with a reader; False if the reader did not see it."""
     removed = connection.execute(
         f"DELETE FROM block_readers WHERE block_id = :block_id AND person_id IN ({_SELVES})",
         {"block_id": block_id, "person_id": person_id},
@@ -159,7 +160,7 @@ def unshare(connection: Connection, *, block_id: BlockId, person_id: PersonId) -
 
 
 def set_read_only(connection: Connection, *, block_id: BlockId, is_read_only: bool) -> None:
-    """Allow or forbid the assistant to write in a block."""
+    """Set whether the assistant is forbidden to write in a block."""
     connection.execute(
         "UPDATE blocks SET is_read_only = :is_read_only WHERE id = :block_id",
         {"is_read_only": int(is_read_only), "block_id": block_id},

@@ -48,7 +48,7 @@ def list_said(connection: Connection, *, turn_id: TurnId) -> tuple[MessageId, ..
 def list_accounts(
     connection: Connection, *, message_ids: Sequence[MessageId]
 ) -> set[AccountId | None]:
-    """Return the accounts whose turns these messages belong to, also after a merge or a split."""
+    """Return the accounts whose turns these messages belong to, even after a merge or a split."""
     rows = connection.execute(
         "SELECT turns.account_id FROM messages JOIN turns ON turns.id = messages.turn_id"
         " WHERE messages.id IN (SELECT value FROM json_each(:ids))",
@@ -64,9 +64,9 @@ def list_evidence(
     person_id: PersonId,
     audience: str | None,
 ) -> list[Evidence]:
-    """List those messages that are a person's own, or that an audience has seen.
+    """List those of the messages that a person sent or received, or that an audience has seen.
 
-    Messages of others and redacted ones are left out.
+    Other people's messages and redacted ones are left out.
     """
     found = []
     for message_id in message_ids:

@@ -1,4 +1,4 @@
-"""Queries over the queue of changes for external memories, and over their sources."""
+"""Queries over the queue of changes for external memories, and over the data to send."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,9 +12,9 @@ Kind = Literal["turn", "memory", "erase"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncItem:
-    """A change to send; its key is `turn:N`, `person:N`, or `session:N:K` (the K-th time).
+    """A change to send. Its key is `turn:N`, `person:N`, or `session:N:K` for the K-th erasure.
 
-    `payload` is JSON: the entries that the provider has, by hash; it contains no text.
+    `payload` is JSON: the hashes of the entries that the provider has, without any text.
     """
 
     id: int
@@ -23,13 +23,13 @@ class SyncItem:
     key: str
     payload: str
     attempts: int
-    """Number of attempts; after the first one, the provider may have the change."""
+    """The number of attempts; after the first one, the provider may already have the change."""
     due_at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
-    """Counts of queued and abandoned changes of one provider."""
+    """The numbers of queued and abandoned changes of one provider."""
 
     provider: str
     queued: int
@@ -45,7 +45,7 @@ class SyncedTurn:
 
 
 _LEAST_PARKED = 3_600_000
-"""Milliseconds."""
+"""Milliseconds for which a refused change is set aside, at least."""
 _OWED = "id, person_id, kind, key, payload, attempts, due_at"
 
 
@@ -92,8 +92,9 @@ def enqueue_memory(connection: Connection, *, provider: str, person_id: PersonId
 
 
 def ensure_memory(connection: Connection, *, provider: str, person_id: PersonId, now: int) -> None:
-    """Queue the state of a person's memory before anything else about them; repeats change
-    nothing.
+    """Queue the state of a person's memory before anything else about them.
+
+    A repeated call changes nothing.
     """
     enqueue(
         connection,
@@ -151,9 +152,9 @@ def postpone(connection: Connection, *, item_id: int, due_at: int, reason: str) 
 
 
 def park(connection: Connection, *, item_id: int, reason: str, now: int) -> None:
-    """Set a change aside that the provider refuses, so that it delays no others.
+    """Set aside a change that the provider refuses, so that it does not delay others.
 
-    It is retried after an hour, or after as long as it has been queued, if that is longer.
+    It is retried after an hour. If it has been queued for longer than that, it waits as long again.
     """
     connection.execute(
         "UPDATE external_sync SET state = 'dead', reason = :reason, due_at = CASE"
@@ -164,7 +165,7 @@ def park(connection: Connection, *, item_id: int, reason: str, now: int) -> None
 
 
 def revive(connection: Connection, *, provider: str, now: int) -> int:
-    """Queue the changes again that were set aside long enough; return their number."""
+    """Queue the changes again that were set aside for long enough; return their number."""
     cursor = connection.execute(
         "UPDATE external_sync SET state = 'owed' WHERE provider = :provider AND state = 'dead'"
         " AND due_at <= :now",
@@ -174,9 +175,10 @@ def revive(connection: Connection, *, provider: str, now: int) -> int:
 
 
 def find_oldest_at(connection: Connection, *, provider: str) -> int | None:
-    """Return the time of the oldest queued change; None for none.
+    """Return the time of the oldest queued change; None if none is queued.
 
-    For the state of a memory, it is the time of its last change.
+    For the state of a memory, it is the time of its last change or, after a failed attempt, of the
+    next attempt.
     """
     row = connection.execute(
         "SELECT MIN(CASE WHEN kind = 'memory' THEN due_at ELSE created_at END) FROM external_sync"
@@ -196,7 +198,7 @@ def count_all(connection: Connection) -> list[Backlog]:
 
 
 def count_dropped(connection: Connection, *, provider: str, session_id: SessionId) -> int:
-    """Count the erasures of a session, sent or queued; it continues under another name."""
+    """Count the erasures of a session, sent or queued; each gives the session another pseudonym."""
     row = connection.execute(
         "SELECT COUNT(*) FROM external_sync WHERE provider = :provider AND kind = 'erase'"
         " AND key >= :first AND key < :last",
@@ -246,7 +248,7 @@ def list_changed(connection: Connection, *, after: int, upto: int) -> list[Perso
 
 
 def find_turn(connection: Connection, *, turn_id: TurnId) -> SyncedTurn | None:
-    """Return a turn that still exists."""
+    """Return a turn, if it still exists."""
     found = connection.execute(
         "SELECT conversations.person_id AS owner_id, turns.session_id FROM turns"
         " JOIN conversations ON conversations.id = turns.conversation_id"
@@ -259,8 +261,8 @@ def find_turn(connection: Connection, *, turn_id: TurnId) -> SyncedTurn | None:
 def list_said(connection: Connection, *, turn_id: TurnId) -> list[tuple[int, str, str, int]]:
     """List (id, role, text, time) of the messages of a turn, oldest first.
 
-    Redacted messages are left out, and so are answers that may repeat words of others: they would
-    come back as the provider's own.
+    Redacted messages are left out. So are answers that may repeat words of others, because the
+    provider would later return these words as its own.
     """
     return connection.execute(
         "SELECT messages.id, role, text, created_at FROM messages"

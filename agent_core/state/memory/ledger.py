@@ -17,7 +17,7 @@ Target = Literal["memory", "user", "archive", "soul", "skill"]
 LISTS: tuple[Target, ...] = ("memory", "user")
 Operation = Literal["add", "replace", "remove"]
 _END = 2**63 - 1
-"""The id after every row."""
+"""An id above those of all rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +38,10 @@ class Origin:
     """The origin of a change: its actor, evidence, call and time.
 
     `actor` is `turn:N`, `hand`, `person`, `house` (the command line), `curator` (of skills),
-    `link:N` (a merge), `unlink` (a split) or `review:PERSON:TURN`; `now` is milliseconds since the
-    epoch. `message_ids` are the people's messages in that turn, and `sources` the untrusted ones
-    that it had read.
-    `source_id` is the row of another ledger that this one repeats, `undoes` the row of its own
+    `link:N` (a merge), `unlink` (a split) or `review:PERSON:TURN`. `now` is in milliseconds since
+    the epoch. `message_ids` are the people's messages in that turn, and `sources` the untrusted
+    sources that it had read.
+    `source_id` is the row of another ledger that this row repeats. `undoes` is the row of its own
     ledger that it reverts.
     """
 
@@ -56,7 +56,7 @@ class Origin:
 
     @property
     def shown_actor(self) -> str:
-        """The actor as commands print it. Only the database still says `house`."""
+        """The actor as commands print it. The old name `house` is used only in the database."""
         return "operator" if self.actor == "house" else self.actor
 
 
@@ -74,10 +74,10 @@ class LedgerEntry:
 class Projection:
     """The state of a memory file compared with the ledger. Hashes are hex; "" stands for no file.
 
-    `current` is the file as it should be. While `previous` is set, the new file may not have
-    reached the disk: the file of that hash, with the ledger's content up to row `base`, may still
-    be there. If someone edited that file meanwhile, no row stands for it, and `on_disk` has the
-    hashes of its entries instead, separated by spaces.
+    `current` is the hash of the file as it should be. While `previous` is set, the new file may not
+    have reached the disk. Then the file with the hash `previous` may still be there, with the
+    ledger's content up to row `base`. If somebody edited that file meanwhile, no row describes it;
+    `on_disk` then has the hashes of its entries, separated by spaces.
     """
 
     current: str
@@ -87,7 +87,7 @@ class Projection:
 
 
 def name_operation(before: str | None, after: str | None) -> Operation:
-    """Return the operation that turns an old text into a new one; None is no entry."""
+    """Return the operation that turns an old text into a new one; None means no entry."""
     if before is None:
         return "add"
     return "remove" if after is None else "replace"
@@ -245,10 +245,10 @@ def walk_archived(connection: Connection, *, person_id: PersonId) -> Iterator[Le
 def redact(
     connection: Connection, *, entry_id: int, is_wanted: Callable[[str], bool], mark: str
 ) -> None:
-    """Redact a row: replace `before`, `after` and the evidence by `mark` where `is_wanted` says
-    so.
+    """Redact a row: replace each text by `mark` for which `is_wanted` is true.
 
-    The row and its effect stay.
+    The texts are `before` and `after`. Evidence and sources for which `is_wanted` is true are
+    removed. The row and its effect stay.
     """
     found = find_row(connection, entry_id=entry_id)
     if found is None:
@@ -313,20 +313,20 @@ def empty(connection: Connection, *, person_id: PersonId, actor: str) -> None:
 
 
 def name_call(call_key: str, edit: int, row: int) -> str:
-    """Return the key of one of the rows of a call; the first row has the call's own key.
+    """Return the key of one row of a call; the first row has the call's own key.
 
-    `edit` and `row` count the call's edits and its rows, from 0.
+    `edit` and `row` are the numbers of the edit and of the row within the call, from 0.
     """
     return call_key if row == 0 else f"{call_key}{_PART}{edit}.{row}"
 
 
 def read_edit(key: str, call_key: str) -> int:
-    """Return the edit of a call that a row belongs to; the reverse of `name_call`."""
+    """Return the number of the edit that a row of a call belongs to; the reverse of `name_call`."""
     return int(key.removeprefix(call_key).strip(_PART).partition(".")[0] or 0)
 
 
 def identify_group(row: LedgerEntry) -> tuple[str, int, str]:
-    """Return a value that all rows of one call share, or all rows made by hand at one moment."""
+    """Return a value shared by all rows of one call, or by all rows made by hand at one moment."""
     key, _, _ = (row.origin.call_key or "").partition(_PART)
     return row.origin.actor, row.origin.now, key
 
@@ -377,8 +377,8 @@ def read_row(
 def _checksum(target: Target, change: Change, origin: Origin) -> int:
     """Compute the checksum of a row.
 
-    Rows without `undoes`, `message_ids` and `sources` keep the checksum from before these columns
-    existed.
+    Rows without `undoes`, `message_ids` and `sources` keep the checksum that they had before these
+    columns existed.
     """
     fields = (
         *(target, change.operation, change.position, change.before, change.after),

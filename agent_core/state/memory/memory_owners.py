@@ -9,7 +9,9 @@ from agent_core.state.people.people import Kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredOwner:
-    """A memory owner. `slug` is as in `people`; `folder` names their folder among those of their
+    """A memory owner.
+
+    `slug` is as in `people`. `folder` is the name of the owner's folder within the folder of its
     kind.
     """
 
@@ -23,7 +25,7 @@ _OWNER = "SELECT id, slug, kind FROM people WHERE joined_to IS NULL"
 
 
 def list_all(connection: Connection, *, after: PersonId, limit: int) -> list[StoredOwner]:
-    """List the owners after an id, oldest first, without merged people."""
+    """List the owners with ids above `after`, oldest first, without merged people."""
     rows = connection.execute(
         f"{_OWNER} AND id > :after ORDER BY id LIMIT :limit", {"after": after, "limit": limit}
     ).fetchall()

@@ -1,4 +1,4 @@
-"""Queries over memory entries that others than their person may see."""
+"""Queries over memory entries that are visible to others than their person."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory.ledger import Target
 
 EVERYONE = "everyone"
-"""The audience of everyone, in any room. A room's own is `Room.audience`."""
+"""The audience of everyone, in any room. The audience of one room is `Room.audience`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

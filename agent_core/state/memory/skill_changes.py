@@ -10,16 +10,16 @@ from agent_core.state.memory.skills import SkillState
 def find_newest(
     connection: Connection, *, person_id: PersonId, skill_id: int
 ) -> LedgerEntry | None:
-    """Return the newest row about a skill; `person_id` is the team, here and below.
+    """Return the newest row about a skill.
 
-    All of these raise `StoreDamaged` on a damaged row.
+    In this module, `person_id` is the team, and all queries raise `StoreDamaged` on a damaged row.
     """
     found = list_of_skill(connection, person_id=person_id, skill_id=skill_id, limit=1)
     return found[0] if found else None
 
 
 def find_text_row(connection: Connection, *, person_id: PersonId, skill_id: int) -> int | None:
-    """Return the newest row that changed the text of a skill; others add files to it."""
+    """Return the newest row that changed the text of a skill; other rows add files to it."""
     row = connection.execute(
         "SELECT id FROM ledger WHERE person_id = :person_id AND target = 'skill'"
         " AND position = :skill_id AND (before IS NULL OR after IS NULL OR before <> after)"
@@ -30,7 +30,7 @@ def find_text_row(connection: Connection, *, person_id: PersonId, skill_id: int)
 
 
 def count_rows(connection: Connection, *, person_id: PersonId) -> dict[int, int]:
-    """Count the rows that have a text, by skill: the number of each skill's newest version."""
+    """Count, for each skill, the rows that have a text: the number of its newest version."""
     rows = connection.execute(
         "SELECT position, COUNT(after) FROM ledger WHERE person_id = :person_id"
         " AND target = 'skill' GROUP BY position",
@@ -54,7 +54,7 @@ def list_of_skill(
 def list_later(
     connection: Connection, *, person_id: PersonId, skill_id: int, after: int
 ) -> list[LedgerEntry]:
-    """List the rows about a skill after a row, oldest first."""
+    """List the rows about a skill that are newer than the row `after`, oldest first."""
     rows = connection.execute(
         f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = 'skill'"
         " AND id > :after AND position = :skill_id ORDER BY id",
@@ -76,7 +76,7 @@ def list_recent(connection: Connection, *, person_id: PersonId, limit: int) -> l
 def list_by(
     connection: Connection, *, person_id: PersonId, actor: str, limit: int
 ) -> list[LedgerEntry]:
-    """List the newest rows that one actor wrote, newest first, among the newest 1,000 of all."""
+    """List the rows that one actor wrote, newest first, among the newest 1,000 rows."""
     rows = connection.execute(
         f"SELECT {ROW} FROM (SELECT * FROM ledger WHERE person_id = :person_id"
         " AND target = 'skill' ORDER BY id DESC LIMIT 1000) WHERE actor = :actor"
@@ -89,9 +89,10 @@ def list_by(
 def set_state(
     connection: Connection, *, name: str, state: SkillState, why: str, origin: Origin
 ) -> LedgerEntry | None:
-    """Change a skill's state, with a row of the ledger; None if it has that state, or is gone.
+    """Change a skill's state and record it in the ledger.
 
-    Raises `StoreDamaged` on a damaged row.
+    Returns None if the skill is unknown or already has that state. Raises `StoreDamaged` on a
+    damaged row.
     """
     row = skills.find(connection, name=name)
     if row is None or row.state == state:

@@ -1,4 +1,4 @@
-"""Queries over the uses of skills: one for each skill in each turn, and what became of it."""
+"""Queries over the uses of skills, one per skill and turn, and over their outcomes."""
 
 import json
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import Origin
 
 Outcome = Literal["done", "corrected", "retried", "stopped", "failed", "liked", "disliked", "void"]
-"""What became of a use. `void` says nothing about the skill: for instance, no model answered."""
+"""The outcome of a use. `void` says nothing about the skill: for instance, no model answered."""
 
 _BEFORE_REACTIONS = "COALESCE(spoken, outcome)"
-"""The outcome by the end of the turn and by words, whatever reactions say."""
+"""The outcome by the end of the turn and by later words, without reactions."""
 _MOST_ANSWERS = 500
-"""A person's newest turns among which the answer to a reaction is looked for."""
+"""The newest turns of a person that are searched for the message that a reaction is on."""
 _ANSWERED = "('done', 'corrected', 'retried', 'liked', 'disliked')"
 _GOOD = "('done', 'liked')"
 _BAD = "('corrected', 'retried', 'stopped', 'failed', 'disliked')"
@@ -24,7 +24,7 @@ _BAD = "('corrected', 'retried', 'stopped', 'failed', 'disliked')"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """The numbers of a skill's good and bad uses; void and unfinished ones are neither."""
+    """The numbers of a skill's good and bad uses; void and unfinished uses are in neither."""
 
     successes: int = 0
     failures: int = 0
@@ -35,7 +35,7 @@ NO_USES = Tally()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    """The numbers of a skill's uses in a period; `others` are void or unfinished."""
+    """The numbers of a skill's uses in a period; `others` are void or unfinished uses."""
 
     successes: int = 0
     failures: int = 0
@@ -45,7 +45,7 @@ class Period:
 def note(connection: Connection, *, name: str, turn_id: TurnId, now: int) -> None:
     """Record the use of a skill in a turn, once; the skill may be new.
 
-    A program may use one outside of a turn, which is only counted.
+    A program may use a skill outside of a turn; such a use is only counted.
     """
     skills.note_seen(connection, name=name, now=now)
     row = skills.find(connection, name=name)
@@ -81,9 +81,9 @@ def is_used(connection: Connection, *, skill_id: int, turn_id: TurnId) -> bool:
 
 
 def end(connection: Connection, *, turn_id: TurnId, outcome: Outcome, now: int) -> int | None:
-    """Give the uses of a turn their outcome, in the transaction that ends the turn.
+    """Set the outcome of a turn's uses, in the transaction that ends the turn.
 
-    Returns when the first of them began, None if there are none.
+    Returns when the first use began, in milliseconds; None if there was none.
     """
     rows = connection.execute(
         "UPDATE skill_uses SET outcome = :outcome, decided_at = :now WHERE turn_id = :turn_id"
@@ -96,10 +96,10 @@ def end(connection: Connection, *, turn_id: TurnId, outcome: Outcome, now: int) 
 def revise(
     connection: Connection, *, turn_id: TurnId, person_id: PersonId, outcome: Outcome, now: int
 ) -> int:
-    """Change the outcome of a finished turn's uses after a word of its person; return how many.
+    """Change the outcome of a finished turn's uses after feedback of its person; return how many.
 
-    A thumb counts more than a correction, a standing reaction more than words, and a turn that was
-    stopped or failed stays so.
+    A thumb counts more than a correction, and a standing reaction more than words. The outcome of a
+    turn that was stopped or failed does not change.
     """
     changeable = _ANSWERED if outcome in ("liked", "disliked") else "('done')"
     return connection.execute(
@@ -120,7 +120,7 @@ def find_answered(
     chats: tuple[str, str],
     message_id: str,
 ) -> TurnId | None:
-    """Return a recent turn of the person that used a skill and that a message answers.
+    """Return the recent turn of the person that used a skill and that sent this message.
 
     `chats` is the range of names of the message's chat and its threads.
     """
@@ -146,7 +146,7 @@ def find_answered(
 def list_reactions(
     connection: Connection, *, turn_id: TurnId, person_id: PersonId
 ) -> list[tuple[str, str]]:
-    """List the person's standing reactions to a turn's messages: (message, sign), oldest first."""
+    """List the person's present reactions to a turn's messages: (message, sign), oldest first."""
     row = connection.execute(
         "SELECT reactions FROM skill_uses JOIN turns ON turns.id = skill_uses.turn_id"
         " AND turns.person_id = :person_id WHERE skill_uses.turn_id = :turn_id"
@@ -164,9 +164,10 @@ def set_reactions(
     verdict: Outcome | None,
     now: int,
 ) -> None:
-    """Replace the standing reactions to a turn, and what they say; None gives back the outcome.
+    """Replace the present reactions to a turn and their verdict.
 
-    They count once the turn has ended with an answer.
+    They count once the turn has ended with an answer. If the verdict is None, the outcome from
+    before the reactions returns.
     """
     connection.execute(
         "UPDATE skill_uses SET reactions = :reactions, decided_at = :now,"
@@ -186,7 +187,7 @@ def set_reactions(
 def find_before(
     connection: Connection, *, conversation_id: ConversationId, person_id: PersonId, turn_id: TurnId
 ) -> TurnId | None:
-    """Return the person's turn before this one in a conversation, if it used a skill."""
+    """Return the person's previous turn in a conversation, if it used a skill."""
     row = connection.execute(
         "SELECT turn_id FROM skill_uses WHERE turn_id = (SELECT id FROM turns"
         " WHERE conversation_id = :conversation_id AND person_id = :person_id AND id < :turn_id"
@@ -197,7 +198,7 @@ def find_before(
 
 
 def count(connection: Connection) -> dict[int, Tally]:
-    """Count what became of the uses of every skill, by its id."""
+    """Count the good and bad uses of every skill, by its id."""
     rows = connection.execute(
         f"SELECT skill_id, COUNT(*) FILTER (WHERE outcome IN {_GOOD}),"
         f" COUNT(*) FILTER (WHERE outcome IN {_BAD}) FROM skill_uses GROUP BY skill_id"
@@ -208,9 +209,9 @@ def count(connection: Connection) -> dict[int, Tally]:
 def count_by_period(
     connection: Connection, *, skill_id: int, since: int, period: int
 ) -> dict[int, Period]:
-    """Count the uses of a skill in each period since a moment, by the number of the period from 0.
+    """Count the uses of a skill in each period since a moment, by the period's number from 0.
 
-    `period` is in milliseconds.
+    `period` is the length of a period in milliseconds.
     """
     rows = connection.execute(
         f"SELECT (created_at - :since) / :period, COUNT(*) FILTER (WHERE outcome IN {_GOOD}),"
@@ -227,7 +228,7 @@ def count_by_period(
 def list_judged(
     connection: Connection, *, skill_id: int, text_row: int, since: int, limit: int = 500
 ) -> list[bool]:
-    """List whether the newest uses of a text since a moment went well, oldest first."""
+    """List whether the newest uses of a skill's text since a moment went well, oldest first."""
     rows = connection.execute(
         f"SELECT outcome IN {_GOOD} FROM skill_uses WHERE skill_id = :skill_id"
         f" AND text_row = :text_row AND created_at > :since AND (outcome IN {_GOOD}"
@@ -240,7 +241,7 @@ def list_judged(
 def list_good_turns(
     connection: Connection, *, skill_id: int, person_id: PersonId, limit: int = 20
 ) -> list[TurnId]:
-    """List the newest turns of a person in which a skill did well, newest first."""
+    """List the newest turns of a person in which a skill was used well, newest first."""
     rows = connection.execute(
         "SELECT skill_uses.turn_id FROM skill_uses JOIN turns ON turns.id = skill_uses.turn_id"
         f" AND turns.person_id = :person_id WHERE skill_uses.skill_id = :skill_id"

@@ -8,8 +8,8 @@ from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
 
 SkillState = Literal["draft", "trial", "active", "stale", "archived", "gone"]
-"""A skill that the agent wrote is a draft until its cases pass, then on trial until its use proves
-it. Any other skill is active at once. An unused one is stale.
+"""A skill that the agent wrote is a draft until its tests pass, then on trial until its uses prove
+it. Any other skill is active at once. A skill that has long been unused is stale.
 """
 
 _COLUMNS = "id, name, seen_at, uses, last_used_at, state, is_pinned, told_fault, good_row"
@@ -17,11 +17,11 @@ _COLUMNS = "id, name, seen_at, uses, last_used_at, state, is_pinned, told_fault,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillRow:
-    """State of a skill; times in milliseconds, `id` is its id in the ledger.
+    """The state of a skill. Times are in milliseconds; `id` is its id in the ledger.
 
-    `seen_at` is the time when it was first seen, or restored. `told_fault` is the hash of the last
-    fault reported to the owners, "" for none. A pinned skill is never archived. `good_row` is the
-    ledger row of the last text that was proved, or that a person wrote.
+    `seen_at` is when it was first seen, or restored. `told_fault` is the hash of the last fault
+    reported to the owners, "" for none. A pinned skill is never archived. `good_row` is the ledger
+    row of the last text that was proved, or that a person wrote.
     """
 
     id: int
@@ -55,7 +55,7 @@ def note_seen(connection: Connection, *, name: str, now: int) -> None:
 
 
 def restore(connection: Connection, *, name: str, now: int) -> None:
-    """Record that an archived skill is back; its disuse counts from now on."""
+    """Record that an archived skill was restored; the time without use counts from now on."""
     connection.execute(
         "INSERT INTO skills (name, seen_at) VALUES (:name, :now)"
         " ON CONFLICT (name) DO UPDATE SET seen_at = :now, state = 'active'",
@@ -71,14 +71,14 @@ def set_state(connection: Connection, *, name: str, state: SkillState) -> None:
 
 
 def set_good_row(connection: Connection, *, name: str, row_id: int | None) -> None:
-    """Record the ledger row of the last text of a skill that is proved."""
+    """Record the ledger row of the last text of a skill that was proved."""
     connection.execute(
         "UPDATE skills SET good_row = :row_id WHERE name = :name", {"name": name, "row_id": row_id}
     )
 
 
 def list_drafts(connection: Connection) -> frozenset[str]:
-    """Return the names of the skills that no test has proved yet."""
+    """Return the names of the skills that are still drafts."""
     rows = connection.execute("SELECT name FROM skills WHERE state = 'draft'").fetchall()
     return frozenset(row[0] for row in rows)
 
@@ -92,14 +92,14 @@ def pin(connection: Connection, *, name: str, is_pinned: bool) -> None:
 
 
 def note_fault_reported(connection: Connection, *, name: str, fault: str) -> None:
-    """Record the fault that was reported to the owners, by its hash; "" once it is repaired."""
+    """Record the hash of the fault that was reported to the owners; "" once it is repaired."""
     connection.execute(
         "UPDATE skills SET told_fault = :fault WHERE name = :name", {"name": name, "fault": fault}
     )
 
 
 def forget(connection: Connection, *, name: str) -> None:
-    """Mark a skill as gone; its id stays."""
+    """Mark a skill as gone, because its files were removed; its id stays."""
     connection.execute(
         "UPDATE skills SET uses = 0, last_used_at = NULL, state = 'gone', is_pinned = 0,"
         " told_fault = '', good_row = NULL WHERE name = :name",
@@ -108,13 +108,13 @@ def forget(connection: Connection, *, name: str) -> None:
 
 
 def find(connection: Connection, *, name: str) -> SkillRow | None:
-    """Return the state of one skill, gone ones included."""
+    """Return the state of one skill, even if it is gone."""
     found = connection.execute(f"SELECT {_COLUMNS} FROM skills WHERE name = :name", {"name": name})
     return read_one(SkillRow, found, is_pinned=bool)
 
 
 def find_by_id(connection: Connection, *, skill_id: int) -> SkillRow | None:
-    """Return the state of one skill by its number, gone ones included."""
+    """Return the state of one skill by its number, even if it is gone."""
     found = connection.execute(
         f"SELECT {_COLUMNS} FROM skills WHERE id = :skill_id", {"skill_id": skill_id}
     )
@@ -122,7 +122,7 @@ def find_by_id(connection: Connection, *, skill_id: int) -> SkillRow | None:
 
 
 def list_all(connection: Connection) -> list[SkillRow]:
-    """List the state of every skill by name, gone ones included."""
+    """List the state of every skill by name, including those that are gone."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM skills ORDER BY name")
     return read_all(SkillRow, rows, is_pinned=bool)
 
@@ -141,7 +141,7 @@ def list_needed(connection: Connection) -> frozenset[str]:
 
 
 def _skills_in(options: object) -> list[str]:
-    """Return the skills in the options of a job; none if they are damaged."""
+    """Return the skills in the options of a job; none if the options are damaged."""
     try:
         named = json.loads(options)["skills"]  # type: ignore[arg-type]
     except (ValueError, TypeError, KeyError):

@@ -8,17 +8,21 @@ from agent_core.state.engine.connection import list_fields
 from agent_core.state.engine.database import Connection
 
 LinkState = Literal["open", "asked", "joined", "refused", "over"]
-"""Code issued; code sent by another account; linked; refused; expired."""
+"""The states, in this order: code issued; code sent by another account; linked; refused; expired.
+"""
 
 WRONG_CODES = 5
-"""Wrong codes within the pause after which an account is ignored for as long."""
+"""The number of wrong codes within `PAUSE` after which an account is ignored for `PAUSE`."""
 PAUSE = 600_000
-"""Milliseconds."""
+"""The pause in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherSide:
-    """The account that sent the code. `person_id` is its owner then, None for a stranger."""
+    """The account that sent the code.
+
+    `person_id` is the person of the account at that time, None for a stranger.
+    """
 
     platform: str
     user_id: str
@@ -102,7 +106,7 @@ def find(connection: Connection, *, link_id: LinkId) -> Link | None:
 
 
 def find_open(connection: Connection, *, code_hash: str, now: int) -> Link | None:
-    """Return the request of a code that is unused and has not expired."""
+    """Return the request with this code, if the code is unused and has not expired."""
     row = connection.execute(
         f"SELECT {_ROW} FROM link_requests WHERE code_hash = :code_hash AND state = 'open'"
         " AND expires_at > :now",
@@ -132,7 +136,7 @@ def list_joined(connection: Connection, *, person_id: PersonId) -> dict[tuple[st
 
 
 def list_asked(connection: Connection, *, platform: str, user_id: str) -> list[Link]:
-    """List the requests whose code an account has sent and that wait for confirmation."""
+    """List the requests whose code this account has sent and that wait for confirmation."""
     rows = connection.execute(
         f"SELECT {_ROW} FROM link_requests WHERE other_platform = :platform"
         " AND other_user_id = :user_id AND state = 'asked' ORDER BY id",
@@ -142,7 +146,7 @@ def list_asked(connection: Connection, *, platform: str, user_id: str) -> list[L
 
 
 def redeem(connection: Connection, *, link_id: LinkId, other: OtherSide) -> bool:
-    """Record the account that sent the code, which is then used up. False if another was faster."""
+    """Record the account that sent the code; the code is then used up. False if it already was."""
     row = connection.execute(
         "UPDATE link_requests SET state = 'asked', other_platform = :platform,"
         " other_user_id = :user_id, other_name = :name, other_chat = :chat,"
@@ -173,7 +177,7 @@ def is_silenced(connection: Connection, *, platform: str, user_id: str, now: int
 
 
 def count_stranger(connection: Connection, *, platform: str, user_id: str, now: int) -> None:
-    """Count a message of an account that may not talk; the message itself is not kept."""
+    """Count a message of an account that is not admitted; the message itself is not stored."""
     connection.execute(
         "INSERT INTO strangers (platform, user_id, messages, last_at)"
         " VALUES (:platform, :user_id, 1, :now) ON CONFLICT (platform, user_id) DO UPDATE SET"
@@ -183,9 +187,9 @@ def count_stranger(connection: Connection, *, platform: str, user_id: str, now: 
 
 
 def count_wrong(connection: Connection, *, platform: str, user_id: str, now: int) -> int:
-    """Count one more wrong code, and return the recent number.
+    """Count one more wrong code, and return the number of recent ones.
 
-    The last of too many restarts the pause, so that it is never too short.
+    When the limit is reached, the pause begins at this moment, so that it is never shortened.
     """
     row = connection.execute(
         "INSERT INTO guesses (platform, user_id, wrong, since)"

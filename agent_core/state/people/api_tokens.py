@@ -1,4 +1,4 @@
-"""Queries over the tokens with which a person's other programs act for them."""
+"""Queries over the tokens with which a person's other programs act for that person."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
 
 TokenScope = Literal["mcp", "api", "manage"]
-"""What a token opens: the tools of `/mcp`, the API to ask and read, or all of the API."""
+"""The scope of a token: the tools of `/mcp`, the API to ask and read, or the whole API."""
 _PRECISION = 3_600_000
 """Milliseconds between two writes of the last use of a token."""
 
@@ -25,7 +25,7 @@ class ApiToken:
     last_used_at: int | None
 
     def is_use_due(self, now: int) -> bool:
-        """Return whether a use at a moment is worth a write: one in an hour is."""
+        """Return whether a use now has to be recorded: one use per hour is."""
         return self.last_used_at is None or self.last_used_at < now - _PRECISION
 
 
@@ -57,7 +57,7 @@ def insert(
 
 
 def find(connection: Connection, *, secret_hash: str, scope: TokenScope) -> ApiToken | None:
-    """Return the token that opens a scope, by the hash of its secret; `manage` opens `api`, too."""
+    """Return the token with this secret's hash for a scope; `manage` also covers `api`."""
     found = connection.execute(
         f"SELECT {_COLUMNS} FROM api_tokens WHERE secret_hash = :secret_hash"
         " AND (scope = :scope OR (:scope = 'api' AND scope = 'manage'))",

@@ -28,7 +28,7 @@ def record(connection: Connection, entry: AuditEntry) -> None:
 
 
 def find_newest(connection: Connection, *, person_id: PersonId, action: str) -> int | None:
-    """Return when an action about a person was recorded last, in milliseconds; None if never."""
+    """Return when an action about a person was last recorded, in milliseconds; None if never."""
     row = connection.execute(
         "SELECT MAX(created_at) FROM audit WHERE person_id = :person_id AND action = :action",
         {"person_id": person_id, "action": action},

@@ -11,7 +11,7 @@ from agent_core.state.engine.database import Connection
 class BrowserLogin:
     """A login; its times are milliseconds UTC. The secret itself is stored nowhere.
 
-    `person_id` is whose it is; None if the printed address opened it.
+    `person_id` is the person of the login; None if it was opened with the printed address.
     """
 
     id: int
@@ -99,7 +99,7 @@ def delete_all(connection: Connection) -> int:
 def insert_link(
     connection: Connection, *, person_id: PersonId, secret_hash: str, now: int, expires_at: int
 ) -> None:
-    """Store a link. It replaces the person's earlier one; those that have expired are deleted."""
+    """Store a link that replaces the person's earlier one; delete links that have expired."""
     connection.execute(
         "DELETE FROM login_links WHERE person_id = :person_id OR expires_at <= :now",
         {"person_id": person_id, "now": now},
@@ -117,7 +117,7 @@ def insert_link(
 
 
 def find_link(connection: Connection, *, secret_hash: str, now: int) -> PersonId | None:
-    """Return whose login a link opens; None if it was used or has expired."""
+    """Return the person whose login a link opens; None if the link was used or has expired."""
     row = connection.execute(
         "SELECT person_id FROM login_links WHERE secret_hash = :secret_hash AND expires_at > :now",
         {"secret_hash": secret_hash, "now": now},
@@ -126,7 +126,7 @@ def find_link(connection: Connection, *, secret_hash: str, now: int) -> PersonId
 
 
 def use_link(connection: Connection, *, secret_hash: str, now: int) -> PersonId | None:
-    """Use a link up; return whose login it opens, as `find_link`."""
+    """Use up a link; return the person whose login it opens, like `find_link`."""
     row = connection.execute(
         "DELETE FROM login_links WHERE secret_hash = :secret_hash AND expires_at > :now"
         " RETURNING person_id",

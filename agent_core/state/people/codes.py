@@ -1,4 +1,4 @@
-"""Queries over one-time codes: a claim of the deployment, or the pairing of an account."""
+"""Queries over one-time codes, which claim the deployment or pair an account."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +11,7 @@ Purpose = Literal["claim", "pairing"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """A one-time code, stored as a hash; for `pairing`, with the account that asks."""
+    """A one-time code, stored as a hash. A code for `pairing` has the account that asks."""
 
     id: int
     purpose: Purpose
@@ -52,7 +52,7 @@ def insert(
     now: int,
     expires_at: int,
 ) -> None:
-    """Store a code. `asker` is for a pairing."""
+    """Store a code. `asker` is given for a pairing."""
     connection.execute(
         "INSERT INTO link_codes (purpose, code_hash, platform, user_id, display_name, chat,"
         " language, time_zone, created_at, expires_at) VALUES (:purpose, :code_hash, :platform,"

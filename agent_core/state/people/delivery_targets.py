@@ -13,9 +13,9 @@ _ASKED = (
     " AND (account_id IS NULL OR account_id IN"
     " (SELECT id FROM accounts WHERE accounts.person_id = :person_id))"
 )
-"""The chats where a person asked something through an account that is still theirs."""
+"""The chats where a person asked something through an account that still belongs to that person."""
 _LOOKED_THROUGH = 50
-"""Newest turns to search for a chat."""
+"""The newest turns that are searched for a chat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +70,9 @@ def set_days_off(connection: Connection, *, person_id: PersonId, days: Sequence[
 
 
 def list_seen(connection: Connection, *, person_id: PersonId) -> list[tuple[str, str]]:
-    """List the chats where a person asked something lately, as (platform, chat), newest first.
+    """List the chats where a person recently asked something, as (platform, chat), newest first.
 
-    Turns of jobs are left out, because nobody was there.
+    Turns of jobs are left out, because the person may not have been in their chat.
     """
     rows = connection.execute(
         f"{_ASKED} ORDER BY id DESC LIMIT :limit",

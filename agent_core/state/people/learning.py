@@ -6,7 +6,7 @@ from agent_core.state.people.people import Learning, Summary
 
 
 def set_learning(connection: Connection, *, person_id: PersonId, learning: Learning) -> None:
-    """Store it: never, only after a yes, with a silent notice, or with a sound."""
+    """Store how the assistant learns: never, after a yes, with a silent notice, or with a sound."""
     connection.execute(
         "UPDATE people SET learning = :learning WHERE id = :person_id",
         {"learning": learning, "person_id": person_id},
@@ -22,7 +22,10 @@ def set_summary(connection: Connection, *, person_id: PersonId, summary: Summary
 
 
 def keep_stricter(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Give `kept` the mode of `absorbed` where that one is `off`, or `ask` and theirs is not."""
+    """Give `kept` the mode of `absorbed` if that is stricter.
+
+    `off` is stricter than `ask`, and `ask` is stricter than the other modes.
+    """
     connection.execute(
         "UPDATE people SET learning = (SELECT learning FROM people WHERE id = :absorbed)"
         " WHERE id = :kept AND learning <> 'off' AND EXISTS (SELECT 1 FROM people"

@@ -6,7 +6,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 
 _NEWEST = 50_000
-"""Rows of the outbox; reading them takes some milliseconds."""
+"""The newest rows of the outbox that are searched; reading them takes some milliseconds."""
 
 
 def list_all(connection: Connection) -> list[Person]:
@@ -30,8 +30,8 @@ def list_answered_places(
 ) -> list[tuple[str, str]]:
     """List (platform, chat) of messages to a person, newest first, with repetitions.
 
-    Only platforms count on which they still have an account. No index serves this query, so it
-    reads the newest rows only.
+    Only platforms count on which the person still has an account. No index serves this query, so it
+    reads only the newest rows.
     """
     return connection.execute(
         "SELECT platform, chat FROM outbox WHERE person_id = :person_id AND state = 'sent'"

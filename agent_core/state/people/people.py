@@ -13,16 +13,17 @@ Kind = Literal["human", "room", "team", "block"]
 `blocks`.
 """
 Verbosity = Literal["quiet", "normal", "verbose"]
-"""Detail shown of a running turn: the answer only, a line if it takes long, or every tool."""
+"""The detail shown of a running turn: only the answer, a line if it takes long, or every tool."""
 SpokenAnswers = Literal["off", "voice", "always"]
-"""The answers that follow as audio, too: none, those to voice messages, or all."""
+"""The answers that are also sent as audio: none, those to voice messages, or all."""
 Learning = Literal["off", "ask", "quiet", "tell"]
-"""Reviews of a person's turns: none, or those that ask before, keep quiet, or report after."""
+"""Reviews of a person's turns: none, or reviews that ask first, report silently, or with a sound.
+"""
 Summary = Literal["", "daily", "weekly"]
-"""How often one summary replaces the messages about what was learned; "" for never."""
+"""How often one summary replaces the messages about what was learned; "" means never."""
 Admission = Literal["list", "code", "local"]
-"""Admission of an account: by the allow list (only while it is on it), by a one-time code, or as
-the local console's.
+"""How an account was admitted: by the allow list (only while it is on the list), by a one-time
+code, or as the account of the local console.
 """
 
 
@@ -31,7 +32,8 @@ class Person:
     """A person who may talk to the assistant. `slug` names their folder under memories/.
 
     `time_zone` is an IANA name, `language` a BCP 47 tag. Quiet hours are minutes after midnight in
-    their time zone, both or neither. `asked_at` is the time when they were asked for missing ones.
+    their time zone; either both or neither are set. `asked_at` is when they were asked for missing
+    settings, in milliseconds.
     """
 
     id: PersonId
@@ -46,7 +48,7 @@ class Person:
     asked_at: int | None = None
     kind: Kind = "human"
     context_cap: int | None = None
-    """Most input tokens of a call for them, if they have set it."""
+    """The most input tokens per model call for them, if they have set a limit."""
     model: str = ""
     """The model that answers them in private, if they have chosen one."""
     spoken_answers: SpokenAnswers = "off"
@@ -77,7 +79,7 @@ class NewAccount:
 class Account(NewAccount):
     """A platform account of a person.
 
-    `came_from` is its person before a merge, None without one.
+    `came_from` is its person before a merge, None if it was never merged.
     """
 
     id: AccountId
@@ -87,7 +89,7 @@ class Account(NewAccount):
 
 
 LEAST_CAP = 8_000
-"""Input tokens below which a prompt, its tools and a short conversation do not fit."""
+"""The least input tokens that fit a prompt, its tools and a short conversation."""
 MOST_CAP = 10_000_000
 
 _COLUMNS = (
@@ -101,7 +103,7 @@ _ACCOUNT = "id, person_id, platform, user_id, display_name, admitted_by, created
 
 
 def find_by_account(connection: Connection, *, platform: str, user_id: str) -> Person | None:
-    """Return the person of a platform account."""
+    """Return the person whom a platform account belongs to."""
     found = connection.execute(
         f"SELECT {_PERSON} FROM people JOIN accounts ON accounts.person_id = people.id"
         " WHERE accounts.platform = :platform AND accounts.user_id = :user_id",
@@ -154,9 +156,9 @@ def list_accounts(connection: Connection, *, person_id: PersonId) -> list[Accoun
 
 
 def find_first_moment(connection: Connection, *, person_id: PersonId) -> int:
-    """Return since when a person or one of their accounts is known, in milliseconds; 0 if erased.
+    """Return when a person or one of their accounts became known, in milliseconds; 0 if erased.
 
-    An account may be older than its person, who was split off from somebody else.
+    If the person was split off from somebody else, an account may be older than the person.
     """
     row = connection.execute(
         "SELECT MIN(accounts.created_at), people.created_at FROM people"
@@ -210,7 +212,7 @@ def attach_account(
 ) -> None:
     """Give a new platform account to a person; a known account stays with its person.
 
-    An account of the allow list that brings a code is admitted by the code from then on.
+    An account from the allow list that sends a code counts as admitted by the code from then on.
     """
     connection.execute(
         "INSERT INTO accounts (person_id, platform, user_id, display_name, admitted_by,"
@@ -237,7 +239,7 @@ def rename(connection: Connection, *, person_id: PersonId, name: str) -> None:
 
 
 def set_preferences(connection: Connection, person: Person) -> None:
-    """Store a person's own settings; a model, an agent and the like have their own functions."""
+    """Store a person's own settings; the model, the agent and others have their own functions."""
     connection.execute(
         "UPDATE people SET time_zone = :time_zone, language = :language, quiet_from = :quiet_from,"
         " quiet_until = :quiet_until, verbosity = :verbosity, context_cap = :context_cap,"
@@ -247,7 +249,7 @@ def set_preferences(connection: Connection, person: Person) -> None:
 
 
 def set_model(connection: Connection, *, person_id: PersonId, model: str) -> None:
-    """Store the model that a person chose; empty for the deployment's."""
+    """Store the model that a person chose; an empty one means the deployment's model."""
     connection.execute(
         "UPDATE people SET model = :model WHERE id = :person_id",
         {"model": model, "person_id": person_id},
@@ -255,7 +257,7 @@ def set_model(connection: Connection, *, person_id: PersonId, model: str) -> Non
 
 
 def note_asked(connection: Connection, *, person_id: PersonId, now: int) -> None:
-    """Record that a person was asked for missing settings; once is enough."""
+    """Record that a person was asked for missing settings, so that they are asked only once."""
     connection.execute(
         "UPDATE people SET asked_at = :now WHERE id = :person_id",
         {"person_id": person_id, "now": now},

@@ -33,9 +33,9 @@ def find(connection: Connection, *, platform: str, chat_id: str) -> Presence | N
 def list_speakers(
     connection: Connection, *, room_ids: Sequence[RoomId], most: int = 200
 ) -> dict[RoomId, dict[PersonId, int]]:
-    """Return who started turns in rooms, and when last, in milliseconds.
+    """Return the people who started turns in rooms, and when they last did, in milliseconds.
 
-    It looks at the newest turns of each conversation in a room: at most `most`.
+    It reads at most the newest `most` turns of each conversation in a room.
     """
     found: dict[RoomId, dict[PersonId, int]] = {room_id: {} for room_id in room_ids}
     for conversation_id, room_id in connection.execute(
@@ -57,7 +57,7 @@ def list_speakers(
 def note(
     connection: Connection, *, platform: str, chat_id: str, user_ids: Sequence[str], now: int
 ) -> Presence | None:
-    """Note accounts that were noticed in a chat; return the presence after that."""
+    """Record accounts that were noticed in a chat; return the updated presence."""
     connection.executemany(
         "INSERT INTO room_presence (platform, chat_id, user_id)"
         " VALUES (:platform, :chat_id, :user_id)"
@@ -72,7 +72,7 @@ def note(
 
 
 def note_others(connection: Connection, *, platform: str, chat_id: str, now: int) -> None:
-    """Note that a chat has several members, whoever they are."""
+    """Record that a chat has several members, without naming them."""
     connection.execute(
         "INSERT INTO room_presence (platform, chat_id, user_id, others_at)"
         " VALUES (:platform, :chat_id, '', :now)"

@@ -35,7 +35,7 @@ def insert(
 def find(
     connection: Connection, *, person_id: PersonId, reader_id: PersonId, now: int
 ) -> ReadingConsent | None:
-    """Return the consent with which somebody may read a person's conversations now."""
+    """Return the consent that lets an owner read a person's conversations now, if there is one."""
     found = connection.execute(
         f"SELECT {_COLUMNS} FROM reading_consents WHERE person_id = :person_id"
         " AND reader_id = :reader_id AND ended_at IS NULL AND expires_at > :now"
@@ -58,7 +58,7 @@ def list_of(connection: Connection, *, person_id: PersonId, now: int) -> list[Re
 def list_of_reader(
     connection: Connection, *, reader_id: PersonId, now: int
 ) -> list[ReadingConsent]:
-    """List the consents that somebody has from others and that have not ended, oldest first."""
+    """List the consents that others gave to an owner and that have not ended, oldest first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM reading_consents WHERE reader_id = :reader_id"
         " AND ended_at IS NULL AND expires_at > :now ORDER BY id",
@@ -77,7 +77,7 @@ def end_all(connection: Connection, *, person_id: PersonId, now: int) -> int:
 
 
 def delete_of(connection: Connection, *, person_id: PersonId) -> None:
-    """Delete the consents that a person gave or has."""
+    """Delete the consents that a person gave or received."""
     values = {"person_id": person_id}
     connection.execute("DELETE FROM reading_consents WHERE person_id = :person_id", values)
     connection.execute("DELETE FROM reading_consents WHERE reader_id = :person_id", values)

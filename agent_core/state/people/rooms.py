@@ -9,8 +9,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 
 Mode = Literal["person", "full", "room", "off"]
-"""A mention uses the asker's conversation of this room, the direct conversation of the one person
-who agreed to that here, or one conversation of the room; or it gets no answer.
+"""The conversation that a mention uses: the asker's own in this room, the direct conversation of
+the one person who agreed to that here, or the room's. With `off`, a mention gets no answer.
 """
 
 _PREFIX = "room-"
@@ -34,10 +34,12 @@ class Room:
     mode: Mode
     set_by: PersonId | None
     full_asked_at: int | None
-    """When somebody was asked whether their direct conversation shall continue here."""
+    """When somebody was asked whether their direct conversation should continue here."""
     full_from: int | None
     full_until: int | None
-    """The time that encloses every use of the mode `full`; open while it is in use."""
+    """The end of the last use of the mode `full`; None while it is in use. `full_from` is its first
+    start.
+    """
     tools_off: tuple[str, ...] = ()
     """The tools that are switched off here."""
     agent: str = ""
@@ -64,7 +66,7 @@ _DECODE: Decoders = {
 
 
 def find(connection: Connection, *, platform: str, chat_id: str) -> Room | None:
-    """Return the room of a chat, if anybody ever addressed the assistant there."""
+    """Return the room of a chat, if anybody has ever addressed the assistant there."""
     found = connection.execute(
         f"{_ROOM} WHERE rooms.platform = :platform AND rooms.chat_id = :chat_id",
         {"platform": platform, "chat_id": chat_id},
@@ -105,7 +107,7 @@ def insert(
 ) -> Room:
     """Add a room with its row in `people`; `slug` names its folder.
 
-    A known room stays, and takes the title.
+    A room that is stored already stays, and gets the title.
     """
     known = find(connection, platform=platform, chat_id=chat_id)
     if known:
@@ -143,9 +145,9 @@ def insert(
 def set_mode(
     connection: Connection, *, room_id: RoomId, mode: Mode, by: PersonId | None, now: int
 ) -> None:
-    """Set the way in which a room answers mentions; `by` is the person who chose it, if any.
+    """Set how a room answers mentions; `by` is the person who chose it, if any.
 
-    The first opening of the mode `full` and its last end are kept.
+    The first start of the mode `full` and its last end are kept.
     """
     connection.execute(
         "UPDATE rooms SET full_from ="
@@ -157,7 +159,7 @@ def set_mode(
 
 
 def note_full_asked(connection: Connection, *, room_id: RoomId, now: int) -> None:
-    """Note that somebody was asked whether their direct conversation shall continue in a room."""
+    """Record that a person was asked to let their direct conversation continue in a room."""
     connection.execute(
         "UPDATE rooms SET full_asked_at = :now WHERE id = :room_id",
         {"now": now, "room_id": room_id},

@@ -1,7 +1,7 @@
-"""Queries over what agents leave for each other: messages, tasks in the background, their ends.
+"""Queries over messages between agents, their background tasks, and the ends of these tasks.
 
-Each is an event of the inbox. It holds no words: those are in the call of the tool that sent it, in
-the transcript of the sender, or in the answer to a task.
+Each of them is an event of the inbox. The event holds no text: the text is in the tool call that
+sent it, in the sender's transcript, or in the answer to a task.
 """
 
 import json
@@ -19,12 +19,12 @@ AGENT_EVENTS = "agents"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentMessage:
-    """A message to an agent. `chain` are the agents before it, the sender last.
+    """A message to an agent. `chain` are the agents through which it came, the sender last.
 
-    A `task` is for a helper without a name: the task of this `number` in the call. An `end` tells
-    the sender that the turn `ended_id` has finished one.
-    `base` is the key of the conversation that the recipient's own is beside; both belong to
-    `owner_id`, a person or a room. `person_id` asks and pays.
+    A `task` is for a helper without a name: the task of this `number` in the call. An `end` reports
+    to the sender that the turn `ended_id` has finished a task. `base` is the key of the
+    conversation beside which the recipient has its own; both belong to `owner_id`, a person or a
+    room. `person_id` asks and pays.
     """
 
     turn_id: TurnId
@@ -44,7 +44,7 @@ class AgentMessage:
 
     @property
     def event_id(self) -> str:
-        """The id of its event: a repetition of the same call or end has the same."""
+        """The id of the message's event; a repetition of the same call or end has the same id."""
         if self.kind == "end":
             return f"end:{self.ended_id}"
         return f"{self.turn_id}:{self.call_id}{f':{self.number}' if self.number else ''}"
@@ -57,13 +57,13 @@ def send(connection: Connection, message: AgentMessage, *, now: int) -> bool:
 
 
 def read(payload: str) -> AgentMessage:
-    """Return the message of an event."""
+    """Build the message from the payload of its event."""
     values = json.loads(payload)
     return AgentMessage(**{**values, "chain": tuple(values["chain"])})
 
 
 def count_of_turn(connection: Connection, *, turn_id: TurnId) -> int:
-    """Count the messages that a turn has left for agents."""
+    """Count the messages that a turn has sent to agents."""
     row = connection.execute(
         "SELECT COUNT(*) FROM inbox WHERE platform = :platform AND event_id >= :first"
         " AND event_id < :last",
@@ -73,16 +73,16 @@ def count_of_turn(connection: Connection, *, turn_id: TurnId) -> int:
 
 
 def find_chain(connection: Connection, *, turn_id: TurnId) -> tuple[str, ...]:
-    """Return the agents behind what a running turn answers; none for the turns of people."""
+    """Return the agents whose messages led to a running turn; none if a person started it."""
     message = _find_claimed(connection, turn_id)
     return message.chain if message else ()
 
 
 def end_task(connection: Connection, *, turn_id: TurnId, now: int) -> None:
-    """Tell the sender of a task that the turn which works on it ends now."""
+    """Report to the sender of a task that the turn which works on it ends now."""
     task = _find_claimed(connection, turn_id)
     if task and task.kind == "task":
-        # Whoever goes on because of it is one step further from the person's own turn.
+        # An agent that continues because of this report is one step further from the person's turn.
         chain = (*task.chain, task.chain[-1])
         send(connection, replace(task, kind="end", ended_id=turn_id, chain=chain), now=now)
 
@@ -95,7 +95,7 @@ def _find_claimed(connection: Connection, turn_id: TurnId) -> AgentMessage | Non
 def find_call(
     connection: Connection, *, message: AgentMessage, person_id: PersonId
 ) -> ToolCallPart | None:
-    """Return the call that sent a message; None if it was forgotten since."""
+    """Return the call that sent a message; None if it was redacted since."""
     rows = connection.execute(
         "SELECT parts, text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
         " AND role = 'assistant' ORDER BY id",

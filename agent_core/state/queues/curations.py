@@ -1,6 +1,7 @@
-"""Queries for the curator's looks at skills and memories: tasks whose key names person and subject.
+"""Queries over curations: tasks in which the curator examines skills or a memory.
 
-The payload holds what a model proposed, and what the person decided.
+The key of such a task names the person and the subject. The payload holds the proposals of a model
+and the decisions of the person.
 """
 
 from typing import Literal
@@ -23,7 +24,7 @@ def enqueue(
     payload: str,
     now: int,
 ) -> None:
-    """Queue a look that a person pays for: at their memory, or at the skills of the home."""
+    """Queue a curation that a person pays for: of their memory, or of the skills of the home."""
     tasks.enqueue(
         connection,
         kind=KIND,
@@ -35,7 +36,7 @@ def enqueue(
 
 
 def find(connection: Connection, *, person_id: PersonId, task_id: TaskId) -> str | None:
-    """Return the payload of a person's finished look."""
+    """Return the payload of a person's finished curation."""
     row = connection.execute(
         "SELECT payload FROM tasks WHERE id = :id AND kind = 'curation'"
         " AND person_id = :person_id AND state = 'done'",

@@ -1,4 +1,4 @@
-"""Queries over messages that wait too long, and undeliverable ones, which wait for `/retry`."""
+"""Queries over messages that wait too long, and over undeliverable ones, for `/retry`."""
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
@@ -6,7 +6,7 @@ from agent_core.state.queues.outbox import IS_OPEN, ROW, OutboxRow, read_row
 
 
 def list_oldest(connection: Connection) -> dict[str, int]:
-    """Return for each platform when its oldest undelivered message was enqueued; in ms UTC."""
+    """Return when each platform's oldest undelivered message was enqueued, in milliseconds UTC."""
     query = (
         f"SELECT platform, MIN(created_at) FROM outbox WHERE {IS_OPEN} AND is_live = 0"
         " GROUP BY platform"
@@ -15,7 +15,7 @@ def list_oldest(connection: Connection) -> dict[str, int]:
 
 
 def list_delays(connection: Connection, *, limit: int) -> dict[str, list[int]]:
-    """Return for each platform how long its messages waited, of the newest sent; in ms, sorted."""
+    """Return the sorted delays of each platform's newest sent messages, in milliseconds."""
     rows = connection.execute(
         "SELECT platform, sent_at - created_at FROM (SELECT platform, created_at, sent_at, state,"
         " kind FROM outbox ORDER BY id DESC LIMIT :limit)"
@@ -31,7 +31,7 @@ def list_delays(connection: Connection, *, limit: int) -> dict[str, list[int]]:
 def revive_dead(
     connection: Connection, *, person_id: PersonId, platform: str, chat: str
 ) -> list[OutboxRow]:
-    """Queue the undeliverable messages of this person in this chat again; return them in order."""
+    """Queue this person's undeliverable messages in this chat again; return them in order."""
     rows = connection.execute(
         "UPDATE outbox SET state = 'owed', attempts = 0, message_id = NULL, shown = NULL"
         " WHERE person_id = :person_id AND platform = :platform AND chat = :chat"
@@ -58,7 +58,7 @@ def count_dead_of(connection: Connection, *, person_id: PersonId) -> int:
 
 
 def list_dead(connection: Connection, *, limit: int) -> list[OutboxRow]:
-    """List the undeliverable messages, newest first; for the owner's command line only."""
+    """List the undeliverable messages, newest first; only for the owner's command line."""
     rows = connection.execute(
         f"SELECT {ROW} FROM outbox WHERE state = 'dead' ORDER BY id DESC LIMIT :limit",
         {"limit": limit},

@@ -10,7 +10,7 @@ from agent_core.state.engine.database import Connection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewDeferredMessage:
-    """A message to defer, with its person, chat and release time in milliseconds."""
+    """A message to defer, with its person, its chat, and its release time in milliseconds."""
 
     person_id: PersonId
     platform: str
@@ -21,15 +21,12 @@ class NewDeferredMessage:
     run_id: RunId | None = None
     turn_id: TurnId | None = None
     file: tuple[str, str] | None = None
-    """The key of a stored file, and its name in the chat; the body is then empty."""
+    """The key of a stored file, and the file's name in the chat; the body is then empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeferredMessage(NewDeferredMessage):
-    """A stored deferred message. A damaged one has no text.
-
-    A damaged place is "".
-    """
+    """A stored deferred message. Of a damaged one, the text is missing; a damaged place is ""."""
 
     id: int
     is_whole: bool = True
@@ -62,7 +59,7 @@ def defer(connection: Connection, message: NewDeferredMessage, *, now: int) -> N
 def list_due(connection: Connection, *, now: int, limit: int) -> list[DeferredMessage]:
     """List the messages that are due, in the order of their release.
 
-    The people of the first `limit` messages are complete: all their due messages are listed.
+    Of each person among the first `limit` messages, all due messages are listed.
     """
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM deferred_messages WHERE person_id IN (SELECT person_id FROM"
@@ -88,7 +85,7 @@ def find_next_at(connection: Connection) -> int | None:
     row = connection.execute(
         "SELECT release_at FROM deferred_messages ORDER BY release_at LIMIT 1"
     ).fetchone()
-    return row[0] if row and isinstance(row[0], int) else None  # damaged ones come last
+    return row[0] if row and isinstance(row[0], int) else None  # damaged rows come last
 
 
 def release_sooner(connection: Connection, *, person_id: PersonId, at: int) -> None:
@@ -109,7 +106,7 @@ def expedite(connection: Connection, *, after: int, at: int) -> None:
 
 
 def postpone(connection: Connection, *, ids: Sequence[int], at: int) -> None:
-    """Postpone messages until `at`."""
+    """Move the release of messages to `at`."""
     connection.executemany(
         "UPDATE deferred_messages SET release_at = :at WHERE id = :id",
         [{"id": one, "at": at} for one in ids],

@@ -9,15 +9,15 @@ from agent_core.state.engine.database import Connection
 from agent_core.transcript import ImagePart, load_parts
 
 _SPAN = 100_000
-"""Newest events looked through; the table keeps a row of every event for good."""
+"""The newest events that are searched; the table keeps the row of every event permanently."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryEntry:
-    """A message of either side.
+    """A message of the person or of the assistant.
 
-    `key` is the outbox key, the event id, or the number of a message of the transcript. The text
-    of an `event` is its payload. `files` are (key, name, media type).
+    `key` is the outbox key, the event id, or the id of a message of the transcript. The text of an
+    `event` is its payload. `files` are (key, name, media type).
     """
 
     source: Literal["event", "outbox", "transcript"]
@@ -40,8 +40,9 @@ def list_history(
 ) -> list[HistoryEntry]:
     """List the newest messages up to the moment `before`, oldest first.
 
-    `place` is (platform, chat): everything that was said there, commands and their replies
-    included. Of other platforms, it is the conversation. Times are in milliseconds UTC.
+    `place` is (platform, chat). From this place, the list includes everything, also commands and
+    their replies. From other platforms, it includes the conversation. Times are in milliseconds
+    UTC.
     """
     values = {
         "person_id": person_id,
@@ -61,7 +62,7 @@ def list_history(
 
 
 def find_newest_turn(connection: Connection, *, person_id: PersonId) -> tuple[int, str] | None:
-    """Return the number and the state of a person's newest turn; a change means news."""
+    """Return the number and the state of a person's newest turn; if they change, there is news."""
     row = connection.execute(
         "SELECT id, state FROM turns WHERE person_id = :person_id ORDER BY id DESC LIMIT 1",
         {"person_id": person_id},
@@ -109,7 +110,7 @@ def _list_sent(connection: Connection, values: dict[str, object]) -> list[Histor
 
 
 def _list_transcript(connection: Connection, values: dict[str, object]) -> list[HistoryEntry]:
-    """List what neither an event nor an outbox message of the place still holds."""
+    """List the messages that are not in an event or an outbox message of the platform."""
     rows = connection.execute(
         "SELECT id, role, parts, text, created_at, turn_id FROM messages"
         " WHERE person_id = :person_id AND audience = 'private' AND role IN ('user', 'assistant')"
@@ -143,7 +144,7 @@ def _list_transcript(connection: Connection, values: dict[str, object]) -> list[
 
 
 def list_answer(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> list[str]:
-    """List the texts of a turn to its person, in order; none once they are swept."""
+    """List the texts that a turn sent to its person, in order; none after they were swept."""
     rows = connection.execute(
         "SELECT body FROM outbox WHERE turn_id = :turn_id AND person_id = :person_id"
         " AND kind = 'message' AND question_id IS NULL AND body <> '' ORDER BY id",

@@ -1,4 +1,4 @@
-"""Queries over platform events: stored before the acknowledgement, kept until they are done."""
+"""Queries over platform events: stored before they are acknowledged, kept until they are done."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,9 @@ from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
 
 _DONE = "state = 'done', payload = CASE WHEN platform = 'console' THEN payload ELSE '' END"
-"""A done event of a turn is in the transcript; the console page shows its own events again."""
+"""The event of an ended turn is in the transcript, so that its payload is cleared. The console page
+shows its own events again, so that theirs stay.
+"""
 _IS_OPEN = "state IN ('received', 'claimed')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 
@@ -26,7 +28,7 @@ class InboxRow:
 def store(
     connection: Connection, *, platform: str, events: Sequence[tuple[str, str]], now: int
 ) -> list[InboxRow]:
-    """Store events given as (event id, payload); return those not seen before, in order."""
+    """Store events given as (event id, payload); return the new ones, in order."""
     fresh = []
     for event_id, payload in events:
         cursor = connection.execute(
@@ -44,7 +46,7 @@ def store(
 
 
 def drop_used(connection: Connection, *, platform: str, event_id: str) -> None:
-    """Delete a processed event, because its id arrives again with another meaning."""
+    """Delete a processed event, because its platform uses the id again for another event."""
     connection.execute(
         "DELETE FROM inbox WHERE platform = :platform AND event_id = :event_id"
         " AND state <> 'received'",
@@ -62,7 +64,7 @@ def list_received(connection: Connection) -> list[InboxRow]:
 
 
 def find_received(connection: Connection, *, inbox_ids: Sequence[InboxId]) -> list[InboxRow]:
-    """List those of these events that are unclaimed and unfinished, oldest first."""
+    """List those of the given events that are unclaimed and unfinished, oldest first."""
     found = []
     for inbox_id in sorted(inbox_ids):
         rows = connection.execute(
@@ -86,7 +88,7 @@ def find_event(connection: Connection, *, platform: str, event_id: str) -> Inbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The progress of an event: the turn that answers it, if any, with its chat and person."""
+    """The progress of an event. If a turn answers it, the turn, its chat and its person are set."""
 
     is_over: bool
     turn_id: TurnId | None
@@ -112,8 +114,9 @@ def claim(
     turn_id: TurnId,
     is_over: bool = False,
 ) -> None:
-    """Assign events to a turn; `is_over` marks them done, for a turn that ends in this
-    transaction.
+    """Assign events to a turn.
+
+    `is_over` also marks them done, for a turn that ends in the same transaction.
     """
     change = _DONE if is_over else "state = 'claimed'"
     connection.executemany(
@@ -133,7 +136,7 @@ def list_claimed(connection: Connection, *, turn_id: TurnId) -> list[InboxRow]:
 
 
 def finish(connection: Connection, *, inbox_id: InboxId, reason: str = "") -> None:
-    """Mark an event that needs no turn as done. `reason` says why, in a word or two."""
+    """Mark an event that needs no turn as done. `reason` is a word or two."""
     connection.execute(
         "UPDATE inbox SET state = 'done', reason = :reason WHERE id = :id",
         {"id": inbox_id, "reason": reason},
@@ -141,7 +144,7 @@ def finish(connection: Connection, *, inbox_id: InboxId, reason: str = "") -> No
 
 
 def keep_note(connection: Connection, *, inbox_id: InboxId, note: str) -> None:
-    """Keep a note to the sender of an event until the turn that answers it ends."""
+    """Store a note to the sender of an event until the turn that answers it ends."""
     connection.execute(
         "UPDATE inbox SET reason = :note WHERE id = :id", {"id": inbox_id, "note": note}
     )
@@ -161,12 +164,12 @@ def take_notes(connection: Connection, *, turn_id: TurnId) -> list[str]:
 
 
 def drop_payload(connection: Connection, *, inbox_id: InboxId) -> None:
-    """Delete what an event says; its row stays, so that a repetition is recognised."""
+    """Delete the content of an event; its row stays, so that a repetition is recognised."""
     connection.execute("UPDATE inbox SET payload = '' WHERE id = :id", {"id": inbox_id})
 
 
 def find_newest_at(connection: Connection, *, turn_id: TurnId) -> int | None:
-    """Return when the newest message of a turn came, in milliseconds; None if it has none."""
+    """Return when the newest message of a turn arrived, in milliseconds; None if it has none."""
     row = connection.execute(
         "SELECT MAX(received_at) FROM inbox WHERE turn_id = :turn_id", {"turn_id": turn_id}
     ).fetchone()
@@ -182,7 +185,7 @@ def finish_turn(connection: Connection, *, turn_id: TurnId) -> None:
 
 
 def park(connection: Connection, *, inbox_id: InboxId, reason: str) -> None:
-    """Set an unreadable event aside; it is kept and not processed again."""
+    """Set an unreadable event aside; it is kept, but not processed again."""
     connection.execute(
         "UPDATE inbox SET state = 'dead', reason = :reason WHERE id = :id",
         {"id": inbox_id, "reason": reason},
@@ -205,7 +208,7 @@ def has_open(connection: Connection, *, platform: str) -> bool:
 
 
 def advance_positions(connection: Connection, *, platform: str, reached: Mapping[str, str]) -> None:
-    """Advance the positions of channels; none moves back. Positions sort as text."""
+    """Advance the read positions of channels; none moves back. Positions are compared as text."""
     connection.executemany(
         "INSERT INTO read_positions (platform, channel, position) VALUES (:platform, :channel,"
         " :position)"

@@ -1,4 +1,4 @@
-"""Queries over incidents: what is wrong now, and what owners were told of it."""
+"""Queries over incidents: present faults, and which of them were reported to owners."""
 
 import json
 from collections.abc import Mapping
@@ -8,13 +8,14 @@ from agent_core.state.engine.connection import read_all
 from agent_core.state.engine.database import Connection
 
 Details = Mapping[str, str | int]
-"""Values for the sentence about an incident."""
+"""Values for the message about an incident."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
-    """A fault that owners have to know, until they were told that it is over. Times are in
-    milliseconds UTC.
+    """A fault that owners have to know.
+
+    Its row stays until its end was reported to them. Times are in milliseconds UTC.
     """
 
     kind: str
@@ -35,7 +36,7 @@ def list_all(connection: Connection) -> list[Incident]:
 
 
 def begin(connection: Connection, *, kind: str, subject: str, details: Details, now: int) -> None:
-    """Note that something is wrong. What is wrong again before its end was told never ended."""
+    """Record a fault. If it returns before its end was reported, it counts as never ended."""
     connection.execute(
         "INSERT INTO incidents (kind, subject, details, since) VALUES (:kind, :subject, :details,"
         " :now) ON CONFLICT (kind, subject) DO UPDATE SET ended_at = NULL",
@@ -44,7 +45,7 @@ def begin(connection: Connection, *, kind: str, subject: str, details: Details, 
 
 
 def end(connection: Connection, *, kind: str, subject: str, now: int) -> None:
-    """Note that something is over; nobody hears of one that nobody was told of."""
+    """Record the end of a fault; delete a fault that was never reported."""
     values = {"kind": kind, "subject": subject}
     connection.execute(
         "DELETE FROM incidents WHERE kind = :kind AND subject = :subject AND told_at IS NULL",
@@ -58,6 +59,6 @@ def end(connection: Connection, *, kind: str, subject: str, now: int) -> None:
 
 
 def mark_told(connection: Connection, *, now: int) -> None:
-    """Note that every incident was told, and forget those that are over."""
+    """Record that every incident was reported, and delete those that have ended."""
     connection.execute("DELETE FROM incidents WHERE ended_at IS NOT NULL")
     connection.execute("UPDATE incidents SET told_at = :now WHERE told_at IS NULL", {"now": now})

@@ -11,7 +11,8 @@ from agent_core.state.engine.database import Connection
 
 OutboxState = Literal["owed", "sending", "sent", "unsure", "dead"]
 OutboxKind = Literal["message", "status"]
-"""A message that stays, or the status line of a running turn, which is deleted with it."""
+"""A message that stays, or the status line of a running turn, which is deleted when the turn ends.
+"""
 
 IS_OPEN = "state IN ('owed', 'sending', 'unsure')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
@@ -45,12 +46,13 @@ class NewOutboxMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxRow(NewOutboxMessage):
-    """An outbox message. `chat` is the gateway's name of the chat, the unit of order.
+    """An outbox message. `chat` is the gateway's name of the chat; order is kept per chat.
 
     An `is_live` row shows a running turn: its body is not final and is not queued. `message_id` is
-    the platform's, once known. `shown` is the body of an attempt with an unknown outcome, `anchor`
-    the newest platform id known before that attempt. A `status` row that is no longer live waits
-    for its deletion. Platforms recognise a repeat by the `key`, so no two databases make the same.
+    the platform's id, once it is known. `shown` is the body of an attempt with an unknown outcome,
+    `anchor` the newest platform id known before that attempt. A `status` row that is no longer live
+    waits for its deletion. Platforms recognise a repeat by the `key`, so two databases must not
+    make the same key.
     """
 
     id: OutboxId
@@ -73,9 +75,11 @@ _COLUMNS = (
 )
 ROW = ", ".join(_COLUMNS)
 _KEY_BYTES = 9
-"""Makes 12 characters. A platform remembers keys for minutes, so 72 random bits never collide."""
+"""Random bytes that make 12 characters. A platform remembers keys for minutes, so that a collision
+of 72 random bits is not to be expected.
+"""
 _GIVEN = tuple(name for name in _COLUMNS if name not in ("id", "checksum", "message_id"))
-_INSERT = (  # RETURNING would double what this costs
+_INSERT = (  # RETURNING would double the time of this statement
     f"INSERT INTO outbox ({', '.join(_GIVEN)}, created_at, checksum)"
     f" VALUES ({', '.join(f':{name}' for name in _GIVEN)}, :now, :checksum)"
 )
@@ -103,14 +107,14 @@ def enqueue(connection: Connection, outgoing: NewOutboxMessage, *, now: int) -> 
 def enqueue_sending(
     connection: Connection, outgoing: NewOutboxMessage, *, anchor: str | None = None, now: int
 ) -> OutboxRow:
-    """Enqueue a message that is sent at once and counts as being sent; see `mark_sending`."""
+    """Enqueue a message that is sent at once, so that its state is sending; see `mark_sending`."""
     return _insert(connection, outgoing, state="sending", is_live=False, anchor=anchor, now=now)
 
 
 def open_live(
     connection: Connection, outgoing: NewOutboxMessage, *, anchor: str | None = None, now: int
 ) -> OutboxRow:
-    """Enqueue the live message of a running turn, just before its first sending."""
+    """Enqueue the live message of a running turn, just before it is sent for the first time."""
     return _insert(connection, outgoing, state="sending", is_live=True, anchor=anchor, now=now)
 
 
@@ -179,7 +183,7 @@ def find_of_question(connection: Connection, *, question_id: QuestionId) -> Outb
 def find_message(
     connection: Connection, *, platform: str, chat: str, message_id: str
 ) -> OutboxRow | None:
-    """Return the row of a message on the platform."""
+    """Return the row of a message by its id on the platform."""
     row = connection.execute(
         f"SELECT {ROW} FROM outbox WHERE platform = :platform AND chat = :chat"
         " AND message_id = :message_id ORDER BY id DESC LIMIT 1",
@@ -191,10 +195,10 @@ def find_message(
 def revise(
     connection: Connection, *, outbox_id: OutboxId, body: str, buttons: tuple[Choice, ...] = ()
 ) -> OutboxRow:
-    """Change the body of a message: it is queued again, and edited where it was sent.
+    """Change the body of a message and queue it again; if it was sent, it will be edited.
 
     A message that is being sent, or unsure, keeps its state and is queued afterwards. The returned
-    row counts as unsure: another attempt may be in progress, so the sender must read it again.
+    row has the state unsure: another attempt may be running, so the sender must read the row again.
     """
     row = connection.execute(
         "UPDATE outbox SET body = :body, checksum = :checksum, buttons = :buttons,"
@@ -211,7 +215,7 @@ def revise(
 
 
 def find(connection: Connection, *, outbox_id: OutboxId) -> OutboxRow | None:
-    """Return the row as it stands now, if it exists."""
+    """Return the present row, if it exists."""
     row = connection.execute(
         f"SELECT {ROW} FROM outbox WHERE id = :id", {"id": outbox_id}
     ).fetchone()
@@ -223,7 +227,7 @@ def finalize_live(
 ) -> OutboxRow:
     """Set the final body of the live message and queue it.
 
-    A message whose first sending has an unknown outcome stays unsure, to be reconciled first.
+    If the outcome of its first attempt is unknown, it stays unsure, so that it is reconciled first.
     """
     row = connection.execute(
         "UPDATE outbox SET body = :body, checksum = :checksum, buttons = :buttons, is_live = 0,"
@@ -240,7 +244,7 @@ def finalize_live(
 
 
 def list_open(connection: Connection) -> list[OutboxRow]:
-    """List everything queued, being sent or unsure: the unsure first, then the oldest."""
+    """List all messages that are queued, being sent or unsure: the unsure first, then by age."""
     query = f"SELECT {ROW} FROM outbox WHERE {IS_OPEN} ORDER BY state <> 'unsure', id"
     rows = connection.execute(query).fetchall()
     return [read_row(row) for row in rows]
@@ -256,10 +260,10 @@ def list_edited(connection: Connection) -> frozenset[OutboxId]:
 def mark_sending(
     connection: Connection, *, outbox_id: OutboxId, anchor: str | None = None
 ) -> OutboxRow | None:
-    """Record that an attempt to send the body starts; its platform id will follow the anchor.
+    """Record that an attempt to send the body starts; the platform's new id will be after `anchor`.
 
-    Returns the row to send, because the body may have changed since it was read. None if the
-    message is not queued.
+    Returns the row to send, because the body may have changed since it was read. Returns None if
+    the message is not queued.
     """
     row = connection.execute(
         "UPDATE outbox SET state = 'sending', shown = body, anchor = COALESCE(:anchor, anchor)"
@@ -298,7 +302,7 @@ def mark_missing(connection: Connection, *, outbox_id: OutboxId) -> None:
 
 
 def mark_repeated(connection: Connection, *, outbox_id: OutboxId, body: str) -> None:
-    """Queue an unsure message that can't be looked up again, in a body that says so."""
+    """Queue an unsure message that can't be looked up; its body says that it may be a repeat."""
     connection.execute(
         "UPDATE outbox SET state = 'owed', message_id = NULL, shown = NULL, body = :body,"
         " checksum = :checksum WHERE id = :id",
@@ -337,7 +341,7 @@ def mark_dead(connection: Connection, *, outbox_id: OutboxId, reason: str) -> No
 
 
 def write_off(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
-    """Set a message aside for good: its content is lost, and `/retry` must not find it."""
+    """Set a message aside permanently: its content is lost, and `/retry` must not find it."""
     change = "state = 'dead', reason = :reason, person_id = NULL"
     connection.execute(
         f"UPDATE outbox SET {change} WHERE id = :id", {"id": outbox_id, "reason": reason}
@@ -365,7 +369,7 @@ def list_newest_ids(connection: Connection, *, platform: str, chats: tuple[str, 
 
 
 def count(connection: Connection, *, state: OutboxState) -> int:
-    """Count the messages in a state; `sent` takes long in an old database."""
+    """Count the messages in a state; for `sent`, this takes long in an old database."""
     query = f"SELECT COUNT(*) FROM outbox WHERE {_CONDITIONS[state]} AND is_live = 0"
     return int(connection.execute(query).fetchone()[0])
 

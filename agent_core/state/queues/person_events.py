@@ -1,6 +1,7 @@
-"""Queries over what happens to a person: their turns, changes of their memory, questions to them.
+"""Queries over the events of a person: their turns, changes of their memory, questions to them.
 
-Numbers of turns are given before the rows are written, so a row may appear behind a higher number.
+Ids of turns are reserved before the rows are written, so a row may appear after one with a higher
+id.
 """
 
 import json
@@ -43,7 +44,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Newest:
-    """The highest numbers of a person's turns, changes and questions; 0 for none."""
+    """The highest ids of a person's turns, changes and questions; 0 for none."""
 
     turn: int
     change: int
@@ -56,7 +57,7 @@ _STATE = "id, state, started_at, ended_at"
 def list_turns(
     connection: Connection, *, person_id: PersonId, after: int, limit: int
 ) -> list[TurnState]:
-    """List the turns that a person asked for above a number, oldest first."""
+    """List the turns with ids above `after` that a person asked for, oldest first."""
     rows = connection.execute(
         f"SELECT {_STATE} FROM turns WHERE person_id = :person_id AND id > :after"
         " ORDER BY id LIMIT :limit",
@@ -68,7 +69,7 @@ def list_turns(
 def find_turns(
     connection: Connection, *, person_id: PersonId, turn_ids: Collection[int]
 ) -> list[TurnState]:
-    """Find turns of a person by their numbers, oldest first."""
+    """Find turns of a person by their ids, oldest first."""
     rows = connection.execute(
         f"SELECT {_STATE} FROM turns WHERE id IN (SELECT value FROM json_each(:turn_ids))"
         " AND person_id = :person_id ORDER BY id",
@@ -78,7 +79,7 @@ def find_turns(
 
 
 def list_running(connection: Connection, *, person_id: PersonId) -> list[int]:
-    """List the numbers of a person's turns that run, oldest first."""
+    """List the ids of a person's running turns, oldest first."""
     rows = connection.execute(
         "SELECT id FROM turns INDEXED BY turns_running WHERE state = 'running'"
         " AND person_id = :person_id ORDER BY id",
@@ -90,7 +91,7 @@ def list_running(connection: Connection, *, person_id: PersonId) -> list[int]:
 def list_changes(
     connection: Connection, *, person_id: PersonId, after: int, limit: int
 ) -> list[MemoryChange]:
-    """List the changes of a person's memory above a number, without skills', oldest first."""
+    """List the changes of a person's memory with ids above `after`, oldest first; no skills."""
     rows = connection.execute(
         "SELECT id, target, created_at FROM ledger INDEXED BY ledger_by_number"
         " WHERE person_id = :person_id AND id > :after AND target <> 'skill'"
@@ -103,7 +104,7 @@ def list_changes(
 def list_questions(
     connection: Connection, *, person_id: PersonId, after: int, limit: int
 ) -> list[AskedQuestion]:
-    """List the questions to a person above a number, answered or not, oldest first."""
+    """List the questions to a person with ids above `after`, answered or not, oldest first."""
     rows = connection.execute(
         "SELECT id, asked_at FROM questions INDEXED BY questions_by_person"
         " WHERE person_id = :person_id AND id > :after ORDER BY id LIMIT :limit",
@@ -113,7 +114,7 @@ def list_questions(
 
 
 def find_newest(connection: Connection, *, person_id: PersonId) -> Newest:
-    """Return the highest numbers of what happened to a person."""
+    """Return the highest ids of a person's turns, changes and questions."""
     rows = connection.execute(
         "SELECT COALESCE((SELECT MAX(id) FROM turns WHERE person_id = :person_id), 0) AS turn,"
         " COALESCE((SELECT MAX(id) FROM ledger WHERE person_id = :person_id), 0) AS change,"

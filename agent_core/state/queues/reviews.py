@@ -1,7 +1,7 @@
-"""Queries for background reviews: how far they are, what they read, and what they hold back.
+"""Queries for background reviews: their progress, their sources, and the changes they hold back.
 
-A review is a task. Its key names the person and the newest turn that it reads, so the next one
-begins behind that. What counts towards the next review follows from the turns themselves.
+A review is a task. Its key names the person and the newest turn that it reads, so that the next
+review begins after that turn. The turns themselves show what counts towards the next review.
 """
 
 import json
@@ -24,7 +24,9 @@ _OWN = (
     " JOIN conversations ON conversations.id = turns.conversation_id"
     " AND conversations.person_id = :person_id AND conversations.key GLOB 'direct:*'"
 )
-"""Turns of a person's own direct conversation, which no job, helper or named agent began."""
+"""Restricts turns to a person's own direct conversation; conversations of jobs, helpers and named
+agents are left out.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,16 +36,16 @@ class Said:
     id: MessageId
     turn_id: TurnId
     is_own: bool
-    """The person said it, not the assistant."""
+    """True if the person wrote it, False if the assistant did."""
     text: str
     created_at: int
     is_untrusted: bool = False
-    """Words of others were read in its session, so an answer may repeat them."""
+    """True if its session read words of others, so that an answer may repeat them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
-    """A finished tool call. `arguments` are JSON, "" for those that were forgotten."""
+    """A finished tool call. `arguments` is JSON, "" if it was redacted."""
 
     turn_id: TurnId
     name: str
@@ -67,7 +69,7 @@ def enqueue(
 
 
 def skip(connection: Connection, *, person_id: PersonId, payload: str, now: int) -> None:
-    """Count everything that a person said so far as reviewed."""
+    """Mark all turns of a person so far as reviewed."""
     connection.execute(
         "INSERT INTO tasks (kind, key, person_id, payload, state, due_at, created_at)"
         " SELECT 'review', :person_id || ':' || printf('%019d', COALESCE(MAX(id), 0)),"
@@ -78,9 +80,9 @@ def skip(connection: Connection, *, person_id: PersonId, payload: str, now: int)
 
 
 def find_newest(connection: Connection, *, person_id: PersonId) -> TurnId:
-    """Return the newest turn that a queued or finished review of a person reads; 0 for none.
+    """Return the newest turn that a queued or finished review of a person covers; 0 for none.
 
-    A review that failed for good has read nothing.
+    A review that failed for good does not count.
     """
     row = connection.execute(
         "SELECT key FROM tasks WHERE kind = 'review' AND key > :first AND key < :last"
@@ -91,7 +93,7 @@ def find_newest(connection: Connection, *, person_id: PersonId) -> TurnId:
 
 
 def count_turns(connection: Connection, *, person_id: PersonId, after: TurnId, most: int) -> int:
-    """Count a person's answered turns behind `after`, up to `most`."""
+    """Count a person's answered turns after `after`, up to `most`."""
     row = connection.execute(
         f"SELECT COUNT(*) FROM (SELECT 1 FROM turns{_OWN}"
         " WHERE turns.person_id = :person_id AND turns.id > :after"
@@ -102,7 +104,7 @@ def count_turns(connection: Connection, *, person_id: PersonId, after: TurnId, m
 
 
 def count_steps(connection: Connection, *, person_id: PersonId, after: TurnId, most: int) -> int:
-    """Count the tool calls in a person's turns behind `after`, up to `most`."""
+    """Count the tool calls in a person's turns after `after`, up to `most`."""
     row = connection.execute(
         f"SELECT COUNT(*) FROM (SELECT 1 FROM turns{_OWN}"
         " JOIN steps ON steps.turn_id = turns.id"
@@ -118,7 +120,7 @@ def list_said(
 ) -> list[Said]:
     """List the newest private messages of these turns, oldest first.
 
-    What was forgotten, what tools returned and what a job asked is left out.
+    Redacted messages, results of tools and requests of jobs are left out.
     """
     rows = connection.execute(
         "SELECT messages.id, messages.turn_id, messages.role = 'user' AS is_own, messages.text,"
@@ -159,7 +161,7 @@ def list_called(
 ) -> list[Called]:
     """List the finished tool calls in a person's newest `limit` answered turns, oldest first.
 
-    A turn that read words of others is left out whole.
+    A turn that read words of others is left out.
     """
     rows = connection.execute(
         "SELECT steps.turn_id, steps.call_id, steps.name, steps.is_error, steps.outcome"
@@ -196,7 +198,7 @@ def _read_calls(
 
 
 def _list_arguments(connection: Connection, person_id: PersonId, turn_id: TurnId) -> dict[str, str]:
-    """Return the arguments of a turn's tool calls by call, without those that were forgotten."""
+    """Return the arguments of a turn's tool calls, by call; redacted calls are left out."""
     rows = connection.execute(
         "SELECT parts, text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
         " AND role = 'assistant' AND forgotten_at IS NULL",
@@ -230,13 +232,13 @@ def list_skill_texts(connection: Connection, *, first: TurnId, second: TurnId) -
 
 
 def _load_texts(connection: Connection, rows: Iterable[tuple[str, int | None]]) -> dict[str, str]:
-    """Return the texts that ledger rows gave skills, by name."""
+    """Return the texts that these ledger rows gave to skills, by name."""
     found = {name: row and ledger.find_row(connection, entry_id=row) for name, row in rows}
     return {name: row[1].change.after or "" for name, row in found.items() if row}
 
 
 def exists(connection: Connection, *, person_id: PersonId, until: TurnId) -> bool:
-    """Return whether a review still exists: to forget its words or its person deletes it."""
+    """Return whether a review still exists; forgetting its words, or its person, deletes it."""
     row = connection.execute(
         "SELECT 1 FROM tasks WHERE kind = 'review' AND key = :key",
         {"key": _name(person_id, until)},

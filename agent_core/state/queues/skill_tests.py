@@ -1,4 +1,4 @@
-"""Queries over the tests of skills: tasks, whose key names the skill, its text and their cause."""
+"""Queries over tests of skills: tasks whose key names the skill, its text and the test's cause."""
 
 import json
 
@@ -9,7 +9,7 @@ from agent_core.state.queues import tasks
 KIND = "skill_test"
 """The kind of the tasks."""
 CHECK = "skill_check"
-"""The kind of tasks that look at the outcomes of a skill's uses; the payload is its name."""
+"""The kind of tasks that check the outcomes of a skill's uses; the payload is the skill's name."""
 
 
 def enqueue(
@@ -21,9 +21,9 @@ def enqueue(
     now: int,
     is_asked: bool = False,
 ) -> None:
-    """Queue the test of a text, once for each cause; `skill` is (id, name, ledger row of the text).
+    """Queue the test of a text, once per cause; `skill` is (id, name, ledger row of the text).
 
-    The person's turns are its cases, and they pay.
+    The person's turns are the test's cases, and the person pays for it.
     """
     skill_id, name, text_row = skill
     payload = {
@@ -48,7 +48,7 @@ def enqueue(
 def enqueue_checks(
     connection: Connection, *, turn_id: TurnId, person_id: PersonId, now: int
 ) -> None:
-    """Queue a look at the skills that a turn used, where its outcome may change what they are."""
+    """Queue a check of the skills that a turn used, if its outcome may change their state."""
     rows = connection.execute(
         "SELECT skills.id, skills.name, skill_uses.text_row, skill_uses.outcome FROM skill_uses"
         " JOIN skills ON skills.id = skill_uses.skill_id WHERE skill_uses.turn_id = :turn_id"
@@ -70,7 +70,7 @@ def enqueue_checks(
 def enqueue_for_turn(
     connection: Connection, *, turn_id: TurnId, person_id: PersonId, now: int
 ) -> None:
-    """Queue the tests of the drafts that a turn used: it may be the case that was missing."""
+    """Queue tests of the drafts that a turn used: the turn may be the case that was missing."""
     rows = connection.execute(
         "SELECT skills.id, skills.name, skill_uses.text_row FROM skill_uses JOIN skills"
         " ON skills.id = skill_uses.skill_id WHERE skill_uses.turn_id = :turn_id"
@@ -82,7 +82,7 @@ def enqueue_for_turn(
 
 
 def list_of_text(connection: Connection, *, skill_id: int, text_row: int) -> list[str]:
-    """List the payloads of all tests of one text that did not break off, newest first."""
+    """List the payloads of all tests of one text, newest first; those that failed are left out."""
     rows = connection.execute(
         "SELECT payload FROM tasks WHERE kind = 'skill_test' AND key > :first AND key < :last"
         " AND state <> 'dead' ORDER BY id DESC",

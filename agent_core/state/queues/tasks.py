@@ -16,9 +16,9 @@ _IN_QUEUE = "(kind IN (SELECT value FROM json_each(:kinds))) = :is_listed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
-    """The tasks that one runner takes: those of the listed kinds, or all others.
+    """The tasks that one runner processes: those of the listed kinds, or all others.
 
-    Slow kinds have a runner of their own, so that no other task waits for them.
+    Slow kinds have their own runner, so that no other task waits for them.
     """
 
     kinds: tuple[str, ...]
@@ -26,13 +26,13 @@ class Queue:
 
     @property
     def values(self) -> dict[str, object]:
-        """The values that every query over a queue needs."""
+        """The parameters that every query over a queue needs."""
         return {"kinds": json.dumps(self.kinds), "is_listed": self.is_listed}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """Queued work. `payload` is JSON text that its kind understands."""
+    """Queued work. `payload` is JSON text; its format depends on the kind."""
 
     id: TaskId
     kind: str
@@ -60,7 +60,7 @@ def enqueue(
 
 
 def reopen(connection: Connection, *, queue: Queue) -> None:
-    """Queue work again that an earlier process left unfinished."""
+    """Queue work again that an earlier process started but did not finish."""
     connection.execute(
         f"UPDATE tasks SET state = 'owed' WHERE {_IS_OPEN} AND state = 'running' AND {_IN_QUEUE}",
         queue.values,
@@ -90,14 +90,14 @@ def has_due(connection: Connection, *, queue: Queue, now: int) -> bool:
 
 
 def find_earliest_due(connection: Connection) -> int | None:
-    """Find when the oldest work that has not begun was due; milliseconds UTC."""
+    """Return when the oldest work that has not begun was due, in milliseconds UTC."""
     query = f"SELECT MIN(due_at) FROM tasks WHERE {_IS_OPEN} AND state = 'owed'"
     row = connection.execute(query).fetchone()
     return row[0] if row else None
 
 
 def save(connection: Connection, *, task_id: TaskId, payload: str) -> None:
-    """Replace the payload of work: what it has found out so far."""
+    """Replace the payload of work with its progress so far."""
     connection.execute(
         "UPDATE tasks SET payload = :payload WHERE id = :id", {"payload": payload, "id": task_id}
     )
@@ -117,7 +117,7 @@ def postpone(connection: Connection, *, task_id: TaskId, due_at: int, reason: st
 
 
 def defer(connection: Connection, *, task_id: TaskId, due_at: int) -> None:
-    """Queue work again that could not begin; the attempt does not count."""
+    """Queue work again that could not begin; this does not count as an attempt."""
     connection.execute(
         "UPDATE tasks SET state = 'owed', due_at = :due_at, attempts = attempts - 1 WHERE id = :id",
         {"id": task_id, "due_at": due_at},

@@ -4,7 +4,7 @@ from agent_core.state.engine.database import Connection
 
 
 def add(connection: Connection, *, platform: str, chat: str, reason: str, now: int) -> None:
-    """Stop sending to a chat until somebody writes from there."""
+    """Stop sending to a chat until somebody writes there."""
     connection.execute(
         "INSERT INTO unreachable_chats (platform, chat, reason, retired_at)"
         " VALUES (:platform, :chat, :reason, :now)"
@@ -14,7 +14,7 @@ def add(connection: Connection, *, platform: str, chat: str, reason: str, now: i
 
 
 def remove(connection: Connection, *, platform: str, chat: str) -> None:
-    """Send to a chat again, because somebody wrote from there."""
+    """Send to a chat again, because somebody wrote there."""
     connection.execute(
         "DELETE FROM unreachable_chats WHERE platform = :platform AND chat = :chat",
         {"platform": platform, "chat": chat},
@@ -22,6 +22,6 @@ def remove(connection: Connection, *, platform: str, chat: str) -> None:
 
 
 def list_all(connection: Connection) -> dict[tuple[str, str], str]:
-    """Return (platform, chat) -> reason."""
+    """Return (platform, chat) -> reason of all unreachable chats."""
     rows = connection.execute("SELECT platform, chat, reason FROM unreachable_chats").fetchall()
     return {(platform, chat): reason for platform, chat, reason in rows}

@@ -1,3 +1,4 @@
-"""Full-text search over messages: `search` finds ids, `passages` reads their messages and
-sessions.
+"""Full-text search over messages.
+
+`search` finds ids; `passages` reads the messages and sessions behind them.
 """

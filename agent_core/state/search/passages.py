@@ -13,15 +13,15 @@ from agent_core.state.search.search import FAR, SearchFilter, Speaker
 _log = logging.getLogger(__name__)
 
 REACH = 2
-"""Messages read on each side of a found one, and passages of a found one."""
+"""The number of messages read on each side of a found message, or passages of a found passage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundMessage:
-    """A message that people wrote or read. `is_within` is False for a mere neighbour of a found
-    one.
+    """A message that people wrote or read.
 
-    `asker` is the name of the person who asked for its turn.
+    `is_within` is False if the search does not cover it, for instance because it is only a
+    neighbour of a hit. `asker` is the name of the person who asked for its turn.
     """
 
     id: MessageId
@@ -112,9 +112,9 @@ def list_beside(
     message_ids: Sequence[MessageId],
     reach: int = REACH,
 ) -> dict[MessageId, list[MessageId]]:
-    """List, for each of some messages, the ids of it and its neighbours, oldest first.
+    """List, for each of the messages, its id and those of its neighbours, oldest first.
 
-    One statement serves all, because this is most of the cost of a search.
+    One statement does this for all messages, because it is most of the cost of a search.
     """
     one = (
         "(SELECT id FROM messages WHERE messages.session_id = middle.session_id"
@@ -136,7 +136,7 @@ def list_beside(
 def list_authors(
     connection: Connection, *, field: SearchFilter, message_ids: Sequence[MessageId]
 ) -> dict[MessageId, tuple[Speaker, str]]:
-    """Return the roles of some messages, and the names of the people who asked for their turns."""
+    """Return the roles of messages, and the names of the people who asked for their turns."""
     rows = connection.execute(
         f"SELECT messages.id, messages.role, people.name{_FROM}"
         " WHERE messages.id IN (SELECT value FROM json_each(:ids))"
@@ -155,7 +155,7 @@ def list_turn(connection: Connection, *, field: SearchFilter) -> set[MessageId]:
 
 
 def list_damaged(connection: Connection, *, message_ids: Sequence[MessageId]) -> set[MessageId]:
-    """Return those of some messages that are damaged; each is logged."""
+    """Return those of the messages that are damaged; each is logged."""
     rows = connection.execute(
         "SELECT id, role, parts, text, checksum FROM messages"
         " WHERE id IN (SELECT value FROM json_each(:ids))",
@@ -200,7 +200,7 @@ def load_overviews(
 
 
 def list_latest(connection: Connection, *, field: SearchFilter, limit: int) -> list[SessionId]:
-    """List the sessions in the scope that were used between the filter's times, latest first."""
+    """List the latest sessions in the scope that were used between the filter's times."""
     rows = connection.execute(
         "SELECT sessions.id FROM conversations"
         " JOIN sessions ON sessions.conversation_id = conversations.id"

@@ -1,14 +1,14 @@
-"""The full-text index of messages; the one module with SQLite's own SQL dialect.
+"""The full-text index of messages, in SQLite's own SQL dialect.
 
-Every word has its person in front, `p7_lisbon`. The words of one person thus lie apart from all
-others: a search reads no entry of anybody else, and its counts are theirs alone. A message also
-carries tags such as `p7__c12`: its conversation, author, platform and month.
+Each word has the prefix of its person, `p7_lisbon`, so that the words of different people are
+separate: a search reads only entries of its person, and its counts are theirs alone. A message also
+has tags such as `p7__c12`: for its conversation, author, platform and month.
 
 The index keeps no copy of the text, and FTS5 needs the exact indexed text to delete a message. A
 change of the tokenizer therefore needs a migration that rebuilds the index.
 
-An entry is a passage; its row number is `PLACES` times the message's, plus the place of the
-passage in it.
+An entry is a passage. Its row number is the message's id times `PLACES`, plus the number of the
+passage in the message.
 """
 
 import re
@@ -26,13 +26,13 @@ from agent_core.state.tokenizer import PLACES, list_entries, plain_name
 Speaker = Literal["user", "assistant"]
 
 FAR = 2**62
-"""A moment after every other, in milliseconds."""
+"""A time later than all others, in milliseconds."""
 
 _SCOPE = re.compile(r"[pc][0-9]+")
 _WORD = re.compile(r"(?:[a-z0-9]|[^\x00-\x7f])+")
 _MONTH_MS = 28 * 24 * 3_600_000
 _MOST_MONTHS = 60
-"""Most months in one index query; a longer range is filtered by the messages instead."""
+"""The most months in one index query; a longer range is filtered by the times of messages."""
 _IS_FIRST = f" AND message_search.rowid % {PLACES} = 0"
 """The condition for the first passages of messages."""
 _PIECE = 2000
@@ -44,7 +44,7 @@ class SearchFilter:
     """The scope of a search: messages of one person or room, in one scope, without one turn.
 
     `scope` is `p<person id>` for all conversations of a person, or `c<conversation id>` for one.
-    `since` and `until` are milliseconds since the epoch, both included.
+    `since` and `until` are inclusive, in milliseconds since the epoch.
     """
 
     person_id: PersonId
@@ -58,9 +58,9 @@ class SearchFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """A word as `tokenizer.cut` gives it, or, with `is_start`, the beginning of one.
+    """A word in the form of `tokenizer.cut` or, with `is_start`, the beginning of a word.
 
-    With `any_of`, each of several words counts, and `word` is empty.
+    With `any_of`, each of its words matches, and `word` is empty.
     """
 
     word: str = ""
@@ -74,9 +74,9 @@ def message_of(passage_id: PassageId) -> MessageId:
 
 
 def index_message(connection: Connection, *, message_id: MessageId, entries: Sequence[str]) -> None:
-    """Index a message, in the transaction that stores it.
+    """Index a message in the transaction that stores it.
 
-    `entries` are the result of `list_entries` for its row.
+    `entries` is the result of `list_entries` for its row.
     """
     for place, words in enumerate(entries):
         connection.execute(
@@ -86,10 +86,10 @@ def index_message(connection: Connection, *, message_id: MessageId, entries: Seq
 
 
 def drop_message(connection: Connection, *, message_id: MessageId, entries: Sequence[str]) -> None:
-    """Remove a message from the index, in the transaction that redacts it.
+    """Remove a message from the index in the transaction that redacts it.
 
-    `entries` are the result of `list_entries` for its former row. Its words stay in the index
-    until the next merge.
+    `entries` is the result of `list_entries` for its former row. Its words stay in the index until
+    the next merge.
     """
     for place, words in enumerate(entries):
         connection.execute(
@@ -108,12 +108,12 @@ def move_sessions(
 ) -> int:
     """Move the messages of sessions to a person, also in the index; return their number.
 
-    `scope` is their new scope. A damaged message keeps its old one, because its indexed text is
+    `scope` is their new scope. A damaged message keeps its old scope, because its indexed text is
     unknown.
     """
     moved = 0
     messages = _list_sessions(connection, session_ids)
-    # In large pieces: FTS5 flushes whenever another table changes.
+    # In large pieces, because FTS5 flushes whenever another table changes.
     while piece := list(islice(messages, _PIECE)):
         whole = [one for one in piece if one.is_whole]
         for one in whole:
@@ -138,16 +138,17 @@ def move_sessions(
 def count_holders(
     connection: Connection, *, field: SearchFilter, term: Term | None = None, most: int
 ) -> int:
-    """Count the passages in the scope that contain a word, or all of them, up to `most`.
+    """Count the passages in the scope that contain a word, or all passages, up to `most`.
 
-    The filter's other conditions do not apply: the rarity of a word is that in the whole scope.
+    The filter's other conditions are ignored, because a word is as rare as it is in the whole
+    scope.
     """
     held = quote_term(field.person_id, term) if term else f"({_anybody(field)})"
     return _count(connection, _scope(field) + held, most=most)
 
 
 def count_messages(connection: Connection, *, field: SearchFilter, most: int) -> int:
-    """Count the messages in the scope, up to `most`; the filter's other conditions don't apply."""
+    """Count the messages in the scope, up to `most`; the filter's other conditions are ignored."""
     return _count(connection, f"{_scope(field)}({_anybody(field)})", most=most, condition=_IS_FIRST)
 
 
@@ -165,7 +166,7 @@ def list_holders(
 ) -> list[PassageId]:
     """List the newest passages that contain all terms.
 
-    Those of the excluded turn are included: see `passages.list_turn`.
+    Passages of the excluded turn are included; see `passages.list_turn`.
     """
     held = " AND ".join(quote_term(field.person_id, term) for term in terms)
     rows = _match(connection, field, held, limit=limit)
@@ -175,7 +176,7 @@ def list_holders(
 def list_messages(
     connection: Connection, *, field: SearchFilter, limit: int, oldest_first: bool = False
 ) -> list[MessageId]:
-    """List the newest messages, or the oldest, also those of the excluded turn."""
+    """List the newest or oldest messages, including those of the excluded turn."""
     held = f"({_anybody(field)})"
     rows = _match(connection, field, held, limit=limit, is_first=True, oldest_first=oldest_first)
     return [MessageId(row // PLACES) for row in rows]
@@ -190,7 +191,7 @@ def _match(
     is_first: bool = False,
     oldest_first: bool = False,
 ) -> list[int]:
-    """List the rows of the index that match; with `is_first`, only those of first passages."""
+    """List the matching rows of the index; with `is_first`, only first passages of messages."""
     values: dict[str, object] = {"match": _scope(field) + _filters(field) + held, "limit": limit}
     order = "ASC" if oldest_first else "DESC"
     first = _IS_FIRST if is_first else ""
@@ -232,7 +233,7 @@ class _Indexed:
 def _list_sessions(connection: Connection, session_ids: Sequence[SessionId]) -> Iterator[_Indexed]:
     """Yield the messages of sessions with their index data.
 
-    Each session is read when needed, after those before it have changed.
+    Each session is read only when needed, after the caller has changed the sessions before it.
     """
     for session_id in session_ids:
         rows = connection.execute(
@@ -246,12 +247,12 @@ def _list_sessions(connection: Connection, session_ids: Sequence[SessionId]) -> 
 
 
 def _scope(field: SearchFilter) -> str:
-    """Return the condition, with AND behind it, that keeps a search within its scope."""
+    """Return the condition that keeps a search within its scope, followed by AND."""
     if not _SCOPE.fullmatch(field.scope):
         raise ValueError(f"{field.scope!r} is no search scope")
     if field.scope == f"p{field.person_id}":
         return ""
-    # No message carries another person as a tag: a mistaken scope finds nothing.
+    # No message has another person as a tag, so that a wrong scope finds nothing.
     return f"{_quote_tag(field, field.scope)} AND "
 
 
@@ -267,7 +268,7 @@ def _filters(field: SearchFilter) -> str:
 
 
 def _months(field: SearchFilter) -> list[str]:
-    """List the months between two times, if both are known and close enough."""
+    """List the months between the two times, if both are given and not too far apart."""
     if field.since is None or field.until is None:
         return []
     if not 0 <= field.until - field.since <= _MOST_MONTHS * _MONTH_MS:
@@ -282,7 +283,10 @@ def _anybody(field: SearchFilter) -> str:
 
 
 def quote_term(person_id: PersonId, term: Term) -> str:
-    """Quote a person's term for FTS5; no character of an indexed word could end the string."""
+    """Quote a term for FTS5, with the prefix of its person.
+
+    The words of the index have no character that could end the quoted string.
+    """
     if term.any_of:
         words = (quote_term(person_id, Term(word=word)) for word in sorted(term.any_of))
         return f"({' OR '.join(words)})"

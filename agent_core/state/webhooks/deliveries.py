@@ -1,4 +1,4 @@
-"""Queries over deliveries: the events on their way to a webhook, and what became of them."""
+"""Queries over deliveries: the events on their way to a webhook, and their results."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ DeliveryState = Literal["waiting", "sent", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewDelivery:
-    """An event for a webhook: the id that every attempt repeats, and the body to send."""
+    """An event for a webhook: its body, and the id that every attempt repeats."""
 
     event_id: str
     kind: str
@@ -21,7 +21,7 @@ class NewDelivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery(NewDelivery):
-    """An event on its way. Times are milliseconds UTC; `status` is the last answer's."""
+    """An event on its way. Times are milliseconds UTC; `status` is the last HTTP status."""
 
     id: int
     state: DeliveryState
@@ -41,7 +41,7 @@ _COLUMNS = (
 def insert(
     connection: Connection, delivery: NewDelivery, *, webhook: Webhook, now: int
 ) -> Delivery | None:
-    """Store an event for a webhook; None if it is stored already."""
+    """Store an event for a webhook; None if it is already stored."""
     found = connection.execute(
         "INSERT INTO webhook_deliveries (webhook_id, event_id, kind, payload, state, due_at,"
         " created_at) VALUES (:webhook_id, :event_id, :kind, :payload, 'waiting', :now, :now)"
@@ -81,7 +81,7 @@ def find(connection: Connection, *, webhook: Webhook, delivery_id: int) -> Deliv
 
 
 def list_of(connection: Connection, *, webhook: Webhook, before: int, limit: int) -> list[Delivery]:
-    """List the deliveries of a webhook from below an id, newest first."""
+    """List the deliveries of a webhook with ids below `before`, newest first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM webhook_deliveries INDEXED BY webhook_deliveries_by_webhook"
         " WHERE webhook_id = :webhook_id AND id < :before ORDER BY id DESC LIMIT :limit",
@@ -91,7 +91,7 @@ def list_of(connection: Connection, *, webhook: Webhook, before: int, limit: int
 
 
 def mark_sent(connection: Connection, *, delivery_id: int, status: int, now: int) -> None:
-    """Note that the receiver accepted a delivery."""
+    """Record that the receiver accepted a delivery."""
     connection.execute(
         "UPDATE webhook_deliveries SET state = 'sent', attempts = attempts + 1, status = :status,"
         " reason = '', ended_at = :now WHERE id = :id",
@@ -102,7 +102,7 @@ def mark_sent(connection: Connection, *, delivery_id: int, status: int, now: int
 def mark_failed(
     connection: Connection, *, delivery_id: int, status: int | None, reason: str, due_at: int
 ) -> None:
-    """Note an attempt that failed, and when the next one is due."""
+    """Record a failed attempt, and when the next attempt is due."""
     connection.execute(
         "UPDATE webhook_deliveries SET attempts = attempts + 1, status = :status,"
         " reason = :reason, due_at = :due_at WHERE id = :id",
@@ -111,7 +111,7 @@ def mark_failed(
 
 
 def give_up(connection: Connection, *, delivery_id: int, now: int) -> None:
-    """Note that a delivery is not attempted again by itself."""
+    """Record that no further attempt of a delivery is made, unless a person asks for it."""
     connection.execute(
         "UPDATE webhook_deliveries SET state = 'failed', ended_at = :now WHERE id = :id",
         {"id": delivery_id, "now": now},
@@ -119,7 +119,7 @@ def give_up(connection: Connection, *, delivery_id: int, now: int) -> None:
 
 
 def renew(connection: Connection, *, delivery_id: int, now: int) -> None:
-    """Send a delivery again, with the same id and as many attempts as a new one."""
+    """Make a delivery due again, with the same id and as many attempts as a new one."""
     connection.execute(
         "UPDATE webhook_deliveries SET state = 'waiting', attempts = 0, due_at = :now,"
         " ended_at = NULL WHERE id = :id",
@@ -128,7 +128,7 @@ def renew(connection: Connection, *, delivery_id: int, now: int) -> None:
 
 
 def renew_waiting(connection: Connection, *, webhook: Webhook, now: int) -> None:
-    """Make everything due that waits, with as many attempts as new ones."""
+    """Make all waiting deliveries due now, with as many attempts as new ones."""
     connection.execute(
         "UPDATE webhook_deliveries SET attempts = 0, due_at = :now"
         " WHERE webhook_id = :webhook_id AND state = 'waiting'",

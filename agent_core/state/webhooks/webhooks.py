@@ -1,4 +1,4 @@
-"""Queries over outgoing webhooks: where the events of a person go."""
+"""Queries over outgoing webhooks: the addresses that get the events of a person."""
 
 import json
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ EventKind = Literal["turn.started", "turn.ended", "memory.changed", "question.as
 """The kinds of events that happen to a person."""
 EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
 State = Literal["active", "paused", "dead"]
-"""`dead` is a webhook whose receiver accepted nothing for long, or is gone."""
+"""The state of a webhook. It is `dead` if its receiver is gone or has long accepted nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewWebhook:
-    """A webhook to add. `place` is the place in the stream of events behind which it begins."""
+    """A webhook to add. It gets the events after `place`, a position in the stream of events."""
 
     person_id: PersonId
     name: str
@@ -27,7 +27,7 @@ class NewWebhook:
     secret: str = field(repr=False)
     place: str
     key: str | None = None
-    """The request that adds it, so that a repeat adds nothing."""
+    """The id of the request that adds it, so that a repeated request adds nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Webhook(NewWebhook):
     old_until: int
 
     def list_secrets(self, now: int) -> list[str]:
-        """List the secrets that sign: the present one, and a replaced one for a while."""
+        """List the secrets that sign: the present one and, until it expires, the replaced one."""
         return [self.secret, *([self.old_secret] if now < self.old_until else [])]
 
 
@@ -56,11 +56,11 @@ _COLUMNS = (
     " created_at, old_secret, old_until"
 )
 _MOST_REMOVED = 5
-"""Removed webhooks of a person that can come back."""
+"""The most removed webhooks of a person that can be restored."""
 
 
 def insert(connection: Connection, added: NewWebhook, *, now: int) -> Webhook:
-    """Add a webhook, which is active."""
+    """Add a webhook in the state active."""
     rows = connection.execute(
         "INSERT INTO webhooks (person_id, name, url, kinds, secret, place, key, state,"
         " created_at) VALUES (:person_id, :name, :url, :kinds, :secret, :place, :key, 'active',"
@@ -82,7 +82,7 @@ def list_of(connection: Connection, *, person_id: PersonId) -> list[Webhook]:
 
 
 def list_removed(connection: Connection, *, person_id: PersonId) -> list[Webhook]:
-    """List a person's removed webhooks that can come back, the last one first."""
+    """List a person's removed webhooks that can be restored, the last removed first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM webhooks WHERE person_id = :person_id AND removed_at IS NOT NULL"
         " ORDER BY removed_at DESC, id DESC",
@@ -92,7 +92,7 @@ def list_removed(connection: Connection, *, person_id: PersonId) -> list[Webhook
 
 
 def find(connection: Connection, *, person_id: PersonId, webhook_id: int) -> Webhook | None:
-    """Return a webhook of a person, unless it is removed."""
+    """Return a webhook of a person, unless it was removed."""
     found = connection.execute(
         f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id AND person_id = :person_id"
         " AND removed_at IS NULL",
@@ -102,7 +102,7 @@ def find(connection: Connection, *, person_id: PersonId, webhook_id: int) -> Web
 
 
 def list_active(connection: Connection) -> list[Webhook]:
-    """List everyone's active webhooks, for what sends."""
+    """List the active webhooks of everyone, for the sender."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM webhooks INDEXED BY webhooks_active WHERE state = 'active'"
         " AND removed_at IS NULL ORDER BY id"
@@ -120,8 +120,10 @@ def find_by_key(connection: Connection, *, person_id: PersonId, key: str) -> Web
 
 
 def move_place(connection: Connection, *, webhook: Webhook, place: str) -> bool:
-    """Note that all events up to a place are stored; False if the webhook is not there any more,
-    is of another person by now, or was moved since it was read.
+    """Record that all events up to a place are stored as deliveries.
+
+    Returns False if the webhook is gone, belongs to another person now, or was moved since it was
+    read.
     """
     cursor = connection.execute(
         "UPDATE webhooks SET place = :place WHERE id = :id AND person_id = :person_id"
@@ -137,7 +139,7 @@ def move_place(connection: Connection, *, webhook: Webhook, place: str) -> bool:
 
 
 def set_state(connection: Connection, *, webhook: Webhook, state: State, reason: str = "") -> None:
-    """Pause, resume or end a webhook; a resumed one begins without failures."""
+    """Pause, resume or end a webhook; its count of failures starts again at 0."""
     connection.execute(
         "UPDATE webhooks SET state = :state, reason = :reason, failures = 0, due_at = 0"
         " WHERE id = :id AND person_id = :person_id",
@@ -160,7 +162,7 @@ def pause_all(connection: Connection, *, person_id: PersonId, reason: str) -> No
 
 
 def note_result(connection: Connection, *, webhook: Webhook, failures: int, due_at: int) -> None:
-    """Note how many attempts failed in a row, and when the next one may be made."""
+    """Record how many attempts failed in a row, and when the next one may be made."""
     connection.execute(
         "UPDATE webhooks SET failures = :failures, due_at = :due_at"
         " WHERE id = :id AND person_id = :person_id",
@@ -176,7 +178,7 @@ def note_result(connection: Connection, *, webhook: Webhook, failures: int, due_
 def change(
     connection: Connection, *, webhook: Webhook, name: str, url: str, kinds: Sequence[EventKind]
 ) -> None:
-    """Change what a webhook is called, where it sends to, and which events."""
+    """Change the name, the address and the event kinds of a webhook."""
     connection.execute(
         "UPDATE webhooks SET name = :name, url = :url, kinds = :kinds"
         " WHERE id = :id AND person_id = :person_id",
@@ -193,7 +195,7 @@ def change(
 def replace_secret(
     connection: Connection, *, webhook: Webhook, secret: str, old_until: int
 ) -> None:
-    """Give a webhook a new secret; the one before also signs until `old_until`."""
+    """Give a webhook a new secret; the old one also signs until `old_until`."""
     connection.execute(
         "UPDATE webhooks SET secret = :secret, old_secret = secret, old_until = :old_until"
         " WHERE id = :id AND person_id = :person_id",
@@ -207,7 +209,7 @@ def replace_secret(
 
 
 def drop_old_secrets(connection: Connection, *, now: int) -> int:
-    """Drop the replaced secrets that sign no more, also of paused and removed webhooks.
+    """Delete replaced secrets that no longer sign, also of paused and removed webhooks.
 
     Returns their number.
     """
@@ -220,7 +222,7 @@ def drop_old_secrets(connection: Connection, *, now: int) -> int:
 
 
 def remove(connection: Connection, *, webhook: Webhook, now: int) -> None:
-    """Remove a webhook, which can come back; those that were removed long before are deleted."""
+    """Remove a webhook; it can be restored. Delete the person's oldest removed webhooks."""
     values = {"id": webhook.id, "person_id": webhook.person_id, "now": now, "most": _MOST_REMOVED}
     connection.execute(
         "UPDATE webhooks SET removed_at = :now, key = NULL"
@@ -236,7 +238,7 @@ def remove(connection: Connection, *, webhook: Webhook, now: int) -> None:
 
 
 def restore(connection: Connection, *, webhook: Webhook, place: str) -> None:
-    """Bring a removed webhook back; it goes on behind a place."""
+    """Restore a removed webhook; it gets the events after `place`."""
     connection.execute(
         "UPDATE webhooks SET removed_at = NULL, place = :place, failures = 0, due_at = 0"
         " WHERE id = :id AND person_id = :person_id",
