@@ -10,22 +10,22 @@ CoreError
 │   ├── ModelBusy          overloaded or rate limited; try again
 │   │   └── ModelUnreachable  no answer at all; try again
 │   ├── ModelInterrupted   the answer stopped while it streamed; try again
-│   ├── ModelRejected      the request itself was refused; a repeat would be, too
+│   ├── ModelRejected      this request was refused; repeating it would fail, too
 │   ├── ModelOverflow      the input is longer than the model can read
 │   ├── ModelUnknown       the provider has no model of this name
 │   └── ModelDenied        the key is wrong, has no access, or is out of credit
 ├── ExternalMemoryError          an external memory refused an operation
 │   ├── ExternalMemoryUnavailable  unreachable, slow, overloaded or unauthorized; try again
-│   ├── ExternalMemoryBroken       this one request failed; a repeat may, too
-│   ├── ExternalMemoryRefused      the request itself was refused; a repeat would be, too
+│   ├── ExternalMemoryBroken       only this request failed; repeating it may fail, too
+│   ├── ExternalMemoryRefused      this request was refused; repeating it would fail, too
 │   └── ExternalMemoryUnsupported  this server lacks the function
 ├── SkillMissing           there is no skill of that name
 ├── SkillBroken            a skill can't be read
-├── SkillConflict          a skill can't be moved or restored: it is needed, or has changed
+├── SkillConflict          a skill is needed or has changed, so it can't be moved or restored
 ├── AgentBroken            there is no such named agent, or its files are wrong
 ├── QuotaExceeded          a daily quota is used up
 ├── BackendUnavailable     commands can't run now: a part is missing or lost
-│   └── BackendCrowded     other commands of the workspace take all of its processes
+│   └── BackendCrowded     other commands of the workspace use up its processes
 ├── WorkspaceError         a file or folder of a workspace can't be used
 ├── WorkInProgress         a person's work is running: try again in a moment
 ├── LastOwner              the operation would remove the last owner
@@ -125,7 +125,7 @@ class ExternalMemoryUnsupported(ExternalMemoryError):
 
 
 class SkillMissing(CoreError):
-    """There is no skill of that name; the text says where it went, if that is known."""
+    """There is no skill of that name; if its new place or state is known, the text names it."""
 
 
 class SkillBroken(CoreError):
@@ -137,14 +137,14 @@ class SkillConflict(CoreError):
 
 
 class AgentBroken(CoreError):
-    """There is no named agent of that name, or its files are wrong; the text is a clause."""
+    """A named agent does not exist, or its files are wrong; the text is part of a sentence."""
 
 
 class AgentMissing(AgentBroken):
     """There is no named agent of that name. `near` is a similar name, or ""."""
 
     def __init__(self, name: str, near: str) -> None:
-        """Compose the clause from the names."""
+        """Compose the text from the names."""
         super().__init__(f"there is no agent {name}" + (f" (did you mean {near}?)" if near else ""))
         self.name = name
         self.near = near
@@ -152,10 +152,10 @@ class AgentMissing(AgentBroken):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachedQuota:
-    """The daily quota that left no room for a call.
+    """The daily quota that has no room for a call.
 
-    `subject` is "person" or "deployment"; `limit` is in micro-dollars or tokens, as `unit` ("money"
-    or "tokens") says; `resets_at` is in milliseconds since the epoch, UTC.
+    `subject` is "person" or "deployment". `unit` is "money" or "tokens"; `limit` is in
+    micro-dollars for money, else in tokens. `resets_at` is in milliseconds since the epoch, UTC.
     """
 
     subject: str
@@ -173,11 +173,11 @@ class QuotaExceeded(CoreError):
 
 
 class BackendUnavailable(CoreError):
-    """An execution backend can't run anything now; the text says why, and what would help."""
+    """An execution backend can't run anything now; the text gives the reason and a remedy."""
 
 
 class BackendCrowded(BackendUnavailable):
-    """Other commands of a workspace take all processes that it may have."""
+    """Other commands of a workspace use up the processes that it may have."""
 
 
 class WorkspaceError(CoreError):
@@ -197,9 +197,9 @@ class ToolArgumentError(CoreError):
 
 
 def name_installation(extra: str) -> str:
-    """Return the command that adds an extra to the environment in which Talaria runs.
+    """Return the command that installs an extra into the environment of this process.
 
-    An environment of `uv tool` has no pip; uv adds to it from outside.
+    An environment made by `uv tool` has no pip, so that uv installs into it from outside.
     """
     python, wanted = shlex.quote(sys.executable), f"'talaria[{extra}]'"
     if find_spec("pip"):

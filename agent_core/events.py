@@ -1,4 +1,4 @@
-"""The events that a running turn emits, and what it asks of its host."""
+"""The events that a running turn emits, and the requests that it makes to its host."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,12 +21,13 @@ class TextGrew:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextReset:
-    """The answer shown so far is void: the call is repeated, or tools run before the final
-    answer.
+    """The answer shown so far is void.
+
+    Either the call is repeated, or tools run before the final answer.
     """
 
     is_broken: bool = False
-    """The call failed, so the text ends anywhere, even within a word."""
+    """True if the call failed: the text may then end within a word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +49,9 @@ class ToolEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFault:
-    """A model can't answer until an owner acts, because of its key or its name.
+    """A model can't answer until an owner fixes its key or its name.
 
-    `reason` is `model_denied` or `model_unknown`; `detail` is the provider's sentence, for owners.
+    `reason` is `model_denied` or `model_unknown`; `detail` is the provider's message, for owners.
     """
 
     model: str
@@ -62,8 +63,8 @@ class ModelFault:
 class ModelOutage:
     """No model answers; the turn waits and tries again.
 
-    `reason` is the code that the turn would end with. `since` and `until` are in milliseconds since
-    the epoch, UTC: the beginning of the outage, and the time at which the turn gives up.
+    `reason` is the code with which the turn would end. `since` is when the outage began, `until`
+    when the turn gives up. Both are in milliseconds since the epoch, UTC.
     """
 
     reason: str
@@ -108,10 +109,10 @@ class Host(Protocol):
     """The side of the gateway that a running turn sees. Only `pause` blocks."""
 
     def take_steers(self) -> Sequence[Steer]:
-        """Return the messages since the last call; they belong to the turn from now on."""
+        """Return the messages that arrived since the last call; this turn has to answer them."""
 
     def is_draining(self) -> bool:
-        """Return whether the process is shutting down; the turn then stops at its next step."""
+        """Return whether the process is shutting down; if so, the turn stops at its next step."""
 
     async def pause(self, seconds: float) -> None:
         """Wait during an outage of the model; return early if the process is shutting down.
@@ -123,7 +124,10 @@ class Host(Protocol):
         """Show how many helpers of a tool call are done."""
 
     def show_progress(self, call_id: CallId, note: str) -> None:
-        """Show a note on a running tool call, of one line."""
+        """Show a one-line note on a running tool call."""
 
     def show_plan(self, number: int, total: int, title: str) -> None:
-        """Show the step of the plan at hand; no title means that all are done, 0 no plan."""
+        """Show the current step of the plan.
+
+        An empty `title` means that all steps are done; `number` 0 means that there is no plan.
+        """

@@ -1,6 +1,6 @@
-"""Ids of rows, each its own type so that they can't be confused, and the current turn.
+"""Types for the ids of rows, so that they can't be confused, and the current turn.
 
-The log names that turn in each line. Tasks and threads that a turn starts inherit it.
+Each log line names the current turn. Tasks and threads that a turn starts inherit it.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ ProcessId = NewType("ProcessId", int)
 ApprovalId = NewType("ApprovalId", int)
 
 ArchiveId = NewType("ArchiveId", int)
-"""A moment in milliseconds since the epoch: the time of storing its entry, or just after."""
+"""The time when its entry was stored, in milliseconds since the epoch, or the next free one."""
 
 CallId = NewType("CallId", str)
 """A model's own id of one tool call, unique within one answer."""

@@ -1,7 +1,7 @@
 """Public interfaces that import a module only when one of its names is needed.
 
-A command that answers at once can't wait for every module behind an interface. The lazy imports
-of Python 3.15 (PEP 810) do the same; use them when no older version is supported.
+A command must answer at once, and can't wait until every module behind an interface is imported.
+The lazy imports of Python 3.15 (PEP 810) do the same; use them once no older version is supported.
 """
 
 import ast
@@ -34,7 +34,10 @@ def export_lazily(package: str, file: str) -> Callable[[str], object]:
 
 
 def _import_uncollected(module: str) -> ModuleType:
-    """Import a module. Its objects all stay, and collecting garbage takes an eighth of the time."""
+    """Import a module with garbage collection off.
+
+    None of the objects that an import makes is garbage, and collecting takes an eighth of its time.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -45,7 +48,7 @@ def _import_uncollected(module: str) -> ModuleType:
 
 
 def _read_origins(source: str) -> Mapping[str, tuple[str, str]]:
-    """Return the module of each exported name, and its name there."""
+    """Map each exported name to its module and to its name there."""
     [block] = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
     imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
     return {

@@ -30,7 +30,7 @@ _language: ContextVar[str] = ContextVar("language", default=_ENGLISH)
 
 
 def find_language() -> str:
-    """Return the language that sentences are rendered in now."""
+    """Return the language in which sentences are rendered now."""
     return _language.get()
 
 
@@ -169,7 +169,7 @@ _FEW_MEGABYTES = 10_000_000
 
 
 def join_list(items: Sequence[str]) -> str:
-    """Join items as a sentence has them: `a`, `a and b`, `a, b, and c`."""
+    """Join items as in a sentence: `a`, `a and b`, `a, b, and c`."""
     if len(items) <= 1:
         return "".join(items)
     join = _TWO if len(items) == 2 else _SEVERAL
@@ -193,7 +193,7 @@ def format_date(day: date) -> str:
 
 @lru_cache(maxsize=1024)
 def _write_date(language: str, year: int, month: int, day: int) -> str:
-    """Return a date in the current language, which is `language`; a page has many."""
+    """Return a date in `language`, the current one; cached, because a page shows many dates."""
     return _DATE(year=year, month=month, day=day)
 
 
