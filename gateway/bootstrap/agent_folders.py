@@ -1,4 +1,4 @@
-"""Opens the folder of named agents with the names that its files may use."""
+"""Opens the folder of named agents, and tells it which models, tools and skills exist."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from gateway.config import Settings
 
 
 def make_agent_folder(settings: Settings, tools: Sequence[str]) -> AgentFolder:
-    """Build the folder of named agents; `tools` are those of plug-ins."""
+    """Build the folder of named agents; `tools` are the names of plug-ins' tools."""
     skills = SkillCatalog(*settings.skill_places)
     known = KnownNames(
         models=settings.model.named, tools=(*sorted({*PROMPT_TOOLS, *RARE_TOOLS}), *tools)
@@ -19,9 +19,9 @@ def make_agent_folder(settings: Settings, tools: Sequence[str]) -> AgentFolder:
 
 
 def open_agent_folder(settings: Settings) -> AgentFolder:
-    """Build the folder of named agents for a command; it loads plug-ins that are enabled.
+    """Build the folder of named agents for a command, and load the enabled plug-ins.
 
-    Raises `StartError` if one is broken.
+    Raises `StartError` if a plug-in is broken.
     """
     tools = ExternalPlugins(settings).load_tools() if settings.plugins.enabled else ()
     return make_agent_folder(settings, [tool.spec.name for tool in tools])

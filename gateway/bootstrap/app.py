@@ -1,7 +1,7 @@
 """The composition root: builds the application from its settings, top to bottom.
 
-`run` opens what has to be closed again. `_build` constructs every service with what it needs; no
-service is changed afterwards. `lifecycle` starts and ends them.
+`run` opens the resources that need closing. `_build` constructs every service with what it needs;
+no service is changed afterwards. `lifecycle` starts and stops the services.
 """
 
 import asyncio
@@ -72,10 +72,10 @@ async def run(
     companions: Sequence[Companion] = (),
     extensions: Extensions | None = None,
 ) -> None:
-    """Build the gateway and serve until `stop` is set, then end it in order.
+    """Build the gateway and serve until `stop` is set, then stop it in order.
 
-    `prepare` is called when the home is locked, before any platform connects.
-    Raises `StartError`, `StoreError` if the home can't be used, and `Broken`.
+    Awaits `prepare` after it has locked the home, and before any platform connects. Raises
+    `StartError`, `StoreError` if the home can't be used, and `Broken`.
     """
     external = ExternalPlugins(settings)
     settings, extra = add_plugins(settings, extensions or Extensions(), external)

@@ -112,7 +112,7 @@ def _make_report(core: Core, lanes: Lanes) -> StatusReport:
 
 
 def _list_models(settings: Settings) -> list[ModelLine]:
-    """List the models that can be chosen, with their prices and what they see."""
+    """List the models that people can choose: prices, and whether each one can read pictures."""
     prices = settings.prices
     lines = []
     for name in settings.model.named:

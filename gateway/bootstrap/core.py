@@ -1,4 +1,4 @@
-"""The services that need no TaskGroup, and what a program adds to them."""
+"""The core services, which need no TaskGroup, and the extensions of an embedding program."""
 
 import asyncio
 import logging
@@ -61,7 +61,7 @@ class Extensions:
     model: Model | None = None
     """Replaces the model provider of the settings."""
     observe: Observer | None = None
-    """Called for every commit."""
+    """Called when a transaction begins, and after it is committed."""
     now: Callable[[], int] = wall_clock
     """The time of day, in milliseconds since the epoch, UTC."""
     timings: Timings = field(default_factory=Timings)
@@ -70,7 +70,7 @@ class Extensions:
 def add_plugins(
     settings: Settings, extra: Extensions, external: ExternalPlugins
 ) -> tuple[Settings, Extensions]:
-    """Add the platforms, tools and skills of plug-ins to what a gateway is built from.
+    """Add the platforms, tools and skills of plug-ins to the settings and the extensions.
 
     Raises `StartError`.
     """
@@ -101,14 +101,14 @@ class Core:
     quotas: Quotas
     compactor: Compactor
     backend: SelectedBackends | None
-    """The place where commands run; None where there are no tools that act."""
+    """The place where commands run; None without tools that act."""
     background: BackgroundCommands | None
     """The long-running commands; None without a backend."""
     agents: AgentFolder
     skills: SkillDirectory
-    """The skills of everybody."""
+    """The skills, which everybody shares."""
     agent_mail: AgentMail
-    """What agents write to each other without waiting for an answer."""
+    """Messages that agents send each other without waiting for an answer."""
     zone: str
     """The deployment's IANA time zone."""
     zone_of: Callable[[Person], str]
@@ -117,18 +117,18 @@ class Core:
     wakeup: asyncio.Event
     """Set after a write that may make a job due earlier."""
     tasks_due: asyncio.Event
-    """Set after a write that queues a background task which somebody waits for."""
+    """Set after a write that queues a background task for which somebody waits."""
     speech_due: asyncio.Event
-    """Set after a write that queues an answer to be spoken."""
+    """Set after a write that queues an answer to be converted to speech."""
     data_removed: Signal[None]
-    """Emitted after personal data was removed: caches are out of date."""
+    """Emitted after personal data was removed, so that caches drop it."""
     stale_messages: Signal[Sequence[InboxId]]
     """Emitted with messages that have to be routed again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataServices:
-    """The services of a person's own data and accounts, what asks people, and the MCP servers."""
+    """The services for people's data and accounts, for questions to people, and for MCP."""
 
     exports: DataExport
     forgetting: DataForget
@@ -233,8 +233,10 @@ def configure_agent(core: Core) -> AgentConfig:
 
 
 async def warn_of_unknown_people(core: Core) -> None:
-    """Warn of unknown names in the settings of commands: a typing mistake opens nothing,
-    but it also leaves a person in a place that was meant to be another. Raises `StoreError`.
+    """Warn of unknown people in the settings `tools.backends` and `tools.network_people`.
+
+    A typing mistake gives nobody new access. But the person who was meant keeps the default
+    backend. Raises `StoreError`.
     """
     table = core.settings.tools
     known = {person.slug for person in await core.database.read(people.list_all)}

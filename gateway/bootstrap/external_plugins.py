@@ -74,7 +74,7 @@ def _list_plugins(found: Iterable[Distribution], origin: Origin) -> list[Plugin]
         if entries:
             name = one.metadata["Name"].lower().replace("_", "-")
             plugin = Plugin(name=name, version=one.version, origin=origin, entries=entries)
-            listed.setdefault(name, plugin)  # the first one on the path is imported
+            listed.setdefault(name, plugin)  # Python imports the first on the path
     return [listed[name] for name in sorted(listed)]
 
 
@@ -82,7 +82,7 @@ class ExternalPlugins:
     """The plug-ins that the settings enable."""
 
     def __init__(self, settings: Settings) -> None:
-        """Find them, and import nothing. Raises `StartError`."""
+        """Find the enabled plug-ins without importing them. Raises `StartError`."""
         self._settings = settings
         found = discover(settings.home) if settings.plugins.enabled else []
         self.enabled: Sequence[Plugin] = [_select(name, found) for name in settings.plugins.enabled]
@@ -90,7 +90,7 @@ class ExternalPlugins:
         if any(one.origin == "home" for one in self.enabled):
             folder = str(settings.home / FOLDER)
             if folder not in sys.path:
-                sys.path.append(folder)  # last: it must not replace a module of Talaria
+                sys.path.append(folder)  # last, so that it can't replace a module of Talaria
 
     def load_platforms(self) -> dict[str, ChatAdapter]:
         """Create the adapters, by name. Raises `StartError`."""

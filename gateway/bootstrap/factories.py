@@ -70,7 +70,7 @@ async def open_database(home: Path, observe: Observer | None, timings: Timings) 
 
 
 def load_model(settings: Settings, external: ExternalPlugins) -> Model:
-    """Load the providers of all configured models; one may be of a plug-in.
+    """Load the providers of all configured models; a plug-in may provide one.
 
     Raises `StartError` if a provider's SDK is not installed, and `ValueError` on an invalid option.
     """
@@ -108,7 +108,7 @@ def _options_of_provider(name: str, settings: Settings) -> dict[str, str]:
 
 
 async def check_model(model: Model, settings: Settings) -> None:
-    """Check key and model name at start; an outage of the provider does not stop it."""
+    """Check key and model name at start; an outage of the provider does not prevent the start."""
     try:
         async with asyncio.timeout(_MODEL_CHECK):
             for name in (settings.model.name, *settings.model.fallbacks):
@@ -122,7 +122,7 @@ async def check_model(model: Model, settings: Settings) -> None:
 def make_quotas(settings: Settings, database: Database, zone: str) -> Quotas:
     """Build the daily quotas; `zone` is the deployment's time zone.
 
-    Raises `StartError` if a limit in dollars is set that can't be kept.
+    Raises `StartError` if a limit in dollars is set but can't be enforced.
     """
     cost = settings.cost
     _check_limits(settings)
@@ -144,10 +144,10 @@ def make_quotas(settings: Settings, database: Database, zone: str) -> Quotas:
 
 
 def _check_limits(settings: Settings) -> None:
-    """Refuse limits in dollars that are set explicitly, where a model has no known price.
+    """Refuse explicit limits in dollars if the price of any configured model is unknown.
 
-    Fallback models and the cheap one answer unasked, and the others can be chosen by people, jobs
-    and named agents, so the limits are for all of them.
+    Talaria uses the fallback models and the cheap model without asking. People, jobs and named
+    agents can choose the other models. So a limit in dollars needs the price of every model.
     """
     unknown = (one for one in settings.model.named if one and not settings.prices.find(one))
     model = next(unknown, None)
@@ -231,20 +231,23 @@ async def load_external_memory(
 
 
 def make_user_model(settings: Settings, database: Database) -> LocalUserModel | None:
-    """Build what draws on conclusions, unless it is off or an external memory does the same."""
+    """Build the user model; None if it is off or an external memory replaces it."""
     is_on = settings.learning.conclusions and not settings.memory.provider
     return LocalUserModel(database) if is_on else None
 
 
 def make_memory(settings: Settings, database: Database) -> SharedMemory:
-    """Build the memory of all people. Call it once per process: it keeps changes in order."""
+    """Build the memory of all people.
+
+    Call it once per process, because one instance keeps all changes in order.
+    """
     limits = MemoryLimits(memory=settings.memory.memory_limit, user=settings.memory.user_limit)
     folder = settings.home / "memories"
     return SharedMemory(database, MemoryStore(database, folder, limits, withdraw=withdraw_fallen))
 
 
 def make_prompt_cache(settings: Settings, database: Database, memory: SharedMemory) -> PromptCache:
-    """Build a prompt cache beside the agent's own, to show what a prompt would be now."""
+    """Build a second prompt cache, which shows how a prompt would look now."""
     skills = SkillDirectory(
         SkillCatalog(*settings.skill_places), database, settings.skills.prompt_tokens
     )
@@ -263,7 +266,7 @@ def configure_prompts(settings: Settings, skills: SkillDirectory) -> PromptConfi
 
 
 def _find_context(settings: Settings) -> ContextFolder | None:
-    """Return the working folder whose files are in prompts, if there is one."""
+    """Return the working folder whose files are part of prompts; None if none is set."""
     prompt = settings.prompt
     if not prompt.folder:
         return None
@@ -312,7 +315,7 @@ def load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
 
 
 def _write_options(table: Table, **secrets: str | None) -> dict[str, str]:
-    """Write the settings of a platform, and its secrets that are set, as its adapter reads them."""
+    """Return a platform's settings and its secrets that are set, in the form its adapter reads."""
     values = dict(table).items()
     return _given(**secrets) | {
         name: str(value).lower() if isinstance(value, bool) else str(value)

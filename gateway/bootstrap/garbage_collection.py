@@ -1,8 +1,8 @@
-"""Garbage collection: keep long-lived objects out of it, and collect old ones in quiet moments.
+"""Garbage collection: exempt long-lived objects, and collect old garbage in quiet moments.
 
-Left alone, the collector walks all old objects whenever they have grown by a quarter. With 1,000
-people at once that delays every chat by 50 to 200 ms each time, and finds next to nothing,
-because hardly any objects here form a cycle.
+By default, the collector scans all old objects whenever they have grown by a quarter. With 1,000
+people at once, each scan delays every chat by 50 to 200 ms. It finds next to nothing, because
+hardly any objects here form a cycle.
 """
 
 import asyncio
@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _NEVER = 1_000_000
-"""Collections of the middle generation before Python collects the oldest one."""
+"""Collections of the middle generation before Python collects the oldest one: in effect, never."""
 
 
 @contextmanager
 def held_off() -> Iterator[None]:
-    """Collect nothing in this block.
+    """Suspend the collector in this block.
 
-    The import of an SDK makes a million objects that all stay; collections take an eighth of it.
+    Importing an SDK creates a million objects that all stay. Collections would take an eighth of
+    the import's time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -42,7 +43,8 @@ async def collect(
 ) -> None:
     """Collect old garbage in quiet moments, until cancelled.
 
-    Looks every `interval` seconds; after `longest` seconds collects in a busy moment, too.
+    Checks for garbage every `interval` seconds. After `longest` seconds without a collection, it
+    collects even in a busy moment.
     """
     loop = asyncio.get_running_loop()
     last = loop.time()

@@ -29,7 +29,7 @@ _POLL = 0.02
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
-    """A running gateway, as its health page, its control socket and its starter see it."""
+    """A running gateway, for its health page, its control socket and the code that starts it."""
 
     settings: Settings
     database: Database
@@ -47,14 +47,14 @@ class Gateway:
     scheduling: Scheduling
     event_jobs: EventJobs
     load_ids: Callable[[], Awaitable[IdAllocator]]
-    """Gives what numbers turns and sessions. Raises `StoreError`."""
+    """Returns the allocator of ids for turns and sessions. Raises `StoreError`."""
     client_calls: ClientCalls
     agents: AgentFolder
     quotas: Quotas
     merging: AccountMerging
     webhooks: WebhookDispatcher
     background: Sequence[Callable[[], Coroutine[object, object, None]]]
-    """Long-lived work besides platforms and scheduler; each runs until cancelled."""
+    """Long-lived work besides platforms and the scheduler; each runs until cancelled."""
     claim_code: str | None
     """A code to claim the bot with, if no owner has an account on a chat platform yet."""
     started: float
@@ -63,22 +63,25 @@ class Gateway:
     """The time of day, in milliseconds since the epoch, UTC."""
 
     def is_at_rest(self) -> bool:
-        """Return whether nobody waits for work that is under way."""
+        """Return whether the gateway is idle: no event, turn, message or job run is in progress."""
         services = (self.router, self.lanes, self.dispatcher, self.scheduling.runs)
         return all(service.is_idle() for service in services)
 
     def waits_for_people(self) -> bool:
-        """Return whether every turn waits for an answer, as the next process can do, too."""
+        """Return whether every running turn waits for a person's answer, and nothing else is busy.
+
+        These turns don't need this process: the next one can wait for the answers, too.
+        """
         is_rest_idle = self.router.is_idle() and self.dispatcher.is_idle()
         return is_rest_idle and self.user_prompts.count_turns() == len(self.lanes)
 
 
 Companion = Callable[[Gateway], Coroutine[object, object, None]]
-"""Work beside the gateway until cancelled: a server, a prompt."""
+"""Runs beside the gateway until cancelled, such as a server or a prompt."""
 
 
 class _AtRest(Exception):
-    """Ends the TaskGroup once all work is done."""
+    """Raised to end the TaskGroup once all work is done."""
 
 
 async def serve(
@@ -105,7 +108,7 @@ async def serve(
     except* _AtRest:
         pass
     except* (StartError, StoreError, Broken) as errors:
-        error = errors.exceptions[0]  # raised in here it would leave as a group again
+        error = errors.exceptions[0]  # raised in this block, it would be wrapped in a group again
     if error:
         raise error
     await gateway.quotas.write_broken()
@@ -139,9 +142,9 @@ def _start(group: asyncio.TaskGroup, gateway: Gateway, companions: Sequence[Comp
 
 
 async def _wait_for_end(gateway: Gateway, stop: asyncio.Event) -> None:
-    """Return when asked to stop, or when no chat platform can work any more.
+    """Return when `stop` is set, or when no chat platform can work any more.
 
-    Raises `Broken` if the disk failed: only a restart can tell what was written.
+    Raises `Broken` if the disk failed: only a restart can find out what was written.
     """
     while not stop.is_set():
         if _have_all_stopped(gateway.platforms):
@@ -154,9 +157,9 @@ async def _wait_for_end(gateway: Gateway, stop: asyncio.Event) -> None:
 
 
 async def _drain(gateway: Gateway) -> None:
-    """Accept nothing more, let turns reach a step boundary, and deliver their messages.
+    """Accept nothing new, let turns reach a step boundary, and deliver their messages.
 
-    The next start continues what is not done within the grace time.
+    The next start continues whatever is unfinished after the grace time.
     """
     gateway.router.close()
     gateway.scheduling.runs.close()
@@ -168,6 +171,6 @@ async def _drain(gateway: Gateway) -> None:
 
 
 def _have_all_stopped(platforms: Platforms) -> bool:
-    """Return whether there are chat platforms besides the console, and none can work."""
+    """Return whether there are chat platforms besides the console, and all of them have stopped."""
     chat = [name for name in platforms.adapters if name not in UNATTENDED]
     return bool(chat) and all(name in platforms.stopped() for name in chat)

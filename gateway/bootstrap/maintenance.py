@@ -45,10 +45,10 @@ _LONGEST = 300.0
 _MOST_ATTEMPTS = 3
 _PAUSE = 60_000
 _SLOW = frozenset((SPEECH_TASK, reviews.KIND, curations.KIND, skill_tests.KIND, skill_tests.CHECK))
-"""Kinds of tasks whose runner runs nothing else."""
+"""Slow kinds of tasks; runners of other tasks skip them, so that nothing waits for them."""
 
 _TEST_TOOLS = ("terminal", "read_file", "write_file", "patch", "search_files")
-"""The tools of the workspace that replays of skill tests have."""
+"""The workspace tools that a skill test may use."""
 
 Handler = Callable[[Task], Awaitable[None]]
 
@@ -67,8 +67,8 @@ class TaskRunner:
     ) -> None:
         """`handlers` has one function for each kind of task; `poll` is in seconds.
 
-        A runner of slow kinds runs nothing else, because nothing may wait for those.
-        Whoever waits for a task sets `wakeup`, which belongs to one runner.
+        A runner of slow kinds runs only its own kinds, and a runner of quick kinds skips the slow
+        ones. Code that queues an urgent task sets `wakeup`. Each runner has its own `wakeup`.
         """
         self._database = database
         self._handlers = handlers
@@ -93,7 +93,7 @@ class TaskRunner:
                 worked = await self._do_next()
             except StoreError as error:
                 _log.error("background tasks wait for the store: %s", error)
-                worked = is_reopened = False  # the unfinished task is done again
+                worked = is_reopened = False  # the unfinished task will run again
             if not worked:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._poll):
@@ -139,7 +139,7 @@ class TaskRunner:
 def make_reviews(
     core: Core, dispatcher: OutboxDispatcher, questions: Questions, lanes: Lanes
 ) -> Reviews:
-    """Build what learns from finished turns."""
+    """Build the service that reviews finished turns and learns from them."""
     reviewer = Reviewer(
         database=core.database,
         memory=core.memory.store,
@@ -165,7 +165,7 @@ def make_reviews(
 
 
 def make_curation(core: Core, dispatcher: OutboxDispatcher, lanes: Lanes) -> Curation:
-    """Build what looks for skills and notes that could be tidier."""
+    """Build the curator, which looks for skills and notes to tidy up."""
     return Curation(
         database=core.database,
         dispatcher=dispatcher,
@@ -180,7 +180,7 @@ def make_curation(core: Core, dispatcher: OutboxDispatcher, lanes: Lanes) -> Cur
 
 
 def make_skill_tests(core: Core, notices: Notices, lanes: Lanes) -> SkillTests:
-    """Build what tests the agent's skills, and looks at how they go."""
+    """Build the service that tests the agent's skills and tracks their results."""
     settings, catalog = core.settings, core.skills.catalog
     tools = (
         make_workspace_tools(
@@ -214,7 +214,7 @@ def make_skill_tests(core: Core, notices: Notices, lanes: Lanes) -> SkillTests:
 
 
 def make_alerts(core: Core, notices: Notices) -> AlertWatch:
-    """Build what tells owners of faults of the gateway."""
+    """Build the service that alerts owners to faults of the gateway."""
     settings = core.settings
     sources = AlertSources(
         health=core.platforms.health,
@@ -235,7 +235,7 @@ def make_alerts(core: Core, notices: Notices) -> AlertWatch:
 
 
 def make_webhooks(group: asyncio.TaskGroup, core: Core, notices: Notices) -> WebhookDispatcher:
-    """Build what sends people's events to their webhooks."""
+    """Build the dispatcher that sends people's events to their webhooks."""
     deps = WebhookDeps(
         database=core.database,
         allow_hosts=core.settings.webhooks.allow_hosts,
@@ -251,7 +251,7 @@ def make_webhooks(group: asyncio.TaskGroup, core: Core, notices: Notices) -> Web
 def make_task_runners(
     core: Core, notices: Notices, data: DataServices, toolboxes: Toolboxes, lanes: Lanes
 ) -> list[TaskRunner]:
-    """Build the runner of most kinds of tasks, those of speech, of reviews and of skill tests."""
+    """Build one runner for quick tasks, and one each for speech, reviews and skill tests."""
     spoken_answers = SpokenAnswers(
         core.database,
         notices.dispatcher,
@@ -288,7 +288,10 @@ def make_task_runners(
 
 
 def _make_handlers(core: Core, notices: Notices, erasures: asyncio.Lock) -> dict[str, Handler]:
-    """Make what works on titles, files and logs; `erasures` is held while data is removed."""
+    """Return the handlers of quick tasks: titles, memory files, reports to owners, session logs.
+
+    `erasures` is the lock that is held while personal data is removed.
+    """
     database, memory, now = core.database, core.memory.store, core.now
     titles = TitleGenerator(
         database=database,
@@ -301,7 +304,7 @@ def _make_handlers(core: Core, notices: Notices, erasures: asyncio.Lock) -> dict
         await titles.generate(SessionId(int(task.payload)), task.person_id, now())
 
     async def write_memory(task: Task) -> None:
-        # The person may have been merged since: the remaining one says where the files are.
+        # The person may have been merged since: the person who remains says where the files are.
         person = await database.read(lambda c: people.find(c, person_id=task.person_id))
         if person:
             await memory.snapshot(person.id, person.slug, now())
@@ -317,7 +320,7 @@ def _make_handlers(core: Core, notices: Notices, erasures: asyncio.Lock) -> dict
     async def log_turn(task: Task) -> None:
         try:
             await log.apply(task)
-        except OSError as error:  # no turn may be missing because the disk was full
+        except OSError as error:  # a full disk must not make the log lose a turn
             _log.error("the session log can't be written yet: %s", error)
             raise TaskUnfinished(_PAUSE) from error
 

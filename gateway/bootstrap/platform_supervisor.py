@@ -35,7 +35,7 @@ class Platforms:
     _stopped: dict[str, str] = field(default_factory=dict, init=False)
 
     def health(self) -> dict[str, Health]:
-        """Return each platform's health; a stopped one says what a person has to do."""
+        """Return each platform's health; for a stopped one, with what a person has to do."""
         return {
             name: Health(state="stopped", detail=self._stopped[name])
             if name in self._stopped
@@ -64,7 +64,7 @@ class Platforms:
                 _log.error("%s stops: %s", name, reason)
                 self._stopped[name] = str(reason)
                 return
-            if reason:  # a refusal after a good run may be an outage of the platform
+            if reason:  # after a good run, a refusal may be an outage of the platform
                 _log.warning("%s is restarted: %s", name, reason)
             if was_good:
                 pause = self.policy.first_pause

@@ -46,11 +46,11 @@ _log = logging.getLogger(__name__)
 
 
 class UnknownPlug(Exception):
-    """No plug-in has that name. The text is a sentence that lists the known names."""
+    """No plug-in has that name. The message is a sentence that lists the known names."""
 
 
 def load_adapter(name: str, options: Mapping[str, str]) -> ChatAdapter:
-    """Load the adapter of a platform; imports its SDK only now.
+    """Load the adapter of a platform, and import its SDK.
 
     Raises `UnknownPlug`, and `ValueError` with a sentence on an invalid option.
     """
@@ -59,7 +59,7 @@ def load_adapter(name: str, options: Mapping[str, str]) -> ChatAdapter:
 
 
 def load_model(name: str, options: Mapping[str, str]) -> Model:
-    """Load a model provider; imports its SDK only now.
+    """Load a model provider, and import its SDK.
 
     Raises `UnknownPlug`, and `ValueError` with a sentence on an invalid option.
     """
@@ -68,10 +68,9 @@ def load_model(name: str, options: Mapping[str, str]) -> Model:
 
 
 def load_memory(name: str, options: Mapping[str, str]) -> MemoryProvider:
-    """Load an external memory; imports its SDK only now.
+    """Load an external memory, and import its SDK.
 
-    Raises `UnknownPlug`, `ModuleNotFoundError` without its SDK, and `ValueError` with a sentence
-    on
+    Raises `UnknownPlug`, `ModuleNotFoundError` without its SDK, and `ValueError` with a sentence on
     an invalid option.
     """
     module = _load(_MEMORIES, name, _list(_MEMORIES), "external memory")
@@ -79,7 +78,7 @@ def load_memory(name: str, options: Mapping[str, str]) -> MemoryProvider:
 
 
 def list_built_in(kind: str) -> list[str]:
-    """List Talaria's own plug-ins of a kind; none for a kind without folders."""
+    """List Talaria's own plug-ins of a kind; empty if the kind has no folder."""
     if kind == "platforms":
         return list(list_platforms())
     folder = {"models": _MODELS, "memories": _MEMORIES}.get(kind)
@@ -101,7 +100,7 @@ def _load(package: str, name: str, known: Sequence[str], kind: str) -> ModuleTyp
 
 
 def make_backend(settings: Settings) -> SelectedBackends | None:
-    """Make the places where commands run; None if no tools act."""
+    """Make the backends that the settings name; None if they name none."""
     table = settings.tools
     chosen = dict(table.backends)
     names = {*chosen.values(), *([table.backend] if table.backend else ())}
@@ -205,9 +204,10 @@ def _name_gateway(home: Path) -> str:
 
 
 async def load_backend(settings: Settings) -> SelectedBackends | None:
-    """Make the places where commands run, and try them; None if all fail, with warnings.
+    """Make the backends and test them. Logs a warning for each that fails.
 
-    One that fails stays: its people get the reason as a tool's error, and it may come back.
+    None if no backend is configured, or if all fail. If only some fail, they stay: their people get
+    the reason as a tool's error until the backend works again.
     """
     backend = make_backend(settings)
     if backend is None:

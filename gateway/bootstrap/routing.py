@@ -1,4 +1,4 @@
-"""Builds the inbound router with what an event may need on its way to a turn."""
+"""Builds the inbound router, with the services that an event may need before its turn starts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -23,7 +23,7 @@ from gateway.turns import AttachmentStage, Lanes, TurnDeps
 
 
 def make_event_jobs(core: Core, dispatcher: OutboxDispatcher, outcomes: Outcomes) -> EventJobs:
-    """Build what starts jobs when something happens."""
+    """Build the service that starts jobs when an event happens."""
     return EventJobs(
         database=core.database,
         take=outcomes.take_event,
@@ -54,7 +54,7 @@ def make_router(
 
 
 def _make_finder(core: Core, mcp: McpServers) -> Callable[[str], Awaitable[SlashCommand | None]]:
-    """Make what finds the commands that come and go: prompts of MCP servers, and skills."""
+    """Make the finder of commands that are not fixed: prompts of MCP servers, and skills."""
     prompts, skills = McpCommands(mcp), SkillCommands(core.skills, core.database)
 
     async def find(name: str) -> SlashCommand | None:

@@ -58,7 +58,7 @@ class Scheduling:
     skills: SkillServices
     calendars: Calendars
     wake: Callable[[], None]
-    """Call it after a write that may make a job due earlier."""
+    """Call this after a write that may make a job due earlier."""
     event_sources: EventSources
     prepare: Callable[[], Awaitable[None]]
     """Creates the system jobs, syncs the skills and starts their usage log. Raises `StoreError`."""
@@ -96,7 +96,7 @@ def make_scheduling(
     notifier: Notifier,
     outcomes: Outcomes,
 ) -> Scheduling:
-    """Build the scheduler with everything that it starts."""
+    """Build the scheduler with every service that its jobs use."""
     settings, database, now = core.settings, core.database, core.now
     enqueue, wake = notices.dispatcher.enqueue, core.wakeup.set
     digest = make_digest_options(settings, core.zone)
@@ -131,7 +131,7 @@ def make_scheduling(
         now=now,
     )
     absent = {CALENDARS, *(() if core.external_memory else (MEMORY_SYNC,))}
-    wanted = set(system_tasks) - absent  # the first calendar creates its own
+    wanted = set(system_tasks) - absent  # the first calendar creates that job
     return Scheduling(
         scheduler=scheduler,
         runs=runs,
@@ -182,7 +182,7 @@ def _make_system_tasks(
 async def _prepare(
     group: asyncio.TaskGroup, core: Core, skills: SkillServices, wanted: set[str]
 ) -> None:
-    """Sync the skills and create the system jobs. Raises `StoreError`."""
+    """Sync the skills, start their usage log, and create the system jobs. Raises `StoreError`."""
     await sync_at_start(skills, core.now())
     group.create_task(skills.usage.keep())
     await core.database.write(
@@ -193,8 +193,9 @@ async def _prepare(
 def list_deliveries(
     core: Core, lanes: Lanes, notifier: Notifier
 ) -> list[Callable[[], Coroutine[object, object, None]]]:
-    """List the work that starts turns nobody has written for: after commands in the background,
-    and after messages between agents.
+    """List the workers that start turns without a message from a person.
+
+    These turns report the end of a background command, or deliver a message between agents.
     """
     return [*_list_command_ends(core, lanes, notifier), _make_messages(core, lanes, notifier).run]
 
@@ -214,7 +215,7 @@ def _make_messages(core: Core, lanes: Lanes, notifier: Notifier) -> AgentMessage
 def _list_command_ends(
     core: Core, lanes: Lanes, notifier: Notifier
 ) -> list[Callable[[], Coroutine[object, object, None]]]:
-    """List the work that tells of commands in the background; none without a backend."""
+    """List the worker that reports the end of background commands; empty without a backend."""
     backend, background = core.backend, core.background
     if backend is None or background is None:
         return []
@@ -232,7 +233,7 @@ def _list_command_ends(
 
 
 def plan_backups(settings: Settings) -> BackupPlan:
-    """Return what the settings put into a backup, and where. Raises `SettingsError`."""
+    """Return what a backup contains and where it goes, by the settings. Raises `SettingsError`."""
     lock = make_lock(settings.backup, settings.secrets)
     return BackupPlan(
         home=settings.home,

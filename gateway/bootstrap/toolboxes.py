@@ -64,8 +64,8 @@ from gateway.turns import ClientCalls, ServerForms, UserPrompts
 class ToolDeps:
     """The services that tools use.
 
-    `forget_people` drops cached people after a change of their settings; `wake_jobs` wakes the
-    scheduler after a change of a job.
+    `forget_people` drops cached people after their settings have changed. `wake_jobs` wakes the
+    scheduler after a job has changed.
     """
 
     settings: Settings
@@ -75,9 +75,9 @@ class ToolDeps:
     external_memory: ExternalMemory | None
     now: Callable[[], int]
     backend: Backend | None
-    """The place where commands run; None where there are no tools that act."""
+    """The place where commands run; None without tools that act."""
     purposes: Mapping[str, Backend]
-    """The places for single jobs and skills; see `Toolboxes.purposes`."""
+    """The backends of single jobs and skills; see `Toolboxes.purposes`."""
     background: BackgroundCommands | None
     messenger: Messenger
     zone: str
@@ -91,7 +91,9 @@ class ToolDeps:
 def build_toolboxes(
     core: Core, mcp: McpServers, prompts: UserPrompts, dispatcher: OutboxDispatcher
 ) -> Toolboxes:
-    """Build the toolboxes. Raises `StartError` if a plug-in's tool has the name of another."""
+    """Build the toolboxes. Raises `StartError` if a plug-in's tool has the same name as another
+    tool.
+    """
     deps = make_tool_deps(core, prompts, dispatcher)
     sources = [*list_sources(core.settings, mcp), *_list_scripts(core)]
     try:
@@ -103,7 +105,7 @@ def build_toolboxes(
 
 
 def _list_scripts(core: Core) -> Sequence[ToolSource]:
-    """Return the source of skills' scripts, if any skill offers one now."""
+    """Return the tools that skills' scripts offer; empty if no skill offers one now."""
     if core.backend is None or not offers_scripts(core.skills.catalog):
         return ()
     seconds = core.settings.tools.command_seconds
@@ -113,7 +115,7 @@ def _list_scripts(core: Core) -> Sequence[ToolSource]:
 def make_client_calls(
     core: Core, dispatcher: OutboxDispatcher, questions: Questions, toolboxes: Toolboxes
 ) -> ClientCalls:
-    """Make what runs the calls of people's other programs."""
+    """Build the service that runs the tool calls of people's other programs."""
     return ClientCalls(
         database=core.database,
         memory=core.memory,
@@ -128,7 +130,7 @@ def make_client_calls(
 
 
 def make_tool_deps(core: Core, user_prompts: UserPrompts, dispatcher: OutboxDispatcher) -> ToolDeps:
-    """Take the services of tools from the core."""
+    """Pick the services that tools need from the core."""
     return ToolDeps(
         settings=core.settings,
         database=core.database,
@@ -152,9 +154,10 @@ def make_tool_deps(core: Core, user_prompts: UserPrompts, dispatcher: OutboxDisp
 def make_toolboxes(
     deps: ToolDeps, extra: Sequence[Tool], sources: Sequence[ToolSource] = ()
 ) -> Toolboxes:
-    """Build the toolboxes; all have the `extra` tools. Raises `StartError`.
+    """Build the toolboxes. Raises `StartError`.
 
-    The tools of `sources` are found by search, in private conversations only.
+    The `extra` tools are in all toolboxes except those of helpers and of agents that were asked.
+    Only private conversations and private jobs can search the tools of `sources`.
     """
     database, user_prompts = deps.database, deps.user_prompts
     approval = Approval(database, user_prompts)
@@ -184,7 +187,7 @@ def make_toolboxes(
     make_toolbox = partial(_make_toolbox, deps, policy, user_prompts)
 
     def make_purpose(backend: Backend) -> Toolbox:
-        # Helpers and other agents would work in the person's own backend, so there are none.
+        # No helpers and no other agents: they would work in the person's usual backend.
         place = replace(deps, backend=backend, background=None)
         mine = make_skill_tools(deps.skills, database, backend)
         other = (messages, *reading)
@@ -207,7 +210,7 @@ def make_toolboxes(
 def _make_private(
     deps: ToolDeps, approval: Approval, inventory: Inventory, changed: Callable[[], None]
 ) -> tuple[Tool, ...]:
-    """Make the tools of a person's own conversations and jobs."""
+    """Make the tools for a person's private conversations and jobs."""
     database = deps.database
     return (
         *private_tools(database, deps.memory, approval, inventory, deps.backend),
@@ -225,7 +228,7 @@ def _make_private(
 
 
 def _make_helping(deps: ToolDeps) -> tuple[Tool, ...]:
-    """Make the tools of the workspace; none without a backend."""
+    """Make the workspace tools, which helpers have, too; empty without a backend."""
     if deps.backend is None:
         return ()
     return make_workspace_tools(
@@ -243,7 +246,7 @@ def _make_toolbox(
     tools: Sequence[Tool],
     sources: Sequence[ToolSource] = (),
 ) -> Toolbox:
-    """Make a toolbox of what the owner leaves enabled, with the limits of each tool."""
+    """Make a toolbox without the tools that the owner has disabled, and with each tool's limits."""
     chosen = deps.settings.tools
     return Toolbox(
         [tool for tool in tools if tool.spec.name not in chosen.disabled],
@@ -262,7 +265,7 @@ def _make_toolbox(
 def _check_names(settings: Settings, known: Sequence[str]) -> None:
     """Raise `StartError` if a setting names a tool that can't exist.
 
-    Tools of MCP servers come and go; their names have two underscores.
+    Names with two underscores are allowed: they are tools of MCP servers, which come and go.
     """
     names = {*known, *PROMPT_TOOLS, *RARE_TOOLS}
     limited = [name for name, _ in settings.tools.limits]
@@ -293,7 +296,7 @@ def _make_schedule(deps: ToolDeps) -> ScheduleTool:
 
 
 def _make_policy(deps: ToolDeps) -> Policy:
-    """Make the policy of all tools: the owner's rules, and what no rule opens."""
+    """Make the policy of all tools: the owner's rules, and the files that no rule can open."""
     settings = deps.settings
     return Policy(
         deps.database,
@@ -305,12 +308,15 @@ def _make_policy(deps: ToolDeps) -> Policy:
 
 
 def list_sources(settings: Settings, mcp: McpServers) -> Sequence[ToolSource]:
-    """Return the sources of further tools. Without `mcp.toml`, no prompt has a search for them."""
+    """Return the sources of MCP tools.
+
+    Without `mcp.toml` there are none, so that prompts don't contain a tool search.
+    """
     return (mcp,) if (settings.home / MCP_CONFIG).exists() else ()
 
 
 def make_mcp_servers(core: Core, notices: Notices, prompts: UserPrompts) -> McpServers:
-    """Return the servers of `mcp.toml`; nothing is connected yet."""
+    """Build the MCP servers of `mcp.toml`, without connecting to any yet."""
     home, environ = core.settings.home, core.settings.environ
     seen: list[object] = []
 

@@ -7,30 +7,30 @@ from gateway.config.types import Texts
 
 
 class LearningSettings(Table, title="Learning"):
-    """Thresholds of reviews of people's own words; each person chooses with `/learned`."""
+    """When and how Talaria learns from people's words. Each person chooses with `/learned`."""
 
     turns: int = Field(10, ge=0, le=80)
-    """Answers to a person after which their words are reviewed. 0 for never. With both at 0,
-    nothing brings a review forward.
+    """Answers to a person after which Talaria reviews their words. 0 for never. With `turns` and
+    `steps` at 0, there are no reviews.
     """
     steps: int = Field(10, ge=0, le=1000)
-    """Tool calls for a person after which their words are reviewed. 0 for never."""
+    """Tool calls for a person after which Talaria reviews their words. 0 for never."""
     conclusions: bool = True
-    """A review that keeps something also draws guesses from what is remembered, in a second call of
-    the cheap model. With `memory.provider`, that does so instead.
+    """After a review that kept something, the cheap model also draws guesses from what is
+    remembered. With `memory.provider`, the external memory does this instead.
     """
     batch: bool = False
-    """Reviews go through the batches of Anthropic, at half the price and within a day. Other
+    """Send reviews to Anthropic's batch API, which costs half and answers within a day. Other
     providers are called directly.
     """
     proposals: bool = True
-    """The weekly curator lets the cheap model look for skills and notes that repeat or contradict
-    each other. It only proposes changes, and each person decides.
+    """Every week, the cheap model looks for skills and notes that repeat or contradict each other.
+    It only proposes changes, and each person decides.
     """
 
 
 class SkillSettings(Table, title="Skills"):
-    """The list of skills, and the days of disuse after which one is stale or archived."""
+    """The list of skills, and the days without use after which a skill is stale or archived."""
 
     stale_days: int = Field(30, ge=0, le=YEARS)
     """Days without use after which a skill that the assistant wrote counts as stale. 0 for never.
@@ -40,14 +40,14 @@ class SkillSettings(Table, title="Skills"):
     pinned or a job needs it. `talaria skills restore` brings it back. 0 for never.
     """
     prompt_tokens: int = Field(350, ge=0, le=100_000)
-    """Tokens that the list of skills may take in a prompt. Of more skills, the most used ones are
-    in it, and each message names those that fit it.
+    """Tokens that the list of skills may take in a prompt. If there are more skills, the list has
+    the most used ones, and each message names other skills that fit it.
     """
     folders: Texts = ()
     """Further folders whose subfolders are skills, with full paths. Nothing in them is changed.
     Enabled plug-ins add theirs.
     """
     hubs: Texts = ()
-    """Places with skills by name, as `NAME=ADDRESS`, for `talaria skills install NAME`. An address
-    is a folder, or a Git repository with skills or an `index.json`.
+    """Places that have skills by name, as `NAME=ADDRESS`, for `talaria skills install NAME`. An
+    address is a folder, or a Git repository with skills or an `index.json`.
     """

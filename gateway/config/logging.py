@@ -1,7 +1,7 @@
-"""Set up the log: standard error and a file, written by its own thread, without secrets.
+"""Sets up the log: standard error and a file, written by its own thread, without secrets.
 
-Each line of a turn names the turn. An entry as text begins with its time, and its further lines
-are indented. One as JSON is one line.
+Each line of a turn names the turn. A text entry begins with its time, and its further lines are
+indented. A JSON entry is one line.
 """
 
 import json
@@ -28,13 +28,13 @@ from gateway.config.tables import LogSettings
 from gateway.errors import StartError
 
 OWN_LOGGERS = ("gateway", "adapters", "agent_core")
-"""Loggers that `log.level` opens. SDKs log payloads and tokens below WARNING, so they stay
-closed.
+"""Loggers that `log.level` applies to. Other loggers log warnings and errors only, because SDKs log
+payloads and tokens at lower levels.
 """
 
 _LARGEST_FILE = 5_000_000
 _TURN = "turn"
-"""The attribute of a record that holds its turn."""
+"""The attribute of a record that holds the number of its turn."""
 _USER_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 
 
@@ -50,7 +50,7 @@ class LogEntry:
     traceback: str
 
     def as_text(self) -> str:
-        """Format it in local time; an entry of a turn names it before its logger."""
+        """Format the entry in local time; an entry of a turn names it before its logger."""
         whole, thousandth = divmod(int(self.moment * 1000), 1000)
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(whole))
         turn = f"turn={self.turn} " if self.turn is not None else ""
@@ -60,7 +60,9 @@ class LogEntry:
         return f"{when},{thousandth:03} {self.level:<7} {turn}{self.logger}: {said}"
 
     def as_json(self) -> str:
-        """Format it as one JSON object; `turn` and `traceback` are there only if it has them."""
+        """Format the entry as one JSON object; `turn` and `traceback` are left out if there is
+        none.
+        """
         when = datetime.fromtimestamp(self.moment, UTC).isoformat(timespec="milliseconds")
         found = {
             "time": when.replace("+00:00", "Z"),
@@ -74,7 +76,7 @@ class LogEntry:
 
 
 def _escape(line: str) -> str:
-    """Escape what a terminal obeys instead of showing it, such as a change of colour."""
+    """Escape control characters, which a terminal would obey, such as a change of colour."""
     if line.isprintable():
         return line
     return "".join(
@@ -84,9 +86,7 @@ def _escape(line: str) -> str:
 
 
 class RedactingFormatter(logging.Formatter):
-    """A formatter that masks known secrets, and what looks like one, in the message and its
-    traceback.
-    """
+    """A formatter that masks known secrets, and texts that look like a secret."""
 
     def __init__(self, hidden: Sequence[str], *, is_json: bool) -> None:
         super().__init__()
@@ -130,8 +130,9 @@ class _RecordQueue(QueueHandler):
     """A handler that queues records unformatted, so that the event loop never formats them."""
 
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
-        """Format the message and note the turn now: the arguments may change, and the thread that
-        writes works for no turn.
+        """Format the message and note the turn in the thread that logs.
+
+        The arguments may change later, and the thread that writes does not know the turn.
         """
         record.msg, record.args = record.getMessage(), None
         setattr(record, _TURN, find_current_turn())
@@ -139,7 +140,7 @@ class _RecordQueue(QueueHandler):
 
 
 def list_hidden(secrets: Secrets, named: Sequence[NamedSecret]) -> list[str]:
-    """List the credentials that are set, the passwords in addresses, and named secrets."""
+    """List the texts to mask: credentials, passwords in addresses, and named secrets."""
     values = {name: text for name, text in dict(secrets).items() if text}
     passwords = [urlsplit(text).password for name, text in values.items() if name.endswith("_url")]
     credentials = [text for name, text in values.items() if not name.endswith("_url")]
@@ -150,7 +151,7 @@ def list_hidden(secrets: Secrets, named: Sequence[NamedSecret]) -> list[str]:
 def logging_to(
     settings: LogSettings, home: Path, *, hidden: Sequence[str], to_stderr: bool
 ) -> Iterator[None]:
-    """Log by the settings while the block runs, and write out the rest at its end.
+    """Set up logging by the settings while the block runs; write all remaining entries at its end.
 
     Raises `StartError` if the folder of the log can't be created.
     """

@@ -1,7 +1,7 @@
 """The MCP servers of `mcp.toml`: read, checked one by one, added and removed.
 
-Talaria writes this file, and never `config.toml`, whose comments are the owner's. A server with a
-mistake is reported, and takes no other with it.
+Talaria writes this file, and never `config.toml`, because that has the owner's comments. A mistake
+in one server is reported and does not affect the other servers.
 """
 
 import json
@@ -65,7 +65,7 @@ _OF_PROGRAMS = ("args", "env", "unsandboxed", "network", "readable", "writable")
 
 
 def read_mcp_servers(home: Path, environ: Mapping[str, str]) -> list[McpServer]:
-    """Read every server; one with a mistake has a `fault`. Raises `SettingsError`."""
+    """Read every server; a server with a mistake has a `fault`. Raises `SettingsError`."""
     return [
         _read_server(home, name, table, environ)
         for name, table in sorted(_read_tables(home).items())
@@ -75,7 +75,7 @@ def read_mcp_servers(home: Path, environ: Mapping[str, str]) -> list[McpServer]:
 def list_mcp_variables(home: Path) -> set[str]:
     """Return the variables that servers get as credentials or in their environment.
 
-    None if the file has a mistake, which the reading of its servers reports.
+    Empty if the file has a mistake, which `read_mcp_servers` reports.
     """
     try:
         tables = _read_tables(home).values()
@@ -93,9 +93,9 @@ def list_mcp_variables(home: Path) -> set[str]:
 
 
 def locate_mcp_programs(home: Path, environ: Mapping[str, str]) -> Surroundings:
-    """Return what the programs of servers get: folders of their own, and a small environment.
+    """Return what servers' programs get: folders of their own, and a small environment.
 
-    A program outside of the sandbox finds others by the gateway's own PATH.
+    A program outside of the sandbox finds other programs by the gateway's own PATH.
     """
     inherited = {name: environ[name] for name in _INHERITED if name in environ}
     return Surroundings(
@@ -109,7 +109,7 @@ def locate_mcp_programs(home: Path, environ: Mapping[str, str]) -> Surroundings:
 def add_mcp_server(
     home: Path, name: str, table: Mapping[str, Any], environ: Mapping[str, str]
 ) -> McpServer:
-    """Add a server at the end of the file. Raises `SettingsError`; then nothing has changed."""
+    """Add a server at the end of the file. Raises `SettingsError`, and then changes nothing."""
     before = _read_tables(home)
     if name in before:
         raise SettingsError(f"There is a server {name} already; `talaria mcp remove {name}` first.")
@@ -124,7 +124,7 @@ def add_mcp_server(
 
 
 def remove_mcp_server(home: Path, name: str) -> None:
-    """Remove a server with its lines. Raises `SettingsError`; then nothing has changed."""
+    """Remove a server with its lines. Raises `SettingsError`, and then changes nothing."""
     before = _read_tables(home)
     if name not in before:
         raise SettingsError(f"There is no MCP server {name}; {suggest(name, before)}")
@@ -165,7 +165,7 @@ def _read_server(
 def _make_server(
     home: Path, name: str, row: Mapping[str, Any], environ: Mapping[str, str]
 ) -> McpServer:
-    """Check a table. Raises `ValueError` with the end of a sentence about the server."""
+    """Check a table. Raises `ValueError` with a clause that continues "The server NAME"."""
     if not _NAME.fullmatch(name):
         raise ValueError("needs a name of at most 16 small letters, digits and dashes")
     table = _validate(row)
@@ -246,7 +246,7 @@ def _fill_in(
     named: Mapping[str, str],
     secrets: list[str],
 ) -> dict[str, str]:
-    """Put variables and named secrets into the texts that name them. Raises `ValueError`."""
+    """Put variables and named secrets into the texts that refer to them. Raises `ValueError`."""
 
     def find(match: re.Match[str]) -> str:
         if match[3]:
@@ -272,7 +272,7 @@ def _fill_in(
 
 
 def _find_paths(home: Path, key: str, paths: tuple[str, ...]) -> tuple[Path, ...]:
-    """Return the paths. Raises `ValueError` for one that shows Talaria's files."""
+    """Return the paths. Raises `ValueError` if one does not exist or would show Talaria's files."""
     found = tuple(Path(path).expanduser() for path in paths)
     for path in found:
         if not path.is_absolute() or not path.exists():
@@ -291,7 +291,7 @@ def _read_text(home: Path) -> str:
 
 
 def _replace(home: Path, text: str, expected: Mapping[str, Any]) -> None:
-    """Replace the file at once, if the text means what is expected. Raises `SettingsError`."""
+    """Replace the file atomically, if the new text parses to `expected`. Raises `SettingsError`."""
     path = home / MCP_CONFIG
     try:
         is_sound = tomllib.loads(text).get("servers", {}) == expected
@@ -303,7 +303,7 @@ def _replace(home: Path, text: str, expected: Mapping[str, Any]) -> None:
 
 
 def _spell(value: object) -> str:
-    """Return a value as TOML."""
+    """Return a value in TOML syntax."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
     if isinstance(value, bool):

@@ -12,11 +12,11 @@ class MediaSettings(Table, title="Attachments"):
     """Sizes of attachments, voice notes, and spoken answers. MB are a million bytes."""
 
     transcription: Literal["", "openai", "command"] = ""
-    """Who transcribes voice notes: `openai` (a compatible server at `OPENAI_BASE_URL`), `command`
-    (a program on this machine), or, when empty, nobody.
+    """How voice notes are transcribed: `openai` (a compatible server at `OPENAI_BASE_URL`),
+    `command` (a program on this machine), or empty for not at all.
     """
     transcription_model: Text = "whisper-1"
-    """The model that such a server uses."""
+    """The transcription model that the server uses."""
     transcription_command: Texts = ()
     """The program and its arguments, run without a shell. `{file}` stands for the recording, for
     instance `["whisper-cli", "--no-prints", "{file}"]`.
@@ -32,7 +32,7 @@ class MediaSettings(Table, title="Attachments"):
     speech_seconds: int = Field(60, ge=1, le=240)
     """Longest time for one spoken answer, in seconds."""
     command_network: bool = False
-    """Whether these two programs may use the network, for instance `curl`."""
+    """Whether these two programs may use the network, as `curl` has to."""
     command_memory_mb: int = Field(4000, ge=50, le=1_000_000)
     """Most memory of one of these programs with all its processes, in millions of bytes."""
     image_mb: float = Field(3.9, ge=0.1, le=7.8)

@@ -13,9 +13,9 @@ class ModelSettings(Table, title="The model that answers"):
     """The models and their providers. After `load`, `provider`, `name` and `cheap` are resolved."""
 
     provider: Text = "auto"
-    """The provider of every model whose name starts with none: `anthropic`, `openai`, `scripted`,
-    or one of a plug-in. `auto` picks by the key that is set: Anthropic first, then OpenAI, then the
-    scripted stand-in.
+    """The provider of every model whose name does not begin with one: `anthropic`, `openai`,
+    `scripted`, or one of a plug-in. `auto` picks by the key that is set: Anthropic first, then
+    OpenAI, then the scripted stand-in.
     """
     name: Text = ""
     """The model, as the provider spells it. A name may start with its provider, as in
@@ -23,7 +23,8 @@ class ModelSettings(Table, title="The model that answers"):
     `gpt-5-mini` or the stand-in.
     """
     fallbacks: Texts = ()
-    """Models that answer while the first one can't, in this order; also of another provider."""
+    """Models that answer while the first model can't, in this order. They may have other providers.
+    """
     choices: Texts = ()
     """Further models that people may choose with `/model`, for themselves and for their jobs."""
     cheap: Text = ""
@@ -33,15 +34,15 @@ class ModelSettings(Table, title="The model that answers"):
     timeout: float = Field(120.0, ge=1, le=3600)
     """Seconds without any data after which a call fails."""
     patience: int = Field(1800, ge=0, le=86_400)
-    """Seconds that an answer in a chat waits while no model answers."""
+    """Seconds that a message in a chat waits if no model answers."""
     job_patience: int = Field(86_400, ge=0, le=604_800)
-    """Seconds that a job waits while no model answers."""
+    """Seconds that a job waits if no model answers."""
     cache_ttl: Literal["5m", "1h"] = "5m"
     """How long the provider keeps the cached prompt. `1h` costs more to write."""
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Every model that is configured, the one that answers first."""
+        """The names of all configured models, beginning with the main model."""
         return tuple(dict.fromkeys((self.name, *self.fallbacks, *self.choices, self.cheap)))
 
     @property
@@ -52,7 +53,9 @@ class ModelSettings(Table, title="The model that answers"):
 
 
 class CostSettings(Table, title="Daily limits and prices"):
-    """Daily quotas. Dollars count calls to models with a price, tokens calls to the others."""
+    """Daily quotas. Limits in dollars count calls to models with a price; limits in tokens count
+    calls to other models.
+    """
 
     person_day_usd: float = Field(5.0, ge=0, le=100_000)
     """Most US dollars per person and day. 0 for no limit."""
@@ -63,10 +66,8 @@ class CostSettings(Table, title="Daily limits and prices"):
     house_day_tokens: int = Field(50_000_000, ge=0, le=1_000_000_000)
     """Most tokens of everyone together per day, for models without a price. 0 for no limit."""
     cheap_from_percent: int = Field(80, ge=1, le=100)
-    """Share of a daily limit, in percent, from which the cheap model answers and background work
-    stops.
-    """
+    """Percent of a daily limit from which the cheap model answers and background work stops."""
     prices: Prices = ()
-    """Prices of models, in US dollars per million tokens, with the day of the look-up: `gpt-5-mini
+    """Prices of models, in US dollars per million tokens, with the date of the price: `gpt-5-mini
     in=0.25 out=2.00 cached=0.025 date=2026-11-01`.
     """

@@ -1,4 +1,4 @@
-"""Names of the files in the home directory, and its creation."""
+"""Names of the files in the home directory, and functions that find and create it."""
 
 import os
 import stat
@@ -22,7 +22,7 @@ MEMORIES = "memories"
 SKILLS = "skills"
 WORKSPACES = "workspaces"
 SESSIONS = "sessions"
-"""The log of sessions, a copy of what the database has."""
+"""The session logs, which copy turns from the database."""
 MODEL_TABLE = "models.json"
 LOG = Path("logs", "talaria.log")
 KEPT_LOGS = 5
@@ -40,15 +40,17 @@ RUNTIME_NAMES = frozenset(
         *("state.lock", STAGING, REHEARSAL),
     }
 )
-"""What belongs to the machine and not to the data: it is in no backup, and no restore moves it."""
+"""Files that belong to the machine and not to the data. No backup contains them, and a restore does
+not move them.
+"""
 SECRET_NAMES = frozenset({ENV_NAME, SECRETS_CONFIG, HTTP_TOKEN, MCP_TOKENS})
-"""Keys and tokens: they are in encrypted backups, and in others only on request."""
+"""Files with keys and tokens. Encrypted backups contain them; unencrypted ones only on request."""
 
 LONGEST_SOCKET_PATH = 103
-"""Bytes; `sun_path` holds 104 with its end on macOS and the BSDs, 108 on Linux."""
+"""Bytes. With its end, `sun_path` holds 104 on macOS and the BSDs, and 108 on Linux."""
 
 _UMASK = 0o077
-"""The umask: other users have no access to the home directory."""
+"""The umask, so that other users have no access to new files."""
 
 
 def find_home(environ: Mapping[str, str], given: Path | None = None) -> Path:
@@ -72,15 +74,15 @@ def _is_closed(home: Path) -> bool:
         home.stat()
     except PermissionError:
         return True
-    except OSError:  # there is none yet
+    except OSError:  # the home does not exist yet
         return False
     return home.is_dir() and not os.access(home, os.R_OK | os.X_OK)
 
 
 def open_home(environ: Mapping[str, str], given: Path | None = None) -> Path:
-    """Return the home directory, after finishing a restore that was interrupted.
+    """Return the home directory, after finishing an interrupted restore.
 
-    For commands that need no setting. Raises `SettingsError`, and `StoreError` if the restore
+    For commands that need no settings. Raises `SettingsError`, and `StoreError` if the restore
     can't be finished.
     """
     home = find_home(environ, given)
@@ -90,15 +92,15 @@ def open_home(environ: Mapping[str, str], given: Path | None = None) -> Path:
 
 
 def expand(path: str, user_home: str) -> Path:
-    """Return a path, with the folder of its user for `~`."""
+    """Return a path, with a leading `~` replaced by the user's home."""
     return Path(user_home + path[1:] if path == "~" or path.startswith("~/") else path)
 
 
 def make_home(home: Path) -> str:
     """Create the home directory if it is missing, and close it to other users.
 
-    Return a warning for the log if it was open, else "". Raises `StartError` if the place can't be
-    used or stays open; nothing in it is changed then.
+    Return a warning for the log if other users could open it, else "". Raises `StartError` if the
+    directory can't be used or can't be closed, and then changes nothing in it.
     """
     os.umask(_UMASK)
     problem = explain_length(home)

@@ -1,4 +1,4 @@
-"""Load every setting into one frozen value."""
+"""Loads all settings into one frozen value."""
 
 import ctypes
 import os
@@ -54,18 +54,20 @@ from gateway.config.tool_tables import ToolSettings
 from gateway.errors import SettingsError, suggest
 
 CONSOLE_PORT = 8765
-"""Port of the console page where no platform is configured and no port is set."""
+"""Port of the console page if no platform is configured and no port is set."""
 
 _CONNECTION = re.compile(r"(?i)_proxy$|^ssl_|^ssh_|^docker_|_ca_bundle$|^tz$|^lc_")
-"""Variables of connections, which the model's client and the backends read later."""
+"""Variables that configure connections; the model's client and the backends read them later."""
 _CREDENTIAL = re.compile(r"(?i)token|key|secret|pass|pwd|auth|cred|cookie|bearer|_pat$")
-"""The names of variables that hold credentials; others may hold a word that answers need."""
+"""Names of variables that hold credentials. Values of other variables are not masked, because
+ordinary words may equal them.
+"""
 _MODEL_NAMES = {
     "anthropic": ("claude-sonnet-5-5", "claude-haiku-5-5"),
     "openai": ("gpt-5-mini", ""),
     "scripted": ("stand-in", ""),
 }
-"""The default model of each provider, and its cheap one; "" for the same."""
+"""The default model and the cheap model of each provider; "" if the cheap one is the same."""
 
 
 class Settings(BaseSettings):
@@ -85,7 +87,8 @@ class Settings(BaseSettings):
     named_values: tuple[str, ...] = Field((), exclude=True, repr=False)
     """Credentials in variables that `mcp.toml` and the options of plug-ins name."""
     given: frozenset[str] = Field(frozenset(), exclude=True, repr=False)
-    """What the file or the environment sets, as `table.key`; the rest has its default."""
+    """The settings that the file or the environment sets, as `table.key`; all others have defaults.
+    """
     model: ModelSettings = ModelSettings()
     access: AccessSettings = AccessSettings()
     turns: TurnSettings = TurnSettings()
@@ -124,12 +127,12 @@ class Settings(BaseSettings):
 
     @property
     def hidden(self) -> list[str]:
-        """The texts that appear in no log, no message and no stored answer."""
+        """The texts to mask in every log, message and stored answer."""
         return [*list_hidden(self.secrets, self.named_secrets), *self.named_values]
 
     @property
     def skill_places(self) -> tuple[Path, list[Path], Path | None]:
-        """The home's skills, further folders of skills, and the working folder."""
+        """The folders of skills: the home's, further folders, and the working folder."""
         project = Path(self.prompt.folder) if self.prompt.folder else None
         return self.home / SKILLS, [Path(one) for one in self.skills.folders], project
 
@@ -152,7 +155,7 @@ class Settings(BaseSettings):
         *_: PydanticBaseSettingsSource,
         **__: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Order the sources: what `load` gives, then the environment, then the file."""
+        """Order the sources: first the arguments of `load`, then the environment, then the file."""
         given = init_settings()
         file = sources.read_file(given["home"] / CONFIG_NAME, TABLES)
         variables = sources.read_environment(given["environ"], TABLES)
@@ -179,10 +182,10 @@ def environment() -> Mapping[str, str]:
 def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     """Read the files and the environment; the environment wins.
 
-    Finishes a restore that was interrupted, and writes nothing else.
-    Variables that are not set, or empty, are taken from the home's `.env`.
-    `home` wins over `TALARIA_HOME`. If `environ` is the process's own, its credentials are wiped.
-    Raises `SettingsError`, and `StoreError` if a restore can't be finished.
+    Finishes an interrupted restore, and writes nothing else. Takes variables that are empty or not
+    set from the home's `.env`. `home` wins over `TALARIA_HOME`. If `environ` is the process's own,
+    removes its credentials. Raises `SettingsError`, and `StoreError` if a restore can't be
+    finished.
     """
     user_home = environ.get("HOME") or str(Path.home())
     place = open_home(environ, home)
@@ -228,10 +231,10 @@ def _list_named_variables(settings: Settings) -> set[str]:
 
 
 def _wipe_variables(names: Iterable[str]) -> None:
-    """Remove variables from the process's environment, and from its memory.
+    """Remove variables from the process's environment, and overwrite them in its memory.
 
     `/proc/PID/environ` shows the memory in which a process received its variables. Removing a
-    variable leaves its value there, so it is overwritten.
+    variable alone would leave its value there.
     """
     libc = ctypes.CDLL(None)
     libc.getenv.restype = ctypes.c_void_p
@@ -290,7 +293,7 @@ def _check_key(provider: str, model: ModelSettings, secrets: Secrets) -> None:
 
 
 def _has_openai(secrets: Secrets) -> bool:
-    """Return whether a server is known: a local one needs an address and no key."""
+    """Return whether a key or an address is set; a local server needs only an address."""
     return bool(secrets.openai_api_key or secrets.openai_base_url)
 
 
@@ -308,11 +311,11 @@ def _check_media(media: MediaSettings, secrets: Secrets) -> None:
 
 
 def _check_memory(memory: MemorySettings, secrets: Secrets) -> None:
-    """Refuse a provider without its server or key; a server of your own needs no key."""
+    """Refuse a memory provider without its key or address; a server of your own needs no key."""
     if not memory.provider:
         return
     if memory.provider != "honcho":
-        return  # a plug-in's, which is looked for at the start
+        return  # a plug-in, which the start looks for
     if not (secrets.honcho_api_key or secrets.honcho_base_url):
         raise SettingsError(
             "memory.provider is honcho, but neither HONCHO_API_KEY nor HONCHO_BASE_URL is set."
@@ -346,7 +349,8 @@ def _check_backend(tools: ToolSettings, secrets: Secrets) -> None:
 
 
 def _check_mounts(settings: Settings) -> None:
-    """Refuse to show Talaria's own files, and what controls this machine, to commands."""
+    """Refuse mounts that show Talaria's own files, or files that control this machine, to commands.
+    """
     home = settings.home.resolve()
     for mount in settings.tools.docker_mounts:
         shown = Path(mount.partition(":")[0]).resolve()

@@ -20,7 +20,7 @@ from gateway.errors import SettingsError, suggest
 SECRET_VARIABLES = tuple(name.upper() for name in Secrets.model_fields)
 
 Values = dict[str, dict[str, Any]]
-"""Table -> key -> value, of what is set."""
+"""The values that are set, by table and key."""
 Tables = Mapping[str, type[Table]]
 
 _LONGEST_SHOWN = 60
@@ -158,7 +158,7 @@ def _explain_unknown(table: str, key: str, tables: Tables) -> str:
 
 
 def _choose(error: ValidationError, row: Mapping[str, object]) -> ErrorDetails:
-    """Choose the mistake that comes first in the file."""
+    """Return the mistake that comes first in the file."""
     order = list(row)
     return min(error.errors(), key=lambda fault: order.index(str(fault["loc"][0])))
 
@@ -181,12 +181,12 @@ def _explain(
 
 
 def _read_message(fault: ErrorDetails) -> str:
-    """Read the text with which a validator of `gateway.config.types` refused the value."""
+    """Return the message with which a validator of `gateway.config.types` refused a value."""
     return str(fault["ctx"]["error"]) if "ctx" in fault else fault["msg"]
 
 
 def _describe(field: FieldInfo) -> str:
-    """Describe the allowed values of a setting, to be put after "must be"."""
+    """Describe the allowed values of a setting; the text follows "must be"."""
     if get_origin(field.annotation) is tuple:
         return "a list of texts"
     if field.annotation not in _TYPE_NAMES:
@@ -199,7 +199,7 @@ def _describe(field: FieldInfo) -> str:
 
 
 def _show(value: object) -> str:
-    """Format a found value, short enough for a sentence and never a secret."""
+    """Format a wrong value for a sentence: short, and never a secret."""
     if looks_secret(value):
         return "something that looks like a secret"
     if isinstance(value, bool):

@@ -1,7 +1,7 @@
 """The tables of `config.toml` and the credentials of the environment, as frozen values.
 
-The titles and docstrings here become docs/configuration.md and config.example.toml. What a
-docstring says of a setting is for people who set it, so it costs nothing at the start.
+Titles and docstrings of this module become docs/configuration.md and config.example.toml, so they
+are written for the people who set a setting. The program does not read them.
 """
 
 from typing import Literal
@@ -23,11 +23,11 @@ from gateway.config.types import (
 )
 
 YEARS = 36_500
-"""Most days of any retention: a hundred years."""
+"""The longest retention, in days: a hundred years."""
 
 
 class Table(BaseModel):
-    """A table. Values of `config.toml` need the exact type; a variable's text is converted."""
+    """A table. Values in `config.toml` need the exact type; text of variables is converted."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
@@ -40,7 +40,7 @@ class AccessSettings(Table, title="Who may talk"):
     `"telegram:123456789"`. `"*"` admits everyone who finds the bot, at your cost.
     """
     greet: bool = True
-    """Greet people on the list when they write for the first time."""
+    """Greet the people in `access.allow` when they write for the first time."""
 
 
 class TurnSettings(Table, title="Limits of one turn"):
@@ -63,7 +63,7 @@ class TurnSettings(Table, title="Limits of one turn"):
 
 
 class MemorySettings(Table, title="Memory"):
-    """Sizes of the memory files, and the external memory."""
+    """Size limits of the memory files, and the external memory."""
 
     memory_limit: int = Field(2200, ge=200, le=100_000)
     """Longest `MEMORY.md` of a person, in characters. It is part of every prompt, so a longer one
@@ -94,9 +94,11 @@ class RetentionSettings(Table, title="How long data is kept"):
     Open and failed ones are always kept.
     """
     outbox_days: int = Field(30, ge=0, le=YEARS)
-    """Days to keep the text of sent messages; of answers that are in the transcript, at most 1."""
+    """Days to keep the text of sent messages. Text that the transcript has, too, is kept for at
+    most 1 day.
+    """
     steps_days: int = Field(90, ge=0, le=YEARS)
-    """Days to keep tool results besides the transcript."""
+    """Days to keep the separate record of tool results. The transcript has the results, too."""
     usage_days: int = Field(400, ge=0, le=YEARS)
     """Days after which the model calls of a day become one row per person, purpose and model."""
     files_days: int = Field(30, ge=0, le=YEARS)
@@ -104,7 +106,7 @@ class RetentionSettings(Table, title="How long data is kept"):
     messages_days: int = Field(0, ge=0, le=YEARS)
     """Days to keep messages."""
     webhooks_days: int = Field(30, ge=0, le=YEARS)
-    """Days to keep the events that outgoing webhooks have sent or given up."""
+    """Days to keep webhook events that were delivered or finally failed."""
 
 
 class JobSettings(Table, title="Jobs"):
@@ -129,7 +131,7 @@ class JobSettings(Table, title="Jobs"):
 
 
 class PluginSettings(Table, title="Plug-ins"):
-    """Packages of others that Talaria loads. Their code may do whatever Talaria may do."""
+    """Plug-ins of other packages. Their code may do whatever Talaria may do."""
 
     enabled: Texts = ()
     """The plug-ins to load, by the names of their packages, as `talaria plugins list` shows them.
@@ -153,8 +155,8 @@ class PromptSettings(Table, title="The prompt"):
     context_limit: int = Field(20_000, ge=0, le=1_000_000)
     """Most characters of one context file."""
     trust_files: bool = False
-    """Treat these files as your own words, from the next `/new` on. Otherwise they are words of
-    others: Talaria asks before it sends or changes anything.
+    """Treat these files as your own words, from the next `/new` on. Otherwise they count as an
+    untrusted source: Talaria asks before it sends or changes anything.
     """
 
 
@@ -171,19 +173,19 @@ class ContextSettings(Table, title="Length of a conversation"):
     """
     compact_tokens: int = Field(26_000, ge=0, le=MOST_CAP)
     """Input tokens of a message's first call, above which older messages are summarised to save
-    cost. More keeps more of a conversation word for word, and costs more. 0 summarises only near
-    the cap.
+    cost. A higher value keeps more of a conversation word for word, and costs more. 0 summarises
+    only near the cap.
     """
     window_tokens: int = Field(0, ge=0, le=MOST_CAP)
-    """Tokens that your models can read. 0 uses the built-in table."""
+    """Context window of your models, in tokens. 0 uses the built-in table."""
 
 
 class DigestSettings(Table, title="Digests"):
     """Sources of digests."""
 
     github_url: ServerAddress = "https://api.github.com"
-    """The GitHub API that digests read with `GITHUB_TOKEN`. An Enterprise server's ends in
-    `/api/v3`.
+    """The GitHub API from which digests read, with `GITHUB_TOKEN`. The address of an Enterprise
+    server ends in `/api/v3`.
     """
     allow_hosts: Hosts = ()
     """Hosts of this machine or its network that jobs and `web_fetch` may fetch from, each with or
@@ -193,11 +195,11 @@ class DigestSettings(Table, title="Digests"):
 
 
 class HttpSettings(Table, title="HTTP server"):
-    """The HTTP server. After `load`, port 0 means that there is none."""
+    """The HTTP server. After `load`, port 0 means that the server is off."""
 
     port: int = Field(0, ge=0, le=65_535)
-    """Port of the console page and `/health`. 0 is off, but 8765 when no chat platform is
-    configured.
+    """Port of the console page and `/health`. 0 turns the server off if a chat platform is
+    configured; without one, 0 means 8765.
     """
     bind: ListenAddress = "127.0.0.1"
     """The address where the HTTP server listens. Everything but `/health` needs the token that
@@ -205,20 +207,20 @@ class HttpSettings(Table, title="HTTP server"):
     """
     public_url: OwnAddress = ""
     """The address under which others reach the HTTP server through a reverse proxy, such as
-    https://talaria.example.org. It has no path, as the pages need a host of their own. It is shown
-    in the addresses of webhooks.
+    https://talaria.example.org. It can't have a path, because the pages need a host of their own.
+    It is shown in the addresses of webhooks.
     """
 
     @property
     def hooks(self) -> str:
-        """The address of webhooks, to which a secret is added; "" without an HTTP server."""
+        """The address of webhooks without their secret; "" without an HTTP server."""
         if not self.port:
             return ""
         return f"{self.pages}/hooks/"
 
     @property
     def pages(self) -> str:
-        """The address of the console's pages, without a slash; "" without an HTTP server."""
+        """The address of the console's pages, without a final slash; "" without an HTTP server."""
         if not self.port:
             return ""
         host = f"[{self.bind}]" if ":" in self.bind else self.bind
@@ -237,7 +239,7 @@ class LogSettings(Table, title="Log"):
 
 
 class PeopleSettings(Table, title="Defaults for people"):
-    """Defaults for people who set nothing themselves."""
+    """Defaults for people who have not set these values themselves."""
 
     time_zone: TimeZone = ""
     """Time zone of people who set none, and of Talaria itself. Empty means the machine's."""

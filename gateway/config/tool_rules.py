@@ -17,7 +17,8 @@ _EXPECTED = (
 
 
 def _read_rules(value: object) -> tuple[Rule, ...]:
-    """Read all rules. Raises `ValueError` with what they must be, and which one is wrong."""
+    """Read all rules. Raises `ValueError` with the expected form and the number of the wrong rule.
+    """
     if not isinstance(value, list | tuple):
         raise ValueError(_EXPECTED)
     return tuple(_read_rule(row, number) for number, row in enumerate(value, start=1))
@@ -26,7 +27,7 @@ def _read_rules(value: object) -> tuple[Rule, ...]:
 def _read_rule(row: object, number: int) -> Rule:
     if isinstance(row, Rule):
         return row
-    if isinstance(row, str):  # of a variable: effect, tool and pattern
+    if isinstance(row, str):  # from a variable: effect, tool and pattern
         row = dict(zip(_KEYS[:3], row.split(maxsplit=2), strict=False))
     if not isinstance(row, Mapping):
         raise ValueError(_EXPECTED)
@@ -62,7 +63,9 @@ _LIMIT_EXPECTED = (
 
 
 def _read_limits(value: object) -> tuple[tuple[str, CallRule], ...]:
-    """Read all limits. Raises `ValueError` with what they must be, and which one is wrong."""
+    """Read all limits. Raises `ValueError` with the expected form and the number of the wrong
+    limit.
+    """
     if not isinstance(value, list | tuple):
         raise ValueError(_LIMIT_EXPECTED)
     limits = tuple(_read_limit(row, number) for number, row in enumerate(value, start=1))
@@ -73,10 +76,10 @@ def _read_limits(value: object) -> tuple[tuple[str, CallRule], ...]:
 
 
 def _read_limit(row: object, number: int) -> tuple[str, CallRule]:
-    if isinstance(row, tuple):  # validated before
+    if isinstance(row, tuple):  # already validated
         name, rule = row
         return name, rule if isinstance(rule, CallRule) else CallRule(**rule)
-    if isinstance(row, str):  # of a variable: tool and number
+    if isinstance(row, str):  # from a variable: tool and number
         name, _, most = row.partition(" ")
         row = {"tool": name, "most_per_turn": int(most) if most.isdigit() else most}
     if not isinstance(row, Mapping):
@@ -119,9 +122,9 @@ _BACKENDS_EXPECTED = (
 
 
 def _read_backends(value: object) -> tuple[tuple[str, str], ...]:
-    """Read who has which backend; jobs are `job:TITLE`, skills `skill:NAME`.
+    """Read the backends of single people, jobs (`job:TITLE`) and skills (`skill:NAME`).
 
-    Raises `ValueError` with what is wrong.
+    Raises `ValueError` with the mistake.
     """
     if not isinstance(value, list | tuple):
         raise ValueError(_BACKENDS_EXPECTED)
@@ -133,7 +136,7 @@ def _read_backends(value: object) -> tuple[tuple[str, str], ...]:
 
 
 def _read_backend(row: object, number: int) -> tuple[str, str]:
-    if isinstance(row, str):  # of a variable: person and backend
+    if isinstance(row, str):  # from a variable: person and backend
         row = row.rsplit(maxsplit=1)
     if isinstance(row, list | tuple):
         row = dict(zip(_BACKEND_KEYS, row, strict=False))

@@ -10,76 +10,76 @@ from gateway.config.types import HostPatterns, Mounts, PublicAddress, Text, Text
 
 
 class PlaceSettings(Table):
-    """The settings of every backend, each with its name in front; in `[tools]`."""
+    """Settings of all backends in `[tools]`; most names begin with their backend."""
 
     backends: PersonBackends = ()
     """Backends of single people, jobs and skills, as tables `[[tools.backends]]` with `backend` and
     one of `person` (a folder name of `talaria people list`), `job` (a title) and `skill` (a name,
-    for jobs that load it). Everything else has `tools.backend`.
+    for jobs that load it). Everything else uses `tools.backend`.
     """
     network_people: Texts = ()
     """People whose commands may reach `network_hosts`, by their folder names from `talaria people
     list`; `"*"` is everyone. Only for the `local` backend.
     """
     network_hosts: HostPatterns = ()
-    """Hosts that these commands may reach, by a proxy: `"example.org"`, `"*.example.org"` for all
-    below it, or `"*"`; at ports 80 and 443, or at the one that is named. Hosts of the local network
-    also have to be in `digest.allow_hosts`.
+    """Hosts that these commands may reach, through a proxy: `"example.org"`, `"*.example.org"` for
+    all hosts below it, or `"*"`. Without a port, ports 80 and 443 are allowed. A host of the local
+    network also has to be in `digest.allow_hosts`.
     """
     docker_program: Literal["", "docker", "podman"] = ""
-    """The client of the engine; empty for docker if it is installed, or podman."""
+    """The client of the container engine; empty for docker if it is installed, else podman."""
     docker_image: Text = ""
     """The image of the containers; it needs bash and coreutils."""
     docker_network: Text = "none"
-    """The engine's network that containers are in; `none` for no network."""
+    """The engine's network for containers; `none` for no network."""
     docker_mounts: Mounts = ()
-    """Folders of this machine that every container sees: `/srv/data:/data` for reading,
-    `/srv/data:/data:rw` for writing, too. None may hold Talaria's own files.
+    """Folders of this machine that every container sees: `/srv/data:/data` read-only,
+    `/srv/data:/data:rw` writable. None of them may hold Talaria's own files.
     """
     docker_cpus: float = Field(1.0, ge=0.1, le=256)
-    """Processors that a container may use."""
+    """Processors that one container may use."""
     docker_idle_minutes: int = Field(5, ge=1, le=1440)
     """Minutes after which an idle container is paused."""
     ssh_host: Text = ""
-    """The machine of the `ssh` backend; it needs bash and bubblewrap."""
+    """The host of the `ssh` backend; it needs bash and bubblewrap."""
     ssh_user: Text = ""
-    """The account there; empty for ssh's own choice."""
+    """The account on that host; empty for ssh's default."""
     ssh_port: int = Field(22, ge=1, le=65_535)
-    """The port of its server."""
+    """The port of its SSH server."""
     ssh_key: Text = ""
-    """The file of the private key, without a password; empty for the agent."""
+    """The file of the private key, which must have no password; empty for the ssh agent."""
     ssh_known_hosts: Text = ""
-    """The file with the machine's own key; empty for ssh's files. An unknown machine is refused."""
+    """The known-hosts file; empty for ssh's own files. Talaria refuses an unknown host."""
     ssh_root: Text = "talaria-workspaces"
-    """The folder of the workspaces there, below the account's home or absolute."""
+    """The folder of the workspaces on that host: absolute, or relative to the account's home."""
     daytona_snapshot: Text = ""
-    """What new sandboxes of the `daytona` backend are made from; it needs bash, coreutils and
-    python3. Empty for Daytona's own.
+    """The snapshot that new sandboxes of the `daytona` backend are made from; it needs bash,
+    coreutils and python3. Empty for Daytona's default.
     """
     daytona_target: Text = ""
-    """The region of new sandboxes; empty for that of the account."""
+    """The region of new sandboxes; empty for the account's default."""
     daytona_network: bool = False
     """Whether commands in Daytona's sandboxes may reach the internet."""
     daytona_idle_minutes: int = Field(5, ge=1, le=1440)
-    """Minutes after which an idle sandbox at Daytona is stopped."""
+    """Minutes after which Daytona stops an idle sandbox."""
     modal_image: Text = ""
-    """The image in a registry that new sandboxes of the `modal` backend are made from; it needs
-    bash, coreutils and python3. Empty for Modal's own, with Debian.
+    """The registry image that new sandboxes of the `modal` backend are made from; it needs bash,
+    coreutils and python3. Empty for Modal's default image, with Debian.
     """
     modal_region: Text = ""
-    """The region of new sandboxes; empty for Modal's own choice."""
+    """The region of new sandboxes; empty for Modal's choice."""
     modal_network: bool = False
     """Whether commands in Modal's sandboxes may reach the internet."""
     modal_idle_minutes: int = Field(5, ge=1, le=1440)
-    """Minutes after which an idle sandbox at Modal is ended."""
+    """Minutes after which Modal ends an idle sandbox."""
 
 
 class ToolSettings(PlaceSettings, title="Tools that act"):
-    """The place where the assistant runs commands, and the limits of each."""
+    """The place where the assistant runs commands, and the limits of a command."""
 
     backend: Literal["", BackendName] = ""
     """Where the assistant runs commands and keeps files for a person: `local` is this machine, in a
-    sandbox without network; `docker` a container for each person; `ssh` a sandbox elsewhere;
+    sandbox without network; `docker` a container for each person; `ssh` a sandbox on another host;
     `daytona` and `modal` a sandbox at that provider; `unsandboxed` all rights of Talaria's user.
     Empty for no such tools.
     """
@@ -112,7 +112,7 @@ class ToolSettings(PlaceSettings, title="Tools that act"):
     or `*`). The first that fits decides.
     """
     disabled: Texts = ()
-    """Names of tools that nobody has."""
+    """Names of tools that are off for everyone."""
     limits: ToolLimits = ()
     """Tables `[[tools.limits]]`: `tool`, with `callers` (of `direct`, `group`, `job`, `helper`,
     `code`), `most_per_turn`, `must_run_first` or `ends_turn`.

@@ -15,7 +15,7 @@ from agent_core.models import parse_price
 
 
 def _check(is_valid: Callable[[str], bool], expected: str) -> AfterValidator:
-    """Refuse a text for which `is_valid` is false; `expected` is what the sentence asks for."""
+    """Refuse a text for which `is_valid` is false; `expected` describes the allowed values."""
 
     def validate(value: str) -> str:
         if not is_valid(value):
@@ -26,7 +26,7 @@ def _check(is_valid: Callable[[str], bool], expected: str) -> AfterValidator:
 
 
 def _match(pattern: str, expected: str) -> AfterValidator:
-    """Refuse a text that a pattern does not describe as a whole."""
+    """Refuse a text that does not fully match a pattern."""
     return _check(lambda value: re.fullmatch(pattern, value) is not None, expected)
 
 
@@ -37,7 +37,9 @@ def _shown_as(allowed: str, *, strict: bool | None = None) -> FieldInfo:
 
 
 def _list_shown_as(allowed: str) -> FieldInfo:
-    """Do the same for a list. It is not strict: TOML gives a list, and a tuple is kept."""
+    """Name the allowed values of a list. The list is not strict, because TOML gives a list and the
+    setting keeps a tuple.
+    """
     return _shown_as(allowed, strict=False)
 
 
@@ -184,7 +186,7 @@ Prices = Annotated[
 
 
 def _check_credential(value: str) -> str:
-    # A key becomes part of a header or an address: a line break in it is a pasting mistake.
+    # A key becomes part of a header or an address; a line break in it is a pasting mistake.
     if not re.fullmatch(r"[!-~]+", value):
         raise ValueError(
             "holds a space, a line break or a character that no key has; paste it again"

@@ -1,4 +1,4 @@
-"""The settings of backups, and what is in one."""
+"""The settings of backups, and the choice of what a backup contains."""
 
 from typing import TYPE_CHECKING
 

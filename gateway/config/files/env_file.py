@@ -30,7 +30,7 @@ def read_env(home: Path) -> dict[str, str]:
 
 
 def add_saved(environ: Mapping[str, str], home: Path) -> dict[str, str]:
-    """Return an environment with what only `.env` sets. Raises `SettingsError`."""
+    """Return the environment, plus the variables that only `.env` sets. Raises `SettingsError`."""
     saved = {
         name: value
         for name, value in read_env(home).items()

@@ -1,4 +1,4 @@
-"""Replaces a small file of the home at once, so that a crash leaves the old or the new one."""
+"""Replaces a small file of the home atomically: a crash leaves the old or the new one."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Read a file of settings, before anything checks what is in it."""
+"""Reads a settings file as TOML, before its content is checked."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""The settings of what owners use to watch a running gateway."""
+"""The settings for watching a running gateway: alerts, logs, webhooks, telemetry."""
 
 from gateway.config.operations.tables import (
     AlertSettings,

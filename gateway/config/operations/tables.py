@@ -1,4 +1,4 @@
-"""The tables of `config.toml` about watching a running gateway."""
+"""The tables of `config.toml` for watching a running gateway."""
 
 from pydantic import Field
 
@@ -7,14 +7,16 @@ from gateway.config.types import Hosts, PublicAddress
 
 
 class AlertSettings(Table, title="Alerts"):
-    """Silent messages to the owners about what they have to repair, and about its end."""
+    """Silent messages that tell owners what they have to repair, and when the problem is over."""
 
     enabled: bool = True
     """Tell the owners in their direct chats when a platform is down, a key is refused, a backup
     fails, or money or space runs out.
     """
     pause_minutes: int = Field(15, ge=0, le=1440)
-    """Least minutes between two of these messages. What happens meanwhile is in the next one."""
+    """Shortest pause between two of these messages, in minutes. The next message also reports what
+    happened during the pause.
+    """
 
 
 class SessionLogSettings(Table, title="Session log"):
@@ -23,7 +25,7 @@ class SessionLogSettings(Table, title="Session log"):
     enabled: bool = False
     """Write each ended turn as one line of JSON to the file of its session."""
     megabytes: int = Field(10, ge=1, le=100)
-    """Size at which a session's next line begins a new file."""
+    """Size at which a session begins a new file, in megabytes."""
     kept_files: int = Field(5, ge=0, le=1000)
     """Full files that each session keeps; older ones are deleted."""
 
@@ -32,8 +34,8 @@ class WebhookSettings(Table, title="Outgoing webhooks"):
     """Signed requests that tell other programs of people's events; see `talaria webhooks`."""
 
     allow_hosts: Hosts = ()
-    """Hosts, each with or without a port, that may have an address of the local network and need no
-    https.
+    """Hosts, each with or without a port, that webhooks may reach without https and in the local
+    network.
     """
     per_person: int = Field(10, ge=0, le=1000)
     """Most webhooks per person."""

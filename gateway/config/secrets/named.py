@@ -25,7 +25,7 @@ def read_named_secrets(home: Path, environ: Mapping[str, str]) -> tuple[NamedSec
     try:
         tree = parse_file(path)
     except SettingsError:
-        # The message of the parser may repeat a part of the line, and so of a value.
+        # The parser's message may repeat a part of the line, and so a part of a value.
         raise SettingsError(
             f"{path} can't be read as TOML; each secret is a table [NAME] with value and people."
         ) from None
