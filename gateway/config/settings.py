@@ -349,8 +349,7 @@ def _check_backend(tools: ToolSettings, secrets: Secrets) -> None:
 
 
 def _check_mounts(settings: Settings) -> None:
-    """Refuse mounts that show Talaria's own files, or files that control this machine, to commands.
-    """
+    """Refuse mounts that show Talaria's own files, or the machine's controls, to commands."""
     home = settings.home.resolve()
     for mount in settings.tools.docker_mounts:
         shown = Path(mount.partition(":")[0]).resolve()

@@ -17,8 +17,7 @@ _EXPECTED = (
 
 
 def _read_rules(value: object) -> tuple[Rule, ...]:
-    """Read all rules. Raises `ValueError` with the expected form and the number of the wrong rule.
-    """
+    """Read all rules. Raises `ValueError` with the expected form and the wrong rule's number."""
     if not isinstance(value, list | tuple):
         raise ValueError(_EXPECTED)
     return tuple(_read_rule(row, number) for number, row in enumerate(value, start=1))

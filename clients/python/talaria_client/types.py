@@ -164,7 +164,7 @@ class ErrorDetail(TypedDict):
 
 
 class ErrorBody(TypedDict):
-    """The answer to a request that is refused."""
+    """The answer to a refused request."""
 
     error: ErrorDetail
 

@@ -1,1 +1,1 @@
-"""The API: a person's programs ask and read with a token of that person."""
+"""The API: programs of a person ask and read with that person's token."""

@@ -1,4 +1,4 @@
-"""Access by token: the person of a request, and the rate of a token's requests."""
+"""Access by token: finds a request's person, and limits the requests per token."""
 
 import hmac
 
@@ -28,7 +28,7 @@ class Access:
         self._rate = ClientRate()
 
     async def find(self, headers: Headers, scope: TokenScope) -> Client | None:
-        """Return the client of the token in a request's head, and note that it was used.
+        """Return the client of a request's bearer token, and note that the token was used.
 
         The token that `talaria run` prints opens the API for the owner. Raises `StoreError`.
         """
@@ -58,7 +58,9 @@ class Access:
         return Client(person_id=token.person_id, name=token.name)
 
     def is_unowned(self, headers: Headers) -> bool:
-        """Return whether a refused request has the printed token: there is no owner yet."""
+        """Return whether a refused request has the printed token. It was refused because there is
+        no owner yet.
+        """
         return self._is_printed(find_bearer(headers))
 
     def _is_printed(self, secret: str) -> bool:

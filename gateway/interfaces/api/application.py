@@ -1,4 +1,4 @@
-"""The application of the API: its routes, its errors and its description."""
+"""The application of the API: its routes, its errors and its OpenAPI description."""
 
 from importlib.metadata import version
 
@@ -21,7 +21,7 @@ from gateway.interfaces.api.routes import add_api
 
 
 def make_api(gateway: Gateway, access: Access) -> FastAPI:
-    """Make what answers below `/api/` and `/v1/`."""
+    """Make the application that serves `/api/` and `/v1/`."""
     requests = Requests(gateway)
     api = APIRouter(prefix="/api", responses=ERRORS, route_class=TaggedRoute)
     add_resources(api, gateway, requests)
@@ -29,7 +29,7 @@ def make_api(gateway: Gateway, access: Access) -> FastAPI:
     application = FastAPI(
         title="Talaria",
         version=version("talaria"),
-        routes=api.routes,  # `include_router` would analyse each of them again
+        routes=api.routes,  # `include_router` would analyse each route again
         openapi_url=None,
         redirect_slashes=False,
         exception_handlers={
@@ -45,6 +45,6 @@ def make_api(gateway: Gateway, access: Access) -> FastAPI:
 
 
 async def _answer_invalid(_: Request, error: Exception) -> Response:
-    """Name the first field that is wrong; never repeat what was sent."""
+    """Name the first wrong field; never repeat what the client sent."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for it alone
     return answer_invalid(error.errors()[0])

@@ -1,4 +1,4 @@
-"""Chat completions: whole, and in chunks."""
+"""Chat completions: whole, or streamed in chunks."""
 
 from collections.abc import AsyncIterator
 
@@ -26,7 +26,7 @@ def compose(question: Question, answer: Answer, now: int) -> dict[str, object]:
 async def stream(
     requests: Requests, question: Question, now: int, *, wants_usage: bool
 ) -> AsyncIterator[str]:
-    """Give the chunks of a completion as server-sent events."""
+    """Yield the chunks of a completion as server-sent events."""
     head = _head(question, "chat.completion.chunk", now)
 
     def write(delta: dict[str, str], reason: str | None = None) -> str:

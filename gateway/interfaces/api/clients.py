@@ -31,7 +31,7 @@ _EVENT = {
 STREAM: dict[int | str, dict[str, Any]] = {
     "200": {"content": {"text/event-stream": {"schema": _EVENT}}}
 }
-"""What the description says of an answer that may come as server-sent events."""
+"""The OpenAPI responses of a route that can stream its answer as server-sent events."""
 ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": ErrorBody, "description": "The request is refused."},
     "503": {"model": ErrorBody, "description": "Talaria is stopping, or its database is busy."},
@@ -66,6 +66,6 @@ class ClientFinder:
 
 
 Reader = Annotated[Client, Depends(ClientFinder("api"))]
-"""The client of a route that asks or reads."""
+"""The client of a route that reads data or asks the assistant."""
 Manager = Annotated[Client, Depends(ClientFinder("manage"))]
-"""The client of a route that changes something."""
+"""The client of a route that changes data."""

@@ -20,7 +20,7 @@ _SENTENCES = {
     HTTPStatus.NOT_FOUND: "There is nothing at this address. /api/docs lists the addresses.",
     HTTPStatus.METHOD_NOT_ALLOWED: "This address takes other methods. /api/docs lists them.",
 }
-"""In place of the words of Starlette."""
+"""Sentences that replace Starlette's own error texts."""
 _FAULTS = {
     "missing": "is missing",
     "json_invalid": "is not valid JSON",
@@ -37,7 +37,7 @@ _FAULTS = {
     "less_than": "must be less than {lt}",
     "int_from_float": "must be a whole number",
 }
-"""What is wrong, by pydantic's type of the error."""
+"""Descriptions of a fault, by pydantic's error type."""
 _TYPES = {
     "int": "a whole number",
     "float": "a number",
@@ -47,7 +47,7 @@ _TYPES = {
     "dict": "an object",
     "model": "an object",
 }
-"""What is expected, by the beginning of pydantic's type of the error."""
+"""Descriptions of the expected value, by the beginning of pydantic's error type."""
 
 
 class ApiError(HTTPException):
@@ -68,7 +68,7 @@ class ApiError(HTTPException):
 
 
 async def answer_http(request: Request, error: Exception) -> Response:
-    """Answer in the form of the API below its paths, and with one sentence elsewhere."""
+    """Answer an HTTP error: in the API's form on the API's paths, elsewhere as one sentence."""
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for it alone
     status, sentence = HTTPStatus(error.status_code), str(error.detail)
     if not isinstance(error, ApiError) and status in _SENTENCES:
@@ -81,8 +81,8 @@ async def answer_http(request: Request, error: Exception) -> Response:
 
 
 def answer_invalid(first: Mapping[str, Any]) -> Response:
-    """Name a field that is wrong, from pydantic's description; never repeat what was sent."""
-    # Where JSON is invalid, the place is a number of characters.
+    """Answer a validation error of pydantic: name the wrong field, never repeat the input."""
+    # For invalid JSON, `loc` is a position in the text and not a field.
     names = () if first["type"] == "json_invalid" else first["loc"]
     place = ".".join(str(part) for part in names if part != "body")
     param = place.encode("ascii", "replace").decode() or None
@@ -93,7 +93,7 @@ def answer_invalid(first: Mapping[str, Any]) -> Response:
 def _describe_fault(error: Mapping[str, Any]) -> str:
     """Say in plain words what is wrong with a field."""
     kind, limits = str(error["type"]), error.get("ctx", {})
-    if kind == "value_error":  # raised by a check of our own, in our own words
+    if kind == "value_error":  # raised by Talaria's own check, with its own sentence
         return str(limits["error"])
     if words := _FAULTS.get(kind):
         return words.format(**limits)

@@ -1,4 +1,4 @@
-"""`/api/events`: what happens to a person, as server-sent events."""
+"""`/api/events`: a person's events as a stream of server-sent events."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -19,9 +19,9 @@ from gateway.outbound import EventFeed, read_cursor
 from gateway.turns import Client
 
 _MOST_OF_PERSON, _MOST = 4, 32
-"""Streams at one time; the port has 100 places."""
+"""Most open streams of one person, and of everybody; the port serves 100 connections."""
 _LONGEST_PLACE = 8000
-"""Characters; a place names each turn that runs."""
+"""Longest `Last-Event-ID`, in characters; it names every turn that is running."""
 _CROWDED = "Too many event streams are open. Close some of them."
 
 
@@ -30,7 +30,7 @@ def add_events(router: APIRouter, gateway: Gateway, access: Access) -> None:
     open_streams: Counter[PersonId] = Counter()
 
     async def take_place(client: Reader) -> AsyncIterator[Client]:
-        """Hold a place until the stream has ended. Raises `ApiError` if there is none."""
+        """Count the stream as open until it ends. Raises `ApiError` if too many are open."""
         person_id = client.person_id
         if open_streams[person_id] >= _MOST_OF_PERSON or open_streams.total() >= _MOST:
             wait = {"Retry-After": "5"}

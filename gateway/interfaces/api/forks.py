@@ -1,4 +1,7 @@
-"""Forks: conversations of the pages that begin with another one. They can be removed."""
+"""Forks: conversations on the console's pages that begin with another conversation's past.
+
+A person can remove a fork and restore it.
+"""
 
 import re
 
@@ -16,17 +19,17 @@ from gateway.texts.console import turns as texts
 from gateway.turns import Client
 
 CONSOLE = "@console"
-"""The name of the pages among a person's programs; no token can have it."""
+"""The name under which the console's pages act as a client; no token can have this name."""
 _FORK = re.compile(rf"program:\d+/{CONSOLE}/fork-", re.ASCII)
 
 
 def is_fork(key: str) -> bool:
-    """Return whether a key is that of a forked conversation, also after a merge."""
+    """Return whether a key belongs to a forked conversation, even after accounts were merged."""
     return _FORK.match(key) is not None
 
 
 def can_fork(conversation: Conversation) -> bool:
-    """Return whether a conversation is there, private, and one with the assistant itself."""
+    """Return whether a conversation is private, searchable and with the main assistant."""
     return (
         conversation.is_private and conversation.is_searchable and not find_agent(conversation.key)
     )
@@ -40,10 +43,10 @@ async def fork(
     *,
     within: ConversationId | None = None,
 ) -> ConversationId | None:
-    """Begin a private conversation with what was said up to a message of a person.
+    """Begin a private conversation with everything said up to a message of a person.
 
-    None if they have no such message, or not `within` that conversation. The key makes a repeated
-    fork one. The messages stay where they are. Raises `Declined`.
+    None if the person has no such message, or if it is not in the conversation `within`. A repeat
+    with the same key makes no second fork. The original messages stay in place. Raises `Declined`.
     """
     now, ids = gateway.now(), await gateway.load_ids()
 
@@ -82,7 +85,7 @@ async def fork(
 async def set_removed(
     gateway: Gateway, person_id: PersonId, conversation_id: ConversationId, *, is_removed: bool
 ) -> bool:
-    """Remove a forked conversation of a person, or bring it back.
+    """Remove a forked conversation of a person, or restore it.
 
     False if they have no such conversation. Raises `Declined`.
     """
@@ -109,7 +112,7 @@ async def set_removed(
 def _find(
     connection: Connection, person_id: PersonId, conversation_id: ConversationId
 ) -> Conversation | None:
-    """Return a conversation of a person's own."""
+    """Return a conversation if it is the person's own."""
     if not transcripts.is_of_person(
         connection, conversation_id=conversation_id, person_id=person_id
     ):
@@ -120,7 +123,7 @@ def _find(
 
 
 def _name(person: Person, name: str) -> str:
-    """Return the key of a conversation of the pages."""
+    """Return the key of a conversation of the console's pages."""
     client = Client(person_id=person.id, name=CONSOLE)
     asked = Question(client=client, text="", name=name, conversation=name)
     return name_program(asked.address, person)

@@ -1,4 +1,4 @@
-"""Responses, whole and as events, in the shape of OpenAI's and of Open Responses."""
+"""Responses in the shape of OpenAI's and of Open Responses: whole, or streamed as events."""
 
 from collections.abc import AsyncIterator
 from itertools import count
@@ -29,7 +29,7 @@ def compose(question: Question, answer: Answer, now: int) -> dict[str, object]:
 
 
 async def stream(requests: Requests, question: Question, now: int) -> AsyncIterator[str]:
-    """Give the events of a response."""
+    """Yield the events of a response."""
     numbers = count()
     item_id = f"msg_{question.id}"
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from gateway.attachments import find_media_type
 
 MODEL = "talaria"
-"""The only model: the assistant itself. Its owner chooses the model behind it."""
+"""The only model that the API offers: the assistant itself. Its owner chooses the real model."""
 LONGEST_TEXT = 100_000
 _MOST_MESSAGES = 4096
 _MOST_PICTURES = 10
@@ -39,7 +39,7 @@ class ErrorDetail(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """The answer to a request that is refused."""
+    """The answer to a refused request."""
 
     error: ErrorDetail
 
@@ -51,7 +51,9 @@ class PictureAddress(_Given):
 
 
 class Part(_Given):
-    """A part of a message. The address of a picture is in an object, or alone in a response."""
+    """A part of a message. A picture's address is in an object (chat completions) or a string
+    (responses).
+    """
 
     type: str
     text: str | None = None
@@ -59,7 +61,7 @@ class Part(_Given):
 
 
 class ChatMessage(_Given):
-    """A message of a chat; only the newest ones of the user are read."""
+    """A message of a chat. Talaria reads only the user's newest messages."""
 
     role: str = "user"
     content: str | list[Part] | None = None
@@ -100,7 +102,7 @@ class ResponseRequest(_Asked):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The user's words and pictures since the last answer; `pictures` are the bytes of files."""
+    """The user's words and pictures since the last answer; `pictures` are bytes of image files."""
 
     text: str
     pictures: tuple[bytes, ...]
@@ -109,8 +111,8 @@ class Said:
 def read_newest(messages: Sequence[ChatMessage]) -> Said:
     """Read what the user has said since the last answer.
 
-    The conversation is in Talaria, so earlier messages and instructions of the client are not
-    read again. Raises `ValueError` with a sentence if there is more than text and pictures.
+    Talaria stores the conversation itself, so it ignores the client's earlier messages and
+    instructions. Raises `ValueError` with a sentence if there is more than text and pictures.
     """
     newest: list[Said] = []
     for message in reversed(messages):

@@ -1,4 +1,4 @@
-"""A program's request on its way: stored like any message, and its answer read back."""
+"""A program's request: stored like any other message, until its answer is read back."""
 
 import asyncio
 import hashlib
@@ -25,9 +25,9 @@ from gateway.people import API_PLATFORM
 from gateway.turns import Client
 
 _LOOK = 1.0
-"""Seconds between two looks at a request that nothing has woken."""
+"""Seconds between two checks of a waiting request, in case no signal comes."""
 _MOST_OF_PERSON, _MOST_WAITING = 16, 64
-"""Requests that wait for answers at one time; the port has 100 places."""
+"""Most waiting requests of one person, and of everybody; the port serves 100 connections."""
 _WAITING = "Too many requests wait for answers. Wait for some of them."
 _STOPPING = (
     "Talaria is stopping or its database is busy. Send the request again, with the same"
@@ -42,8 +42,8 @@ _SWEPT = "The answer to this request is no longer kept."
 class Question:
     """A question of a client.
 
-    Repeats of a request share a `name`. `conversation` is one of the client's; "" is the first.
-    `pictures` are the bytes of image files.
+    Repeats of a request have the same `name`. `conversation` is the client's own name for a
+    conversation; "" is its first. `pictures` are the bytes of image files.
     """
 
     client: Client
@@ -54,19 +54,19 @@ class Question:
 
     @property
     def event_id(self) -> EventId:
-        """The key of the request; a repeat has the same one, and no other request has it."""
+        """The id of the request's event: a repeat has the same id, and no other request has it."""
         client = self.client
         return EventId(_hash("event", str(client.person_id), client.name, self.name))
 
     @property
     def id(self) -> str:
-        """The id of the answer, from everything that was asked."""
+        """The id of the answer: a hash of everything that was asked."""
         keys = map(files.make_key, self.pictures)
         return _hash("answer", self.event_id, self.conversation, self.text, *keys)[:32]
 
     @property
     def address(self) -> Address:
-        """The place of the answer. A chat is of one person, one program and one conversation."""
+        """The address of the answer. Each conversation of each program of a person is one chat."""
         client = self.client
         chat_id = f"{client.person_id}/{client.name}/{self.conversation}"
         return Address(chat_id=chat_id, thread_id=self.id, is_direct=True)
@@ -83,7 +83,7 @@ class Answer:
 
 
 def make_name(key: str) -> str:
-    """Return the name of a request from its `Idempotency-Key`; without one, it has no repeats."""
+    """Return the name of a request by its `Idempotency-Key`; without one, a new random name."""
     return f"key:{key}" if key else f"own:{secrets.token_urlsafe()}"
 
 
@@ -93,7 +93,7 @@ def _hash(*parts: str) -> str:
 
 
 class Requests:
-    """Asks for clients, and waits for the answers."""
+    """Stores the questions of clients, and waits for the answers."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._database = gateway.database
@@ -112,12 +112,13 @@ class Requests:
             yield
         finally:
             self._waiting[person_id] -= 1
-            self._waiting += Counter()  # drops those without any
+            self._waiting += Counter()  # drops people without waiting requests
 
     async def submit(self, question: Question) -> None:
-        """Store a question; a repeated one is stored once. Raises `ApiError` and `StoreError`.
+        """Store a question; a repeated question is stored once. Raises `ApiError` and `StoreError`.
 
-        Waiting requests hold connections, of which the console and `/health` need some, too.
+        Refuses a question if too many wait: each waiting request holds a connection, and the
+        console and `/health` need connections, too.
         """
         of_person = self._waiting[question.client.person_id]
         if of_person >= _MOST_OF_PERSON or self._waiting.total() >= _MOST_WAITING:
@@ -171,9 +172,9 @@ class Requests:
         return await self.read(question)
 
     async def follow(self, question: Question) -> AsyncIterator[str]:
-        """Give the text so far each time that something changes, until the turn is over.
+        """Yield the text so far at each change, until the turn is over.
 
-        Leaving early is fine: the turn goes on, and a repeat of the request finds it.
+        A caller may stop early: the turn continues, and a repeat of the request finds it.
         """
         with self._hold(question), self._platform.follow(question.address) as watch:
             while not (await self._look(question)).is_over:
@@ -188,7 +189,7 @@ class Requests:
                 yield watch.text
 
     async def read(self, question: Question) -> Answer:
-        """Read the answer of a turn that is over. Raises `ApiError` and `StoreError`."""
+        """Return the answer of a finished turn. Raises `ApiError` and `StoreError`."""
         person_id = question.client.person_id
 
         def work(connection: Connection) -> Answer:
@@ -214,7 +215,10 @@ class Requests:
 
 
 def _find_progress(connection: Connection, question: Question) -> Progress:
-    """Return what became of a question. Raises `ApiError` if its name was used before."""
+    """Return the progress of a question.
+
+    Raises `ApiError` if it was not accepted, or if its name belongs to another request.
+    """
     progress = inbox.find_progress(connection, platform=API_PLATFORM, event_id=question.event_id)
     if progress is None:
         raise ApiError(HTTPStatus.CONFLICT, _UNANSWERED, code="unanswered")

@@ -16,7 +16,7 @@ LOCKED = (
 )
 STORE = "The database is not available now. Repeat the request later."
 _BODY_SECONDS = 60.0
-"""Seconds that a client has for the body of its request."""
+"""Seconds in which a client has to send the body of its request."""
 
 
 class TooLarge(HTTPException):
@@ -27,7 +27,7 @@ class TooLarge(HTTPException):
 
 
 def refuse(status: HTTPStatus, sentence: str) -> Response:
-    """Answer with a plain sentence."""
+    """Return a refusal with a plain sentence."""
     headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
     return PlainTextResponse(f"{sentence}\n", status_code=status, headers=headers)
 
@@ -46,7 +46,7 @@ def find_bearer(headers: Headers) -> str:
 async def read_body(request: Request, most_bytes: int) -> bytes:
     """Read a body of limited size in limited time.
 
-    Raises `TooLarge`, and `ClientDisconnect` if it does not come.
+    Raises `TooLarge`, and `ClientDisconnect` if the body does not arrive in time.
     """
     data = bytearray()
     try:
@@ -63,13 +63,16 @@ async def read_body(request: Request, most_bytes: int) -> bytes:
 async def read_form(
     request: Request, most_bytes: int, *, keeps_empty: bool = False
 ) -> dict[str, list[str]]:
-    """Read the values of a form by field, without empty ones; raises what `read_body` raises."""
+    """Read the values of a form by field, by default without empty values.
+
+    Raises what `read_body` raises.
+    """
     body = (await read_body(request, most_bytes)).decode(errors="replace")
     return parse_qs(body, keep_blank_values=keeps_empty)
 
 
 def limit_body(receive: Receive, most_bytes: int) -> Receive:
-    """Raise `TooLarge` while a body of more bytes is received."""
+    """Return a `receive` that raises `TooLarge` once the body is longer than `most_bytes`."""
     left = most_bytes
 
     async def count() -> Message:

@@ -1,4 +1,4 @@
-"""The routes of the API: who may ask, and OpenAI's two ways of asking."""
+"""The routes of OpenAI's two APIs: chat completions and responses."""
 
 import re
 from collections.abc import Sequence

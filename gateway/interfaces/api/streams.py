@@ -1,4 +1,4 @@
-"""Server-sent events: what happens, and the growing answer in pieces that stay."""
+"""Server-sent events: a person's events, and an answer in pieces while it grows."""
 
 import asyncio
 import json
@@ -12,15 +12,15 @@ from gateway.interfaces.api.responses import STORE
 from gateway.outbound import EventFeed
 
 _LOOK = 1.0
-"""Seconds between two looks. Any process may write, so nothing can signal all changes."""
+"""Seconds between two checks for events. Any process may write, so no signal covers all changes."""
 _QUIET = 15
-"""Looks without an event until a comment keeps the connection open."""
+"""Checks without an event after which a comment keeps the connection open."""
 
 
 async def grow(requests: Requests, question: Question) -> AsyncIterator[str | Answer]:
     """Yield the pieces of an answer, "" as a keep-alive, and finally the answer itself.
 
-    A text that was shown and became void stays above the answer, as in a chat that can't edit.
+    Sent pieces can't be changed. If the final text differs, all of it follows what was sent.
     """
     sent = ""
     async for text in requests.follow(question):
@@ -39,7 +39,7 @@ async def grow(requests: Requests, question: Question) -> AsyncIterator[str | An
 
 
 async def end_with_error(lines: AsyncIterator[str]) -> AsyncIterator[str]:
-    """Pass events on; an error becomes the last of them, because the head is sent already."""
+    """Pass events on, and end with an error event if one fails: the HTTP status is sent already."""
     try:
         async for line in lines:
             yield line
@@ -55,11 +55,11 @@ def _write_error(sentence: str, code: str) -> str:
 
 
 ALIVE = ": waiting\n\n"
-"""A comment, which clients skip; proxies see that the connection lives."""
+"""A comment that keeps the connection open: clients skip it, and proxies see traffic."""
 
 
 def write_event(fields: dict[str, object], event: str = "") -> str:
-    """Write an event. JSON in ASCII holds no line break, so that no text can end it."""
+    """Write an event. JSON in ASCII has no line breaks, so no text can end the event."""
     head = f"event: {event}\n" if event else ""
     return f"{head}data: {json.dumps(fields)}\n\n"
 
@@ -67,13 +67,14 @@ def write_event(fields: dict[str, object], event: str = "") -> str:
 async def follow_feed(
     database: Database, feed: EventFeed, is_open: Callable[[], Awaitable[bool]]
 ) -> AsyncIterator[str]:
-    """Give the events of a feed as text while `is_open`. Raises `StoreError`."""
+    """Yield the events of a feed as text while `is_open`. Raises `StoreError`."""
     yield ALIVE
     quiet = 0
     while await is_open():
         events = await database.read(feed.read)
         for number, event in enumerate(events, start=1):
-            # Only behind the last one may a client continue without losing any.
+            # Only the last event has an id: a client that resumes after an earlier one would lose
+            # some.
             is_last = number == len(events)
             head = f"id: {feed.cursor.write()}\n" if is_last and feed.cursor else ""
             yield head + write_event(event.fields, event.kind)

@@ -1,4 +1,4 @@
-"""`talaria approvals`: lists and revokes what tools may do without a question."""
+"""`talaria approvals`: lists and revokes permissions of tools to act without a question."""
 
 import argparse
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""`talaria logins`: shows and ends the logins of browsers to the console page."""
+"""`talaria logins`: lists and ends browsers' logins to the console page."""
 
 import argparse
 from collections.abc import Mapping

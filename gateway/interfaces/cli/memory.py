@@ -12,9 +12,9 @@ from gateway.interfaces.parser import Parser
 
 _SHOWN = 20
 _LONGEST = 200
-"""Characters of an entry that a line of the log shows."""
+"""Most characters of an entry that a line of the log shows."""
 _PATIENCE = 600.0
-"""Seconds; many people's memory is restored one after the other."""
+"""Seconds to wait for an answer; a restore processes one person after the other."""
 _DAY = len("2026-11-21")
 _FILES = {"memory": "MEMORY.md", "user": "USER.md", "archive": "archive"}
 
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def read_date(text: str) -> datetime:
-    """Parse a date or a time, in the deployment's zone unless it names another.
+    """Parse a date or a time. It is in the deployment's zone unless the text names another.
 
     A date alone means the end of that day. Raises `argparse.ArgumentTypeError`.
     """
@@ -135,7 +135,7 @@ def _describe_restored(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
 def _describe(row: Mapping[str, Any], zone: ZoneInfo) -> str:
     moment = datetime.fromtimestamp(row["at"] / 1000, UTC).astimezone(zone)
     undoes = f" (undoes {row['undoes']})" if row["undoes"] else ""
-    # What an import or a person at the command line did has no message to show.
+    # Changes by an import or at the command line have no message to show.
     origin = f" ({row['evidence']})" if row["evidence"] and not row["messages"] else ""
     return (
         f"{row['row']:>6}  {moment:%Y-%m-%d %H:%M:%S}  {row['person']:<16} {row['list']:<7}"

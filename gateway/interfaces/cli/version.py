@@ -1,4 +1,4 @@
-"""`talaria version`: shows the versions to quote in a report of an error."""
+"""`talaria version`: shows the versions to quote in a bug report."""
 
 import argparse
 import platform

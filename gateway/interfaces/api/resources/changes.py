@@ -1,4 +1,4 @@
-"""The key of a repeated request and the faults of operations, for all changes over the API."""
+"""Shared by all routes that change data: the idempotency key, and the errors of operations."""
 
 import hashlib
 from collections.abc import Awaitable
@@ -16,11 +16,14 @@ from gateway.turns import Client
 
 _Result = TypeVar("_Result")
 Key = Annotated[str, Header(alias="Idempotency-Key", max_length=200)]
-"""A repeat of a request with the same key changes nothing."""
+"""The idempotency key: a repeat of a request with the same key changes nothing."""
 
 
 def hash_key(client: Client, key: str) -> str | None:
-    """Return the stored form of a request's key, which is its client's own; None without one."""
+    """Return the stored form of a request's key; None without a key.
+
+    Two clients may use the same key: the stored form depends on the client.
+    """
     if not key:
         return None
     parts = (str(client.person_id), client.name, key)
@@ -34,7 +37,7 @@ def open_own(gateway: Gateway) -> OperationContext:
 
 
 async def perform(work: Awaitable[_Result]) -> _Result:
-    """Await a change. Raises `ApiError` with its sentence, and `StoreError`."""
+    """Await a change. Turns its refusal into an `ApiError`. Raises `StoreError`, too."""
     try:
         return await work
     except Mistaken as error:

@@ -121,7 +121,7 @@ def _show(one: ListedConversation) -> models.ConversationModel:
 def _read_messages(
     connection: Connection, place: tuple[ConversationId, PersonId], before: int, limit: int
 ) -> models.MessagePage:
-    """Read a page of a conversation, a (conversation, person). Raises `ApiError`."""
+    """Read a page of messages; `place` is a conversation and its person. Raises `ApiError`."""
     conversation_id, person_id = place
     if not transcripts.is_of_person(
         connection, conversation_id=conversation_id, person_id=person_id

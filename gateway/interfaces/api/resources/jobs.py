@@ -38,7 +38,7 @@ def add_jobs(router: APIRouter, gateway: Gateway) -> None:
 
 
 def find_job(connection: Connection, job: int, person_id: PersonId) -> Job:
-    """Return a job of a person, also one that is over. Raises `ApiError`."""
+    """Return a job of a person, even if the job is over. Raises `ApiError`."""
     found = jobs.find(connection, job_id=JobId(job))
     if found is None or found.person_id != person_id:
         raise make_missing()
@@ -46,7 +46,7 @@ def find_job(connection: Connection, job: int, person_id: PersonId) -> Job:
 
 
 def show_detail(job: Job) -> models.JobDetail:
-    """Show a job with its words or its command."""
+    """Describe a job with its text or its command."""
     return show(models.JobDetail, job, next_at=_find_next(job))
 
 

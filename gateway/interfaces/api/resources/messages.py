@@ -81,12 +81,12 @@ async def _stream(requests: Requests, question: Question) -> AsyncIterator[str]:
 
 
 def _read(connection: Connection, client: Client, name: str) -> models.SentMessage:
-    """Read what became of a message. Raises `ApiError` for one of somebody else."""
+    """Read the state of a message. Raises `ApiError` if it belongs to somebody else."""
     progress = inbox.find_progress(connection, platform=API_PLATFORM, event_id=name)
     if progress is None:
         raise make_missing()
     if progress.turn_id is None:
-        # Nobody can guess the id of a message that has no turn yet.
+        # The id of a message that has no turn yet can't be guessed.
         state = "failed" if progress.is_over else "waiting"
         return models.SentMessage(id=name, state=state, turn_id=None, answer=None)
     turn = turns.find_of_person(connection, turn_id=progress.turn_id, person_id=client.person_id)

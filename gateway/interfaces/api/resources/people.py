@@ -42,7 +42,7 @@ def add_people(router: APIRouter, gateway: Gateway) -> None:
     async def show_usage(
         client: Reader, days: Annotated[int, Query(ge=1, le=366)] = 30
     ) -> models.UsageModel:
-        # Whole days, so that the same usage has the same tag for a day.
+        # Whole days, so that the ETag stays the same for a day while the usage does.
         since = (gateway.now() // _DAY - days + 1) * _DAY
         found = await database.read(
             lambda c: usage.list_lines(c, person_id=client.person_id, since=since)

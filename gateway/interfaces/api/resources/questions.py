@@ -1,4 +1,4 @@
-"""Addresses of the questions that wait for a person, and of what they allowed in advance."""
+"""Routes of the questions that wait for a person, and of the person's approvals."""
 
 from http import HTTPStatus
 from typing import Annotated

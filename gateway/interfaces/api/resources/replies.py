@@ -1,4 +1,4 @@
-"""The parts that all resources share: limits of a list, tags, and the answer for a missing id."""
+"""Parts that all resources share: page limits, ETags, and the answer for a missing id."""
 
 import hashlib
 from collections.abc import Callable, Coroutine, Sequence
@@ -23,21 +23,21 @@ _MOST = 100
 Limit = Annotated[int, Query(ge=1, le=_MOST)]
 """The most items of a page."""
 Before = Annotated[int, Query(ge=1, le=LARGEST)]
-"""The id below which a page begins: `next` of the page before."""
+"""Only items with lower ids are listed: the `next` of the previous page."""
 Words = Annotated[str, Query(max_length=1000)]
 """The words of a search."""
 Id = Annotated[int, Path(ge=1, le=LARGEST)]
 
 
 def make_missing() -> ApiError:
-    """Make the answer for an id that does not exist, or belongs to another person."""
+    """Make the error for an id that does not exist or belongs to another person."""
     return ApiError(
         HTTPStatus.NOT_FOUND, "There is nothing with this id, or it is not yours.", code="not_found"
     )
 
 
 def find_person(connection: Connection, person_id: PersonId) -> Person:
-    """Return the person of a token. Raises `ApiError` if they were erased in this moment."""
+    """Return the person of a token. Raises `ApiError` if they have just been erased."""
     person = people.find(connection, person_id=person_id)
     if person is None:
         raise make_missing()
@@ -45,7 +45,7 @@ def find_person(connection: Connection, person_id: PersonId) -> Person:
 
 
 def show(model: type[_Model], value: object, **more: object) -> _Model:
-    """Show a stored value: a field that is not in `more` is its attribute of the same name."""
+    """Convert a stored value to a model: fields come from `more`, else from its attributes."""
     fields = {
         name: more[name] if name in more else getattr(value, name) for name in model.model_fields
     }
@@ -53,15 +53,17 @@ def show(model: type[_Model], value: object, **more: object) -> _Model:
 
 
 def find_next(ids: Sequence[int], limit: int) -> int | None:
-    """Return where the next page begins, from the ids of a page; None after the last."""
+    """Return the `next` of a page with these ids; None after the last page."""
     return ids[-1] if len(ids) == limit else None
 
 
 class TaggedRoute(APIRoute):
-    """A route that gives each answer to GET an ETag; 304 if the client has this content already."""
+    """A route that adds an ETag to each answer to GET, and answers 304 if the client has that
+    content.
+    """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return what answers a request."""
+        """Return the handler of requests."""
         handle = super().get_route_handler()
 
         async def answer(request: Request) -> Response:

@@ -93,7 +93,7 @@ def _read_file(connection: Connection, turn: int, number: int, person_id: Person
     stored = files.find(connection, key=named[0].key) if named else None
     if stored is None:
         raise make_missing()
-    # Always to save: a page in it must not act as one of this host.
+    # Always a download: an HTML file must not run as a page of this host.
     headers = {
         "Content-Disposition": "attachment",
         "Content-Security-Policy": "default-src 'none'; sandbox",

@@ -33,5 +33,5 @@ def configure(parser: Parser) -> None:
 
 
 def announce(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
-    """Say what follows."""
+    """Return a line that says what the command does."""
     return _HEADS[arguments.verb or "list"].format(home=config.find_home(environ))

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def _end(clause: str) -> str:
-    """Make a sentence of a clause."""
+    """Make a sentence from a clause."""
     return f"{clause[:1].upper()}{clause[1:]}."
 
 

@@ -10,7 +10,7 @@ from gateway.interfaces.parser import Parser, read_path
 
 
 def configure(parser: Parser) -> None:
-    """Add the file, and what is in it."""
+    """Add the arguments for the file, its encryption and its content."""
     parser.examples = (
         "talaria backup",
         "talaria backup ~/talaria-2026-11-26.tar.gz",
@@ -42,7 +42,10 @@ def configure(parser: Parser) -> None:
 
 
 def announce(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
-    """Say what follows. Raises `Mistaken` instead of overwriting a file, and `StartError`."""
+    """Return a line that says what the command does.
+
+    Raises `Mistaken` instead of overwriting a file, and `StartError`.
+    """
     if arguments.file and arguments.file.exists():
         raise Mistaken(f"{arguments.file} exists already; name a new file.")
     home = config.open_home(environ)

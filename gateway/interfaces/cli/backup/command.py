@@ -1,4 +1,4 @@
-"""`talaria backup`: packs a copy of the database with the files of the home, and reads it again."""
+"""`talaria backup`: packs a copy of the database with the home's files, and checks the result."""
 
 import argparse
 import getpass
@@ -29,13 +29,13 @@ from gateway.interfaces.waiting import read_settings
 from gateway.scheduler import deliver_backup
 
 _BY_HAND = "manual-"
-"""How the name of a backup without a file begins; nothing deletes it."""
+"""Prefix of a backup's name if the user gives no file; Talaria never deletes these."""
 _PATIENCE = 3600.0
 """Seconds; a database of many gigabytes takes minutes to copy and check."""
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Write the backup to a new file or to its usual place, and read it again."""
+    """Write the backup to a new file or to its usual place, then read it again as a check."""
     settings, target = read_settings(environ), arguments.file
     lock = _choose_lock(arguments, settings)
     left_out = list_left_out(settings.backup, has_secrets=bool(lock) or arguments.secrets)
@@ -74,7 +74,7 @@ def _ask_twice() -> str:
 
 @contextmanager
 def _copied(home: Path) -> Iterator[Path]:
-    """Give a checked copy of the database for as long as it is needed."""
+    """Yield a checked copy of the database, and delete the copy at the end."""
     make_home(home)
     folder = home / BACKUPS
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -87,7 +87,7 @@ def _copied(home: Path) -> Iterator[Path]:
 
 
 def _describe(where: str, written: Manifest, *, has_secrets: bool) -> str:
-    """Say what was written, and what is not in it."""
+    """Describe the content of the backup, and what it leaves out."""
     count = "1 file" if written.files == 1 else f"{written.files:,} files"
     about = (
         f"{where} holds {count} ({written.size / 1e6:,.1f} MB before packing)."

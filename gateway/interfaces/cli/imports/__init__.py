@@ -1,1 +1,1 @@
-"""`talaria import`: shows what another assistant knows, and takes it over entry by entry."""
+"""`talaria import`: shows the memory, skills and jobs of another assistant, and imports them."""

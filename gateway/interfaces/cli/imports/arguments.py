@@ -9,7 +9,7 @@ HERMES, OPENCLAW = "hermes", "openclaw"
 
 
 def configure(parser: Parser) -> None:
-    """Add the assistant, its home and the ways."""
+    """Add the assistant, its home directory, and the options."""
     parser.examples = (
         "talaria import hermes ~/.hermes --dry-run",
         "talaria import hermes ~/.hermes",
@@ -27,5 +27,5 @@ def configure(parser: Parser) -> None:
 
 
 def announce(arguments: argparse.Namespace, _: Mapping[str, str]) -> str:
-    """Say what follows."""
+    """Return a line that says what the command does."""
     return f"Reading {arguments.folder} ..."

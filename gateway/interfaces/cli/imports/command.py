@@ -1,4 +1,4 @@
-"""`talaria import`: shows what another assistant knows, and takes it over entry by entry."""
+"""`talaria import`: shows the memory, skills and jobs of another assistant, and imports them."""
 
 import argparse
 import sys
@@ -38,7 +38,10 @@ _NAMES = {
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Import, or only show. Raises `StartError` and `Mistaken`; nothing is imported then."""
+    """Import, or only show what would be imported.
+
+    Raises `StartError` and `Mistaken`, and then imports nothing.
+    """
     found = _READERS[arguments.assistant](arguments.folder)
     if arguments.dry_run:
         _show(found, arguments.folder)
@@ -80,7 +83,7 @@ def _show(found: FoundHome, folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Importer:
-    """Takes over what was found; counts what is new or known, and says what was left out."""
+    """Imports a home, counts new and known entries, and explains in `left` what was left out."""
 
     settings: Settings
     environ: Mapping[str, str]
@@ -126,7 +129,9 @@ class _Importer:
                 self.left.append(f"The job {job.title!r}: {done['reason']}")
 
     def _import_skill(self, place: Path) -> str:
-        """Install a skill like one from elsewhere, but none with dangers. Return its state."""
+        """Install a skill after a scan, unless the scan finds dangers; return "new", "known" or
+        "left".
+        """
         folder, _, _ = self.settings.skill_places
         token = ""
         try:
@@ -160,7 +165,7 @@ class _Importer:
         return "new"
 
     def _import_tokens(self, *, is_wanted: bool) -> None:
-        """Put tokens into .env after a yes; one that is set stays."""
+        """Put tokens into .env if the user agrees; never replaces a token that is set."""
         known = add_saved(self.environ, self.settings.home)
         new = {name: value for name, value in self.found.tokens.items() if not known.get(name)}
         self.counts["token", "known"] = len(self.found.tokens) - len(new)

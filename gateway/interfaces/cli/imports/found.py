@@ -12,9 +12,9 @@ from gateway.errors import Mistaken
 
 TOKENS = ("TELEGRAM_BOT_TOKEN", "DISCORD_BOT_TOKEN", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN")
 NOTE = 7000
-"""Characters of a note, below the limit of the archive with its heading."""
+"""Most characters of a note: with its heading, a note stays below the archive's limit."""
 LARGEST = 16 << 20
-"""Bytes of a text file that is read."""
+"""Largest text file that is read, in bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class FoundLine:
     """`memory`, `user`, `archive` or `soul`."""
     text: str
     origin: str
-    """The file and the place in it."""
+    """The file, and the place in the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,20 +39,20 @@ class FoundJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundHome:
-    """Everything that can be imported. `tokens` are by the names of their variables."""
+    """Everything that can be imported. The keys of `tokens` are names of variables."""
 
     name: str
-    """Of the other assistant, as sentences say it."""
+    """The name of the other assistant, for sentences."""
     lines: Sequence[FoundLine] = ()
     jobs: Sequence[FoundJob] = ()
     skills: Sequence[Path] = ()
     tokens: Mapping[str, str]
     left: Sequence[str] = ()
-    """Sentences on what can't be imported, and why."""
+    """Sentences that say what can't be imported, and why."""
 
 
 def note_session(session: ForeignSession, name: str, file: str) -> Iterator[FoundLine]:
-    """Divide a conversation with another assistant into notes for the archive."""
+    """Split a conversation with another assistant into notes for the archive."""
     day = datetime.fromtimestamp(session.started_at, UTC).strftime("%Y-%m-%d")
     heading = f"Conversation with {name} of {day}: {session.title or session.id}"
     names = {"user": "Person", "assistant": name.partition(" ")[0]}
@@ -65,7 +65,7 @@ def note_session(session: ForeignSession, name: str, file: str) -> Iterator[Foun
 
 
 def _divide(text: str) -> Iterator[str]:
-    """Divide a text at the ends of lines where that is possible."""
+    """Split a text into pieces, at line breaks if possible."""
     while len(text) > NOTE:
         at = text.rfind("\n", 0, NOTE)
         at = at if at > 0 else NOTE
@@ -76,9 +76,9 @@ def _divide(text: str) -> Iterator[str]:
 
 
 def read_moment(text: str) -> dict[str, str] | None:
-    """Read an ISO time as the options of a job; None if it is none.
+    """Read an ISO time as options of a job; None if the text is no ISO time.
 
-    Talaria's times are local, so one with an offset becomes UTC.
+    Talaria's times are local, so a time with an offset becomes UTC.
     """
     try:
         at = datetime.fromisoformat(text)
@@ -90,7 +90,7 @@ def read_moment(text: str) -> dict[str, str] | None:
 
 
 def read_text(path: Path) -> str:
-    """Read a text file; "" if it is missing. Raises `Mistaken` if it is no text."""
+    """Read a text file; "" if it is missing. Raises `Mistaken` if it is not UTF-8 or too large."""
     try:
         if path.stat().st_size > LARGEST:
             raise Mistaken(f"{path} is too large to be a text; nothing was imported.")

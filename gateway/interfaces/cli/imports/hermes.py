@@ -1,4 +1,4 @@
-"""The home of Hermes Agent (0.19, `~/.hermes`), as its own program writes it."""
+"""Reads the home of Hermes Agent (0.19, `~/.hermes`) in the format of its own program."""
 
 from collections.abc import Iterator, Mapping
 from io import StringIO
@@ -22,11 +22,11 @@ from gateway.interfaces.cli.imports.found import (
 
 _DELIMITER = "\n§\n"
 _OWN_SOUL = "You are Hermes Agent"
-"""How the text begins that Hermes itself puts into SOUL.md."""
+"""The beginning of the SOUL.md that Hermes itself writes."""
 _BUNDLED = ".bundled_manifest"
-"""The list of the skills that Hermes brings, as `name:hash`."""
+"""The file that lists the skills that come with Hermes, as `name:hash`."""
 _FEWEST = 2
-"""Files or folders by which its home is known."""
+"""A folder with at least this many typical files or folders counts as a home of Hermes."""
 
 
 def read_hermes(folder: Path) -> FoundHome:
@@ -103,7 +103,7 @@ def _read_jobs(folder: Path, left: list[str]) -> Iterator[FoundJob]:
 
 
 def _read_timing(row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the timing of a job in the words of Talaria's; None for another kind."""
+    """Return a job's timing as options of Talaria's jobs; None if Talaria has no such timing."""
     schedule = row.get("schedule")
     if not isinstance(schedule, dict):
         return None
@@ -117,7 +117,7 @@ def _read_timing(row: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _list_skills(folder: Path) -> list[Path]:
-    """List the folders of skills that Hermes does not bring itself."""
+    """List the folders of skills that did not come with Hermes."""
     bundled = {line.partition(":")[0] for line in read_text(folder / _BUNDLED).splitlines()}
     found = (path.parent for path in folder.rglob("SKILL.md"))
     return sorted(

@@ -22,11 +22,12 @@ _PLACES = {
     "SLACK_BOT_TOKEN": ("slack", "botToken"),
     "SLACK_APP_TOKEN": ("slack", "appToken"),
 }
-"""The variables, and where `openclaw.json` has them under `channels`."""
+"""The variables, and the keys of their tokens below `channels` in `openclaw.json`."""
 _OWN_SOUL = "48d7e911d1addb62dee28ff995698d8f214f15d457998bb27cd38156c4f8c498"
-"""The SHA-256 of the SOUL.md that OpenClaw 2026.9 brings."""
+"""The SHA-256 of the SOUL.md that comes with OpenClaw 2026.9."""
 _USER_MODEL, _DIRECTIVES = "# USER.md - User Model", "## Directives"
-"""The heading of the USER.md that OpenClaw brings, and of the part of it that a person fills."""
+"""The title of the USER.md that comes with OpenClaw, and the heading of the part a person fills in.
+"""
 _COMMENT = re.compile(r"^\s*<!--.*-->\s*$")
 _SUPERSEDED = "status: superseded"
 _PLACEHOLDERS = ("Replace the example below", "Prefer ...")
@@ -43,7 +44,7 @@ def read_openclaw(folder: Path) -> FoundHome:
     try:
         settings = read_json(config)
     except Mistaken:
-        # People write comments into it, which JSON has none of.
+        # JSON has no comments, but people write them into this file.
         settings = None
         left.append("The tokens of openclaw.json, which is not plain JSON; use `talaria setup`.")
     channels = settings.get("channels", {}) if isinstance(settings, dict) else {}
@@ -88,10 +89,10 @@ def _read_soul(workspace: Path, left: list[str]) -> Iterator[FoundLine]:
 
 
 def _split(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the bullets and paragraphs of a Markdown text by their lines.
+    """Yield the bullets and paragraphs of a Markdown text, with their line numbers.
 
-    Headings, comments, and the instructions and placeholders of OpenClaw's own USER.md are left
-    out, and so is what a comment calls superseded.
+    Leaves out headings, comments, the instructions and placeholders of OpenClaw's own USER.md, and
+    entries that a comment marks as superseded.
     """
     block: list[str] = []
     first = 0

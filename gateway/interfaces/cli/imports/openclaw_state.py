@@ -1,4 +1,4 @@
-"""The jobs and conversations of OpenClaw: in its databases (2026.9), or in files before."""
+"""The jobs and conversations of OpenClaw: from its databases (2026.9), or from older files."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ _DATABASE, _JOBS = Path("state", "openclaw.sqlite"), Path("cron", "jobs.json")
 
 
 def read_jobs(folder: Path, left: list[str]) -> Iterator[FoundJob]:
-    """Yield the jobs that people made; say in `left` which can't be imported, and why."""
+    """Yield people's own jobs; explain in `left` which jobs can't be imported, and why."""
     place, rows = _list_rows(folder)
     for row in rows:
         payload = row.get("payload")
@@ -53,7 +53,7 @@ def read_jobs(folder: Path, left: list[str]) -> Iterator[FoundJob]:
         if reason or timing is None:
             left.append(f"The job {title!r}: {reason}.")
             continue
-        # A system event is a text for the conversation, and an agent turn is a task.
+        # A system event is a text to send, and an agent turn is a task for the assistant.
         what = "message" if kind == "systemEvent" else "prompt"
         yield FoundJob(
             title=title,
@@ -63,7 +63,7 @@ def read_jobs(folder: Path, left: list[str]) -> Iterator[FoundJob]:
 
 
 def _list_rows(folder: Path) -> tuple[Path, list[dict[str, Any]]]:
-    """List the jobs with the file that has them. Raises `Mistaken`."""
+    """Return the file that has the jobs, and the jobs. Raises `Mistaken`."""
     database = folder / _DATABASE
     if database.exists():
         rows = [_parse(text, database) for text in read_openclaw_jobs(database)]
@@ -76,7 +76,7 @@ def _list_rows(folder: Path) -> tuple[Path, list[dict[str, Any]]]:
 
 
 def _read_timing(schedule: Any) -> dict[str, Any] | None:
-    """Return the timing of a job in the words of Talaria's; None for another kind."""
+    """Return a job's timing as options of Talaria's jobs; None if Talaria has no such timing."""
     if not isinstance(schedule, dict):
         return None
     kind, zone = schedule.get("kind"), schedule.get("tz")
@@ -91,7 +91,7 @@ def _read_timing(schedule: Any) -> dict[str, Any] | None:
 
 
 def read_conversations(folder: Path, left: list[str]) -> Iterator[FoundLine]:
-    """Yield notes for the archive, one or more for each conversation."""
+    """Yield notes for the archive: at least one for each conversation."""
     for database in sorted(folder.glob("agents/*/agent/openclaw-agent.sqlite")):
         found = read_openclaw_events(database)
         packed = sum(text is None for _, text in found)
@@ -120,7 +120,7 @@ def _note(session: str, events: Iterable[Mapping[str, Any]], file: Path) -> Iter
 
 
 def _read_words(event: Mapping[str, Any]) -> tuple[str, str]:
-    """Return who said what: `user` or `assistant`, else "", and the text without tool calls."""
+    """Return the speaker (`user`, `assistant`, or "" for others) and the text without calls."""
     message = event.get("message")
     if not isinstance(message, dict) or message.get("role") not in ("user", "assistant"):
         return "", ""

@@ -45,7 +45,7 @@ def configure(parser: Parser) -> None:
         examples=["talaria jobs list", "talaria jobs list --person ada"],
     )
     for one in (parser, listing):
-        # A verb's defaults must not override options given before the verb.
+        # These defaults must not override options given before the verb.
         silent = argparse.SUPPRESS
         one.add_argument("--system", action="store_true", default=silent, help="system jobs only")
         one.add_argument("--person", metavar="SLUG", default=silent, help="one person's jobs only")
@@ -154,7 +154,7 @@ def _configure_work(parser: argparse.ArgumentParser, *, is_needed: bool) -> None
         action="store_true",
         help="send the output of a command, which comes last, after --",
     )
-    # argparse would match "*" with no words before it sees the script's.
+    # With `*`, argparse would match zero words before it reaches the script's words.
     words = parser.add_argument(
         "words", metavar="WORD", nargs="+", help="the script's command line"
     )
@@ -210,9 +210,9 @@ def _configure_ways(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(find_reader: Callable[[], Callable[[str], object]]) -> Callable[[str], str]:
-    """Return a type for argparse that keeps the text after checking that it can be read.
+    """Return an argparse type that checks whether a text can be read, and keeps the text.
 
-    The reader is imported when there is something to read.
+    Imports the reader only if there is a text to check.
     """
 
     def checked(text: str) -> str:

@@ -20,7 +20,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     asked = {**vars(arguments), **work}
     if verb in ("list", "show"):
         operations.require_database(home)
-        # Before the database is opened.
+        # This fails before the database is opened.
         print(f"Jobs of {home}:" if verb == "list" else f"Job of {home}:", flush=True)
     answer = operations.perform(
         home, f"jobs.{verb}", asked, load_settings=lambda: config.load(environ)

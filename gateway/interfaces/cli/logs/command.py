@@ -1,4 +1,4 @@
-"""The command: it only reads files, so it works with or without a running gateway."""
+"""The command `talaria logs`: it only reads files, so it works without a running gateway."""
 
 import argparse
 import sys
@@ -10,7 +10,7 @@ from gateway.interfaces.cli.logs.reading import LogReader
 from gateway.interfaces.parser import Parser
 
 _NEWEST = 100
-"""As many as `talaria service logs` shows."""
+"""Number of entries shown by default, the same as for `talaria service logs`."""
 
 
 def configure(parser: Parser) -> None:
@@ -33,7 +33,7 @@ def configure(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Print the entries; with `--follow`, until it is interrupted. Raises `StartError`."""
+    """Print the entries; with `--follow`, print new ones until interrupted. Raises `StartError`."""
     path = find_home(environ) / LOG
     try:
         with LogReader(path, turn=arguments.turn) as reader:
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def _write(lines: bytes) -> None:
-    """Print lines as they are in the file."""
+    """Print lines unchanged."""
     sys.stdout.buffer.write(lines)
     sys.stdout.buffer.flush()
 

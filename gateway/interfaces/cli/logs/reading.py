@@ -15,22 +15,22 @@ from gateway.config import KEPT_LOGS
 _JSON_START = b'{"time": "'
 _TEXT_START = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} [A-Z]+ +(?:turn=(\d+) )?")
 _PAUSE = 0.2
-"""Seconds between two looks for more lines; people take this for at once."""
+"""Seconds between two checks for new lines; to people this seems immediate."""
 
 
 class LogReader:
     """Reads the entries of a log: all, or those of one turn.
 
-    Rotation renames the file at hand, which stays open.
+    Rotation renames the file that is being read; the reader keeps it open.
     """
 
     def __init__(self, path: Path, *, turn: int | None) -> None:
-        """Open the log. Raises `OSError`, and `FileNotFoundError` if there is none."""
+        """Open the log. Raises `OSError`, and `FileNotFoundError` if there is no log."""
         self._path = path
         self._turn = turn
         self._file: BinaryIO = path.open("rb")
         self._is_shown = turn is None
-        """Whether the newest entry is wanted, and so are its further lines."""
+        """Whether the newest entry is wanted; its further lines are wanted, too."""
         self._rest = b""
         """The beginning of a line that is still being written."""
 
@@ -46,9 +46,9 @@ class LogReader:
         self._file.close()
 
     def read_newest(self, count: int) -> bytes:
-        """Return the newest entries, oldest first. Rotated files add what the newest lacks.
+        """Return the newest entries, oldest first.
 
-        Raises `OSError`.
+        If the newest file has too few entries, older files add some. Raises `OSError`.
         """
         found: list[bytes] = []
         whole, end, self._rest = self._file.read().rpartition(b"\n")
@@ -66,23 +66,23 @@ class LogReader:
         return b"".join(reversed(found))
 
     def follow(self) -> Iterator[bytes]:
-        """Yield wanted lines as they are written, for ever. Raises `OSError`."""
+        """Yield wanted lines as they are written, forever. Raises `OSError`."""
         while True:
             newer, older = ([], []) if self._is_newest() else self._open_others()
             for file in older:
                 file.close()
-            # The file at hand comes after the look for newer ones: it is complete once they exist.
+            # Read the current file after opening newer ones: once those exist, it is complete.
             yield self._filter(self._file.read())
             for file in reversed(newer):
                 self._file.close()
                 self._file = file
                 yield self._filter((b"\n" if self._rest else b"") + file.read())
             if os.fstat(self._file.fileno()).st_size < self._file.tell():
-                self._file.seek(0)  # somebody has emptied it
+                self._file.seek(0)  # somebody has emptied the file
             time.sleep(_PAUSE)
 
     def _take(self, found: list[bytes], data: bytes, count: int) -> None:
-        """Add the wanted entries of a file, from its end, until there are as many as requested."""
+        """Add a file's wanted entries, newest first, until `found` has `count` entries."""
         later: list[bytes] = []
         for line in reversed(data.splitlines(keepends=True)):
             if len(found) >= count:
@@ -94,7 +94,7 @@ class LogReader:
                 later = []
 
     def _filter(self, data: bytes) -> bytes:
-        """Return the wanted lines of what was added."""
+        """Return the wanted lines among new data."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         shown = []
         for line in lines:
@@ -114,7 +114,9 @@ class LogReader:
             return True
 
     def _open_others(self) -> tuple[list[BinaryIO], list[BinaryIO]]:
-        """Open the files newer than the one at hand and the older ones, each newest first."""
+        """Open the files that are newer and those that are older than the current one, newest
+        first.
+        """
         own = _identify(self._file)
         files: dict[tuple[int, int], BinaryIO] = {}
         for number in range(KEPT_LOGS + 1):
@@ -123,11 +125,11 @@ class LogReader:
                 file = path.open("rb")
             except FileNotFoundError:
                 continue
-            if _identify(file) in files:  # it was renamed meanwhile
+            if _identify(file) in files:  # the file was renamed meanwhile
                 file.close()
             else:
                 files[_identify(file)] = file
-        at = 1  # if somebody has deleted it
+        at = 1  # for the case that somebody has deleted the current file
         if own in files:
             at = list(files).index(own)
             files.pop(own).close()
@@ -141,17 +143,17 @@ def _identify(file: BinaryIO) -> tuple[int, int]:
 
 
 def _begins_entry(line: bytes) -> bool:
-    """Return whether a line of a log begins an entry; others continue the one before."""
+    """Return whether a line begins an entry; other lines continue an entry."""
     return line.startswith(_JSON_START) or _TEXT_START.match(line) is not None
 
 
 def _read_turn(line: bytes) -> int | None:
-    """Return the turn that the first line of an entry names."""
+    """Return the turn that the first line of an entry names; None if it names none."""
     if line.startswith(_JSON_START):
         try:
             turn = json.loads(line).get("turn")
         except ValueError:
-            return None  # a full disk has cut it
+            return None  # a full disk has cut the line off
         return turn if isinstance(turn, int) else None
     found = _TEXT_START.match(line)
     return int(found[1]) if found and found[1] else None

@@ -71,7 +71,7 @@ def _configure_add(add: argparse.ArgumentParser) -> None:
     ):
         add.add_argument(option, action="store_true", help=what)
     add.add_argument("--seconds", metavar="N", type=int, help="longest time of one call")
-    # argparse would match "*" with no words before it sees the program's.
+    # With `*`, argparse would match zero words before it reaches the program's words.
     words = add.add_argument(
         "words", metavar="WORD", nargs="+", help="the program's command line, after --"
     )

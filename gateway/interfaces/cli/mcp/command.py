@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 _FAILED = 1
 _SECONDS = 60.0
-"""Seconds that a server has to start and to list its tools."""
+"""Seconds in which a server has to start and list its tools."""
 _FIRST = "restart Talaria, so that the assistant searches for tools"
 _FURTHER = "a Talaria that was started after the first server notices it by itself"
 _SHORT, _WHOLE = 100, 1000
-"""Characters of the description of an accepted tool, and of one that waits."""
+"""Characters shown of the description of an accepted tool, and of a tool that is not accepted yet.
+"""
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -139,7 +140,7 @@ def _find(settings: "Settings", name: str) -> "McpServer":
 
 
 def _show(settings: "Settings", server: "McpServer", *, accepts: bool, is_sure: bool) -> int:
-    """Connect to a server and list its tools; accept those that wait if the owner wants that."""
+    """Connect to a server and list its tools; if the owner agrees, accept those that wait."""
     if server.fault:
         raise StartError(f"The server {server.name} {server.fault}.")
     try:
@@ -199,7 +200,7 @@ def _ask_accepted(home: Path, servers: "Sequence[McpServer]") -> Mapping[str, Ma
 
 
 def _has_database(home: Path) -> bool:
-    """Return whether Talaria has run here before; otherwise, nothing can be accepted yet."""
+    """Return whether Talaria has run here before. If not, no tool can have been accepted."""
     return (home / config.DATABASE).exists()
 
 

@@ -1,4 +1,4 @@
-"""The command: says what it does, and lists the models or replaces the price table."""
+"""The command `talaria models`: lists the models or replaces the price table."""
 
 import argparse
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Replaces the price table of a home by a newer one."""
+"""Replaces the price table of a home by a newer table."""
 
 import asyncio
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ from gateway.interfaces.waiting import read_settings
 
 _SECONDS = 60.0
 _MOST_BYTES = 50_000_000
-"""The complete table has about 3 MB."""
+"""Most bytes to download; the complete table has about 3 MB."""
 
 
 def update_prices(environ: Mapping[str, str], source: str) -> int:
-    """Fetch or read the complete table, "" for the usual source, and keep it reduced.
+    """Fetch or read the complete price table, and write a reduced copy into the home.
 
-    Raises `Declined`.
+    `source` is an address or a path; "" is the usual address. Raises `Declined`.
     """
     home = read_settings(environ).home
     try:

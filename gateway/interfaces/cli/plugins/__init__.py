@@ -1,1 +1,1 @@
-"""`talaria plugins`: lists plug-ins, and says what is wrong with those that are enabled."""
+"""`talaria plugins`: lists plug-ins, and explains faults of the enabled ones."""

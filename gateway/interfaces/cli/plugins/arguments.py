@@ -15,5 +15,5 @@ def configure(parser: Parser) -> None:
 
 
 def announce(_: argparse.Namespace, environ: Mapping[str, str]) -> str:
-    """Say what follows."""
+    """Return a line that says what the command does."""
     return f"Plug-ins that are installed, or in {config.find_home(environ)}:"

@@ -1,4 +1,4 @@
-"""`talaria plugins`: lists plug-ins, and says what is wrong with those that are enabled."""
+"""`talaria plugins`: lists plug-ins, and explains faults of the enabled ones."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ _ORIGINS = {"installed": "installed", "home": "in the home"}
 
 
 def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """List every plug-in; those that are enabled are loaded. Raises `StartError`."""
+    """List all plug-ins, and load the enabled ones to find faults. Raises `StartError`."""
     settings = read_settings(environ)
     external = ExternalPlugins(settings)
     found = discover(settings.home)

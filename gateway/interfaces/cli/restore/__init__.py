@@ -1,1 +1,1 @@
-"""`talaria restore`: reads a backup, checks it, and puts it in the place of the home."""
+"""`talaria restore`: reads and checks a backup, and replaces the home with it."""

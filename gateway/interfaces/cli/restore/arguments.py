@@ -28,7 +28,7 @@ def configure(parser: Parser) -> None:
 
 
 def announce(arguments: argparse.Namespace, _: Mapping[str, str]) -> str:
-    """Say what follows. Raises `Mistaken` if there is no such file."""
+    """Return a line that says what the command does. Raises `Mistaken` if there is no such file."""
     if arguments.file.startswith("s3://"):
         return f"Downloading {arguments.file} ..."
     backup = read_path(arguments.file)

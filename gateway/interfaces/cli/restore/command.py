@@ -1,4 +1,4 @@
-"""`talaria restore`: reads a backup, checks it, and puts it in the place of the home."""
+"""`talaria restore`: reads and checks a backup, and replaces the home with it."""
 
 import argparse
 import getpass
@@ -31,7 +31,7 @@ _PASSPHRASE = "BACKUP_PASSPHRASE"  # noqa: S105 - the name of a variable
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Rehearse or restore. Raises `Mistaken` and `StoreError`; the home is then as it was."""
+    """Rehearse or restore. Raises `Mistaken` and `StoreError`, and then changes nothing."""
     home = find_home(environ)
     if finish_switch(home, DATABASE):
         print("An interrupted restore is finished.")
@@ -95,14 +95,14 @@ def _find_keys(backup: Path, identity: Path | None, environ: Mapping[str, str]) 
 
 
 def _name_aside(home: Path) -> Path:
-    """Return a new folder for what is in the home now."""
+    """Return the path of a new folder for the home's present content."""
     name = f"before-restore-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     taken = sum(path.name.startswith(name) for path in (home / BACKUPS).glob("before-restore-*"))
     return home / BACKUPS / (f"{name}-{taken + 1}" if taken else name)
 
 
 def _describe(restored: Restored) -> str:
-    """Say what a backup holds."""
+    """Describe the content of a backup."""
     made = datetime.fromtimestamp(restored.made_at / 1000, UTC)
     lacks = "".join(f"\nIt lacks {path}, which could not be read." for path in restored.unreadable)
     files = "1 file" if restored.files == 1 else f"{restored.files:,} files"

@@ -1,1 +1,1 @@
-"""`talaria run`: starts the gateway and serves until it is asked to stop."""
+"""`talaria run`: starts the gateway and serves until a signal asks it to stop."""

@@ -1,4 +1,4 @@
-"""`talaria run`: starts the gateway and serves until it is asked to stop."""
+"""`talaria run`: starts the gateway and serves until a signal asks it to stop."""
 
 import argparse
 import sys
@@ -21,7 +21,7 @@ def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def _is_new(found: Settings) -> bool:
-    """True if nothing is set up: no file in the home, no key and no token."""
+    """True if nothing is set up: there is no file in the home, no key and no token."""
     secrets = found.secrets
     tokens = (secrets.telegram_bot_token, secrets.discord_bot_token, secrets.slack_bot_token)
     is_used = any((found.home / name).exists() for name in (CONFIG_NAME, ENV_NAME, DATABASE))

@@ -1,1 +1,1 @@
-"""The verbs: each one runs the commands of the machine's service manager."""
+"""`talaria service`: each verb runs commands of the machine's service manager."""

@@ -1,4 +1,4 @@
-"""Service managers: the file that each one reads, and its commands."""
+"""Service managers: the file that each of them reads, and its commands."""
 
 import plistlib
 from dataclasses import dataclass
@@ -41,9 +41,9 @@ class Service:
 class Manager:
     """A service manager, with its commands as lists of words.
 
-    `unload` makes way for a new installation, and may fail. `probe` fails once the service has
-    ended; launchd has no such command. `unseen` names another way to the output, where this user
-    may see none.
+    `unload` removes an old installation, and may fail. `probe` fails if the service is not running;
+    launchd has no such command. `unseen` is another command that shows the output, for users who
+    may not see it with `logs`.
     """
 
     program: str
@@ -59,14 +59,14 @@ class Manager:
     unseen: str
 
     def is_ours(self) -> bool:
-        """True if the file is one of `talaria service install`. Raises `OSError`."""
+        """True if `talaria service install` has written the file. Raises `OSError`."""
         return _MARK in self.path.read_text("utf-8", errors="replace")
 
 
 def make_systemd(service: Service, configuration: Path) -> Manager:
     """Describe systemd's user manager; `configuration` is the user's `~/.config`."""
     user = ("systemctl", "--user")
-    # Not `--user`: that reads no journal in memory, even where this user may.
+    # Not `--user`: it shows no logs that are only in memory, even if this user may read them.
     logs = ("journalctl", "--quiet", "--user-unit", LABEL, "--lines", "100")
     return Manager(
         program="systemctl",
@@ -88,7 +88,7 @@ def make_systemd(service: Service, configuration: Path) -> Manager:
 
 
 def make_launchd(service: Service, user_home: Path, user_id: int) -> Manager:
-    """Describe launchd's agents of a user."""
+    """Describe launchd's user agents."""
     domain = f"gui/{user_id}"
     path = user_home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
     content = {
@@ -118,6 +118,6 @@ def make_launchd(service: Service, user_home: Path, user_id: int) -> Manager:
 
 
 def _quote(word: str, *, is_command: bool = False) -> str:
-    """Quote a word of a unit; in a command, `$` begins a variable, too."""
+    """Quote a word for a systemd unit. `$` begins a variable in commands."""
     quoted = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{quoted.replace("$", "$$") if is_command else quoted}"'

@@ -1,4 +1,4 @@
-"""The verbs: each one runs the commands of the machine's service manager."""
+"""`talaria service`: each verb runs commands of the machine's service manager."""
 
 import argparse
 import os
@@ -16,13 +16,13 @@ from gateway.interfaces.operations.client import is_served
 from gateway.interfaces.waiting import read_settings, showing
 
 _PATIENCE = 60.0
-"""Seconds for a command of the service manager; a stop takes up to 45."""
+"""Seconds for a command of the service manager; a stop takes up to 45 seconds."""
 _START = 60.0
 """Seconds for a start; a small or busy machine can take half a minute."""
 _LOOK = 0.1
-"""Seconds between two looks at the start."""
+"""Seconds between two checks whether the gateway has started."""
 _NO_SESSION = "Failed to connect to bus"
-"""Words of systemctl where no user manager runs."""
+"""The error of systemctl if no user manager is running."""
 _OUTPUT = Path("logs", "service.log")
 
 
@@ -66,7 +66,7 @@ def _find_manager(home: Path, environ: Mapping[str, str]) -> Manager:
 
 
 def _install(manager: Manager, home: Path) -> int:
-    """Write the file and start the service; a file of somebody else is left alone."""
+    """Write the file and start the service. Raises `Declined` if somebody else wrote the file."""
     if manager.path.exists() and not manager.is_ours():
         raise Declined(
             f"{manager.path} was not written by Talaria. Remove it, or keep using it instead."
@@ -87,7 +87,7 @@ def _install(manager: Manager, home: Path) -> int:
     try:
         _run(manager.install[0])
     except StartError:
-        if is_new:  # its manager has not read the file, and may never
+        if is_new:  # the service manager has not read the file, and may never do so
             manager.path.unlink()
         raise
     for words in manager.install[1:]:
@@ -115,7 +115,7 @@ def _remove(manager: Manager) -> int:
 
 
 def _wait_for_start(manager: Manager, home: Path) -> None:
-    """Wait until the gateway answers. Raises `StartError` if it ends, or takes too long."""
+    """Wait until the gateway answers. Raises `StartError` if it exits or takes too long."""
     end = time.monotonic() + _START
     with showing("Starting Talaria"):
         while not is_served(home):
@@ -133,7 +133,7 @@ def _wait_for_start(manager: Manager, home: Path) -> None:
 
 
 def _show_logs(manager: Manager, *, is_followed: bool) -> int:
-    """Show the output. Raises `Declined` if this user sees none of it."""
+    """Show the output. Raises `Declined` if this user can't see any of it."""
     if is_followed:
         code = _show(manager.follow)
     else:
@@ -151,7 +151,7 @@ def _show_logs(manager: Manager, *, is_followed: bool) -> int:
 
 
 def _show(words: tuple[str, ...], *, is_quiet: bool = False) -> int:
-    """Run a command in this terminal, and return its exit code."""
+    """Run a command with the output in this terminal, and return its exit code."""
     out = subprocess.DEVNULL if is_quiet else None
     return subprocess.run(  # noqa: S603 - our own words
         words, check=False, stdout=out, stderr=out
@@ -159,7 +159,7 @@ def _show(words: tuple[str, ...], *, is_quiet: bool = False) -> int:
 
 
 def _run(words: tuple[str, ...]) -> None:
-    """Run a command of the service manager. Raises `StartError` with its own words."""
+    """Run a command of the service manager. Raises `StartError` with its error output."""
     try:
         done = subprocess.run(  # noqa: S603 - our own words
             words, check=False, capture_output=True, text=True, timeout=_PATIENCE

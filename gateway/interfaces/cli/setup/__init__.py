@@ -1,4 +1,4 @@
-"""The command: in a terminal it asks, with `--non-interactive` it reads the environment."""
+"""`talaria setup`: asks questions in a terminal, or reads the environment."""
 
 from typing import TYPE_CHECKING
 

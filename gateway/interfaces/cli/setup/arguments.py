@@ -8,7 +8,7 @@ PARTS = ("model", *(one.name for one in PLATFORMS), "profile")
 
 
 def configure(parser: Parser) -> None:
-    """Add the part to set up, and what `--non-interactive` takes."""
+    """Add the part to set up, and the options of `--non-interactive`."""
     parser.examples = (
         "talaria setup",
         "talaria setup telegram",

@@ -1,4 +1,4 @@
-"""The command: in a terminal it asks, with `--non-interactive` it reads the environment."""
+"""`talaria setup`: asks questions in a terminal, or reads the environment."""
 
 import argparse
 import sys
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def offer(environ: Mapping[str, str]) -> bool:
-    """Offer the setup of a new home before its first start; True if it took place.
+    """Offer the setup of a new home before its first start; return whether the setup was done.
 
     Raises what `run` raises.
     """
@@ -77,7 +77,7 @@ def _report(home: SetupHome) -> None:
 
 
 def _set_up_unasked(arguments: argparse.Namespace, environ: dict[str, str]) -> int:
-    """Check everything first, so that a mistake changes nothing."""
+    """Set up from arguments and environment. Checks everything first: a mistake changes nothing."""
     chosen = {
         "model": {"provider": arguments.provider, "name": arguments.model},
         "people": {"time_zone": arguments.time_zone and steps.read_zone(arguments.time_zone)},

@@ -9,7 +9,7 @@ _STOPPED = "Setup stopped. What you finished is saved. Run `talaria setup` again
 
 
 def ask(question: str, default: str = "") -> str:
-    """Ask for a line; an empty one is the default. Raises `Mistaken` at the end of input."""
+    """Ask for a line; an empty line means the default. Raises `Mistaken` at the end of input."""
     shown = f"{question} [{default}]: " if default else f"{question}: "
     try:
         return input(shown).strip() or default
@@ -19,7 +19,7 @@ def ask(question: str, default: str = "") -> str:
 
 
 def ask_secret(question: str) -> str:
-    """Ask for a line that is not shown; empty if there is none. Raises `Mistaken`."""
+    """Ask for a line without showing it; return "" for an empty line. Raises `Mistaken`."""
     try:
         return getpass.getpass(f"{question} (not shown): ").strip()
     except (EOFError, KeyboardInterrupt):

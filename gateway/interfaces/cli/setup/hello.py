@@ -8,7 +8,7 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.people import UNATTENDED
 
 _POLL = 0.5
-"""Seconds between two looks for the owner's account."""
+"""Seconds between two checks for the owner's account."""
 
 
 async def wait_for_hello(gateway: Gateway) -> None:

@@ -1,4 +1,4 @@
-"""The home that a setup writes into: its files, and its owner."""
+"""The home directory that a setup writes: its files, and its owner."""
 
 import asyncio
 from collections.abc import Mapping
@@ -24,9 +24,10 @@ _SOUL, _OLD_SOUL = "SOUL.md", "SOUL.md.old"
 
 
 class SetupHome:
-    """A home directory in the making. Every method raises `StartError` if a file can't be written.
+    """The home directory that a setup writes.
 
-    `environ` are the variables of the process, with those of `.env` and of this setup.
+    Every method raises `StartError` if a file can't be written. `environ` has the process's
+    variables, those of `.env`, and those that this setup has saved.
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -41,21 +42,21 @@ class SetupHome:
         return is_served(self.path)
 
     def save_secrets(self, values: Mapping[str, str]) -> list[str]:
-        """Save keys and tokens in `.env`; return those that the environment overrules."""
+        """Save keys and tokens in `.env`; return those that the environment overrides."""
         change_env(self.path, values)
         self.environ.update(values)
         return [one for one in values if self._process.get(one, values[one]) != values[one]]
 
     def save_settings(self, table: str, values: Mapping[str, str]) -> None:
-        """Save settings of a table of `config.toml`."""
+        """Save settings in a table of `config.toml`."""
         change_config(self.path / CONFIG_NAME, {table: values})
 
     def has_soul(self) -> bool:
-        """True if the assistant has a character already."""
+        """True if the assistant already has a SOUL.md."""
         return (self.path / _SOUL).exists()
 
     def save_soul(self, name: str, voice: str) -> None:
-        """Write SOUL.md; an earlier one is kept as `SOUL.md.old`."""
+        """Write SOUL.md; keep an earlier one as `SOUL.md.old`."""
         path = self.path / _SOUL
         try:
             if path.exists():

@@ -1,4 +1,4 @@
-"""The chat platforms in the setup: the steps to their tokens, in the order of their pages."""
+"""The chat platforms in the setup: how to get their tokens, step by step."""
 
 import json
 from dataclasses import dataclass
@@ -30,18 +30,18 @@ class Platform:
     name: str
     title: str
     tokens: tuple[tuple[str, str], ...]
-    """Variables, each with the question for its value."""
+    """The variables of the tokens, each with the question for its value."""
     steps: str
-    """The way to the tokens; it may hold `{link}`."""
+    """Instructions for getting the tokens; they may contain `{link}`."""
     hello: str
-    """The steps after the tokens work, with `{link}` and `{name}` of the bot."""
+    """Instructions after the tokens work; `{link}` and `{name}` are the bot's."""
 
     def describe_steps(self) -> str:
-        """Return the steps to the tokens."""
+        """Return the instructions for getting the tokens."""
         return self.steps.format(link=make_slack_link()) if "{link}" in self.steps else self.steps
 
     def describe(self, bot: Bot) -> list[str]:
-        """Return lines on a bot whose tokens work."""
+        """Describe a bot whose tokens work, in lines."""
         return [f"{self.title}: {self.hello.format(name=bot.name, link=bot.link)}", *bot.gaps]
 
 

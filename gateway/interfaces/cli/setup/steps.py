@@ -1,4 +1,4 @@
-"""The steps of a setup in a terminal. Each one saves what it learned before the next begins."""
+"""The steps of a setup in a terminal. Each step saves its answers before the next one begins."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ class _Provider:
     name: str
     title: str
     secrets: tuple[tuple[str, str, bool], ...]
-    """Variable, question, and whether the value is hidden."""
+    """The variables, each with its question, and whether its value is hidden."""
     cleared: tuple[str, ...] = ()
-    """Variables of another server, which would get the requests."""
+    """Variables to remove: they name another server, which would get the requests."""
 
 
 _PROVIDERS = (
@@ -91,9 +91,9 @@ def _save(home: SetupHome, secrets: Mapping[str, str]) -> None:
 
 
 def _ask_for(wanted: tuple[tuple[str, str, bool], ...], known: Mapping[str, str]) -> dict[str, str]:
-    """Ask for values; an empty answer keeps what is known already.
+    """Ask for values. An empty answer keeps the present value.
 
-    Raises `SettingsError` at the first answer that can't be right.
+    Raises `SettingsError` at the first answer that is not valid.
     """
     found = {}
     for variable, question, is_hidden in wanted:
@@ -107,7 +107,7 @@ def _ask_for(wanted: tuple[tuple[str, str, bool], ...], known: Mapping[str, str]
 
 
 def set_up_platform(home: SetupHome, platform: Platform) -> None:
-    """Ask for a platform's tokens, and check them; empty answers leave it as it is."""
+    """Ask for a platform's tokens, and check them; an empty answer changes nothing."""
     print(f"\n{platform.title}\n\n{platform.describe_steps()}\n")
     while True:
         secrets = {}
@@ -128,7 +128,7 @@ def set_up_platform(home: SetupHome, platform: Platform) -> None:
 
 
 def set_up_profile(home: SetupHome) -> None:
-    """Ask for names, the time zone and the character of the assistant."""
+    """Ask for the names of owner and assistant, the time zone and the assistant's character."""
     print("\nYou and your assistant\n")
     name = ask("Your name; leave this empty to take it from your chat app")
     if name:
@@ -156,7 +156,7 @@ def _set_zone(home: SetupHome) -> None:
 
 
 def read_zone(words: str) -> str:
-    """Return the IANA zone of a city or a zone. Raises `Mistaken`."""
+    """Return the IANA zone for the name of a city or a zone. Raises `Mistaken`."""
     zone = find_zone(words)
     if zone is None:
         raise Mistaken(

@@ -12,7 +12,7 @@ CHANGES = {
     "unpin": ("let the curator archive a skill", "is not pinned any more."),
 }
 LOCAL = ("agree", "check", "eval", "install", "scan")
-"""The verbs that read folders, and are not operations of the gateway."""
+"""The verbs that read folders themselves and don't use operations of the gateway."""
 _SHOWN = 20
 
 

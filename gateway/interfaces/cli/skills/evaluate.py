@@ -10,7 +10,7 @@ from gateway.errors import Declined
 from gateway.interfaces.operations.client import NoGateway, ask
 
 _LOOK = 1.0
-"""Seconds between two looks at a test."""
+"""Seconds between two checks of a running test."""
 _RESULTS = {
     "passed": "passed",
     "failed": "failed",

@@ -65,7 +65,9 @@ def scan(arguments: argparse.Namespace, settings: Settings, environ: Mapping[str
 def _staged(
     arguments: argparse.Namespace, settings: Settings, environ: Mapping[str, str]
 ) -> Iterator[StagedSkill]:
-    """Copy the skill that the arguments name; it is deleted at the end, unless it was moved."""
+    """Yield a staged copy of the skill in the arguments. Deletes the copy at the end, unless it was
+    moved.
+    """
     folder, _, _ = settings.skill_places
     with TemporaryDirectory(prefix="talaria-skill-") as scratch:
         try:
@@ -98,7 +100,7 @@ def _choose(names: Any, address: str) -> str:
 
 
 def _read_hubs(settings: Settings) -> Mapping[str, str]:
-    """Return the addresses of the hubs by name. Raises `Mistaken`."""
+    """Return the addresses of the hubs, by name. Raises `Mistaken`."""
     found = {}
     for line in settings.skills.hubs:
         name, _, address = line.partition("=")
@@ -139,7 +141,7 @@ def _describe(one: Finding) -> str:
 
 
 def _confirm(name: str, *, has_scripts: bool) -> bool:
-    """Ask for a yes. Raises `Declined` without a terminal."""
+    """Ask for a yes; return whether it was given. Raises `Declined` without a terminal."""
     if not sys.stdin.isatty():
         raise Declined("A skill needs your approval. Run this in a terminal, or add --yes.")
     wanted = f"{name}, and let the assistant run its scripts" if has_scripts else name

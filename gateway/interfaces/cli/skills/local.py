@@ -34,7 +34,7 @@ def run_locally(verb: str, arguments: argparse.Namespace, environ: Mapping[str, 
 
 
 def _agree(catalog: SkillCatalog, name: str) -> int:
-    """Agree to a skill of the working folder; the gateway reads this at the next session."""
+    """Agree to a skill; the gateway uses it from the next session on."""
     try:
         entry = catalog.find(name)
         if entry.skill is None or entry.place is None:
@@ -53,7 +53,7 @@ def _agree(catalog: SkillCatalog, name: str) -> int:
 
 
 def _check_all(settings: Settings) -> int:
-    """Check every skill that could be used, without a gateway, and name what is hidden."""
+    """Check every skill that could be used, without a gateway, and name the hidden skills."""
     catalog = SkillCatalog(*settings.skill_places)
     try:
         entries = [one for one in catalog.list_all() if one.origin != "bundled" or one.fault]

@@ -22,7 +22,7 @@ _HEADS = {
     "versions": "Versions of the skill {name}:",
 }
 _LONGEST = 100
-"""Characters of a description in a list."""
+"""Most characters of a description in a list."""
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:

@@ -1,4 +1,4 @@
-"""The command: asks the gateway again and again, and draws its answer over the one before."""
+"""The command `talaria top`: asks the gateway every second, and redraws the screen."""
 
 import argparse
 import shutil
@@ -14,12 +14,12 @@ from gateway.interfaces.operations.client import NoGateway, ask, fetch_health
 from gateway.interfaces.parser import Parser
 
 _PATIENCE = 4.0
-"""Seconds for an answer; an event loop that is busy for longer has a fault."""
+"""Seconds to wait for an answer; an event loop that is busy for longer has a fault."""
 _PAUSE = 1.0
 _NEWEST = 200
-"""Turns to look for running ones in; far more than may run at once."""
+"""Newest turns that are searched for running ones; far more than can run at once."""
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
-"""Switch to the terminal's second screen without a cursor, and back."""
+"""Terminal codes: switch to the second screen and hide the cursor, and back."""
 _HOME, _END_OF_LINE, _END_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
 
 
@@ -31,7 +31,7 @@ def configure(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Draw until it is interrupted. Raises `StartError` if no gateway runs at first."""
+    """Redraw until interrupted. Raises `StartError` if no gateway is running at first."""
     home = find_home(environ)
 
     def look() -> list[str]:
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
             time.sleep(_PAUSE)
             try:
                 lines = look()
-            except (NoGateway, StartError, Declined) as error:  # it may be back in a moment
+            except (NoGateway, StartError, Declined) as error:  # it may be back soon
                 lines = [str(error)]
 
 
@@ -66,7 +66,7 @@ def _second_screen() -> Iterator[None]:
 
 
 def _show(lines: list[str]) -> None:
-    """Draw over what is there, so that nothing flickers."""
+    """Draw over the old content, so that nothing flickers."""
     width, height = shutil.get_terminal_size()
     shown = "\n".join(f"{line[:width]}{_END_OF_LINE}" for line in lines[: height - 1])
     print(f"{_HOME}{shown}{_END_OF_SCREEN}", end="", flush=True)

@@ -1,4 +1,4 @@
-"""The picture of a running gateway: its platforms, its queues and its turns."""
+"""The display of `talaria top`: the gateway's platforms, queues and turns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,11 +9,11 @@ _QUEUES = {
     "undelivered": "undelivered",
     "unreadable": "unreadable",
 }
-"""Counts of the health report, and their names here."""
+"""Keys of the health report that are counts, with their names on the display."""
 
 
 def draw(report: Mapping[str, Any], turns: Sequence[Mapping[str, Any]], now: float) -> list[str]:
-    """Return the lines. `now` is in seconds since the epoch."""
+    """Return the lines of the display. `now` is in seconds since the epoch."""
     return [_print_safely(line) for line in _draw(report, turns, now)]
 
 
@@ -43,7 +43,7 @@ def _draw(
 
 
 def _format_span(seconds: float) -> str:
-    """Return a span in its two largest units: `4 s`, `3 m 05 s`, `2 h 07 m`, `5 d 03 h`."""
+    """Format a duration in its two largest units: `4 s`, `3 m 05 s`, `2 h 07 m`, `5 d 03 h`."""
     whole = max(0, int(seconds))
     if whole < 60:
         return f"{whole} s"
@@ -55,5 +55,5 @@ def _format_span(seconds: float) -> str:
 
 
 def _print_safely(line: str) -> str:
-    """Drop what a name could send to the terminal besides letters."""
+    """Remove characters that a terminal would not print, which a name could contain."""
     return "".join(letter for letter in line if letter.isprintable())

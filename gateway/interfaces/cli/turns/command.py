@@ -10,9 +10,9 @@ from gateway.interfaces import operations
 from gateway.texts.system_jobs import describe_replay, describe_requests
 
 _LONGEST = 300
-"""Characters of a step's outcome that are shown."""
+"""Most characters of a step's result that are shown."""
 _LONG = 3600.0
-"""Seconds for an export, which reads every conversation."""
+"""Seconds to wait for an export, which reads every conversation."""
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:

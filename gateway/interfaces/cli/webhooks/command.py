@@ -11,7 +11,7 @@ from gateway import config
 from gateway.interfaces import operations
 
 _PATIENCE, _LOOK = 20.0, 0.2
-"""Seconds to wait for the answer of a receiver, which has 15, and between two looks."""
+"""Seconds to wait for a receiver, which has 15 to answer, and seconds between two checks."""
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def _show_test(home: Path, number: int, delivery: int) -> str:
-    """Wait for the answer to a test event; without a gateway, nothing is sent now."""
+    """Wait for the result of a test event. Without a gateway, its next start sends the event."""
     end = time.monotonic() + _PATIENCE
     while operations.is_served(home) and time.monotonic() < end:
         asked = {"number": number, "limit": 1, "before": delivery + 1}

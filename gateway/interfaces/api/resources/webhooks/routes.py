@@ -144,7 +144,7 @@ def _add_edits(router: APIRouter, gateway: Gateway) -> None:
 
 
 async def _name(database: Database, client: Client, webhook: int | None = None) -> dict[str, Any]:
-    """Return how operations name a webhook of the person. Raises `ApiError`."""
+    """Return a webhook of the person as operations name it. Raises `ApiError`."""
 
     def work(connection: Connection) -> dict[str, Any]:
         if webhook is not None:
@@ -163,7 +163,7 @@ def _find(connection: Connection, webhook: int, client: Client) -> Webhook:
 
 
 def _find_removed(connection: Connection, webhook: int, client: Client) -> None:
-    """Look for a removed webhook of the person. Raises `ApiError`."""
+    """Return a removed webhook of the person. Raises `ApiError`."""
     found = webhooks.list_removed(connection, person_id=client.person_id)
     if webhook not in [one.id for one in found]:
         raise make_missing()
