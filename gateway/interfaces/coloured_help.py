@@ -1,4 +1,4 @@
-"""Help in colours on a terminal; rich is an extra, and only a terminal imports it."""
+"""Prints help in colours. It needs the extra rich, so only a terminal imports this module."""
 
 import sys
 
@@ -13,11 +13,11 @@ _STYLES = (
     (r"(?<![\w.])[A-Z][A-Z0-9_]+\b", "yellow"),
     (r"`[^`]+`", "cyan"),
 )
-"""What has which style: headings, commands, options, names of values, and words to type."""
+"""Patterns and their styles: headings, commands, options, value names, and words to type."""
 
 
 def print_coloured(text: str) -> None:
-    """Print a help in colours, or as it is with `NO_COLOR` or on a terminal that has none."""
+    """Print help in colours; without them if `NO_COLOR` is set or the terminal has none."""
     console = Console(soft_wrap=True, highlight=False)
     if console.no_color or console.color_system is None:
         sys.stdout.write(text)

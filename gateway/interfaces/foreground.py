@@ -1,4 +1,4 @@
-"""The gateway in the foreground of a terminal: its banner, its servers, and its orderly stop."""
+"""Runs the gateway in a terminal: its banner, its servers, and its orderly stop."""
 
 import asyncio
 import logging
@@ -47,10 +47,10 @@ class Opening:
     local: str
     claim_code: str | None
     claim_address: str | None
-    """An address that opens the bot's chat and sends the code."""
+    """A link that opens the bot's chat and sends the claim code."""
     page: str | None
     command: str
-    """The command with which `talaria` was called."""
+    """The command that the user typed to run `talaria`."""
 
 
 def compose_banner(opening: Opening) -> str:
@@ -77,7 +77,7 @@ def compose_banner(opening: Opening) -> str:
 
 try:
     import uvloop
-except ImportError:  # an extra, and not for Windows
+except ImportError:  # uvloop is an extra, and does not exist for Windows
     make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
 else:
     make_loop = uvloop.new_event_loop
@@ -128,7 +128,7 @@ async def _serve(found: Settings, companions: Sequence[Companion]) -> None:
 
 
 def _ask_to_stop(stop: asyncio.Event, number: signal.Signals) -> None:
-    """Stop in order; a second signal ends the process at once, without loss."""
+    """Ask the gateway to stop in order. A second signal ends the process at once, without loss."""
     if stop.is_set():
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
@@ -136,9 +136,9 @@ def _ask_to_stop(stop: asyncio.Event, number: signal.Signals) -> None:
 
 
 async def _keep_company(ports: Sequence[socket.socket], gateway: Gateway) -> None:
-    """Run the servers beside the gateway, and print the banner once platforms have connected.
+    """Run the servers beside the gateway, and print the banner once the platforms have connected.
 
-    `ports` holds the port of the HTTP server, if one is configured.
+    `ports` holds the bound socket of the HTTP server, if one is configured.
     """
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(serving_control(gateway))
@@ -152,7 +152,7 @@ async def _keep_company(ports: Sequence[socket.socket], gateway: Gateway) -> Non
 
 
 async def _wait_for_platforms(gateway: Gateway) -> None:
-    """Wait until every platform is connected or has failed, for a limited time."""
+    """Wait until every platform has connected or failed, for at most `_CONNECTING` seconds."""
     loop = asyncio.get_running_loop()
     latest = loop.time() + _CONNECTING
     while loop.time() < latest and any(  # noqa: ASYNC110 - adapters tell their state when asked
@@ -190,6 +190,6 @@ def _find_claim_address(gateway: Gateway) -> str | None:
 
 
 def _name_command() -> str:
-    """Return the command with which this program was called, for printed instructions."""
+    """Return the command that started this program, for printed instructions."""
     called = Path(sys.argv[0])
     return str(called) if called.name == "talaria" and not which("talaria") else "talaria"

@@ -19,8 +19,9 @@ _PROBE = "health.probe"
 
 
 async def examine(gateway: Gateway) -> tuple[bool, Mapping[str, Any]]:
-    """Return whether every enabled platform is connected and the store is writable, and the
-    report.
+    """Return whether the gateway is healthy, and the report.
+
+    It is healthy if every enabled platform is connected and the store is writable.
     """
     platforms = gateway.platforms.health()
     counts, fault = await _look_into(gateway.database)
@@ -48,7 +49,7 @@ async def examine(gateway: Gateway) -> tuple[bool, Mapping[str, Any]]:
 
 
 async def _look_into(database: Database) -> tuple[dict[str, int | None], str]:
-    """Return counts of queued and dead work, and the store's error, if any."""
+    """Return counts of queued and failed work, and the store's error, if any."""
 
     def count(connection: Connection) -> dict[str, int | None]:
         return {
@@ -61,7 +62,7 @@ async def _look_into(database: Database) -> tuple[dict[str, int | None], str]:
     try:
         counts = await database.read(count)
         if database.failure():
-            # The failure may be over, with no write since to show it.
+            # The last write failed. Try another one: the store may work again.
             await database.write(
                 _PROBE, lambda c: meta.put(c, key=_PROBE, value=str(time.time_ns()))
             )
@@ -71,7 +72,7 @@ async def _look_into(database: Database) -> tuple[dict[str, int | None], str]:
 
 
 async def _describe_outside(external_memory: ExternalMemory | None) -> dict[str, Any] | None:
-    """Describe the external memory; its outage is reported, but does not count as unhealthy."""
+    """Describe the external memory. An outage of it does not count as unhealthy."""
     if external_memory is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Checks of an installation that ask no service and change nothing."""
+"""Checks of an installation that contact no service and change nothing."""
 
 from typing import TYPE_CHECKING
 

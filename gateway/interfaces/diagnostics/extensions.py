@@ -1,4 +1,4 @@
-"""Checks of what a home adds: skills, plug-ins, backends, MCP servers and named agents."""
+"""Checks of extensions in a home: skills, plug-ins, backends, MCP servers and named agents."""
 
 import asyncio
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _SANDBOX = "If its command works in a sandbox, take out `unsandboxed` in mcp.tom
 
 
 def examine_extensions(settings: Settings) -> Iterator[Finding]:
-    """Make the findings; starts each sandbox once."""
+    """Yield the findings. Starts each sandbox once."""
     yield from _look_at_skills(settings.home)
     yield from _look_at_plugins(settings)
     yield _look_at_confinement()
@@ -37,7 +37,7 @@ def examine_extensions(settings: Settings) -> Iterator[Finding]:
 
 
 def _look_at_skills(home: Path) -> list[Finding]:
-    """Return findings about broken skills; none without a skills folder."""
+    """Return findings about skills; none if the home has no skills."""
     try:
         own = SkillCatalog(home / SKILLS).list_own()
     except SkillBroken as error:
@@ -67,7 +67,7 @@ def _look_at_plugins(settings: Settings) -> list[Finding]:
 
 
 def _look_at_confinement() -> Finding:
-    """Report the parts of the kernel that confine readers of foreign files, and scripts."""
+    """Report which kernel features that confine file readers and scripts are missing."""
     found = find_protection()
     missing = [
         *([] if found.landlock else ["Landlock (Linux 5.13), so readers can open files"]),
@@ -85,7 +85,7 @@ def _look_at_confinement() -> Finding:
 
 
 def _look_at_tools(settings: Settings) -> Finding:
-    """Start every sandbox: only that shows whether commands can run."""
+    """Start every sandbox, because only a start shows whether commands can run."""
     backend = make_backend(settings)
     if backend is None:
         return make_finding(
@@ -146,7 +146,7 @@ def _describe_backend(name: str, table: ToolSettings) -> str:
 
 
 def _look_at_mcp(settings: Settings) -> list[Finding]:
-    """Return findings about MCP servers; none without any. A mistake never prevents a start."""
+    """Return findings about MCP servers; none without any. Their faults never prevent a start."""
     try:
         servers = read_mcp_servers(settings.home, settings.environ)
     except SettingsError as error:
@@ -168,13 +168,13 @@ def _look_at_mcp(settings: Settings) -> list[Finding]:
 
 
 def _look_at_agents(settings: Settings) -> list[Finding]:
-    """Return findings about named agents; none without any. A mistake never prevents a start."""
+    """Return findings about named agents; none without any. Their faults never prevent a start."""
     try:
         entries = open_agent_folder(settings).list_all()
     except AgentBroken as error:
         return [make_finding("agents", "note", str(error))]
     except StartError:
-        return []  # told with the plug-ins
+        return []  # reported with the plug-ins
     faults = [make_finding("agents", "note", entry.fault) for entry in entries if entry.fault]
     if entries and not faults:
         return [make_finding("agents", "ok", f"{len(entries)} in the home directory")]

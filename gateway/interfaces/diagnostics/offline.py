@@ -1,4 +1,4 @@
-"""Checks of a home directory and its settings; they change nothing and ask no service."""
+"""Checks of a home directory and its settings; they change nothing and contact no service."""
 
 import os
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ _ROOM = "Make room on that disk, or move the home to another one."
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
-    """Make the findings for settings that could be loaded, one after the other."""
+    """Yield the findings for settings that could be loaded, one after the other."""
     yield make_finding("settings", "ok", _describe_settings(settings))
     for warning in list_unknown_variables(settings.environ):
         yield make_finding("environment", "note", warning, "Rename the variable, or remove it.")
@@ -113,11 +113,11 @@ def _look_at_gateway(home: Path) -> Finding:
 
 
 def _look_for_traces(home: Path) -> Finding:
-    """Report an unclean stop: the database is locked or was not closed."""
+    """Report a gateway that stopped uncleanly or hangs: its database was not closed."""
     try:
         glimpse = peek(home / DATABASE)
     except (StoreError, OSError):
-        glimpse = None  # told with the database
+        glimpse = None  # reported with the database
     if glimpse is None or glimpse.was_closed:
         return make_finding("gateway", "ok", "not running")
     return make_finding(
@@ -148,7 +148,7 @@ def _look_at_platforms(settings: Settings) -> list[Finding]:
 
 
 def _tokens_of(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """Return the tokens that each platform needs; the first of them enables it."""
+    """Return the tokens that each platform needs; the first token turns the platform on."""
     second = "slack_app_token" if settings.slack.mode == "socket" else "slack_signing_secret"
     return {
         "telegram": ("telegram_bot_token",),
@@ -172,12 +172,12 @@ def _look_at_model(settings: Settings) -> Finding:
 
 
 def _look_at_outside(settings: Settings) -> list[Finding]:
-    """Check the external memory, and the backlog of any that was used before."""
+    """Check the external memory, and the backlogs of external memories that were used before."""
     provider = settings.memory.provider
     try:
         glimpse = peek(settings.home / DATABASE)
     except (StoreError, OSError):
-        glimpse = None  # told with the database
+        glimpse = None  # reported with the database
     backlogs = {one.provider: one for one in glimpse.backlogs} if glimpse else {}
     findings = []
     for name in dict.fromkeys([*([provider] if provider else []), *backlogs]):
@@ -227,5 +227,5 @@ def _name_secrets(secrets: Secrets) -> str:
 
 
 def _nearest(path: Path) -> Path:
-    """Return the path, or its nearest parent folder that exists."""
+    """Return the path if it exists, else its nearest parent folder that exists."""
     return next(place for place in (path, *path.parents) if place.exists())

@@ -10,21 +10,21 @@ _DONE, _WRONG = 0, 2
 
 
 class Report:
-    """Prints each finding as soon as it is made, or all of them as one JSON object."""
+    """Prints each finding as soon as it is made, or all findings as one JSON object."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
         self._findings: list[Finding] = []
 
     def add(self, findings: Iterable[Finding]) -> None:
-        """Add findings, which are made meanwhile."""
+        """Add findings while the iterable makes them."""
         for one in findings:
             self._findings.append(one)
             if not self._as_json:
                 print(describe(one), flush=True)
 
     def end(self, fixed: Sequence[str] | None = None) -> int:
-        """Print the JSON, with what was fixed, and return 0 without a fault, else 2."""
+        """Print the JSON, with the fixes that were made. Return 0 without a fault, else 2."""
         is_well = all(one.state != "fault" for one in self._findings)
         if self._as_json:
             done = {} if fixed is None else {"fixed": list(fixed)}

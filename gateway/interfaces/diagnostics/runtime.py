@@ -1,4 +1,4 @@
-"""The check of Python itself, which needs no settings and is the first that is shown."""
+"""The check of Python itself, which runs first, because it needs no settings."""
 
 import platform
 import sys

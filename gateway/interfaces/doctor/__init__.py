@@ -1,4 +1,4 @@
-"""Checks that ask the services and read the whole database, and fixes that are safe."""
+"""Checks that contact services and read the whole database, and fixes that are safe."""
 
 from typing import TYPE_CHECKING
 

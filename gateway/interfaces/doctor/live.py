@@ -1,4 +1,4 @@
-"""Checks that ask the services and read the whole database; they change nothing."""
+"""Checks that contact services and read the whole database; they change nothing."""
 
 import asyncio
 import time
@@ -22,7 +22,7 @@ from gateway.scheduler import is_backup_old
 
 _PATIENCE = 15.0
 _LARGEST_SKEW = 60.0
-"""Seconds. Slack refuses requests that are five minutes off; schedules suffer sooner."""
+"""Seconds. Slack refuses requests that are five minutes off; smaller errors shift schedules."""
 _SERVICES = (
     ("telegram_bot_token", "telegram_api_base_url", "https://api.telegram.org/"),
     ("discord_bot_token", "discord_api_base_url", "https://discord.com/api/v10/gateway"),
@@ -30,11 +30,11 @@ _SERVICES = (
     ("anthropic_api_key", "anthropic_base_url", "https://api.anthropic.com/"),
     ("openai_api_key", "openai_base_url", "https://api.openai.com/v1/models"),
 )
-"""The setting that turns a service on, that of its address, and its usual address."""
+"""For each service: the setting that turns it on, that of its address, and its usual address."""
 
 
 def examine_live(settings: Settings) -> Iterator[Finding]:
-    """Make the findings of the live checks. Blocks until the services answer."""
+    """Yield the findings of the live checks. Blocks until the services answer."""
     yield _look_at_clock(settings)
     yield from _look_at_tokens(settings)
     yield _look_at_model(settings)
@@ -70,7 +70,7 @@ def _look_at_clock(settings: Settings) -> Finding:
 
 
 def _find_service(settings: Settings) -> str:
-    """Return an address of a service that is in use; empty if there is none."""
+    """Return the address of a service that is in use; empty if there is none."""
     for token, base, usual in _SERVICES:
         if getattr(settings.secrets, token):
             return getattr(settings.secrets, base) or usual
@@ -78,7 +78,7 @@ def _find_service(settings: Settings) -> str:
 
 
 async def _measure_skew(address: str) -> float:
-    """Return by how many seconds this machine is ahead of a server."""
+    """Return how many seconds the clock of this machine is ahead of a server's."""
     timeout = aiohttp.ClientTimeout(total=_PATIENCE)
     async with (
         aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,

@@ -1,4 +1,4 @@
-"""Live checks of keys and tokens: one request to their provider."""
+"""Live checks of keys and tokens, with one request to their provider."""
 
 import asyncio
 
@@ -12,13 +12,13 @@ from gateway.config import Settings
 from gateway.errors import StartError
 
 _PATIENCE = 30.0
-"""Seconds for a check."""
+"""Seconds that a check may take."""
 
 
 def check_model(settings: Settings) -> None:
     """Ask the provider for the model.
 
-    Raises `StartError` if the key or the name is wrong, or nobody answers.
+    Raises `StartError` if the key or the name is wrong, or if the provider does not answer.
     """
     asyncio.run(_check_model(settings))
 

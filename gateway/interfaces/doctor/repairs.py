@@ -1,4 +1,4 @@
-"""Fixes that are safe without a question: they only take rights of other users away."""
+"""Fixes that are safe without a question: they only remove other users' access rights."""
 
 import stat
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def find_open_files(home: Path) -> Sequence[tuple[Path, int]]:
 def repair(settings: Settings) -> list[str]:
     """Close the home and its secrets to other users; return a sentence for each change.
 
-    Raises `StartError` if the home can't be closed, and `OSError` if a file can't.
+    Raises `StartError` if the home can't be closed, and `OSError` if a file can't be closed.
     """
     done = []
     if settings.home.exists() and find_open_mode(settings.home):

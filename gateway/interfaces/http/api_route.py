@@ -1,4 +1,4 @@
-"""`/api/` and `/v1/`, for programs with a token."""
+"""`/api/` and `/v1/`: the API for programs with a token."""
 
 import asyncio
 
@@ -14,8 +14,8 @@ from gateway.interfaces.http.loading import load_api
 class ApiRoute(BaseRoute):
     """Answers all paths of the API.
 
-    FastAPI is loaded and reads the routes for the first request, in a thread: that takes a second,
-    and most gateways never get one.
+    The first request imports FastAPI and its routes in a thread. That takes a second, and most
+    gateways never get such a request.
     """
 
     def __init__(self, gateway: Gateway, access: Access) -> None:
@@ -24,7 +24,7 @@ class ApiRoute(BaseRoute):
         self._application: asyncio.Task[ASGIApp] | None = None
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Take what no route before it takes."""
+        """Match the paths of the API; routes before this one come first."""
         is_api = scope["type"] == "http" and scope["path"].startswith(API_PATHS)
         return (Match.FULL if is_api else Match.NONE), {}
 

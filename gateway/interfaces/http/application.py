@@ -1,4 +1,4 @@
-"""The application behind the port: its routes, and the answer while the store fails."""
+"""The application behind the port: its routes, and its answer while the store fails."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -25,7 +25,7 @@ from gateway.interfaces.http.webhooks import Webhooks
 def make_application(
     gateway: Gateway, console: Sequence[BaseRoute], mcp: McpRoute, access: Access
 ) -> Starlette:
-    """Make the application of a gateway. The `Guard` in front of it checks who asks.
+    """Make the application of a gateway. The `Guard` in front of it checks every client.
 
     `console` are the routes of the console's pages.
     """

@@ -1,4 +1,4 @@
-"""The console page: its files, and the line between a browser and the console's socket."""
+"""The console page: its files, and its connection to the console's socket."""
 
 import asyncio
 import json
@@ -15,17 +15,17 @@ from gateway.interfaces.http.logins import Logins
 from gateway.interfaces.http.page_data import PageData
 
 LONGEST_LINE = 8_000_000
-"""Bytes of one line, as on the console's socket: a message of a million characters."""
+"""Most bytes of one line, as on the console's socket; enough for a million characters."""
 _CONNECT = 5.0
 _WATCH = 1.0
-"""Seconds between two looks at the login and the conversation of an open page."""
+"""Seconds between two checks of an open page's login and conversation."""
 _NEWS = json.dumps({"type": "news"})
 _TRY_AGAIN_LATER = 1013
 _GOING_AWAY = 1001
 
 
 class Bridge:
-    """Connects each browser to the console's socket. Pages reconnect on their own."""
+    """Connects each browser to the console's socket. A page reconnects by itself."""
 
     def __init__(self, socket: Path, cookie: str, logins: Logins, page_data: PageData) -> None:
         self._socket = socket
@@ -34,7 +34,7 @@ class Bridge:
         self._page_data = page_data
 
     async def join(self, page: WebSocket) -> None:
-        """Pass lines both ways until either side leaves or the login ends."""
+        """Pass lines in both directions until either side leaves or the login ends."""
         await page.accept()
         try:
             async with asyncio.timeout(_CONNECT):
@@ -52,9 +52,10 @@ class Bridge:
         await _close(page)
 
     async def _watch(self, page: WebSocket, secret: str | None) -> None:
-        """Tell a page of turns on any platform; return when its login has ended.
+        """Tell a page about new turns on any platform; return when its login has ended.
 
-        The token of a header never ends. Any process may end a login, so nothing can signal it.
+        A page that has sent the token in a header has no login that could end. Any process may
+        end a login, so no signal covers that.
         """
         seen = await self._page_data.find_news()
         while secret is None or await self._logins.is_open(secret):
@@ -66,17 +67,17 @@ class Bridge:
 
 
 async def _close(page: WebSocket) -> None:
-    """Close a page's line, unless the page has left."""
+    """Close a page's connection, unless the page has already left."""
     if WebSocketState.DISCONNECTED in (page.application_state, page.client_state):
         return
     try:
         await page.close(_GOING_AWAY)
     except (RuntimeError, WebSocketDisconnect):
-        return  # it left in this moment
+        return  # the page has just left
 
 
 async def _pass_until_over(*work: Coroutine[object, object, None]) -> None:
-    """Run until one of these ends, and cancel the others."""
+    """Run until one of the coroutines ends, then cancel the others."""
     tasks = [asyncio.create_task(one) for one in work]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -101,7 +102,7 @@ async def _pass_up(page: WebSocket, writer: asyncio.StreamWriter) -> None:
         text = message.get("text")
         if not isinstance(text, str):
             continue
-        # A line break in a frame would split it into two lines.
+        # The socket's protocol has one message per line.
         line = " ".join(text.splitlines())
         try:
             writer.write(line.encode("utf-8", "replace") + b"\n")
@@ -147,8 +148,8 @@ class Pages:
             "Content-Security-Policy": (
                 "default-src 'none'; script-src 'self'; style-src 'self';"
                 " img-src 'self' blob:;"
-                # Safari before 15.4 does not count its own host's WebSocket as 'self'. The gate
-                # has let only hosts through that are this machine.
+                # Before 15.4, Safari's 'self' does not cover a WebSocket of the page's own host.
+                # The gate has checked that the host is this machine.
                 f" connect-src 'self' ws://{request.headers['host']};"
                 " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
             )

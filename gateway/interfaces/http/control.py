@@ -1,7 +1,7 @@
 """The control socket in the home directory, for the commands of `talaria`.
 
-It is open at each start, also without a port. aiohttp is loaded for other reasons anyway, so it
-serves here; `server` would cost every start the time and memory of FastAPI.
+It is open from each start on, even if no port is. It uses aiohttp, which is loaded anyway: with
+FastAPI, as in `server`, each start would take more time and memory.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ from gateway.interfaces.operations.runner import find_operation
 from gateway.turns import Client
 
 GATEWAY = web.AppKey("gateway", Gateway)
-"""Where the application keeps the gateway that it serves."""
+"""The key under which the application stores the gateway that it serves."""
 LOCAL = "local"
-"""The name of the client behind `talaria mcp serve`."""
+"""The client name of `talaria mcp serve`."""
 _STORE = "The database is not available now. Repeat the request later."
 _LARGEST_REQUEST = 64 * 1024
 _LAST_ANSWERS = 2.0
-"""Seconds that running responses have when the server stops."""
+"""Seconds that running responses get to finish when the server stops."""
 _QUIET_POLL = 0.03
 
 
@@ -48,7 +48,7 @@ async def serving_control(gateway: Gateway) -> AsyncIterator[None]:
     application.router.add_post("/control/{operation}", _operate)
     application.router.add_post("/client/tools", _list_tools)
     application.router.add_post("/client/call", _call_tool)
-    # No access log: it would say nothing that the operations do not record.
+    # No access log: the operations themselves record what matters.
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=_LAST_ANSWERS)
     await runner.setup()
     try:
@@ -99,9 +99,9 @@ async def _operate(request: web.Request) -> web.Response:
 
 
 async def _wait_for_quiet(request: web.Request) -> web.Response:
-    """Answer once a platform is idle: every event is answered and delivered.
+    """Answer once a platform is idle: all its events are answered, and the answers delivered.
 
-    A gateway whose turns all wait for people counts as idle.
+    A gateway also counts as idle if all its turns wait for people.
     """
     gateway = request.app[GATEWAY]
     platform = request.query.get("platform", "")

@@ -1,4 +1,4 @@
-"""Access control of the HTTP server: the Host and Origin headers, the token and logins."""
+"""Access control of the HTTP server: Host and Origin headers, the token, and logins."""
 
 import hmac
 import ipaddress
@@ -29,13 +29,13 @@ from gateway.texts.console.pages import NOT_FOUND
 OPEN_PATHS = frozenset({"/health"})
 """Paths that need neither token nor login."""
 HOOKS = "/hooks/"
-"""Paths below it hold a secret of their own, and may come from any host."""
+"""Paths below this contain their own secret. Any host may call them."""
 MCP_PATH = "/mcp"
-"""It has tokens of its own, and may be reached by any name of this machine."""
+"""This path has its own tokens, and accepts any host name of this machine."""
 API_PATHS = ("/v1/", "/api/")
-"""Paths below them need a token of the API, which no browser sends by itself."""
+"""Paths below these need a token of the API, which browsers never send by themselves."""
 DOCS = ("/api/docs", "/api/openapi.json")
-"""The description of the API, which a login opens, too."""
+"""The description of the API; a login opens it, too."""
 LOGIN_PATH = "/login"
 LOGOUT_PATH = "/logout"
 OPEN_FILES = frozenset({LOGIN_PATH, "/pages/pages.css", "/icon.svg"})
@@ -45,7 +45,7 @@ _NEEDS_PRINTED = (
     "This address needs the token that `talaria run` prints, as `Authorization: Bearer TOKEN`."
 )
 _MOST_BYTES = 4 * 1024 * 1024
-"""Bytes of a request to the API; clients send their whole history."""
+"""Most bytes of a request to the API; clients send their whole history."""
 _FOREIGN = (
     "This page can't be opened from other sites or host names."
     " Open the address that Talaria printed."
@@ -56,7 +56,7 @@ _FOREIGN = (
 class Gate:
     """The rules of one server: its address and its token.
 
-    `public_url` is the address of a reverse proxy in front of it, "" for none.
+    `public_url` is the address of a reverse proxy in front of the server; "" if there is none.
     """
 
     bind: str
@@ -127,10 +127,10 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Checks every request first: a foreign host or origin gets 403, an unknown sender 401.
+    """Checks every request first: a foreign host or origin gets 403, an unknown client gets 401.
 
-    `is_of_pages` says whether a path is for everybody with a login of their own. All other paths
-    that `is_known` knows are those of the console's own account.
+    `is_of_pages` says whether a path is open to everybody with a login. `is_known` says whether a
+    path exists. Paths that only `is_known` accepts need the login of the printed address.
     """
 
     application: ASGIApp
@@ -153,7 +153,8 @@ class Guard:
         await answer(scope, receive, _harden(send))
 
     async def _check(self, request: HTTPConnection) -> Response | None:
-        """Return the answer to a request that goes no further. Raises `StoreError`."""
+        """Return an answer, such as a refusal; None if the request may pass. Raises `StoreError`.
+        """
         gate, headers, path = self.gate, request.headers, request.scope["path"]
         if path.startswith(HOOKS):
             return None
@@ -184,7 +185,7 @@ class Guard:
         return _tell(request, texts.ONLY_OWNERS, HTTPStatus.FORBIDDEN)
 
     async def _check_client(self, request: HTTPConnection) -> Response | None:
-        """Check a request without a login: a person's token opens the description of the API.
+        """Check a request without a login: a person's token opens only the API's description.
 
         Raises `StoreError`.
         """
@@ -200,8 +201,8 @@ class Guard:
         return refuse(locked, _NEEDS_PRINTED)
 
     async def _log_in(self, request: HTTPConnection) -> Response:
-        """Turn the token of the printed address into a login, and remove it from the address
-        bar.
+        """Exchange the token in the printed address for a login, and redirect to an address without
+        it.
         """
         if not self.gate.knows_token(request.query_params["token"]):
             return _tell(request, texts.LOGIN_ENDED, HTTPStatus.UNAUTHORIZED)
@@ -210,7 +211,7 @@ class Guard:
         return response
 
     async def _log_out(self, secret: str, request: HTTPConnection) -> Response:
-        """End a login. A form gets a sentence; the script of the chat needs none."""
+        """End a login. A form gets a sentence as the answer; the chat's script needs none."""
         await self.logins.end(secret)
         response = Response(status_code=HTTPStatus.NO_CONTENT)
         if _is_for_people(request):
@@ -233,7 +234,7 @@ def give_cookie(response: Response, gate: Gate, secret: str) -> None:
 
 
 def _tell(request: HTTPConnection, note: Text, status: HTTPStatus) -> Response:
-    """Answer with a sentence: on a page for people, alone for programs."""
+    """Answer with a sentence: people get a page, programs get plain text."""
     if _is_for_people(request):
         return render_note(Request(request.scope), note, status)
     with use_language(*read_languages(request.headers)):
@@ -256,9 +257,8 @@ _CLOSE = (b"connection", b"close")
 def _harden(send: Send) -> Send:
     """Add security headers to a response: no type guessing, no referrer, no caching.
 
-    A page may have a referrer policy of its own.
-
-    It also ends the connection, so that `Places` sees each request begin.
+    A page may set its own referrer policy. Also closes the connection, so that `Places` sees each
+    request begin.
     """
 
     async def forward(message: Message) -> None:
@@ -276,7 +276,7 @@ def _harden(send: Send) -> Send:
 
 _BYTES = 32
 _PREFIX = "talaria_"
-"""Lets the token be recognised, and masked, wherever somebody prints it."""
+"""A prefix by which Talaria can recognise and mask a printed token."""
 _SHAPE = re.compile(_PREFIX + r"[A-Za-z0-9_-]{43}")
 """32 bytes as `token_urlsafe` writes them."""
 

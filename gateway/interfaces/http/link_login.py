@@ -1,4 +1,7 @@
-"""The address of one-time links: a button first, so that a preview of a chat uses none up."""
+"""The page of one-time links.
+
+It first shows a button, because the link preview of a chat app must not use the link up.
+"""
 
 from http import HTTPStatus
 
@@ -17,7 +20,7 @@ _START = "/today"
 
 
 class LinkLogin:
-    """Shows the button of a link, and opens the login when it is pressed."""
+    """Shows the button of a link, and begins a login when somebody presses it."""
 
     def __init__(self, logins: Logins, gate: Gate) -> None:
         self._logins = logins

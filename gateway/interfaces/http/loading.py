@@ -1,4 +1,4 @@
-"""Takes the port before platforms connect, and loads what serves there once it is needed."""
+"""Opens the port before platforms connect, and imports its server when that is needed."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ def take_port(http: HttpSettings) -> socket.socket:
 
 
 async def load_server() -> Serving:
-    """Import the server on a thread, so that no message waits for it."""
+    """Import the server on a thread, so that messages don't wait for the import."""
     module = await asyncio.to_thread(import_module, "gateway.interfaces.http.server")
     return cast(Serving, module.serving_page)
 

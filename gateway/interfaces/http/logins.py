@@ -1,4 +1,4 @@
-"""Logins of browsers: a random secret in a cookie, its hash in the database, for some hours."""
+"""Logins of browsers: a random secret in a cookie, and its hash in the database."""
 
 import secrets
 from collections.abc import Callable
@@ -10,19 +10,19 @@ from agent_core.state.people.browser_logins import BrowserLogin
 from gateway.people import hash_secret
 
 SECONDS = 12 * 3600
-"""A login ends after half a day, however much it is used."""
+"""A login lasts half a day, even while it is used."""
 _BYTES = 32
 
 
 class Logins:
-    """The logins of one gateway; any process may end them."""
+    """The logins of one gateway. Any process may end a login."""
 
     def __init__(self, database: Database, now: Callable[[], int]) -> None:
         self._database = database
         self._now = now
 
     async def begin(self) -> str:
-        """Store a login of whoever has the printed address; return its secret.
+        """Store a login for a browser that has opened the printed address; return its secret.
 
         Raises `StoreError`.
         """
@@ -37,7 +37,7 @@ class Logins:
         return found is not None
 
     async def follow_link(self, link: str) -> str | None:
-        """Use a link up and return the secret of the login that it opens; None if it opens none.
+        """Use up a link, and return the secret of a new login; None if the link is not valid.
 
         Raises `StoreError`.
         """
@@ -61,7 +61,7 @@ class Logins:
         return secret
 
     async def find(self, secret: str) -> BrowserLogin | None:
-        """Return the login of a secret, if it has not ended. Raises `StoreError`."""
+        """Return the login with a secret; None if it has ended. Raises `StoreError`."""
         if not secret:
             return None
         now, secret_hash = self._now(), hash_secret(secret)

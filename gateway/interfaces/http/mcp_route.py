@@ -1,4 +1,4 @@
-"""`/mcp`, for programs with a token."""
+"""`/mcp`: MCP for programs with a token."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ _MOST_BYTES = 64 * 1024
 
 
 class McpRoute:
-    """Answers at `/mcp`. The SDK is loaded for the first request: it takes a second."""
+    """Answers at `/mcp`. Imports the SDK at the first request, which takes a second."""
 
     def __init__(self, gateway: Gateway, access: Access) -> None:
         self._gateway = gateway
@@ -30,7 +30,7 @@ class McpRoute:
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Self]:
-        """Stop the SDK's work after the block."""
+        """End the SDK's work when the block ends."""
         try:
             yield self
         finally:
@@ -63,7 +63,7 @@ class McpRoute:
 
 
 def _make_receive(body: bytes, receive: Receive) -> Receive:
-    """Give the body that was read, then what comes after it."""
+    """Return a `receive` that gives the body that was already read, then the messages after it."""
     pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:

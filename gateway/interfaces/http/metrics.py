@@ -24,11 +24,11 @@ from gateway.interfaces.health import examine
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _DOLLAR = 1_000_000
-"""Micro-dollars."""
+"""Micro-dollars in a dollar."""
 
 
 class Metrics:
-    """Reads what Prometheus asks for. Counters begin at zero with the first scrape."""
+    """Reads the metrics for Prometheus. Counters begin at zero with the first scrape."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -39,7 +39,7 @@ class Metrics:
         """Return the metrics as text. While the store fails, its numbers are missing or old."""
         _, report = await examine(self._gateway)
         found = [*_describe(report), *self._sizes()]
-        with suppress(StoreError):  # `talaria_store_up` tells
+        with suppress(StoreError):  # `talaria_store_up` shows the failure
             found += _describe_incidents(await self._gateway.database.read(incidents.list_all))
             await self._count_calls()
         registry = CollectorRegistry()
@@ -56,7 +56,7 @@ class Metrics:
             return newest, usage.list_after(connection, after=after, until=newest)
 
         newest, lines = await self._gateway.database.read(work)
-        if self._newest != after:  # another scrape has counted them
+        if self._newest != after:  # another scrape has already counted them
             return
         self._newest = newest
         for line in lines:
@@ -97,7 +97,7 @@ class _Snapshot(Collector):
         self._metrics = list(metrics)
 
     def collect(self) -> Iterable[Metric]:
-        """Return them."""
+        """Return the metrics."""
         return self._metrics
 
 
@@ -133,7 +133,7 @@ def _describe(report: Mapping[str, Any]) -> Iterable[Metric]:
 
 
 def _describe_incidents(found: Iterable[Incident]) -> Iterable[Metric]:
-    """Describe what is wrong by kind, as alerts tell the owners."""
+    """Describe open incidents by kind, as in the alerts to owners."""
     kinds = Counter(one.kind for one in found if one.ended_at is None)
     metric = GaugeMetricFamily(
         "talaria_incidents", "What owners have to repair, by kind.", labels=["kind"]

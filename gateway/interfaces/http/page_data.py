@@ -29,12 +29,12 @@ _LOCAL = "local"
 _MOST_ENTRIES = 60
 _MEGABYTE = 1_000_000
 _SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""Types that a browser shows; any other file is only saved, so that none can act as a page."""
+"""Types that a browser may show. It saves all other files, so that none can run as a page."""
 _FOREVER = 2**62
 
 
 class PageData:
-    """Answers the page's requests for data. The gate has let in nobody but the owner."""
+    """Answers the page's requests for data. The gate lets only the owner reach them."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._database = gateway.database
@@ -80,13 +80,13 @@ class PageData:
         return JSONResponse(fields)
 
     def _find_unlinked(self, connection: Connection) -> tuple[Person | None, list[str]]:
-        """Find the owner, and the platforms on which they are a stranger to their own bot."""
+        """Find the owner, and the platforms on which the owner has no linked account."""
         owner = _find_owner(connection)
         chats = [platform for platform in self._adapters if platform not in UNATTENDED]
         return owner, list_unlinked(connection, owner, chats) if owner else chats
 
     async def _show_history(self, request: Request) -> Response:
-        """Answer with the newest messages up to a moment, oldest first."""
+        """Answer with the newest messages before a given time, oldest first."""
         asked = request.query_params.get("before", "")
         before = int(asked) if asked.isascii() and asked.isdecimal() else _FOREVER
 
@@ -108,7 +108,7 @@ class PageData:
         return JSONResponse({"entries": entries, "hasMore": has_more})
 
     def _convert(self, entry: HistoryEntry) -> dict[str, object] | None:
-        """Return an entry as the page reads it; None for a press of a button."""
+        """Return an entry in the page's format; None if it is a button press."""
         text, listed = entry.text, entry.files
         if entry.source == "event":
             message = self._parse(entry)
@@ -139,7 +139,7 @@ class PageData:
         return found if isinstance(found, InboundMessage) else None
 
     async def _take_file(self, request: Request) -> Response:
-        """Store an uploaded file and answer with its key; the message that names it follows."""
+        """Store an uploaded file and answer with its key; a message that names it follows."""
         data = await read_body(request, self._most_bytes)
         if not data:
             return refuse(HTTPStatus.BAD_REQUEST, "The file is empty.")
@@ -151,7 +151,7 @@ class PageData:
         return JSONResponse({"key": await self._database.write("files.store", work)})
 
     async def _give_file(self, request: Request) -> Response:
-        """Answer with the bytes of a file; its key, a hash, is known only from a message."""
+        """Answer with a file's bytes. Its key is a hash, so only readers of a message know it."""
         key = request.path_params["key"]
         found = await self._database.read(lambda c: files.find(c, key=key))
         if found is None:
@@ -168,10 +168,10 @@ class PageData:
 
 
 def _find_owner(connection: Connection) -> Person | None:
-    """Return the person of the console's account, which its first message makes."""
+    """Return the person of the console's account; None before the first message."""
     return people.find_by_account(connection, platform=LOCAL_PLATFORM, user_id=_LOCAL)
 
 
 def read_languages(headers: Mapping[str, str]) -> list[str]:
-    """Return the languages of a browser, in its order; weights follow that order in practice."""
+    """Return the languages of a browser, in its order of preference; weights are ignored."""
     return [tag.partition(";")[0].strip() for tag in headers.get("Accept-Language", "").split(",")]

@@ -30,7 +30,7 @@ from gateway.interfaces.pages import Login, has_route, make_pages
 
 _HEARTBEAT = 30.0
 _LAST_ANSWERS = 2
-"""Seconds that running responses have when the server stops."""
+"""Seconds that running responses get to finish when the server stops."""
 _START = 10.0
 
 
@@ -39,7 +39,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave all signals alone."""
+        """Leave signals to `talaria run`."""
         yield
 
 
@@ -62,7 +62,7 @@ async def serving_page(gateway: Gateway, bound: socket.socket) -> AsyncIterator[
 
     async def find_login(request: Request) -> Login | None:
         if gate.knows_token(find_bearer(request.headers)):
-            return Login(person_id=None)  # the token of a header never ends
+            return Login(person_id=None)  # a token in a header never expires
         login = await logins.find(request.cookies.get(gate.cookie, ""))
         return Login(person_id=login.person_id) if login else None
 
@@ -105,7 +105,7 @@ async def _running(application: ASGIApp, bound: socket.socket) -> AsyncIterator[
         lifespan="off",
         interface="asgi3",
         log_config=None,
-        access_log=False,  # its lines would contain the address with the token
+        access_log=False,  # the access log would contain the address with the token
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=_LAST_ANSWERS,
@@ -125,7 +125,7 @@ async def _running(application: ASGIApp, bound: socket.socket) -> AsyncIterator[
 
 
 def _name_host(bind: str) -> str:
-    """Return a host name under which this machine reaches a bound address."""
+    """Return a host name that leads to a bound address on this machine."""
     if bind in ("0.0.0.0", "::"):  # noqa: S104 - compared with, not bound to
         return "localhost"
     return f"[{bind}]" if ":" in bind else bind

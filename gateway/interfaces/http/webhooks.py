@@ -1,4 +1,4 @@
-"""Requests to the web addresses of jobs."""
+"""Answers requests to the web addresses of jobs."""
 
 import hashlib
 from http import HTTPStatus
@@ -11,7 +11,7 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.responses import read_body, refuse
 
 _DELIVERY = ("Idempotency-Key", "X-GitHub-Delivery", "webhook-id")
-"""Headers that name a delivery, so that a repeated one starts its job once."""
+"""Headers that identify a delivery, so that a repeated delivery starts its job only once."""
 _MINUTE = 60_000
 _CROWDED = "The job was started too often this hour."
 _RETRY_AFTER = "3600"
@@ -26,7 +26,7 @@ class Webhooks:
         self._gateway = gateway
 
     async def receive(self, request: Request) -> Response:
-        """Start the job of an address, and answer 202 once that is on disk.
+        """Start the job of an address, and answer 202 once the start is on disk.
 
         404 for an unknown address, 413 for more than 64 KB, 429 if the job was started too often in
         an hour, and 503 while the store is unavailable.
@@ -49,5 +49,5 @@ class Webhooks:
 
 
 def _name_body(data: bytes, now: int) -> str:
-    """Name a delivery without a name: equal bodies within a minute are one."""
+    """Identify a delivery without an id: equal bodies within the same minute are one delivery."""
     return hashlib.sha256(b"%d:%b" % (now // _MINUTE, data)).hexdigest()

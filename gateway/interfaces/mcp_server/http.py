@@ -1,4 +1,4 @@
-"""MCP over HTTP: each request stands alone, and belongs to the person of its token."""
+"""MCP over HTTP: each request is independent, and belongs to the person of its token."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -18,7 +18,7 @@ _STATE = "talaria_client"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OwnCalls:
-    """The calls of one client, in this gateway."""
+    """The tool calls of one client, in this gateway."""
 
     client: Client
     calls: ClientCalls
@@ -48,7 +48,7 @@ class McpEndpoint:
 
 @asynccontextmanager
 async def open_endpoint(gateway: Gateway) -> AsyncIterator[McpEndpoint]:
-    """Make the endpoint of a gateway; its work ends with the block."""
+    """Open the endpoint of a gateway; its work ends with the block."""
     server = make_server(lambda context: context.request.scope["state"][_STATE])
     manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
     async with manager.run():

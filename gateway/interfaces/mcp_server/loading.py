@@ -1,4 +1,4 @@
-"""Loads the MCP SDK with the first request; it takes a second and 50 MB."""
+"""Imports the MCP SDK at the first request; the SDK takes a second and 50 MB."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -43,5 +43,5 @@ async def load_endpoint() -> OpenEndpoint:
 
 
 def load_stdio() -> Serve:
-    """Import what serves a person's program on standard streams."""
+    """Import the server that runs over standard streams."""
     return cast(Serve, import_module(f"{_PACKAGE}.stdio").serve)

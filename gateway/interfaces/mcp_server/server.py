@@ -1,4 +1,4 @@
-"""The MCP server: lists the tools of a client, and passes on its calls."""
+"""The MCP server: lists the tools that a client may use, and runs its calls."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ INSTRUCTIONS = (
     " with `read_memory`, and what it keeps with `archive`. Changes, and messages to others, are"
     " proposed to the person in their chat."
 )
-"""The instructions of the server for a client's model."""
+"""The server's instructions for the client's model."""
 
 
 class Calls(Protocol):
@@ -31,7 +31,7 @@ class Calls(Protocol):
 
 
 def make_server(find_calls: Callable[[Any], Calls]) -> Server[Any]:
-    """Make a server. `find_calls` returns the calls of the client of a request's context."""
+    """Make a server. `find_calls` maps a request's context to the calls of its client."""
 
     async def list_tools(context: Any, _: object) -> types.ListToolsResult:
         specs = await find_calls(context).list_tools()

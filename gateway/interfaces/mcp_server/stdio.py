@@ -16,12 +16,12 @@ from gateway.interfaces.operations.client import NoGateway, ask_as_client
 
 _STOPPED = "Talaria does not run. Start it with `talaria run`."
 _PATIENCE = 900.0
-"""Seconds for a call: the person may be asked, and has ten minutes."""
+"""Seconds for a call: it may ask the person, who has ten minutes to answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RemoteCalls:
-    """The calls of the person with a folder name, in the gateway of a home."""
+    """The calls of one person, by folder name, in the gateway of a home."""
 
     home: Path
     person: str
@@ -32,7 +32,7 @@ class _RemoteCalls:
         return [ToolSpec(**spec) for spec in answer["tools"]]
 
     async def call(self, tool: str, arguments: Mapping[str, object]) -> ToolResult:
-        """See `Calls`. What keeps the gateway from it is the result."""
+        """See `Calls`. If the gateway can't run the call, the result says why."""
         try:
             answer = await self._ask("call", {"tool": tool, "arguments": dict(arguments)})
         except NoGateway:

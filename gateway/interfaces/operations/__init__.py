@@ -1,7 +1,7 @@
-"""Operations of the command line, run by the gateway or on its database.
+"""Operations of the command line, performed by the gateway or directly on its database.
 
-`perform` asks the gateway over its socket, which is quick. Without a gateway, it opens the
-database itself and has to import what the operation uses.
+`perform` asks the gateway over its socket, which is quick. Without a gateway, it opens the database
+itself and has to import the operation's code.
 """
 
 from typing import TYPE_CHECKING

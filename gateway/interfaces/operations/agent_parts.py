@@ -1,4 +1,4 @@
-"""Parts of the agent that few operations need: importing them takes a second."""
+"""Parts of the agent that few operations need; importing them takes a second."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from gateway.config import Settings
 def make_prompt_cache(
     settings: Settings, database: Database, memory: SharedMemory | None
 ) -> PromptCache:
-    """Make a prompt cache beside the agent's own; without a gateway, there is no memory yet."""
+    """Make a second prompt cache. Without a gateway, `memory` is None, and a new one is made."""
     memory = memory or factories.make_memory(settings, database)
     return factories.make_prompt_cache(settings, database, memory)
 

@@ -1,4 +1,4 @@
-"""Operations on approvals: list and revoke what tools may do without a question."""
+"""Operations on approvals: list and revoke permissions of tools to act without a question."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from gateway.interfaces.operations.contract import Answer, Operation, OperationC
 
 
 async def list_approvals(context: OperationContext, _: Answer) -> Answer:
-    """List what each person's calls may do in advance, oldest first."""
+    """List the tool calls that each person has approved in advance, oldest first."""
 
     def look(connection: Connection) -> list[dict[str, Any]]:
         return [
@@ -63,4 +63,4 @@ APPROVAL_OPERATIONS: Mapping[str, Operation] = {
     "approvals.list": list_approvals,
     "approvals.revoke": revoke,
 }
-"""By the names of the control socket."""
+"""The operations, by their names on the control socket."""

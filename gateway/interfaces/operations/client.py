@@ -1,6 +1,6 @@
 """Client of the gateway's control socket; it needs no SDK and no event loop.
 
-It writes HTTP itself: `http.client` would take a third of the time to the first line of a list.
+It writes HTTP itself: importing `http.client` would take a third of the time that a list takes.
 """
 
 import json
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gateway.config import Settings
 
 PATIENCE = 30.0
-"""Seconds that the gateway has for an answer; the backup of a large database has longer."""
+"""Seconds to wait for the gateway's answer; backing up a large database may take longer."""
 _CONNECT = 2.0
 _PIECE = 65_536
 _STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d) ")
@@ -32,7 +32,10 @@ class NoGateway(Exception):
 
 
 def fetch_health(home: Path, *, timeout: float) -> tuple[bool, dict[str, Any]]:
-    """Return whether the gateway is healthy, and its report. Raises `NoGateway`, `StartError`."""
+    """Return whether the gateway is healthy, and its health report.
+
+    Raises `NoGateway` and `StartError`.
+    """
     status, report = _request(home, "GET", "/health", "", timeout)
     return status == HTTPStatus.OK, report
 
@@ -51,10 +54,10 @@ def is_served(home: Path) -> bool:
 def ask(
     home: Path, operation: str, asked: dict[str, Any], *, timeout: float = PATIENCE
 ) -> dict[str, Any]:
-    """Have the running gateway perform an operation; see `OPERATIONS`.
+    """Let the running gateway perform an operation; see `OPERATIONS`.
 
-    Raises `NoGateway`, `Declined` or `Mistaken` with the gateway's sentence, and `StartError`
-    if it does not answer within `timeout` seconds.
+    Raises `NoGateway`, `Declined` or `Mistaken` with the gateway's sentence, and `StartError` if it
+    does not answer within `timeout` seconds.
     """
     return _post(home, f"/control/{operation}", asked, timeout)
 
@@ -67,11 +70,10 @@ def perform(
     timeout: float = PATIENCE,
     load_settings: "Callable[[], Settings] | None" = None,
 ) -> dict[str, Any]:
-    """Perform an operation in the gateway of a home, or open its database and perform it here.
+    """Perform an operation in the gateway of a home, or here on its database if none is running.
 
-    `load_settings` loads those of the home, for the operations that need them here.
-
-    Raises `Declined`, `StartError`, and `StoreError` if the database can't be opened.
+    `load_settings` loads the home's settings, for operations that need them here. Raises
+    `Declined`, `StartError`, and `StoreError` if the database can't be opened.
     """
     try:
         return ask(home, operation, asked, timeout=timeout)
@@ -82,7 +84,7 @@ def perform(
 
 
 def require_database(home: Path) -> None:
-    """Raise `StartError` if Talaria has never run with a home."""
+    """Raise `StartError` if Talaria has never run with this home."""
     if not (home / DATABASE).exists():
         raise StartError(f"{home} has no database yet; `talaria run` creates it.")
 
@@ -90,7 +92,7 @@ def require_database(home: Path) -> None:
 def ask_as_client(
     home: Path, verb: str, asked: dict[str, Any], *, timeout: float
 ) -> dict[str, Any]:
-    """Have the gateway list the tools of a client, or run its call; raises what `ask` raises."""
+    """Let the gateway list the tools of a client, or run its call. Raises what `ask` raises."""
     return _post(home, f"/client/{verb}", asked, timeout)
 
 
@@ -116,7 +118,7 @@ def _request(
 
 
 def _connect(home: Path, timeout: float) -> socket.socket:
-    """Open the socket; a running gateway accepts at once."""
+    """Connect to the socket. Waits only briefly, because a running gateway accepts at once."""
     place = home / CONTROL_SOCKET
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(min(_CONNECT, timeout))
@@ -135,7 +137,7 @@ def _connect(home: Path, timeout: float) -> socket.socket:
 def _exchange(
     connection: socket.socket, method: str, path: str, body: bytes
 ) -> tuple[int, dict[str, Any]]:
-    """Send a request and read its answer. After one of HTTP/1.0, the gateway hangs up.
+    """Send a request and read its answer. HTTP/1.0, so the gateway closes the connection after it.
 
     Raises `OSError`, and `ValueError` if the answer is cut off.
     """

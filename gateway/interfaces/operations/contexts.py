@@ -1,4 +1,4 @@
-"""The services of operations: those of a running gateway, or of a home that is opened for one."""
+"""The services of operations: those of a running gateway, or new ones for a home without one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def open_context(gateway: "Gateway", *, actor: str = "house") -> "RunningContext":
-    """Return the services of an operation; `actor` is who did what it changes."""
+    """Return the services of an operation; `actor` is recorded as the author of its changes."""
     return RunningContext(gateway, actor)
 
 
@@ -53,7 +53,7 @@ class RunningContext:
 
     @property
     def prompt_cache(self) -> "PromptCache":
-        """A cache beside the agent's own."""
+        """A second prompt cache beside the agent's own."""
         gateway = self._gateway
         return operations.make_prompt_cache(gateway.settings, self.database, gateway.memory)
 
@@ -72,7 +72,7 @@ class RunningContext:
 
 @dataclass(frozen=True)
 class HomeContext:
-    """The services of a home without a gateway; each is made when an operation uses it."""
+    """The services of a home without a gateway. Each is made when an operation first uses it."""
 
     home: Path
     database: "Database"
@@ -81,13 +81,13 @@ class HomeContext:
     actor: str = "house"
 
     def enqueue(self, _: "Sequence[OutboxRow]") -> None:
-        """Leave the rows in the outbox: the next gateway delivers them."""
+        """Leave the rows in the outbox; the next gateway delivers them."""
 
     def forget_known(self) -> None:
         """Do nothing: this process caches nothing."""
 
     def wake_webhooks(self) -> None:
-        """Do nothing: the next gateway sends what waits when it starts."""
+        """Do nothing: the next gateway sends waiting events when it starts."""
 
     @cached_property
     def _settings(self) -> "Settings | None":
@@ -101,7 +101,7 @@ class HomeContext:
 
     @cached_property
     def exports(self) -> "DataExport":
-        """Exports, which nothing is sent with."""
+        """The data export. It can write archives, but not send them."""
         return people.DataExport(self.database, self.home, adapters={}, now=self.now)
 
     @cached_property
@@ -125,12 +125,12 @@ class HomeContext:
 
     @cached_property
     def pages(self) -> str:
-        """The address of the console's pages; without settings, none."""
+        """The address of the console's pages; "" without settings."""
         return self._settings.http.pages if self._settings else ""
 
     @cached_property
     def webhooks(self) -> "WebhookRules":
-        """The limits of webhooks; without settings, the default ones."""
+        """The limits of webhooks; the default limits without settings."""
         return _limit_webhooks(self._settings) if self._settings else webhooks.WebhookRules()
 
     @cached_property
@@ -141,7 +141,7 @@ class HomeContext:
 
     @cached_property
     def scheduling(self) -> SchedulingContext:
-        """The scheduling context; without settings, the default one."""
+        """The scheduling context; the default one without settings."""
         found = self._settings
         return SchedulingContext(
             zone=find_zone_of(found),
@@ -153,7 +153,7 @@ class HomeContext:
 
     @cached_property
     def calendars(self) -> "CalendarReader":
-        """Reads calendars as the settings allow it."""
+        """Reads calendars, as far as the settings allow."""
         found = self._settings
         zone = find_zone_of(found)
         options = digest.DigestOptions(
@@ -180,4 +180,4 @@ def _limit_webhooks(settings: "Settings") -> "WebhookRules":
 
 
 def _wait_for_start() -> None:
-    """Do nothing: the next gateway checks what is due when it starts."""
+    """Do nothing: the next gateway looks for due jobs when it starts."""

@@ -27,7 +27,7 @@ _MOST_LISTED = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulingContext:
-    """The scheduling context: the deployment's zone, an IANA name, and the limits of jobs."""
+    """The scheduling context: the deployment's IANA time zone, and the limits of jobs."""
 
     zone: str
     rules: "JobRules"
@@ -40,10 +40,10 @@ class SchedulingContext:
 
 
 class OperationContext(Protocol):
-    """The services of operations: a running gateway's, or those of a database opened for one.
+    """The services of operations: a running gateway's, or those of a home without one.
 
-    The second ones are made when an operation uses them, so that a list appears at once. What
-    they need of the settings is read then, too: that raises `StartError`.
+    A home's services are made when an operation first uses them, so that a list appears at once.
+    Making them may read the settings, which raises `StartError`.
     """
 
     @property
@@ -52,7 +52,7 @@ class OperationContext(Protocol):
 
     @property
     def actor(self) -> str:
-        """The actor of the changes: `house` for the command line, else `person`."""
+        """The author of the changes: `house` for the command line, `person` otherwise."""
 
     @property
     def memory(self) -> "MemoryStore":
@@ -100,7 +100,7 @@ class OperationContext(Protocol):
         """Drop caches after people or their memory have changed."""
 
     def wake_webhooks(self) -> None:
-        """Look again, after a write that gives webhooks something to send."""
+        """Wake the webhooks after a write that gives them something to send."""
 
 
 Operation = Callable[[OperationContext, Answer], Awaitable[Answer]]
@@ -116,7 +116,7 @@ def read_text(asked: Answer, key: str) -> str:
 
 
 def read_limit(asked: Answer) -> int:
-    """Return the number of rows asked for. Raises `Declined`."""
+    """Return the requested number of rows. Raises `Declined`."""
     limit = asked.get("limit")
     if not isinstance(limit, int) or not 1 <= limit <= _MOST_LISTED:
         raise Declined(f"The limit must be a number from 1 to {_MOST_LISTED}.")
@@ -124,7 +124,7 @@ def read_limit(asked: Answer) -> int:
 
 
 def find_person(connection: "Connection", slug: str) -> "Person":
-    """Return the person with a folder name, in any case. Raises `Mistaken`."""
+    """Return the person with a folder name; upper and lower case are equal. Raises `Mistaken`."""
     for person in people.list_all(connection):
         if person.slug.casefold() == slug.casefold():
             return person

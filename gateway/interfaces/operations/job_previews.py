@@ -21,7 +21,7 @@ from gateway.texts import jobs as jobs_texts
 from gateway.texts.job_results import sign_body, title_body
 
 _LOOKED_THROUGH = 30
-"""Newest runs searched for one with a result."""
+"""The newest runs that are searched for a result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class _File:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Result:
-    """The result of a job: words and files; a sample before the first run."""
+    """The result of a job: text and files; before the first run, a sample."""
 
     text: str
     files: tuple[_File, ...] = ()
@@ -76,7 +76,7 @@ def _find_made(connection: Connection, job: Job) -> _Result:
         given = tuple(_list_files(connection, turn[0]))
         if given or words.strip() not in ("", SILENCE):
             words = "" if words.strip() == SILENCE else words
-            # The words of a command are recorded as they were sent, with the title.
+            # A command's output was recorded as it was sent, with the title.
             text = sign_body(job.title, job.id, words) if job.kind == "prompt" else words
             return _Result(text=text, files=given)
     sample = jobs_texts.describe_sample(job)
@@ -93,7 +93,7 @@ def _list_files(connection: Connection, turn_id: TurnId) -> Iterator[_File]:
 
 
 def _preview(adapter: ChatAdapter, made: _Result) -> dict[str, Any]:
-    """Return the messages as a platform shows them, and their files."""
+    """Return the messages as a platform would show them, and their files."""
     text, given = made.text, list(made.files)
     if given and not isinstance(adapter, CanSendFiles):
         names = general.describe_unsent_files([file.name for file in given])

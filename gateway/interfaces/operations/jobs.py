@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agent_core.schedule import Calendar
 
 _RUNS = 100
-"""Newest runs that are looked through; many of them may share a line."""
+"""The newest runs to read; many of them may share a line."""
 _KINDS = ("prompt", "message", "script")
 _HOME = Target(kind="home")
 _OPTIONS = (
@@ -36,7 +36,7 @@ _OPTIONS = (
     *("times", "rule", "skip", "starts", "until", "count", "place"),
     *("model", "tools", "skills", "aware", "day_usd", "pause_after", "gate"),
 )
-"""The options of a job, with the names of the `schedule` tool."""
+"""The options of a job; the `schedule` tool uses the same names."""
 
 
 async def list_jobs(context: OperationContext, asked: Answer) -> Answer:
@@ -78,7 +78,10 @@ async def pause(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def renew_address(context: OperationContext, asked: Answer) -> Answer:
-    """Give a job a new web address. Raises `Declined`, and `Mistaken` if it waits for none."""
+    """Give a job a new web address.
+
+    Raises `Declined`, and `Mistaken` if the job has no web address.
+    """
     if not context.scheduling.hooks:
         raise Declined("Web addresses need the HTTP server; set http.port in config.toml.")
     secrets = []
@@ -92,13 +95,13 @@ async def renew_address(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def resume(context: OperationContext, asked: Answer) -> Answer:
-    """Resume a job. Raises `Declined`, and `Mistaken` if its moment has passed."""
+    """Resume a job. Raises `Declined`, and `Mistaken` if its time has passed."""
     now = context.now()
     return await _change(context, asked, lambda c, job: schedule.resume_job(c, job, now))
 
 
 async def drop(context: OperationContext, asked: Answer) -> Answer:
-    """Drop a job. Raises `Declined`."""
+    """Delete a job; `restore` brings it back. Raises `Declined`."""
 
     def work(connection: Connection, job: Job) -> Job:
         if job.kind == "system":
@@ -109,7 +112,7 @@ async def drop(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def restore(context: OperationContext, asked: Answer) -> Answer:
-    """Bring a dropped job back. Raises `Declined`, and `Mistaken` if its moment has passed."""
+    """Restore a deleted job. Raises `Declined`, and `Mistaken` if its time has passed."""
     rules, now = context.scheduling.rules, context.now()
 
     def work(connection: Connection, job: Job) -> Job:
@@ -119,7 +122,10 @@ async def restore(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def run_now(context: OperationContext, asked: Answer) -> Answer:
-    """Run a job once, outside its schedule, and once for each `key`. Raises `Declined`."""
+    """Run a job now, outside its schedule. Repeats with the same `key` run it only once.
+
+    Raises `Declined`.
+    """
     now = context.now()
 
     def work(connection: Connection, job: Job) -> Job:
@@ -133,9 +139,9 @@ async def run_now(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def add(context: OperationContext, asked: Answer) -> Answer:
-    """Add a job for a person, once for each `key`. Raises `Declined`, `Mistaken`.
+    """Add a job for a person. Repeats with the same `key` add it only once.
 
-    Only here can it be a script.
+    Only this operation can add a script. Raises `Declined` and `Mistaken`.
     """
     scheduling, now = context.scheduling, context.now()
     arguments = _read_job(asked)
@@ -189,7 +195,7 @@ async def change(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def undo(context: OperationContext, asked: Answer) -> Answer:
-    """Undo the last change of a job, or go back to a `version`. Raises `Declined`, `Mistaken`."""
+    """Undo the last change of a job, or return to a `version`. Raises `Declined` and `Mistaken`."""
     rules, now, version = context.scheduling.rules, context.now(), asked.get("version")
 
     def work(connection: Connection, job: Job) -> Job:
@@ -273,7 +279,7 @@ def _read_job(asked: Answer) -> dict[str, object]:
 
 
 def _read_changes(asked: Answer, job: Job) -> dict[str, object]:
-    """Return the tool arguments of a change to a job. Raises `Declined`, `Mistaken`."""
+    """Return the tool arguments for a change of a job. Raises `Declined` and `Mistaken`."""
     arguments = _read_options(asked)
     if asked.get("title"):
         arguments["title"] = asked["title"]
@@ -289,7 +295,7 @@ def _read_changes(asked: Answer, job: Job) -> dict[str, object]:
 
 
 def _read_body(asked: Answer, kind: str) -> tuple[str, str]:
-    """Return the stored body of a job, and its title. Raises `Declined`, `Mistaken`."""
+    """Return the stored body of a job, and its default title. Raises `Declined` and `Mistaken`."""
     if kind == "script":
         words = asked.get("words")
         is_line = isinstance(words, list) and all(isinstance(word, str) for word in words)
@@ -301,7 +307,7 @@ def _read_body(asked: Answer, kind: str) -> tuple[str, str]:
 
 
 def _read_options(asked: Answer) -> dict[str, object]:
-    """Return the options given, without the missing ones. Raises `Mistaken`."""
+    """Return the options that the request gives. Raises `Mistaken`."""
     late = asked.get("late")
     if late is not None and late not in get_args(Late):
         raise Mistaken(f"The rule for missed times is one of {', '.join(get_args(Late))}.")
@@ -309,7 +315,7 @@ def _read_options(asked: Answer) -> dict[str, object]:
 
 
 def outline(connection: Connection, job: Job) -> dict[str, Any]:
-    """Describe a job, as its operations answer."""
+    """Describe a job for the answers of operations."""
     person = people.find(connection, person_id=job.person_id) if job.person_id else None
     room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None
     timing, zone = schedule.load_timing(job.timing), schedule.find_zone(job.zone)
@@ -331,14 +337,14 @@ def outline(connection: Connection, job: Job) -> dict[str, Any]:
 
 
 def _outline_own(connection: Connection, job: Job) -> dict[str, Any]:
-    """Describe a system job with the report of its latest run."""
+    """Describe a system job, with the report of its latest run."""
     runs = job_runs.list_of_job(connection, job_id=job.id, limit=1)
     last = describe_run(runs[0], job.zone) if runs else "not run yet"
     return outline(connection, job) | {"last": last}
 
 
 def find_any(connection: Connection, number: JobId) -> Job:
-    """Find a job of anyone. Raises `Declined`."""
+    """Return a job, whoever owns it. Raises `Declined`."""
     job = jobs.find(connection, job_id=number)
     if job is None:
         raise Declined(f"There is no job {number}; `talaria jobs` lists all jobs.")
@@ -346,7 +352,7 @@ def find_any(connection: Connection, number: JobId) -> Job:
 
 
 def read_number(asked: Answer) -> JobId:
-    """Read the number of a job. Raises `Mistaken`."""
+    """Return the number of a job from a request. Raises `Mistaken`."""
     number = asked.get("id")
     if not isinstance(number, int) or not 0 < number < 1 << 63:
         raise Mistaken("Give the number of a job; `talaria jobs` lists all jobs.")

@@ -1,4 +1,4 @@
-"""Operations on logins of browsers to the console: make a link, list them, and end all of them."""
+"""Operations on browsers' logins to the console: make a link, list logins, end all of them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ _LOCAL = "local"
 
 
 async def make_login_link(context: OperationContext, asked: Answer) -> Answer:
-    """Make a one-time link to the pages of a person, "" for the owner. Raises `Mistaken`."""
+    """Make a one-time link to the pages of a person; "" means the owner. Raises `Mistaken`."""
     slug, pages, now = asked.get("person", ""), context.pages, context.now()
     if not isinstance(slug, str):
         raise Mistaken("The person is a text.")
@@ -34,7 +34,7 @@ async def make_login_link(context: OperationContext, asked: Answer) -> Answer:
 
 
 def find_owner(connection: Connection) -> Person | None:
-    """Return the person of the console, else the first owner."""
+    """Return the person of the console's account, else the first owner."""
     console = people.find_by_account(connection, platform=access.LOCAL_PLATFORM, user_id=_LOCAL)
     return console or people.find_owner(connection)
 
@@ -54,7 +54,7 @@ def _find(connection: Connection, slug: str) -> Person:
 async def list_logins(context: OperationContext, _: Answer) -> Answer:
     """List the open logins, with their times in milliseconds UTC.
 
-    `folder` names the person of each; it is "" for whoever has the printed address.
+    `folder` is the person's folder name; "" for a login from the printed address.
     """
     now = context.now()
 
@@ -73,7 +73,7 @@ async def list_logins(context: OperationContext, _: Answer) -> Answer:
 
 
 async def end_logins(context: OperationContext, _: Answer) -> Answer:
-    """End every login and link; open pages close within seconds."""
+    """End every login and every link; open pages close within seconds."""
     return {"ended": await context.database.write("logins.end_all", browser_logins.delete_all)}
 
 
@@ -82,4 +82,4 @@ LOGIN_OPERATIONS: Mapping[str, Operation] = {
     "logins.list": list_logins,
     "logins.end": end_logins,
 }
-"""By the names of the control socket."""
+"""The operations, by their names on the control socket."""

@@ -1,4 +1,4 @@
-"""Operations on MCP servers: which of their tools an owner has accepted."""
+"""Operations on MCP servers: list, accept and forget their tools."""
 
 from collections.abc import Mapping
 
@@ -29,7 +29,9 @@ async def list_accepted(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def accept(context: OperationContext, asked: Answer) -> Answer:
-    """Accept tools of a server by the hashes of what the owner has seen. Raises `Declined`."""
+    """Accept tools of a server, by hashes of the descriptions that the owner saw. Raises
+    `Declined`.
+    """
     server, digests = read_text(asked, "server"), asked.get("digests")
     if not isinstance(digests, dict) or not all(isinstance(one, str) for one in digests.values()):
         raise Declined("The digests are missing.")
@@ -43,7 +45,7 @@ async def accept(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def forget(context: OperationContext, asked: Answer) -> Answer:
-    """Forget what was accepted of a server. Raises `Declined`."""
+    """Forget which tools of a server were accepted. Raises `Declined`."""
     server = read_text(asked, "server")
 
     def work(connection: Connection) -> None:
@@ -59,7 +61,7 @@ MCP_OPERATIONS: Mapping[str, Operation] = {
     "mcp.accept": accept,
     "mcp.forget": forget,
 }
-"""By the names of the control socket."""
+"""The operations, by their names on the control socket."""
 
 
 def _record(connection: Connection, action: str, server: str, now: int) -> None:

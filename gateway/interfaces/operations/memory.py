@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from agent_core.memory import RestoredArchive, UndoRefused
 
 _AT_ONCE = 500
-"""People read in one transaction."""
+"""Number of people whose memory is read in one transaction."""
 _MOST_COUNTED = 100_000
-"""Most entries of an archive that are counted."""
+"""Archive entries are counted up to this number."""
 _FAULTS = {
     "undone": "Row {row} is undone already.",
     "parted": (
@@ -152,9 +152,9 @@ async def _undo_archived(context: OperationContext, owner: StoredOwner, row: Led
 
 
 async def restore(context: OperationContext, asked: Answer) -> Answer:
-    """Restore memory to a moment, of everyone or of one owner. Raises `Declined`.
+    """Restore the memory of everyone or of one owner to an earlier time. Raises `Declined`.
 
-    Owners are restored one after the other; one that fails is reported and delays nobody.
+    Restores one owner after the other; a failure is reported and does not stop the others.
     """
     moment = _moment(asked)
     if moment is None:
@@ -191,7 +191,7 @@ async def restore(context: OperationContext, asked: Answer) -> Answer:
 async def _restore_archive(
     context: OperationContext, owner: StoredOwner, moment: int
 ) -> list[dict[str, Any]]:
-    """Restore an owner's archive; return the changes."""
+    """Restore an owner's archive; return its changes."""
 
     def work(connection: Connection) -> "tuple[RestoredArchive, int]":
         person_id = owner.person_id
@@ -223,7 +223,7 @@ MEMORY_OPERATIONS: Mapping[str, Operation] = {
 
 
 async def _find(context: OperationContext, asked: Answer) -> Sequence[StoredOwner]:
-    """Return one owner of memory, or all of them. Raises `Declined`."""
+    """Return one memory owner, or all of them. Raises `Declined`."""
     slug = _slug(asked)
     if slug is None:
         return await context.database.read(_list_all)

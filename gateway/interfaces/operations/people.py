@@ -47,7 +47,7 @@ async def list_people(context: OperationContext, _: Answer) -> Answer:
 
 
 async def make_claim_code(context: OperationContext, _: Answer) -> Answer:
-    """Make a new claim code; earlier ones become invalid."""
+    """Make a new claim code, which replaces earlier codes."""
     now = context.now()
     code = await context.database.write(
         "people.code", lambda connection: admission.new_claim_code(connection, now=now)
@@ -56,7 +56,10 @@ async def make_claim_code(context: OperationContext, _: Answer) -> Answer:
 
 
 async def name_owner(context: OperationContext, asked: Answer) -> Answer:
-    """Name the owner, whom the first account of an owner then belongs to. Raises `Declined`."""
+    """Name the owner; the first account of an owner will belong to this person.
+
+    Raises `Declined`.
+    """
     name, now = " ".join(read_text(asked, "name").split()), context.now()
     if not name.isprintable() or not 0 < len(name) <= _LONGEST_NAME:
         raise Declined(f"A name has 1 to {_LONGEST_NAME} printable characters.")
@@ -74,7 +77,7 @@ async def name_owner(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def approve(context: OperationContext, asked: Answer) -> Answer:
-    """Let in the person with this pairing code, and welcome them. Raises `Declined`."""
+    """Admit the person with this pairing code, and welcome them. Raises `Declined`."""
     code, now = read_text(asked, "code"), context.now()
 
     def work(connection: Connection) -> tuple[str, OutboxRow] | None:
@@ -118,7 +121,10 @@ async def look_before_erasing(context: OperationContext, asked: Answer) -> Answe
 
 
 async def erase(context: OperationContext, asked: Answer) -> Answer:
-    """Erase a person, and answer once no byte is left. Raises `Declined`, `StoreError`."""
+    """Erase a person, and answer once all their data is removed.
+
+    Raises `Declined` and `StoreError`.
+    """
     person = await _find(context, asked)
     erasing = context.erasing
     backups = await erasing.list_backups(person.id)
@@ -138,7 +144,7 @@ async def erase(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def list_tools(context: OperationContext, _: Answer) -> Answer:
-    """List the names of Talaria's tools, and what each person has switched off."""
+    """List the names of Talaria's tools, and the tools that each person has switched off."""
     everybody = await context.database.read(people.list_all)
     return {
         "tools": sorted(_TOOLS),
@@ -149,8 +155,8 @@ async def list_tools(context: OperationContext, _: Answer) -> Answer:
 async def switch_tool(context: OperationContext, asked: Answer) -> Answer:
     """Switch a person's tool on or off. Raises `Declined`.
 
-    Tools of MCP servers and of plug-ins come and go; their names have two underscores, or are off
-    already.
+    Accepts unknown names with two underscores: tools of MCP servers and plug-ins come and go. Also
+    accepts names that are already off.
     """
     person, name = await _find(context, asked), read_text(asked, "tool")
     if name not in {*_TOOLS, *person.tools_off} and "__" not in name:
@@ -184,4 +190,4 @@ PEOPLE_OPERATIONS: Mapping[str, Operation] = {
     "tools.list": list_tools,
     "tools.switch": switch_tool,
 }
-"""By the names of the control socket."""
+"""The operations, by their names on the control socket."""

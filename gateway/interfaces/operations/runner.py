@@ -1,4 +1,4 @@
-"""The operations of the command line by name, and how one is performed without a gateway."""
+"""Finds operations by name, and performs them without a gateway."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -45,7 +45,7 @@ _GROUPS: Mapping[str, Callable[[], Mapping[str, Operation]]] = {
     "tokens": lambda: operations.TOKEN_OPERATIONS,
     "webhooks": lambda: operations.WEBHOOK_OPERATIONS,
 }
-"""By what is before the dot of their names, or by the whole name; each imports its module."""
+"""Groups of operations, by the part before the dot or by the full name. Each imports its module."""
 
 
 def find_operation(name: str) -> Operation | None:

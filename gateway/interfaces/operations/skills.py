@@ -55,7 +55,7 @@ async def list_skills(context: OperationContext, _: Answer) -> Answer:
 
 
 async def show_skill(context: OperationContext, asked: Answer) -> Answer:
-    """Show one skill in full. Raises `Declined`, also if it is broken."""
+    """Show one skill in full. Raises `Declined`, for instance if the skill is broken."""
     name = read_text(asked, "name")
     one = await _read_files(lambda: context.skills.catalog.find(name))
     skill = one.skill
@@ -86,7 +86,7 @@ async def archive(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def restore(context: OperationContext, asked: Answer) -> Answer:
-    """Restore a skill by its name in the archive. Raises `Declined`."""
+    """Restore an archived skill. Raises `Declined`."""
     kept, now = read_text(asked, "name"), context.now()
     folder = context.skills.catalog.folder
     name = await _do(
@@ -126,7 +126,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     row_id, now = asked.get("row"), context.now()
     if not isinstance(row_id, int) or row_id < 1:
         raise Declined("Give a row number; `talaria skills log` lists the rows.")
-    # Changes made by hand are recorded even if the undo is refused.
+    # Manual changes are recorded even if the undo is refused.
     await _do(context, lambda c: scheduler.record_manual_changes(c, context.skills, now, _FOUND))
     folder = context.skills.catalog.folder
     origin = Origin(actor="house", now=now)
@@ -142,7 +142,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def install(context: OperationContext, asked: Answer) -> Answer:
-    """Install a staged skill that somebody has said yes to. Raises `Declined`."""
+    """Install a staged skill that the user has agreed to. Raises `Declined`."""
     staged = StagedSkill(
         name=read_text(asked, "name"),
         token=read_text(asked, "token"),
@@ -161,7 +161,7 @@ async def install(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def list_versions_of(context: OperationContext, asked: Answer) -> Answer:
-    """List the versions of a skill of the home, oldest first. Raises `Declined`."""
+    """List the versions of a skill in the home, oldest first. Raises `Declined`."""
     name, now = read_text(asked, "name"), context.now()
     await _find_own(context, name)
     folder = context.skills.catalog.folder
@@ -199,7 +199,7 @@ async def rollback(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def pin(context: OperationContext, asked: Answer) -> Answer:
-    """Pin a skill: the curator never archives it. Raises `Declined`."""
+    """Pin a skill, so that the curator never archives it. Raises `Declined`."""
     return await _pin(context, asked, is_pinned=True)
 
 
@@ -209,7 +209,7 @@ async def unpin(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def test(context: OperationContext, asked: Answer) -> Answer:
-    """Queue a test of a skill, or show how far the one of this `cause` is. Raises `Declined`."""
+    """Queue a test of a skill; with `cause`, show the progress of that test. Raises `Declined`."""
     name, now, cause = read_text(asked, "name"), context.now(), asked.get("cause")
     entry = await _read_files(lambda: context.skills.catalog.find(name))
     if entry.skill is None:
@@ -291,7 +291,7 @@ SKILL_OPERATIONS: Mapping[str, Operation] = {
     "skills.versions": list_versions_of,
     "skills.rollback": rollback,
 }
-"""By the names of the control socket."""
+"""The operations, by their names on the control socket."""
 
 
 async def _pin(context: OperationContext, asked: Answer, *, is_pinned: bool) -> Answer:
@@ -308,7 +308,7 @@ async def _pin(context: OperationContext, asked: Answer, *, is_pinned: bool) -> 
 
 
 async def _write_all(context: OperationContext) -> None:
-    """Write the files of what is recorded. Raises `Declined` if they are not written yet."""
+    """Write the files of recorded changes. Raises `Declined` if some can't be written yet."""
     folder = context.skills.catalog.folder
 
     def work(connection: Connection) -> bool:
@@ -321,7 +321,7 @@ async def _write_all(context: OperationContext) -> None:
 
 
 async def _find_own(context: OperationContext, name: str) -> None:
-    """Check that the home directory has a skill of this name. Raises `Declined`."""
+    """Check that the home directory has a skill with this name. Raises `Declined`."""
     found = await _read_files(context.skills.catalog.list_all)
     one = next((one for one in found if one.name == name), None)
     if one is None:
@@ -333,7 +333,7 @@ async def _find_own(context: OperationContext, name: str) -> None:
 
 
 async def _read_files(read: Callable[[], T]) -> T:
-    """Read files on a thread. Raises `Declined` with the file that can't be read."""
+    """Read files on a thread. Raises `Declined` with the name of a file that can't be read."""
     try:
         return await asyncio.to_thread(read)
     except (SkillMissing, SkillBroken) as error:
@@ -341,7 +341,7 @@ async def _read_files(read: Callable[[], T]) -> T:
 
 
 async def _do(context: OperationContext, work: Callable[[Connection], T]) -> T:
-    """Run a change in one transaction. Raises `Declined` with the reason for a refusal."""
+    """Make a change in one transaction. Raises `Declined` with the reason if it is refused."""
     try:
         return await context.database.write("skills.change", work)
     except (SkillMissing, SkillBroken, SkillConflict, FileExistsError) as error:

@@ -22,12 +22,12 @@ from gateway.people import hash_secret
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,31}")
 _PREFIX = "talaria_"
-"""Lets a token be recognised, and masked, wherever somebody prints it."""
+"""A prefix by which Talaria can recognise and mask a printed token."""
 _BYTES = 32
 
 
 async def create(context: OperationContext, asked: Answer) -> Answer:
-    """Make a token for a person; the answer is the only place of its secret. Raises `Declined`."""
+    """Make a token for a person; only this answer contains its secret. Raises `Declined`."""
     name, slug, now = read_text(asked, "name"), read_text(asked, "person"), context.now()
     scope = _read_scope(asked)
     if not _NAME.fullmatch(name):
@@ -115,4 +115,4 @@ TOKEN_OPERATIONS: Mapping[str, Operation] = {
     "tokens.list": list_tokens,
     "tokens.revoke": revoke,
 }
-"""By the names of the control socket."""
+"""The operations, by their names on the control socket."""

@@ -76,9 +76,10 @@ async def show_turn(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def show_requests(context: OperationContext, asked: Answer) -> Answer:
-    """Rebuild each model request of a turn, and tell whether it is proved to be exact.
+    """Rebuild each model request of a turn, and report whether it is proved to be exact.
 
-    Messages that a request shares with the one before it appear only there. Raises `Declined`.
+    A request's messages are listed without those that the previous request began with, too. Raises
+    `Declined`.
     """
     record = await _read(context, asked)
     calls = await asyncio.to_thread(replays.rebuild_calls, record)
@@ -99,8 +100,8 @@ async def show_requests(context: OperationContext, asked: Answer) -> Answer:
 async def replay_turn(context: OperationContext, asked: Answer) -> Answer:
     """Replay a turn from its record, and compare each request with the original.
 
-    With `memory` as "now", compare the prompt with the one that the conversation would get
-    now, with the same tools. Raises `Declined`.
+    If `memory` is "now", compare the turn's prompt with the prompt that it would get now, with the
+    same tools. Raises `Declined`.
     """
     record = await _read(context, asked)
     if record.prompt is None:
@@ -127,10 +128,10 @@ async def compare_replay(
 
 
 async def export_turns(context: OperationContext, asked: Answer) -> Answer:
-    """Write conversations to a new file at an absolute path, one a line.
+    """Write conversations to a new file at an absolute path, one per line.
 
-    `format` is one of `TrajectoryFormat`, `person` a folder name or None for everybody, `since` in
-    milliseconds. Raises `Declined`, and `StoreError`.
+    `format` is a `TrajectoryFormat`, `person` a folder name or None for everybody, `since` in
+    milliseconds since the epoch. Raises `Declined` and `StoreError`.
     """
     target, slug, since = Path(read_text(asked, "target")), asked.get("person"), asked.get("since")
     wanted: TrajectoryFormat = next(
@@ -199,7 +200,7 @@ async def build_prompt_of_now(
     )
     if scene is None or context.prompt_cache is None:
         raise Declined(f"Without settings, the current prompt of turn {record.turn.id} is unknown.")
-    # Without a session no prompt is cached: it is built from the current state.
+    # Without a session, the cache builds the prompt from the current state.
     return (await context.prompt_cache.find_or_build(scene, None, prompt.tools)).prompt
 
 
@@ -209,7 +210,7 @@ async def _replay_with_memory_of_now(
     prompt: "FrozenPrompt",
     calls: "Sequence[RebuiltCall]",
 ) -> Answer:
-    """Compare the prompt and the requests of a turn with those it would make now."""
+    """Compare the prompt and the requests of a turn with those that it would have now."""
     fresh = await build_prompt_of_now(context, record, prompt)
     made = await replays.replay(record, calls, fresh)
     rest = [(one.sent and one.sent.messages) for one in calls]

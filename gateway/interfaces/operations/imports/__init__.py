@@ -1,4 +1,4 @@
-"""Operations that import what another assistant knows."""
+"""Operations that import the memory and jobs of another assistant."""
 
 from gateway.interfaces.operations.imports.operations import IMPORT_OPERATIONS
 

@@ -1,4 +1,4 @@
-"""The operation that imports what another assistant knows."""
+"""Operations that import the memory and jobs of another assistant."""
 
 import hashlib
 from collections.abc import Mapping
@@ -28,14 +28,14 @@ _TAG = "imported"
 
 
 async def find_person(context: OperationContext, asked: Answer) -> Answer:
-    """Return whom an import is for: the person asked for, or the owner. Raises `Declined`."""
+    """Return the person who gets the import: the one asked for, or the owner. Raises `Declined`."""
     return {"person": (await _find(context, asked)).slug}
 
 
 async def import_line(context: OperationContext, asked: Answer) -> Answer:
-    """Import one entry, once: `new`, `known`, or `left` with the reason. Raises `Declined`.
+    """Import one entry, once; the answer's state is `new`, `known`, or `left` with the reason.
 
-    What MEMORY.md or USER.md has no room for goes to the archive.
+    Entries that MEMORY.md or USER.md has no room for go to the archive. Raises `Declined`.
     """
     person, text = await _find(context, asked), read_text(asked, "text")
     target, source = str(asked.get("target")), read_text(asked, "origin")

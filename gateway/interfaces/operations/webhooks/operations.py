@@ -27,11 +27,11 @@ from gateway.outbound.webhooks import make_secret, make_test
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,31}")
 _NEWEST = 2**62
 OLD_LASTS = 24 * 3_600_000
-"""Milliseconds for which a replaced secret still signs: time to give the receiver the new one."""
+"""Milliseconds for which the old secret also signs, until the receiver has the new one."""
 
 
 async def add(context: OperationContext, asked: Answer) -> Answer:
-    """Add a webhook of a person; the answer is the only place of its secret.
+    """Add a webhook of a person; only this answer contains its secret.
 
     A repeat with the same `key` adds nothing. Raises `Declined` and `Mistaken`.
     """
@@ -80,7 +80,7 @@ async def list_webhooks(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def test(context: OperationContext, asked: Answer) -> Answer:
-    """Send a test event, also to a receiver that has failed. Raises `Declined`."""
+    """Send a test event, even if the receiver has failed before. Raises `Declined`."""
     now, key = context.now(), asked.get("key")
 
     def work(connection: Connection) -> Delivery | None:
@@ -103,7 +103,7 @@ async def pause(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def resume(context: OperationContext, asked: Answer) -> Answer:
-    """Resume a webhook: it sends what waits, or goes on from now with `skip`. Raises `Declined`."""
+    """Resume a webhook: send the waiting events or, with `skip`, drop them. Raises `Declined`."""
     now, skip = context.now(), bool(asked.get("skip"))
 
     def work(connection: Connection, webhook: Webhook) -> None:
@@ -143,9 +143,9 @@ async def change(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def rotate(context: OperationContext, asked: Answer) -> Answer:
-    """Give a webhook a new secret, which the answer alone shows. Raises `Declined`.
+    """Give a webhook a new secret, which only this answer contains. Raises `Declined`.
 
-    Until `old_until`, the secret before signs each request, too.
+    Until `old_until`, the old secret signs each request, too.
     """
     secret, old_until = make_secret(), context.now() + OLD_LASTS
 
@@ -157,7 +157,7 @@ async def rotate(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def remove(context: OperationContext, asked: Answer) -> Answer:
-    """Remove a webhook, and drop what waits; `restore` brings it back. Raises `Declined`."""
+    """Remove a webhook and drop its waiting events; `restore` undoes it. Raises `Declined`."""
     now = context.now()
 
     def work(connection: Connection, webhook: Webhook) -> None:
@@ -168,7 +168,7 @@ async def remove(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def restore(context: OperationContext, asked: Answer) -> Answer:
-    """Bring a removed webhook back, which goes on from now. Raises `Declined`."""
+    """Restore a removed webhook; it gets events from now on. Raises `Declined`."""
     number = asked.get("number")
 
     def work(connection: Connection) -> Webhook:
@@ -188,7 +188,7 @@ async def restore(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def list_deliveries(context: OperationContext, asked: Answer) -> Answer:
-    """List the newest deliveries of a webhook, from below `before`. Raises `Declined`."""
+    """List the newest deliveries of a webhook with ids below `before`. Raises `Declined`."""
     limit, before = read_limit(asked), asked.get("before") or _NEWEST
 
     def look(connection: Connection) -> list[Delivery]:
@@ -199,7 +199,7 @@ async def list_deliveries(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def redeliver(context: OperationContext, asked: Answer) -> Answer:
-    """Send a delivery again, with its id. Raises `Declined`."""
+    """Send a delivery again, with the same event id. Raises `Declined`."""
     now, wanted = context.now(), asked.get("delivery")
 
     def work(connection: Connection) -> Delivery:
@@ -225,7 +225,7 @@ async def redeliver(context: OperationContext, asked: Answer) -> Answer:
 async def _change(
     context: OperationContext, asked: Answer, action: str, change: Any
 ) -> Mapping[str, Any]:
-    """Change a webhook in a transaction that records who did it."""
+    """Change a webhook in a transaction that also records the actor."""
 
     def work(connection: Connection) -> Webhook:
         person, webhook = _find(connection, asked)
@@ -258,7 +258,7 @@ def _pause(connection: Connection, webhook: Webhook) -> None:
 
 
 def _find(connection: Connection, asked: Answer) -> tuple[Person, Webhook]:
-    """Find a webhook by its number, of one `person` if that is named. Raises `Declined`."""
+    """Find a webhook by its number, and by its `person` if one is given. Raises `Declined`."""
     number = asked.get("number")
     if not isinstance(number, int):
         raise Declined("Give the number of a webhook.")
@@ -276,7 +276,7 @@ def _list_people(connection: Connection, asked: Answer) -> list[Person]:
 
 
 def _read_kinds(asked: Answer) -> list[EventKind]:
-    """Read the kinds of events that are wanted; none means all. Raises `Mistaken`."""
+    """Return the kinds of events that the request wants; no kinds means all. Raises `Mistaken`."""
     wanted = asked.get("kinds") or EVENT_KINDS
     for one in wanted:
         if one not in EVENT_KINDS:
@@ -320,4 +320,4 @@ WEBHOOK_OPERATIONS: Mapping[str, Operation] = {
     "webhooks.deliveries": list_deliveries,
     "webhooks.redeliver": redeliver,
 }
-"""By the names of the control socket."""
+"""The operations, by their names on the control socket."""
