@@ -68,6 +68,6 @@ class CostSettings(Table, title="Daily limits and prices"):
     cheap_from_percent: int = Field(80, ge=1, le=100)
     """Percent of a daily limit from which the cheap model answers and background work stops."""
     prices: Prices = ()
-    """Prices of models, in US dollars per million tokens, with the date of the price: `gpt-5-mini
+    """Prices of models, in US dollars per million tokens, with the date of the look-up: `gpt-5-mini
     in=0.25 out=2.00 cached=0.025 date=2026-11-01`.
     """

@@ -106,7 +106,7 @@ class RetentionSettings(Table, title="How long data is kept"):
     messages_days: int = Field(0, ge=0, le=YEARS)
     """Days to keep messages."""
     webhooks_days: int = Field(30, ge=0, le=YEARS)
-    """Days to keep webhook events that were delivered or finally failed."""
+    """Days to keep webhook events that were delivered or that failed for good."""
 
 
 class JobSettings(Table, title="Jobs"):

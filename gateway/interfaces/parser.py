@@ -1,4 +1,4 @@
-"""The argument parser of the command line: errors in one sentence, and examples in each help."""
+"""The argument parser of the command line: one-sentence errors, and examples in each help."""
 
 import argparse
 import re
@@ -26,16 +26,16 @@ _PLAIN = tuple(
         (r"\Aargument (.*?): (.*)", r"\1: \2"),
     )
 )
-"""The messages of argparse, from Python 3.11 to 3.14, and the same in plain words."""
+"""Patterns for the messages of argparse in Python 3.11 to 3.14, and plain sentences for them."""
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of a command or of one of its verbs."""
+    """The parser of a command or of one of its verbs."""
 
     def __init__(self, *given: Any, examples: Sequence[str] = (), **options: Any) -> None:
-        """`examples` are whole command lines, which `--help` shows; the rest is argparse's.
+        """`examples` are whole command lines for `--help`. Other arguments go to argparse.
 
-        Without any, the command alone is the example.
+        Without examples, the command itself is the example.
         """
         super().__init__(*given, **{"allow_abbrev": False} | options)
         self.examples = tuple(examples) or (self.prog,)
@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(_WRONG, f"{end_sentence(self._say(message))} See `{self.prog} --help`.\n")
 
     def _say(self, message: str) -> str:
-        """Return argparse's message in plain words."""
+        """Translate a message of argparse into plain words."""
         if message == _MISSING_VERB:
             verbs = ", ".join(self.list_verbs())
             return f"`{self.prog}` needs to know what to do; it can do: {verbs}"
@@ -90,7 +90,7 @@ class Parser(argparse.ArgumentParser):
         return {one.dest: one.help or "" for one in listed}
 
     def list_actions(self) -> list[argparse.Action]:
-        """List the arguments, and not the choice of a verb."""
+        """List the arguments, without the argument that chooses a verb."""
         choosers = self._list_choosers()
         return [action for action in self._actions if action not in choosers]
 
@@ -98,7 +98,7 @@ class Parser(argparse.ArgumentParser):
         return [one for one in self._actions if isinstance(one, argparse._SubParsersAction)]
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse a value that is no choice, and name the nearest; argparse lists all of them."""
+        """Refuse a value that is not a choice, and name the nearest; argparse would list all."""
         if action.choices is None or value in action.choices:
             return
         nearest = suggest(str(value), map(str, action.choices))
@@ -108,9 +108,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def read_path(text: str) -> Path:
-    """Return a path as people write it: below the working folder, or with `~`.
+    """Return the absolute path for a path that may be relative or begin with `~`.
 
-    Raises `Mistaken` for the home of nobody.
+    Raises `Mistaken` if there is no home directory for the `~`.
     """
     try:
         return Path(text).expanduser().absolute()
@@ -119,7 +119,7 @@ def read_path(text: str) -> Path:
 
 
 def show_help(text: str) -> None:
-    """Print a help: in colours on a terminal, if rich is installed, else as it is."""
+    """Print help: in colours on a terminal if rich is installed, else in plain text."""
     try:
         show = interfaces.print_coloured if sys.stdout.isatty() else sys.stdout.write
     except ModuleNotFoundError as error:
@@ -138,7 +138,7 @@ def end_sentence(text: str) -> str:
 
 
 def _describe_unknown(prog: str, unknown: Sequence[str], known: Iterable[str]) -> str:
-    """Return a sentence on words that no argument takes, with the nearest option if one is near."""
+    """Describe words that no argument takes, and name the nearest option, if there is one."""
     first = unknown[0].partition("=")[0]
     if not first.startswith("-"):
         return f"`{prog}` does not need {' '.join(unknown)}"

@@ -1,4 +1,4 @@
-"""The subcommands of `talaria`, with their summaries; light enough for `--help`."""
+"""The subcommands of `talaria` with their summaries; quick to import for `--help`."""
 
 import argparse
 import gc
@@ -39,17 +39,20 @@ SUBCOMMANDS: Mapping[str, str] = {
     "completion": "Print a script that completes `talaria` in your shell",
     "version": "Show the version of Talaria and of Python",
 }
-"""In the order of `talaria --help`; `gateway.interfaces.cli` has a module for each."""
+"""The summaries in the order of `talaria --help`. `gateway.interfaces.cli` has their modules."""
 
 
 _MODULES = {"import": "imports"}
-"""Modules with other names than their subcommands, because the name is a word of Python."""
+"""Modules whose names differ from their subcommands, because those are Python keywords."""
 
 
 Run = Callable[[argparse.Namespace, Mapping[str, str]], int]
-"""Runs a subcommand with an environment, and returns its exit code: 0 done, 1 failed, 2 usage."""
+"""Runs a subcommand with an environment, and returns an exit code: 0 done, 1 failed, 2 misused."""
 Announce = Callable[[argparse.Namespace, Mapping[str, str]], str]
-"""Says what a subcommand does before it is imported. Raises what its `Run` raises."""
+"""Returns a line that says what a subcommand does, before the slow import of its code.
+
+Raises what the subcommand's `Run` raises.
+"""
 
 
 def name_module(name: str) -> str:
@@ -58,26 +61,32 @@ def name_module(name: str) -> str:
 
 
 def load_arguments(name: str) -> Callable[[Parser], None]:
-    """Import what adds a subcommand's arguments and examples. Raises `KeyError` for no name."""
+    """Import the function that adds a subcommand's arguments.
+
+    Raises `KeyError` if there is no such subcommand.
+    """
     return cast("Callable[[Parser], None]", _load(name, "configure", "arguments"))
 
 
 def find_announcement(name: str) -> Announce | None:
-    """Return the announcement of a subcommand that takes long to import."""
+    """Return a subcommand's announcement; None if it has none, because it is quick to import."""
     module = importlib.import_module(load_arguments(name).__module__)
     return cast("Announce | None", getattr(module, "announce", None))
 
 
 def load_run(name: str) -> Run:
-    """Import a subcommand with all that it needs. Raises `KeyError` for a name that is none."""
+    """Import a subcommand with everything that it needs.
+
+    Raises `KeyError` if there is no such subcommand.
+    """
     return cast(Run, _load(name, "run", "command"))
 
 
 def _load(name: str, function: str, part: str) -> object:
-    """Import a function of a subcommand: of its module, or of that part of its package."""
+    """Import a function from a subcommand's module, or from the named part of its package."""
     SUBCOMMANDS[name]
-    # Imports create a million objects, and all of them stay. Collecting garbage meanwhile
-    # takes an eighth of the time.
+    # Imports create a million objects, which all stay. Collecting garbage meanwhile would take an
+    # eighth of the time.
     gc.disable()
     try:
         module = importlib.import_module(name_module(name))

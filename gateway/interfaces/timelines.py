@@ -1,4 +1,4 @@
-"""When the model calls of a turn began, from what is recorded when they end."""
+"""Computes when a turn's model calls began; the database records only when they ended."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from agent_core.state.conversations.transcripts import TimedCall, TimedStep
 def find_starts(
     begin: int, end: int, steps: Sequence[TimedStep], calls: Sequence[TimedCall]
 ) -> list[int]:
-    """Return when each call began: where the step or the call before it ended.
+    """Return when each call began: at the end of the step or call before it.
 
     The turn lasted from `begin` to `end`; all times are in milliseconds UTC.
     """

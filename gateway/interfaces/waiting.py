@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from gateway.config import Settings
 
 _CLEAR = "\r\x1b[K"
-"""Back to the start of the line, and delete it (ECMA-48, EL)."""
+"""Return to the start of the line, and clear the line (ECMA-48, EL)."""
 
 
 @contextmanager
 def showing(what: str) -> Iterator[None]:
-    """Show what a command does, until it is done or has failed; nothing in a pipe or a file."""
+    """Show on a terminal what a command is doing, until it succeeds or fails."""
     is_shown = sys.stderr.isatty()
     if is_shown:
         print(f"{what} ...", end="", file=sys.stderr, flush=True)
@@ -28,6 +28,9 @@ def showing(what: str) -> Iterator[None]:
 
 
 def read_settings(environ: Mapping[str, str]) -> "Settings":
-    """Read all settings, which takes a moment to import; raises what `gateway.config.load` does."""
+    """Read all settings; importing the code takes a moment.
+
+    Raises what `gateway.config.load` raises.
+    """
     with showing("Reading the settings"):
         return config.load(environ)

@@ -34,8 +34,8 @@ class WebhookSettings(Table, title="Outgoing webhooks"):
     """Signed requests that tell other programs of people's events; see `talaria webhooks`."""
 
     allow_hosts: Hosts = ()
-    """Hosts, each with or without a port, that webhooks may reach without https and in the local
-    network.
+    """Hosts, each with or without a port, that webhooks may reach even in the local network or
+    without https.
     """
     per_person: int = Field(10, ge=0, le=1000)
     """Most webhooks per person."""

@@ -153,7 +153,9 @@ class Guard:
         await answer(scope, receive, _harden(send))
 
     async def _check(self, request: HTTPConnection) -> Response | None:
-        """Return an answer, such as a refusal; None if the request may pass. Raises `StoreError`.
+        """Return an early answer, such as a refusal; None to pass the request on.
+
+        Raises `StoreError`.
         """
         gate, headers, path = self.gate, request.headers, request.scope["path"]
         if path.startswith(HOOKS):

@@ -1,17 +1,17 @@
-"""Charts of stacked columns, drawn as SVG: they need no script and no inline style."""
+"""Charts of stacked columns, drawn as SVG; they need no script and no inline style."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 _HEIGHT = 100
-"""Units of the picture's height."""
+"""Height of the picture, in SVG units."""
 _ROUND = (10, 15, 20, 25, 30, 40, 50, 60, 80, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A rectangle of a column, of the series with this number."""
+    """A rectangle of a column; `series` is the number of its series, from 0."""
 
     series: int
     y: float
@@ -20,7 +20,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column with its total; the lowest part is of the first series."""
+    """A column with its total. Its parts are in the order of the series, from the bottom up."""
 
     label: str
     total: int
@@ -37,7 +37,7 @@ class Chart:
 
 
 def draw(labels: Sequence[str], series: Sequence[tuple[str, Sequence[int]]]) -> Chart:
-    """Draw series of amounts, each with its name and one amount for each label."""
+    """Draw series of amounts. Each series has a name, and one amount for each label."""
     columns = [tuple(amounts[at] for _, amounts in series) for at in range(len(labels))]
     top = _round_up(max(map(sum, columns), default=0))
     return Chart(
@@ -61,6 +61,6 @@ def _stack(amounts: Sequence[int], top: int) -> list[Part]:
 
 
 def _round_up(amount: int) -> int:
-    """Return the next number that reads well on a scale."""
+    """Return the next round number that is not below `amount`, for the top of a scale."""
     tenth: int = 10 ** max(math.floor(math.log10(max(amount, 1))) - 1, 0)
     return next(one * tenth for one in _ROUND if one * tenth >= amount)

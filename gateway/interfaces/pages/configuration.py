@@ -1,4 +1,4 @@
-"""Configuration: every value of the gateway with its source. Only an owner sees it."""
+"""Configuration: every setting with its value and its source. Only owners see it."""
 
 import re
 
@@ -11,7 +11,7 @@ _HIDDEN = "[hidden]"
 
 
 async def show(look: Look) -> Fields:
-    """List the tables with their values, and which secrets are set; none is shown."""
+    """List the tables with their values, and which secrets are set; no secret is shown."""
     settings = look.gateway.settings
     mask = SecretMask(settings.hidden)
 
@@ -19,7 +19,7 @@ async def show(look: Look) -> Fields:
         value = getattr(getattr(settings, table), key)
         texts = [str(one) for one in value] if isinstance(value, tuple) else [str(value)]
         if (table, key) == ("plugins", "options"):
-            # Nobody knows which options hold secrets.
+            # Any option may hold a secret.
             texts = [f"{text.partition('=')[0]}={_HIDDEN}" for text in texts]
         return mask.hide(_PASSWORD.sub(_HIDDEN, ", ".join(texts)))
 

@@ -1,4 +1,4 @@
-"""Conversations: the list, one with its messages, search that says why, new messages, forks."""
+"""Conversations: list and messages, search that explains its hits, new messages, and forks."""
 
 from collections.abc import AsyncIterator
 from http import HTTPStatus
@@ -39,12 +39,12 @@ from gateway.turns import Client
 _PAGE, _HITS = 30, 20
 _LONGEST_QUERY = 1000
 _MOST_BYTES = 12 * LONGEST_TEXT + 1000
-"""Of a form: each character is encoded as up to 12 bytes."""
+"""Most bytes of a form; each character is encoded as up to 12 bytes."""
 _EVENTS = "text/event-stream"
 
 
 async def show_list(look: Look) -> Fields:
-    """Read the person's conversations, or what a search in them found."""
+    """Read the person's conversations, and the hits of a search in them."""
     asked = look.request.query_params.get("q", "").replace("\0", " ")[:_LONGEST_QUERY].strip()
     person, now = look.person, look.gateway.now()
 
@@ -92,7 +92,7 @@ async def show(look: Look) -> Fields:
 
 
 async def fork(look: Look) -> Response:
-    """Begin a conversation with what was said up to a message. Raises `Missing` and `Declined`."""
+    """Begin a fork with everything said up to a message. Raises `Missing` and `Declined`."""
     number = MessageId(look.find_id("message"))
     key = (await _read_form(look)).get("key", "")[:100]
     made = await forks.fork(look.gateway, look.person, number, key)
@@ -107,7 +107,7 @@ async def remove(look: Look) -> Response:
 
 
 async def restore(look: Look) -> Response:
-    """Bring a removed conversation back. Raises `Missing` and `Declined`."""
+    """Restore a removed conversation. Raises `Missing` and `Declined`."""
     return await _set_removed(look, is_removed=False)
 
 
@@ -119,7 +119,7 @@ async def _set_removed(look: Look, *, is_removed: bool) -> Response:
 
 
 def _find_name(conversation: Conversation) -> str | None:
-    """Return the name of a conversation of the pages; None for any other."""
+    """Return the name of a conversation that began on the pages; None for any other."""
     person_id = conversation.person_id
     first, last = f"program:{person_id}/{forks.CONSOLE}/", f":{person_id}"
     is_own = conversation.key.startswith(first) and conversation.key.endswith(last)
@@ -142,7 +142,7 @@ async def _read_form(look: Look) -> dict[str, str]:
 
 
 async def show_list_of_other(look: Look) -> Fields:
-    """Read the conversations of somebody who allows it. Raises `Missing`."""
+    """Read the conversations of somebody who has allowed it. Raises `Missing`."""
 
     def work(connection: Connection) -> dict[str, Any]:
         other = _find_allowing(connection, look)
@@ -152,7 +152,7 @@ async def show_list_of_other(look: Look) -> Fields:
 
 
 async def show_of_other(look: Look) -> Fields:
-    """Read a conversation of somebody who allows it. Raises `Missing`."""
+    """Read one conversation of somebody who has allowed it. Raises `Missing`."""
 
     def work(connection: Connection) -> dict[str, Any]:
         other = _find_allowing(connection, look)
@@ -162,7 +162,7 @@ async def show_of_other(look: Look) -> Fields:
 
 
 async def ask_to_read(look: Look) -> Fields:
-    """Ask a person for their consent. Raises `Missing` and `Declined`."""
+    """Ask a person to let the viewer read their conversations. Raises `Missing` and `Declined`."""
     gateway, now = look.gateway, look.gateway.now()
     consent = ReadingConsent(gateway.questions, gateway.platforms.adapters)
     number = PersonId(look.find_id("person"))
@@ -178,7 +178,7 @@ async def ask_to_read(look: Look) -> Fields:
 
 
 async def end_consents(look: Look) -> Fields:
-    """End every consent of the person."""
+    """End every consent that the person has given."""
     person, now = look.person, look.gateway.now()
     await look.gateway.database.write(
         "reading.end",
@@ -188,9 +188,10 @@ async def end_consents(look: Look) -> Fields:
 
 
 async def send(look: Look) -> Response:
-    """Store a message of the person like any other, and stream the answer to a script.
+    """Store a message of the person like any other message.
 
-    The key of the form makes a repeated message one. Raises `Declined` and `StoreError`.
+    A script gets the answer as a stream. A repeated form has the same key, so its message is stored
+    once. Raises `Declined` and `StoreError`.
     """
     form = await _read_form(look)
     text, key = form.get("text", "").strip(), form.get("key", "")[:100]
@@ -213,7 +214,10 @@ async def send(look: Look) -> Response:
 def _find_asked(
     connection: Connection, look: Look, asked: str
 ) -> tuple[ConversationId | None, str]:
-    """Find the conversation that a form names, and its name; "" is the first. Raises `Missing`."""
+    """Return the id and the name of the conversation in a form; "" is the first conversation.
+
+    Raises `Missing`, and `Declined` if it was removed.
+    """
     if not asked:
         return None, ""
     number = ConversationId(parse_number(asked, 0))
@@ -237,7 +241,7 @@ async def _stream(requests: Requests, question: Question) -> AsyncIterator[str]:
 
 
 def _find_allowing(connection: Connection, look: Look) -> Person:
-    """Return the person of the address, if they let the viewer read. Raises `Missing`."""
+    """Return the person in the address, if they let the viewer read. Raises `Missing`."""
     number = PersonId(look.find_id("person"))
     consent = reading_consents.find(
         connection, person_id=number, reader_id=look.person.id, now=look.gateway.now()
@@ -281,7 +285,7 @@ def _read(connection: Connection, look: Look, person_id: PersonId) -> dict[str, 
 
 
 def _search(connection: Connection, look: Look, query: Query) -> list[dict[str, Any]]:
-    """Search what the person and the assistant said in private, and say why each hit is one."""
+    """Search the person's private conversations, and explain each hit."""
     if not query.asked:
         return []
     field = SearchFilter(

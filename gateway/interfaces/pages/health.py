@@ -1,6 +1,6 @@
 """Health: incidents, platforms, queues and delays, errors, the newest backup, the database.
 
-It tells the owner what `/health` and `/metrics` tell programs, and no words of conversations.
+It shows owners what `/health` and `/metrics` report to programs. It shows no message texts.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from gateway.texts.operations.alerts import describe_incident
 
 _MOST = 5
 _SAMPLE = 500
-"""Newest messages of all platforms whose delays are measured."""
+"""Newest messages, of all platforms together, whose delays are measured."""
 
 
 async def show(look: Look) -> Fields:
@@ -73,7 +73,7 @@ async def show(look: Look) -> Fields:
 
 
 def _measure(delays: Sequence[int]) -> tuple[float | None, float | None]:
-    """Return within how many seconds half of the messages were sent, and 95 of 100."""
+    """Return the delays, in seconds, within which 50 % and 95 % of the messages were sent."""
     if not delays:
         return None, None
     half, most = (delays[min(len(delays) * share // 100, len(delays) - 1)] for share in (50, 95))
@@ -81,7 +81,7 @@ def _measure(delays: Sequence[int]) -> tuple[float | None, float | None]:
 
 
 def _look_at_files(home: Path) -> tuple[tuple[int, str] | None, int]:
-    """Return the newest backup, and the bytes of the database."""
+    """Return the newest backup, and the size of the database in bytes."""
     return find_newest(home / BACKUPS), (home / DATABASE).stat().st_size
 
 

@@ -1,4 +1,4 @@
-"""Memory: what waits, entries, profile, archive, and each change with its evidence and undo."""
+"""Memory: waiting claims, entries, profile, archive, and changes with evidence and undo."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ async def show(look: Look) -> Fields:
 
 
 async def decide(look: Look) -> Fields:
-    """Accept or dismiss a claim that waits. Raises `Missing` and `Declined`."""
+    """Accept or dismiss a waiting claim. Raises `Missing` and `Declined`."""
     gateway, person, now = look.gateway, look.person, look.gateway.now()
     number = (look.find_id("review"), look.find_id("claim"))
     choice = look.request.path_params["choice"]
@@ -87,7 +87,7 @@ async def decide(look: Look) -> Fields:
 
 
 async def restore(look: Look) -> Fields:
-    """Let a change that was dismissed wait for an answer again. Raises `Missing`."""
+    """Make a dismissed change wait for an answer again. Raises `Missing`."""
     gateway, person, now = look.gateway, look.person, look.gateway.now()
     number = look.find_id("question")
 

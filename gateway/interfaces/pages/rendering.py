@@ -1,4 +1,4 @@
-"""Renders the pages: templates, the person who looks, and the headers of each answer."""
+"""Renders the pages: templates, their viewer, and the headers of each answer."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ from gateway.texts.usage import describe_amount, describe_charged, name_purpose
 
 _CODE = re.compile(r"```\w*\n(.*?)\n```|`([^`\n]+)`", re.DOTALL)
 _DOLLAR = 1_000_000
-"""Micro-dollars."""
+"""Micro-dollars in a dollar."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
     " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -54,20 +54,20 @@ PLACES: Mapping[str, Callable[[], str]] = {
 }
 """The pages by their addresses, in the order of the menu."""
 OWNERS_ONLY = frozenset({"/people", "/condition", "/configuration"})
-"""Pages about the gateway."""
+"""Pages that only owners may open."""
 FILES: Mapping[str, tuple[str, str]] = {
     "/pages/pages.css": ("pages.css", "text/css"),
     "/pages/pages.js": ("pages.js", "text/javascript"),
     "/pages/htmx.js": ("htmx.min.js", "text/javascript"),
 }
-"""The static files by their addresses: name and media type."""
+"""The static files by their addresses, each with its name and media type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
-    """The reader of a page: their person, None before the first message, and their time zone.
+    """The reader of a page: their person and time zone. `person` is None before the first message.
 
-    An owner operates the gateway, and sees the pages about it.
+    An owner operates the gateway, and may see the pages about it.
     """
 
     person: Person | None
@@ -76,28 +76,28 @@ class Viewer:
     has_chat: bool = False
 
     def show_time(self, moment: int) -> str:
-        """Return a moment in the viewer's time zone; milliseconds UTC."""
+        """Format a moment, in milliseconds UTC, in the viewer's time zone."""
         local = local_time(moment, self.zone)
         return f"{format_date(local.date())} {local:%H:%M}"
 
     def show_timing(self, timing: str, zone: str) -> str:
-        """Return a job's schedule, with its time zone where the viewer has another."""
+        """Return a job's schedule, with its time zone if that differs from the viewer's."""
         return timing if zone == self.zone else IN_ZONE(timing=timing, zone=zone)
 
     def show_date(self, day: date) -> str:
-        """Return a date."""
+        """Format a date."""
         return format_date(day)
 
     def show_weekday(self, day: date) -> str:
-        """Return a date with its weekday."""
+        """Format a date with its weekday."""
         return f"{format_weekday(day.weekday())} {format_date(day)}"
 
     def mark_time(self, moment: int) -> Markup:
-        """Return the element of a moment, which programs can read, too."""
+        """Return the HTML element of a moment, which programs can read, too."""
         return self._mark(moment, self.show_time(moment))
 
     def mark_clock(self, moment: int) -> Markup:
-        """Return the element of a moment of which only the time of day is shown."""
+        """Return the HTML element of a moment, showing only the time of day."""
         return self._mark(moment, f"{local_time(moment, self.zone):%H:%M}")
 
     def _mark(self, moment: int, shown: str) -> Markup:
@@ -106,16 +106,16 @@ class Viewer:
 
 
 NOBODY = Viewer(person=None, zone="UTC", is_owner=False)
-"""The viewer of a page for which no login is needed."""
+"""The viewer of a page that needs no login."""
 
 
 def show_dollars(micro_dollars: int) -> str:
-    """Return an amount of money."""
+    """Format an amount of micro-dollars as dollars."""
     return f"${format_number(micro_dollars / _DOLLAR, ',.4f')}"
 
 
 def mark_code(text: str) -> Markup:
-    """Return a text in which what stands between backticks is marked as code, as in a chat."""
+    """Return a text as HTML, with words between backticks marked as code, as in a chat."""
 
     def mark(found: re.Match[str]) -> str:
         return f"<code>{found[1] or found[2] or ''}</code>"
@@ -124,7 +124,7 @@ def mark_code(text: str) -> Markup:
 
 
 def render_note(request: Request, note: Callable[[], str], status: HTTPStatus) -> Response:
-    """Render a page with one sentence, for somebody who sees no other page."""
+    """Render a page with one sentence, for a reader who may see no other page."""
     return render(request, NOBODY, "note.html", status=status, note=note)
 
 
@@ -155,18 +155,18 @@ def render(
                 **fields,
             )
         )
-    # Without a referrer, a browser names no origin in the request of a form.
+    # With `no-referrer`, a browser would send no origin with a form.
     headers = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "same-origin"}
     return Response(body, status, headers, media_type="text/html; charset=utf-8")
 
 
 def _find_address(request: Request) -> str:
-    """Return the path of a request with its query, which a page that updates itself asks again."""
+    """Return a request's path with its query; a page that updates itself requests it again."""
     return f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
 
 
 def _list_places(viewer: Viewer) -> list[str]:
-    """List the pages in the menu of a viewer; only the printed address opens the chat."""
+    """List the pages in a viewer's menu. The chat needs a login from the printed address."""
     if viewer.person is None and not viewer.is_owner:
         return []
     return [
@@ -177,12 +177,12 @@ def _list_places(viewer: Viewer) -> list[str]:
 
 
 def read_file(name: str) -> bytes:
-    """Return a static file."""
+    """Read a static file."""
     return (resources.files("gateway.interfaces.pages") / "static" / name).read_bytes()
 
 
 def speak_to_viewer(request: Request, viewer: Viewer) -> AbstractContextManager[None]:
-    """Return a block in which texts are in the language of a viewer."""
+    """Return a context manager that sets the language of texts to the viewer's."""
     asked = request.headers.get("accept-language", "").split(",")
     tags = [tag.partition(";")[0].strip() for tag in asked]
     return use_language(viewer.person.language if viewer.person else None, *tags)

@@ -1,4 +1,4 @@
-"""A turn replayed: what its model read, by source, and whether its requests are rebuilt exactly."""
+"""The replay of a turn: what its model read, by source, and whether it was rebuilt exactly."""
 
 import asyncio
 from collections.abc import Mapping
@@ -24,16 +24,16 @@ _ORDER: tuple[Source, ...] = (
     *("tools", "identity", "memory", "files"),
     *("summary", "talk", "outputs"),
 )
-"""The sources in the order of a request, whose beginning a cache holds."""
+"""The sources in their order in a request. A cache holds the first part of a request."""
 
 
 async def show(look: Look) -> Fields:
-    """Replay a turn of the person. Nothing runs, and no model is asked. Raises `Missing`."""
+    """Replay a turn of the person, without running tools or asking a model. Raises `Missing`."""
     turn_id = TurnId(look.find_id("turn"))
 
     def read(connection: Connection) -> TurnRecord | None:
         turn = turns.find_of_person(connection, turn_id=turn_id, person_id=look.person.id)
-        # A prompt of a shared conversation holds words of others.
+        # The prompt of a shared conversation contains other people's words.
         if turn is None or not transcripts.is_of_person(
             connection, conversation_id=turn.conversation_id, person_id=look.person.id
         ):
@@ -56,14 +56,14 @@ async def show(look: Look) -> Fields:
         "sources": _list_sources(report, record.calls[-1].cache_read_tokens),
         "result": result,
         "verdict": texts.VERDICTS[result["verdict"]],
-        "changes": differ_in_words(prompt.system, now.system)[2:],  # without the two names
+        "changes": differ_in_words(prompt.system, now.system)[2:],  # without two header lines
     }
 
 
 def _list_sources(report: ContextReport, cached: int) -> list[Mapping[str, Any]]:
-    """List the sources with their tokens, and how many of these the last call read from a cache.
+    """List the sources with their tokens, and how many of those the last call read from a cache.
 
-    Caches hold the beginning of a request, so the first sources are the cached ones.
+    A cache holds the first part of a request, so the tokens of the first sources count as cached.
     """
     found = list[Mapping[str, Any]]()
     for name in _ORDER:

@@ -1,4 +1,4 @@
-"""The routes of the console's pages. The gate has let in nobody without a login."""
+"""The routes of the console's pages. The gate rejects every request without a login."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -68,10 +68,10 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/people/usage": ("usage.html", usage.show_everyone),
     "/people/{person:int}": ("others.html", conversations.show_list_of_other),
     "/people/{person:int}/{conversation:int}": ("conversation.html", conversations.show_of_other),
-    "/condition": ("health.html", health.show),  # monitors read `/health`
+    "/condition": ("health.html", health.show),  # the path `/health` is for monitors
     "/configuration": ("configuration.html", configuration.show),
 }
-"""What each page shows, by its address."""
+"""The template and the view of each page, by address."""
 _CHANGES: dict[str, tuple[str, View]] = {
     "/questions/{question:int}/answer": ("/today", today.answer),
     "/reading/end": ("/conversations", conversations.end_consents),
@@ -87,24 +87,24 @@ _CHANGES: dict[str, tuple[str, View]] = {
         webhooks.redeliver,
     ),
 }
-"""The changes, by their addresses, and the page that each leads back to."""
+"""The changes by their addresses; each has the page to which it redirects."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Login:
-    """A login of a browser; `person_id` is None if the printed address opened it."""
+    """A login of a browser; `person_id` is None if it comes from the printed address."""
 
     person_id: PersonId | None
 
 
 FindLogin = Callable[[Request], Awaitable[Login | None]]
-"""Returns the login of a request, None if it has ended. Raises `StoreError`."""
+"""Returns the login of a request; None if it has ended. Raises `StoreError`."""
 
 
 class Pages:
-    """Answers the requests of the pages."""
+    """Answers requests for the pages."""
 
     def __init__(self, gateway: Gateway, find_login: FindLogin) -> None:
         self._gateway = gateway
@@ -145,7 +145,7 @@ class Pages:
         return has_route(self._routes, path)
 
     async def _find_viewer(self, request: Request) -> Viewer | None:
-        """Return who looks; None if their login has ended or they may not talk any more.
+        """Return the viewer; None if the login has ended or the person may not talk any more.
 
         Raises `StoreError`.
         """
@@ -184,7 +184,7 @@ class Pages:
         return self._guard(work)
 
     def _guard(self, work: Callable[[Look], Awaitable[Response]]) -> Handler:
-        """Answer with a note where there is no person, no such thing, or a refusal."""
+        """Wrap a view: if it has no person, finds nothing, or is refused, the answer is a note."""
 
         async def handle(request: Request) -> Response:
             note: Callable[[], str]

@@ -1,4 +1,4 @@
-"""Settings: what the person may set, as in the chat; each change offers the old value again."""
+"""Settings: a person's own settings, as in the chat. Each change can be undone at once."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -37,7 +37,7 @@ from gateway.texts.learning import notices
 _MODEL, _LEARNING = "model", "learning"
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MOST_BYTES = 4_000
-"""Of a form: a value has up to 300 characters, each encoded as up to 12 bytes."""
+"""Most bytes of a form: a value of up to 300 characters, each encoded as up to 12 bytes."""
 _LABELS = {
     "time_zone": texts.TIME_ZONE,
     "language": texts.LANGUAGE,
@@ -65,7 +65,7 @@ async def show(look: Look) -> Fields:
 
 
 async def change(look: Look) -> Response:
-    """Change a setting, and show them all with a button that sets the old value again.
+    """Change a setting, and show all settings with a button that restores the old value.
 
     A refused value changes nothing, and stays in its field. Raises `Missing` and `StoreError`.
     """
@@ -84,7 +84,7 @@ async def change(look: Look) -> Response:
         status = HTTPStatus.CONFLICT
         return render(look.request, look.viewer, "settings.html", status=status, **fields)
     look.gateway.router.forget_known()
-    look.gateway.scheduling.wake()  # deferred messages may be due
+    look.gateway.scheduling.wake()  # deferred messages may be due now
     old_zone, zone = look.viewer.zone, _find_zone(look, person)
     left = await database.read(
         lambda c: list_left(c, person_id=person.id, zone=old_zone) if zone != old_zone else []
@@ -99,7 +99,7 @@ async def change(look: Look) -> Response:
 def _set(
     connection: Connection, look: Look, name: str, value: str
 ) -> tuple[dict[str, str], dict[str, str], Person]:
-    """Store one setting; return all values before and after, and the person.
+    """Store one setting; return all values before and after, and the changed person.
 
     Raises `ToolArgumentError` and `LookupError` with a sentence.
     """
@@ -131,7 +131,7 @@ def _find_zone(look: Look, person: Person) -> str:
 
 
 def _list_values(connection: Connection, look: Look) -> dict[str, str]:
-    """List the values by name, each as it is written to set it."""
+    """List the values by name, in the form in which a person enters them."""
     found = _find(connection, look)
     person = found.person
     values = {
@@ -148,7 +148,7 @@ def _list_values(connection: Connection, look: Look) -> dict[str, str]:
 
 
 def _describe(look: Look, values: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields of the page; texts get their language when it is rendered."""
+    """Return the fields of the page; their texts get a language when the page is rendered."""
     choices: dict[str, Mapping[str, Callable[[], str]]] = {
         "verbosity": VERBOSITIES,
         SPOKEN_ANSWERS: SPEECH_BUTTONS,

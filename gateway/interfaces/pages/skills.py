@@ -1,4 +1,4 @@
-"""Skills: the list with uses and success, and one skill with tests, history and versions."""
+"""Skills: the list with uses and success rates; one skill with tests, history and versions."""
 
 import asyncio
 import re
@@ -27,11 +27,11 @@ from gateway.texts.console import skills as texts
 from gateway.texts.console import states
 
 _MOST, _MOST_CHANGES = 20, 50
-"""Versions and changes of the state on a page; it counts the others."""
+"""Most versions, and most changes of state, on a page; the page counts the others."""
 _HEAD = 2
-"""Lines of a difference that name its two files."""
+"""The first lines of a difference, which name the two files."""
 _ROWS = 500
-"""Rows of the ledger that are searched for changes of the state."""
+"""The newest rows of the ledger that are searched for changes of state."""
 _WEEKS = 12
 _WEEK = 7 * 86_400_000
 _ROLLED_BACK = re.compile(r"rolled back to version (\d+)(?:: (.*))?", re.DOTALL)
@@ -93,7 +93,7 @@ async def show(look: Look) -> Fields:
 
 
 def _count_cases(look: Look, name: str) -> int:
-    """Count the cases in the folder of a skill. Raises `Declined` if they can't be read."""
+    """Count the test cases in the folder of a skill. Raises `Declined` if they can't be read."""
     place = look.gateway.scheduling.skills.catalog.find(name).place
     try:
         return len(read_cases(place)) if place else 0
@@ -102,7 +102,7 @@ def _count_cases(look: Look, name: str) -> int:
 
 
 def _describe_test(record: EvalRecord) -> dict[str, Any]:
-    """Describe a test by its cases; their words may be those of one person, and are left out."""
+    """Describe a test by its cases, without their texts, which may come from one person."""
     runs = {(run.case, run.arm): run for run in record.runs}
     cases = [
         (case, _describe_run(runs.get((case, "without"))), _describe_run(runs.get((case, "with"))))
@@ -118,14 +118,14 @@ def _describe_test(record: EvalRecord) -> dict[str, Any]:
 
 
 def _add_up(runs: Sequence[Run]) -> tuple[str, int, int]:
-    """Return how many runs were right, with their steps and tokens together."""
+    """Return the share of right runs, and the sums of their steps and tokens."""
     judged = [run.passed for run in runs if run.passed is not None]
     right = texts.RIGHT_OF(done=judged.count(True), count=len(judged))
     return right, sum(run.steps for run in runs), sum(run.tokens for run in runs)
 
 
 def _describe_run(run: Run | None) -> tuple[str, int, int]:
-    """Return what became of a run, its steps and its tokens."""
+    """Return the result of a run, its steps and its tokens."""
     if run is None:
         return texts.NOT_YET(), 0, 0
     if run.passed is None:
@@ -134,7 +134,7 @@ def _describe_run(run: Run | None) -> tuple[str, int, int]:
 
 
 def _list_history(rows: Sequence[LedgerEntry]) -> Iterator[tuple[LedgerEntry, str, str]]:
-    """List the changes of a skill's state, and returns to an older version, with their reasons."""
+    """List changes of a skill's state and returns to an older version, each with its reason."""
     for row in rows:
         changed, back = read_states(row), _ROLLED_BACK.fullmatch(_why(row))
         if changed is not None:
@@ -149,7 +149,7 @@ def _why(row: LedgerEntry) -> str:
 
 
 def _describe_uses(found: Mapping[int, Period], end: int, zone: str) -> dict[str, Any]:
-    """Describe the uses of each week as a chart and as a table of the same numbers."""
+    """Describe the uses per week, as a chart and as a table of the same numbers."""
     weeks = [found.get(number, Period()) for number in range(_WEEKS)]
     starts = [local_time(end - (_WEEKS - number) * _WEEK, zone) for number in range(_WEEKS)]
     labels = [format_date(start) for start in starts]
@@ -165,7 +165,7 @@ def _describe_uses(found: Mapping[int, Period], end: int, zone: str) -> dict[str
 
 
 def _compare(versions: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], list[str]]]:
-    """Give the newest versions the lines in which each differs from the one before it."""
+    """Pair each of the newest versions with its difference from the version before."""
     texts = ["", *(one["text"] for one in versions)]
     return [
         (one, list(islice(_differ(old, one["text"]), _HEAD, None)))

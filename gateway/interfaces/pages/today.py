@@ -1,4 +1,4 @@
-"""Today: what runs, what waits for the person's answer, what was done, and what it cost."""
+"""Today: what is running, what waits for the person's answer, what was done, and its cost."""
 
 from typing import Any
 
@@ -17,11 +17,11 @@ from gateway.turns import list_held, list_refused
 _DAY = 86_400_000
 _MOST = 12
 _MOST_BYTES = 64_000
-"""Of an answer: 4,000 characters, each encoded as up to 12 bytes."""
+"""Most bytes of a form: an answer of 4,000 characters, each encoded as up to 12 bytes."""
 
 
 async def show(look: Look) -> Fields:
-    """Read what the page Today shows."""
+    """Read the content of the page Today."""
     person_id, since = look.person.id, look.gateway.now() - _DAY
 
     def work(connection: Connection) -> dict[str, Any]:

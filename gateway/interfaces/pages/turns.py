@@ -20,7 +20,10 @@ _PAGE = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """A step of a turn. `place` is its start and its width in thousandths of the turn's time."""
+    """A step of a turn in the timeline.
+
+    `place` is its start and its width, in thousandths of the turn's duration.
+    """
 
     kind: str
     name: str
@@ -83,7 +86,7 @@ async def show(look: Look) -> Fields:
 def _list_bars(
     connection: Connection, turn: Turn, waits: Sequence[TimedWait], span: tuple[int, int]
 ) -> list[Bar]:
-    """List the waits, the model calls and the tool calls of a turn in the order of their starts."""
+    """List the waits, model calls and tool calls of a turn, ordered by their start."""
     begin, end = span
     turn_id = turn.id
     whole = max(end - begin, 1)

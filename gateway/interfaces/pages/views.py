@@ -1,4 +1,4 @@
-"""The request that a view of a page gets, and the fields that it gives to the template."""
+"""The request that a view of a page gets, and the fields that it returns for the template."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from gateway.interfaces.operations.contract import OperationContext
 from gateway.interfaces.pages.rendering import Viewer
 
 Fields = Mapping[str, Any]
-"""What a template shows."""
+"""The values that a template shows."""
 LARGEST = 2**62
-"""No id is larger; the database could not compare it."""
+"""Upper limit of ids from addresses; the database could not compare larger numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """A request for a page by a person, who sees their own data."""
+    """A person's request for a page. It gives access to the person's own data."""
 
     gateway: Gateway
     viewer: Viewer
@@ -29,26 +29,29 @@ class Look:
 
     @property
     def context(self) -> OperationContext:
-        """The services of an operation that the person performs."""
+        """The services of operations, for changes by the person."""
         return open_context(self.gateway, actor="person")
 
     def find_id(self, name: str) -> int:
-        """Return an id of the address."""
+        """Return an id from the path of the address."""
         return min(int(self.request.path_params[name]), LARGEST)
 
     def read_number(self, name: str, default: int = 0) -> int:
-        """Return a number of the query; the default if there is none."""
+        """Return a number from the query; the default if it is missing."""
         return parse_number(self.request.query_params.get(name, ""), default)
 
 
 def parse_number(text: str, default: int) -> int:
-    """Parse a number that a browser sent; the default if it is none."""
+    """Parse a number that a browser sent; the default if it is not a number."""
     return int(text[:18]) if text.isascii() and text.isdecimal() else default
 
 
 class Missing(Exception):
-    """There is nothing at the address, or it belongs to somebody else."""
+    """Nothing is at the address, or it belongs to somebody else."""
 
 
 View = Callable[[Look], Awaitable[Fields]]
-"""Reads what a page shows, or makes a change. Raises `Missing`, `Declined` and `StoreError`."""
+"""Reads the content of a page, or makes a change.
+
+Raises `Missing`, `Declined` and `StoreError`.
+"""

@@ -1,4 +1,4 @@
-"""Webhooks: where the person's events are sent, what became of each, and the forms for them."""
+"""Webhooks: where the person's events go, the results of deliveries, and forms for changes."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -19,7 +19,7 @@ from gateway.texts.console import webhooks as texts
 
 _DELIVERIES = 5
 _MOST_BYTES = 32_000
-"""Of a form: an address of 2,000 characters, each encoded as up to 12 bytes, and the rest."""
+"""Most bytes of a form: an address of 2,000 characters of up to 12 bytes each, and the rest."""
 _ACTS = {
     "test": operations.test,
     "pause": operations.pause,
@@ -30,12 +30,12 @@ _ACTS = {
 
 
 async def show(look: Look) -> Fields:
-    """Read the person's webhooks with their last deliveries, and those that can come back."""
+    """Read the person's webhooks with their last deliveries, and the webhooks to restore."""
     return await look.gateway.database.read(partial(_describe, look=look))
 
 
 async def add(look: Look) -> Response:
-    """Add a webhook, and show its secret once. A refused one stays in its fields."""
+    """Add a webhook, and show its secret once. If it is refused, its values stay in the form."""
     form = await read_form(look.request, _MOST_BYTES)
     try:
         made = await operations.add(look.context, {"person": look.person.slug} | _read_fields(form))
@@ -45,7 +45,7 @@ async def add(look: Look) -> Response:
 
 
 async def change(look: Look) -> Response:
-    """Change a webhook, and offer what it was before. Raises `Missing`."""
+    """Change a webhook, and offer to undo the change. Raises `Missing`."""
     form = await read_form(look.request, _MOST_BYTES)
     former = await look.gateway.database.read(partial(_find, look=look))
     try:
@@ -81,12 +81,12 @@ async def redeliver(look: Look) -> Fields:
 
 
 def _name(look: Look) -> dict[str, Any]:
-    """Name the webhook of the address, and its person."""
+    """Return the arguments that name the webhook in the address, and its person."""
     return {"person": look.person.slug, "number": look.find_id("webhook")}
 
 
 def _find(connection: Connection, look: Look, *, is_removed: bool = False) -> webhooks.Webhook:
-    """Return the webhook of the address, if it is the person's. Raises `Missing`."""
+    """Return the webhook in the address, if it belongs to the person. Raises `Missing`."""
     listed = webhooks.list_removed if is_removed else webhooks.list_of
     number = look.request.path_params["webhook"]
     for one in listed(connection, person_id=look.person.id):
@@ -96,7 +96,7 @@ def _find(connection: Connection, look: Look, *, is_removed: bool = False) -> we
 
 
 def _read_fields(form: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Return the name, the address and the events of a form; `Mistaken` says what is missing."""
+    """Return the name, address and events in a form. Raises `Mistaken` without events."""
     fields: dict[str, Any] = {name: form.get(name, [""])[0].strip() for name in ("name", "url")}
     if not form.get("kinds"):
         raise Mistaken(texts.NO_KINDS())
@@ -118,7 +118,7 @@ async def _render(
 def _describe(
     connection: Connection, look: Look, given: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the fields of the page; `given` is what came of a form."""
+    """Return the fields of the page; `given` has the values of a form, and their result."""
     person_id = look.person.id
     found = webhooks.list_of(connection, person_id=person_id)
     return {

@@ -1,1 +1,1 @@
-"""Traces and metrics for OpenTelemetry, of turns that have ended."""
+"""OpenTelemetry traces and metrics of turns that have ended."""

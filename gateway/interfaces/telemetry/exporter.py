@@ -1,7 +1,7 @@
-"""Export ended turns as spans and metrics, by the GenAI conventions of OpenTelemetry.
+"""Exports ended turns as spans and metrics, by the GenAI conventions of OpenTelemetry.
 
-Everything is read from the database, so no turn waits for it. Nothing has a name or a word of
-anybody. The SDK reads its own variables, such as `OTEL_EXPORTER_OTLP_HEADERS`.
+It reads everything from the database, so no turn waits for it. It exports no names and no texts of
+people. The SDK reads its own variables, such as `OTEL_EXPORTER_OTLP_HEADERS`.
 """
 
 import asyncio
@@ -32,22 +32,22 @@ from gateway.interfaces.timelines import find_starts
 _log = logging.getLogger(__name__)
 
 _LOOK = 2.0
-"""Seconds between two looks for turns that have ended."""
+"""Seconds between two checks for turns that have ended."""
 _MOST = 200
-"""Turns that one look reads."""
+"""Most turns that one check reads."""
 _PATIENCE = 5
-"""Seconds that the receiver has for one request."""
+"""Seconds in which the receiver has to answer a request."""
 _NAME = "talaria"
 _TOKENS = tuple(4.0**power for power in range(14))
 _SECONDS = tuple(0.01 * 2**power for power in range(14))
-"""Buckets of the histograms, as the conventions set them."""
+"""Bucket boundaries of the histograms, as the conventions set them."""
 
 Attributes = Mapping[str, str | int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ended:
-    """A turn with its calls."""
+    """An ended turn with its tool calls and model calls."""
 
     turn: TimedTurn
     steps: list[TimedStep]
@@ -55,14 +55,14 @@ class _Ended:
 
 
 class TurnFeed:
-    """Finds the turns that have ended since the last look. The first look begins here."""
+    """Finds the turns that have ended since the last read. The first read only notes the start."""
 
     def __init__(self) -> None:
         self._newest: int | None = None
         self._open: set[TurnId] = set()
 
     def read(self, connection: Connection) -> list[_Ended]:
-        """Read the turns that have ended since."""
+        """Return the turns that have ended since the last read."""
         if self._newest is None:
             self._newest, self._open = transcripts.find_running(connection)
             return []
@@ -85,10 +85,10 @@ class TurnFeed:
 
 
 class Exporter:
-    """Turns what has ended into spans and measurements."""
+    """Converts ended turns to spans and measurements."""
 
     def __init__(self, endpoint: str, provider: str) -> None:
-        """`provider` is that of models whose name does not tell it."""
+        """`provider` is used for models whose name does not begin with a provider."""
         self._provider = provider
         resource = Resource.create({"service.name": _NAME, "service.version": version(_NAME)})
         self._traces = TracerProvider(resource=resource, shutdown_on_exit=False)
@@ -196,7 +196,7 @@ class Exporter:
         return set_span_in_context(made, Context())
 
     async def close(self) -> None:
-        """Send the rest; a receiver that is down delays the end by its patience, once."""
+        """Send the rest. If the receiver is down, this waits once for the time limit."""
         await asyncio.gather(
             asyncio.to_thread(self._traces.shutdown), asyncio.to_thread(self._metrics.shutdown)
         )
@@ -224,5 +224,5 @@ async def export_telemetry(gateway: Gateway) -> None:
             await asyncio.sleep(_LOOK)
             await look()
     finally:
-        await look()  # what ended while the gateway stopped
+        await look()  # turns that ended while the gateway was stopping
         await exporter.close()

@@ -1,4 +1,4 @@
-"""Loads OpenTelemetry only where an endpoint is set: its packages are an extra."""
+"""Imports OpenTelemetry if an endpoint is set; its packages are an extra."""
 
 import asyncio
 from importlib import import_module

@@ -1,1 +1,1 @@
-"""The terminal chat: a client of the console's socket, as a pipe and as a prompt."""
+"""The terminal chat: a client of the console's socket, for a prompt or a pipe."""

@@ -1,4 +1,4 @@
-"""Buttons of the latest message, chosen by typing a number."""
+"""Buttons of the latest message, which a user presses by typing a number."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,10 @@ _STYLES = {"good": "ansigreen", "danger": "ansired"}
 
 
 class Offer:
-    """The buttons that can be chosen now.
+    """The buttons that can be pressed now.
 
-    Only the newest message's buttons count: if the model asks "the first or the second?", the
-    answer must not press an older button.
+    Only the newest message's buttons count. If the model asks "the first or the second?", the
+    answer "1" must not press an older button.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class Offer:
         self.message_id = ""
 
     def take(self, shown: Shown, *, is_new: bool) -> None:
-        """Take in a final message; it is new, or an edit of an earlier one."""
+        """Note the buttons of a final message, which is new or edited."""
         if shown.choices or is_new or shown.id == self.message_id:
             self.choices, self.message_id = shown.choices, shown.id
 
@@ -31,7 +31,7 @@ class Offer:
             self.choices = ()
 
     def find(self, typed: str) -> Choice | None:
-        """Return the button whose number was typed, if any."""
+        """Return the button with the typed number, if any."""
         numbers = {str(number): choice for number, choice in enumerate(self.choices, 1)}
         return numbers.get(typed)
 

@@ -1,4 +1,4 @@
-"""A chat through a pipe: it waits for each line's answer before it reads the next line."""
+"""A chat through a pipe: it prints the answer to each line before it reads the next line."""
 
 import asyncio
 import codecs
@@ -15,7 +15,7 @@ from gateway.config import CONSOLE_SOCKET, CONTROL_SOCKET
 from gateway.interfaces.terminal.socket_client import ConsoleLink, Gone, News, Shown
 
 PATIENCE = 120.0
-"""Seconds that one answer may take."""
+"""Seconds to wait for one answer."""
 _BLOCK = 65_536
 _QUIET = "http://localhost/quiet?platform=console"
 
@@ -24,7 +24,7 @@ class PipeChat:
     """Collects an answer until it is final, and prints it once."""
 
     def __init__(self, home: Path, out: TextIO, *, saves_to: Path | None = None) -> None:
-        """`saves_to` is an existing folder for files of answers."""
+        """`saves_to` is an existing folder in which files of answers are saved."""
         self._home = home
         self._out = out
         self._link = ConsoleLink(home / CONSOLE_SOCKET, self._hear, saves_to=saves_to)
@@ -33,7 +33,10 @@ class PipeChat:
         self._is_asking = False
 
     async def hold(self, lines: AsyncIterator[str]) -> int:
-        """Send every line that is not empty; return 0 at the end, 1 if an answer is missing."""
+        """Send every line that is not empty.
+
+        Return 0 at the end of input, or 1 if an answer did not come in time.
+        """
         line = asyncio.create_task(self._link.run())
         try:
             async for text in lines:
@@ -45,10 +48,10 @@ class PipeChat:
         return 0
 
     async def _ask(self, text: str) -> bool:
-        """Send a message and print the answer; return False if none came in time.
+        """Send a message and print the answer; return False if no answer came in time.
 
         A live message is not final, and an answer may have several parts. Only the gateway knows
-        when it is done, so it is asked.
+        when the answer is complete, so this asks the gateway.
         """
         self._is_asking = True
         try:
@@ -65,7 +68,7 @@ class PipeChat:
         return True
 
     def _print(self) -> None:
-        """Print final messages; skip the draft of a turn that waits for its person."""
+        """Print final messages; skip live ones, such as those of turns that wait for a person."""
         for name, shown in self._waiting.items():
             if not shown.is_live and self._printed.get(name) != shown.text:
                 print(f"\n{shown.text}" if self._printed else shown.text, file=self._out)
@@ -86,17 +89,17 @@ class PipeChat:
     async def _hear(self, news: News) -> None:
         if isinstance(news, Shown):
             self._waiting[news.id] = news
-            if not self._is_asking:  # a reminder, for one
+            if not self._is_asking:  # an unasked message, such as a reminder
                 self._print()
         elif isinstance(news, Gone):
             self._waiting.pop(news.id, None)
 
 
 async def read_lines(descriptor: int) -> AsyncIterator[str]:
-    """Yield the lines of a pipe or a file, without their ends.
+    """Yield the lines of a pipe or a file, without line ends.
 
-    A thread reads, because an event loop can't wait for a file. The thread is abandoned if the
-    chat ends before its input; nothing depends on it.
+    A thread reads, because an event loop can't wait for a file. If the chat ends before its input,
+    the thread just stays behind; nothing depends on it.
     """
     loop = asyncio.get_running_loop()
     blocks: asyncio.Queue[bytes] = asyncio.Queue()

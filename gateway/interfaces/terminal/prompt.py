@@ -30,11 +30,11 @@ from gateway.interfaces.terminal.socket_client import (
 )
 
 _SIGN_LASTS = 6.0
-"""Seconds; the gateway repeats its typing indicator more often."""
+"""Seconds that a typing indicator stays on; the gateway repeats it more often."""
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _REFRESH = 0.1
 _LINES_BELOW = 8
-"""Terminal lines that a growing answer leaves free."""
+"""Terminal lines below a growing answer that stay free."""
 _STYLE = Style.from_dict(
     {
         "mark": "ansicyan bold",
@@ -64,7 +64,7 @@ class PromptChat:
     ) -> None:
         """`commands` are the slash commands with their summaries.
 
-        `saves_to` is an existing folder for files of answers.
+        `saves_to` is an existing folder in which files of answers are saved.
         """
         self._link = ConsoleLink(
             home / CONSOLE_SOCKET, self._hear, shows_buttons=True, saves_to=saves_to
@@ -117,7 +117,7 @@ class PromptChat:
     def _press(self, choice: Choice) -> None:
         message_id = self._offer.message_id
         self._echo(choice.label)
-        # The outcome is printed even if the press changed nothing.
+        # The outcome is printed even if its text is the same as before.
         self._final[message_id] = "", ()
         self._send(self._link.press(message_id, choice.key))
 
@@ -138,7 +138,7 @@ class PromptChat:
         elif isinstance(news, Line):
             self._is_up = news.is_up
             if news.is_up:
-                self._live.clear()  # the gateway sends growing messages again
+                self._live.clear()  # the gateway sends live messages again
         elif isinstance(news, Complaint):
             self._hint = f"{news.text} Trying again."
 
@@ -173,7 +173,7 @@ class PromptChat:
             shown = fit_tail(live, width=size.columns - 2, height=size.rows - _LINES_BELOW)
             parts.append(("class:live", "".join(f"  {line}\n" for line in shown)))
         now = self._time()
-        # The gateway still reports work on a turn that waits for its person; hide that.
+        # The gateway still reports typing for a turn that waits for its person; hide that.
         if self._is_at_work() and (self._is_waiting or not self._offer.choices):
             frame = _FRAMES[int(now / _REFRESH) % len(_FRAMES)]
             parts.append(("class:sign", f"  {frame}\n"))
@@ -234,7 +234,7 @@ class SlashCompleter(Completer):
 
 
 def fit_tail(text: str, *, width: int, height: int) -> list[str]:
-    """Return the last lines of a text that fit into so many columns and rows."""
+    """Return the last lines of a text that fit into the given columns and rows."""
     lines = wrap([("", text)], max(width, 10))
     joined = ["".join(part for _, part in line).rstrip() for line in lines]
     return joined[-max(height, 1) :]

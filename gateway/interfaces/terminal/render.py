@@ -27,11 +27,11 @@ _FAINT = "ansibrightblack"
 _WORDS = re.compile(r"\n|[^\S\n]+|\S+")
 
 Fragment = tuple[str, str]
-"""A style of prompt_toolkit, and text without line breaks."""
+"""A prompt_toolkit style, and text without line breaks."""
 
 
 def render_markdown(text: str, *, width: int, indent: int) -> StyleAndTextTuples:
-    """Render Markdown, each line ended and indented by so many columns."""
+    """Render Markdown with line ends; each line is indented by the given number of columns."""
     margin = ("", " " * indent)
     lines = _render(parse(text), max(width - indent, _NARROWEST), is_tight=False)
     return [fragment for line in lines for fragment in (margin, *line, ("", "\n"))]
@@ -59,7 +59,7 @@ def wrap(fragments: Iterable[Fragment], width: int) -> list[list[Fragment]]:
 
 
 def _cut(word: str, width: int) -> Iterator[str]:
-    """Yield a word in pieces that fit one line each."""
+    """Split a word into pieces that fit on one line each."""
     if get_cwidth(word) <= width:
         yield word
         return
@@ -107,7 +107,7 @@ def _render_block(block: Block, width: int) -> Iterator[list[Fragment]]:
 def _prefix(
     blocks: Sequence[Block], width: int, mark: str, *, is_tight: bool
 ) -> Iterator[list[Fragment]]:
-    """Yield lines behind a mark; a quote repeats its mark, and a list item indents instead."""
+    """Yield lines that follow a mark. A quote repeats its mark; a list item indents instead."""
     rest = mark if mark.startswith("│") else " " * get_cwidth(mark)
     inner = max(width - get_cwidth(mark), _NARROWEST)
     for number, line in enumerate(_render(blocks, inner, is_tight=is_tight)):

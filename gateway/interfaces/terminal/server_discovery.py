@@ -1,4 +1,4 @@
-"""Finds the gateway of a home directory, or starts one for the time of a chat."""
+"""Finds the gateway of a home directory, or starts one for the duration of a chat."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,17 +12,17 @@ from gateway.errors import StartError
 from gateway.interfaces.http.control import serving_control
 
 Chat = Callable[[bool], Awaitable[int]]
-"""A chat; its argument is whether the gateway was started for it. Returns the exit code."""
+"""A chat; its argument says whether the gateway was started for it. Returns the exit code."""
 
 T = TypeVar("T")
 
 _STARTING = 15.0
-"""Seconds that a gateway started by another process has to open its socket."""
+"""Seconds to wait until a gateway that another process has started opens its socket."""
 _POLL = 0.05
 
 
 async def chat_with_gateway(settings: Settings, chat: Chat) -> int:
-    """Chat with the running gateway, or start one and stop it after the chat.
+    """Chat with the running gateway; if there is none, start one and stop it after the chat.
 
     Raises `StartError` and `StoreError` if none can be started.
     """
@@ -53,7 +53,7 @@ async def _open_and_chat(settings: Settings, chat: Chat) -> int:
 
 
 async def _unless_it_ends(serving: asyncio.Task[None], work: Awaitable[T]) -> T:
-    """Do some work; if the gateway ends meanwhile, raise its error."""
+    """Await some work; if the gateway ends first, raise the gateway's error."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.wait({serving, task}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""A client of the console's socket that reconnects on its own."""
+"""A client of the console's socket that reconnects automatically."""
 
 import asyncio
 import base64
@@ -16,9 +16,9 @@ from gateway.texts.console_page import FILE_NOT_SAVED, FILE_ON_PAGE, FILE_SAVED
 
 _LONGEST_LINE = 8_000_000
 _PAUSE = 0.5
-"""Seconds between attempts to connect, and before a refused message is repeated."""
+"""Seconds before it connects again, and before it repeats a refused message."""
 _LONGEST_NAME = 60
-"""Characters of a stem or suffix; most file systems take 255 bytes."""
+"""Most characters of a file name's stem or suffix; most file systems allow 255 bytes in all."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -33,7 +33,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A message, or its new text. `is_live` means that more text will follow."""
+    """A new message, or a new text of an earlier one. `is_live` means that more text follows."""
 
     id: str
     text: str
@@ -50,12 +50,12 @@ class Gone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Typing:
-    """The gateway is working."""
+    """The gateway is working on an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Complaint:
-    """A message was refused; it is repeated."""
+    """The gateway has refused a message; the client will repeat it."""
 
     text: str
 
@@ -76,13 +76,13 @@ class ConsoleLink:
 
     socket: Path
     hear: Callable[[News], Awaitable[None]]
-    """Receives all news in order; a message counts as shown when it returns."""
+    """Receives all news in order. When it returns, a message counts as shown."""
     shows_buttons: bool = False
-    """Without it, the choices of a question are a list in its text."""
+    """If false, the gateway lists the choices of a question in its text."""
     saves_to: Path | None = None
-    """An existing folder for files of answers; without it, they are named only."""
+    """An existing folder for files of answers; without it, only the names of files are shown."""
     _files: dict[str, str] = field(default_factory=dict, init=False)
-    """What was said about the file of each message: a repeated one is saved once."""
+    """The line about the file of each message, so that a repeated message saves no second file."""
     _writer: asyncio.StreamWriter | None = field(default=None, init=False)
     _unstored: dict[str, tuple[dict[str, str], asyncio.Future[None]]] = field(
         default_factory=dict, init=False
@@ -91,7 +91,7 @@ class ConsoleLink:
     async def say(self, text: str) -> None:
         """Send a message; return once the gateway has stored it.
 
-        Until then it is repeated under the same id, even across reconnections.
+        Until then, repeats the message under the same id, even after reconnecting.
         """
         await self._insist({"type": "message", "text": text})
 
@@ -163,7 +163,7 @@ class ConsoleLink:
         return replace(shown, text=f"{shown.text}\n\n{self._files[shown.id]}".strip())
 
     def _take_file(self, file: dict[str, str]) -> str:
-        """Save a file where that was asked for; return the line about it."""
+        """Save a file if there is a folder for files; return the line about it."""
         name = _clean(file["name"])
         if self.saves_to is None:
             return FILE_ON_PAGE(name=name)
@@ -178,7 +178,7 @@ class ConsoleLink:
             self._write(line)
 
     def _write(self, fields: dict[str, Any]) -> None:
-        """Send a line if connected; important lines are repeated."""
+        """Send a line if connected; callers repeat important lines."""
         if self._writer is not None and not self._writer.is_closing():
             self._writer.write(json.dumps(fields).encode() + b"\n")
 
@@ -195,7 +195,8 @@ def _read_shown(fields: dict[str, Any]) -> Shown:
 def save_file(folder: Path, name: str, data: bytes) -> Path:
     """Write a new file into a folder; return its path. Raises `OSError`.
 
-    A name never leads out of the folder, and a taken one gets a number: the model chose it.
+    The model chose the name. So the name can't lead out of the folder, and if it is taken, the file
+    gets a number.
     """
     bare = Path(name.replace("\\", "/")).name.lstrip(".") or "file"
     stem, suffix = Path(bare).stem[:_LONGEST_NAME], Path(bare).suffix[:_LONGEST_NAME]

@@ -1,4 +1,4 @@
-"""The pages about jobs: list, calendar, and the forms that change one."""
+"""The pages about jobs: the list, the calendar, and the forms that change a job."""
 
 from gateway.interfaces.pages.jobs.calendar import show_calendar
 from gateway.interfaces.pages.jobs.editing import change, put_back, show_job

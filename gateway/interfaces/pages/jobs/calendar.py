@@ -1,4 +1,4 @@
-"""The calendar of a person's jobs: what ran, and what is planned, by day."""
+"""The calendar of a person's jobs: past and planned runs by day."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -31,16 +31,16 @@ from gateway.interfaces.pages.views import Fields, Look
 from gateway.texts.console import jobs as texts
 
 _OF_MONTH, _OF_WEEK = (2, 6), (12, 40)
-"""The most lines of a day: of one job, and of all. A job with more runs gets one line for them."""
+"""Most lines of a day: of one job, and of all jobs. A job with more runs gets a single line."""
 _YEARS = range(1971, 8999)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A run, or a planned one, which has no state. `at` is in milliseconds UTC.
+    """A past run with its `state`, or a planned run without. `at` is in milliseconds UTC.
 
-    It stands for all `runs` of its day, of which some `failed`. For more than one planned run,
-    `timing` describes when they are.
+    With `runs` above 1, the entry stands for all runs of the job on that day, of which `failed`
+    failed. For planned runs, `timing` then describes when they are.
     """
 
     at: int
@@ -53,12 +53,12 @@ class Entry:
 
 
 Group = list[Entry]
-"""What a day shows of a job: of its runs, or of what is planned."""
+"""The entries of one job on one day: either its past runs or its planned runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Day:
-    """A day with its entries; `more` is the number of jobs that it has no room for."""
+    """A day with its entries; `more` is the number of jobs for which there was no room."""
 
     day: date
     span: tuple[int, int]
@@ -95,7 +95,7 @@ async def show_calendar(look: Look) -> Fields:
 
 
 def _name_places(first: date, today: date, *, is_week: bool) -> dict[str, Any]:
-    """Return what the page is called, and what its links lead to."""
+    """Return the title of the page, and the targets of its links."""
     if is_week:
         last = first + timedelta(days=6)
         back, on = (f"week={first + timedelta(days=step)}" for step in (-7, 7))
@@ -118,7 +118,7 @@ def _name_places(first: date, today: date, *, is_week: bool) -> dict[str, Any]:
 
 
 def _read_day(text: str | None, today: date) -> date:
-    """Read a day that calendars have; any other is today."""
+    """Read a day within the calendar's years; for any other text, return today."""
     try:
         found = date.fromisoformat(text or "")
     except ValueError:
@@ -127,7 +127,7 @@ def _read_day(text: str | None, today: date) -> date:
 
 
 def _list_days(first: date, zone: ZoneInfo, *, is_week: bool) -> Iterator[Day]:
-    """List the days of whole weeks, from the week of `first` to that of its month's last day."""
+    """List the days of whole weeks: the week of `first`, or all weeks of its month."""
     month, day = first.month, first - timedelta(days=first.weekday())
     while day <= first or (not is_week and day.month == month) or day.weekday():
         begin, end = (
@@ -140,7 +140,7 @@ def _list_days(first: date, zone: ZoneInfo, *, is_week: bool) -> Iterator[Day]:
 def _list_past(
     connection: Connection, look: Look, days: Sequence[Day], most: int
 ) -> list[list[Group]]:
-    """List the runs of each day by job: at most `most`, or one entry for all."""
+    """List the runs of each day by job: up to `most` entries, or one entry for all."""
     found = [dict[JobId, Group]() for _ in days]
     known = dict[JobId, Job | None]()
     begins = [day.span[0] for day in days]
@@ -169,7 +169,10 @@ def _list_past(
 
 
 def _join(group: Group, most: int, counts: Iterator[tuple[int, int]]) -> Group:
-    """Return the runs of a day, as one entry if they are too many; `counts` has those."""
+    """Return the runs of a day, or one entry if there are more than `most`.
+
+    The next item of `counts` has the numbers of runs and of failures.
+    """
     if len(group) <= most:
         return group
     runs, failed = next(counts)
@@ -180,7 +183,7 @@ def _join(group: Group, most: int, counts: Iterator[tuple[int, int]]) -> Group:
 def _list_planned(
     connection: Connection, look: Look, days: Sequence[Day], most: int
 ) -> list[list[Group]]:
-    """List what is planned on each day by job: at most `most`, or one entry for all."""
+    """List the planned runs of each day by job: up to `most` entries, or one entry for all."""
     now = look.gateway.now()
     found = [list[Group]() for _ in days]
     ends = tuple(day.span[1] for day in days)
@@ -208,9 +211,10 @@ def _list_planned(
 def _walk_days(
     text: str, zone_name: str, first: Slot, ends: tuple[int, ...], most: int
 ) -> tuple[tuple[int, ...], ...]:
-    """List the slots of a timing until each of some ends, at most one more than `most` for each.
+    """List the slots of a timing for each day; `ends` are the ends of the days.
 
-    An open calendar is asked for again with each event, and its slots are the same.
+    A day gets at most one slot more than `most`. Cached, because an open calendar reloads at each
+    event, and its slots stay the same.
     """
     timing, zone = load_timing(text), find_zone(zone_name)
     walk = walk_slots(timing, zone, first)
@@ -220,7 +224,7 @@ def _walk_days(
         of_day: list[int] = []
         while slot and slot.at < end:
             of_day.append(slot.at)
-            if len(of_day) > most:  # one line stands for all of the day
+            if len(of_day) > most:  # a single line will stand for the whole day
                 walk = walk_after(timing, zone, end - 1)
             slot = next(walk, None)
         found.append(tuple(of_day))
@@ -228,7 +232,7 @@ def _walk_days(
 
 
 def _fill(day: Day, groups: Sequence[Group], room: int) -> Day:
-    """Return a day with as many entries as it has room for: first of jobs that run seldom."""
+    """Return a day with as many entries as fit; jobs that run seldom come first."""
     shown: list[Entry] = []
     hidden = set[JobId]()
     for group in sorted(groups, key=lambda group: (group[0].runs, len(group), group[0].at)):

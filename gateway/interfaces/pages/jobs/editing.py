@@ -1,4 +1,4 @@
-"""The page of one job: forms change it, and a button gives back what it was."""
+"""The page of one job: forms change the job, and a button undoes the change."""
 
 import secrets
 from collections.abc import Mapping
@@ -32,9 +32,9 @@ from gateway.texts.console import jobs as texts
 from gateway.texts.general import name_platform
 
 _MOST_BYTES = 64_000
-"""Of a form: a text of 4,000 characters, each encoded as up to 12 bytes, and the rest."""
+"""Most bytes of a form: 4,000 characters of text, each encoded as up to 12 bytes, and the rest."""
 _NOWHERE = Target(kind="place")
-"""The chat that shows a page: none of those that a job can have."""
+"""The chat that shows a page: different from all chats that a job can send to."""
 _SCHEDULES: Mapping[str, tuple[str, ...]] = {
     "times": ("times", "rule", "skip", "starts", "until", "place"),
     "every_minutes": ("every_minutes", "starts", "until"),
@@ -42,7 +42,7 @@ _SCHEDULES: Mapping[str, tuple[str, ...]] = {
     "cron": ("cron",),
     "on": ("on",),
 }
-"""The kinds of schedules, each with its fields: arguments of the `schedule` tool."""
+"""The kinds of schedules, each with its fields, which are arguments of the `schedule` tool."""
 _LISTS = ("times", "skip")
 
 
@@ -52,9 +52,10 @@ async def show_job(look: Look) -> Fields:
 
 
 async def change(look: Look) -> Response:
-    """Change a job, and show it with a button that gives back what it was.
+    """Change a job, and show it with a button that undoes the change.
 
-    A refused change changes nothing, and stays in its fields. Raises `Missing` and `StoreError`.
+    A refused change changes nothing; its values stay in the form. Raises `Missing` and
+    `StoreError`.
     """
     form = await _read_form(look)
     former = await look.gateway.database.read(lambda c: find_own(c, look))
@@ -71,7 +72,7 @@ async def change(look: Look) -> Response:
 
 
 async def put_back(look: Look) -> Response:
-    """Give a job back what it was before a change. Raises `Missing`."""
+    """Undo a change of a job. Raises `Missing`."""
     form = await _read_form(look)
     job = await look.gateway.database.read(lambda c: find_own(c, look))
     version = parse_number(form.get("version", ""), 0)
@@ -97,7 +98,7 @@ async def _render(
 def _describe(
     connection: Connection, look: Look, given: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """Return the fields of the page; `given` are values of forms, and what came of them."""
+    """Return the fields of the page; `given` has values of forms, and the result of a change."""
     job = find_own(connection, look)
     if job.state not in ("active", "paused"):
         raise Missing
@@ -143,7 +144,7 @@ def _find_kind(job: Job) -> str:
 
 
 def _list_values(job: Job) -> dict[str, str]:
-    """List the values of a job's fields, each as it is written to set it."""
+    """List the values of a job's fields, in the form in which a person enters them."""
     timing = write_arguments(load_timing(job.timing), find_zone(job.zone))
     named = {name: "" for names in _SCHEDULES.values() for name in names}
     shown = {
@@ -164,7 +165,7 @@ def _list_values(job: Job) -> dict[str, str]:
 
 
 def _find_changes(job: Job, form: Mapping[str, str]) -> dict[str, Any]:
-    """Return the arguments for what differs in a form. Raises `Mistaken`."""
+    """Return the arguments for the fields of a form that differ from the job. Raises `Mistaken`."""
     known = _list_values(job)
     found: dict[str, Any] = {
         name: form[name]
@@ -178,7 +179,7 @@ def _find_changes(job: Job, form: Mapping[str, str]) -> dict[str, Any]:
     if form.get("to"):
         found["to"] = [form["to"]]
     if "title" in form and form.get("urgent", "") != known["urgent"]:
-        found["urgent"] = form.get("urgent") == "yes"  # a box without a tick sends nothing
+        found["urgent"] = form.get("urgent") == "yes"  # an unticked box sends nothing
     when = form.get("when", "")
     given = {name: form.get(name, "") for name in _SCHEDULES.get(when, ())}
     if any(value != known[name] for name, value in given.items()):
@@ -188,7 +189,7 @@ def _find_changes(job: Job, form: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _read_value(name: str, text: str) -> object:
-    """Return a field as the argument that it stands for. Raises `Mistaken`."""
+    """Convert the text of a field to an argument. Raises `Mistaken`."""
     if name in _LISTS:
         return [word.strip() for word in text.split(",") if word.strip()]
     if name != "every_minutes":
@@ -199,7 +200,7 @@ def _read_value(name: str, text: str) -> object:
 
 
 def _explain(error: Declined | Mistaken) -> str:
-    """Say why a job was not changed, as the chat does."""
+    """Explain why a job was not changed, in the same words as the chat."""
     cause = error.__cause__
     if isinstance(cause, InvalidJob):
         return job_texts.describe_invalid(cause)

@@ -22,7 +22,7 @@ _ACTS = {
 
 
 async def show(look: Look) -> Fields:
-    """Read the person's jobs with their last runs, and those that they deleted last."""
+    """Read the person's jobs with their last runs, and the jobs that were deleted last."""
 
     def work(connection: Connection) -> dict[str, Any]:
         person_id = look.person.id
@@ -48,7 +48,7 @@ async def show(look: Look) -> Fields:
 
 
 def find_own(connection: Connection, look: Look) -> Job:
-    """Return the job of the address, if it is the person's. Raises `Missing`."""
+    """Return the job in the address, if it belongs to the person. Raises `Missing`."""
     found = stored.find(connection, job_id=JobId(look.find_id("job")))
     if found is None or found.person_id != look.person.id:
         raise Missing

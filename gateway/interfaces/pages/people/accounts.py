@@ -1,4 +1,4 @@
-"""A person's own accounts: how and when each came to them, and how to unlink one."""
+"""A person's own accounts: how and when each was linked, and how to unlink one."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -22,7 +22,7 @@ Joined = Mapping[tuple[str, str], int]
 
 
 def describe_account(account: Account, joined: Joined, identity: Identity, zone: str) -> str:
-    """Say how and when an account came to its person."""
+    """Describe how and when the person got an account."""
     since = format_date(local_time(account.created_at, zone))
     how = account.admitted_by if identity.is_admitted(account) else "link"
     linked_at = joined.get((account.platform, account.user_id))
@@ -46,12 +46,12 @@ async def show_own(look: Look) -> Fields:
 
 
 async def ask_unlink(look: Look) -> Fields:
-    """Read the account that shall be unlinked. Raises `Missing`."""
+    """Read the account that the person wants to unlink. Raises `Missing`."""
     return {"p": texts, "account": await look.gateway.database.read(partial(_find, look=look))}
 
 
 async def unlink(look: Look) -> Response:
-    """Unlink an account with everything that began there. Raises `Missing`."""
+    """Unlink an account, with everything that began there. Raises `Missing`."""
     gateway = look.gateway
 
     def work(connection: Connection) -> tuple[str, list[OutboxRow]]:

@@ -1,6 +1,6 @@
-"""People and rooms: who may talk, with which accounts, and how each room is answered.
+"""People and rooms: who may talk, with which accounts, and how the bot answers in each room.
 
-Only an owner sees it. It has no words of conversations; those need the consent of their person.
+Only owners see it. It shows no message texts; those need the consent of their person.
 """
 
 from collections.abc import Mapping, Sequence
@@ -92,7 +92,9 @@ async def show(look: Look) -> Fields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoomLine:
-    """A room, when its mode was set, who was seen there, and who wrote, each with the last time."""
+    """A room, when its mode was set, who was seen there, and who wrote there, each with a last
+    time.
+    """
 
     room: Room
     since: int | None
@@ -101,7 +103,7 @@ class RoomLine:
 
 
 def _describe_direct(line: RoomLine, names: Mapping[PersonId, str], viewer: Viewer) -> str:
-    """Say whether a direct conversation continues in a room, or why it does not."""
+    """Describe whether a direct conversation continues in a room, and if not, why."""
     room, seen = line.room, line.seen
     if room.mode == "full":
         return texts.DIRECT_CONTINUES(name=names.get(room.set_by, "") if room.set_by else "")

@@ -1,4 +1,4 @@
-"""Usage: what model calls cost by day, what caching saved, and what is left of the limits."""
+"""Usage: the daily cost of model calls, savings by caching, and the rest of the limits."""
 
 from gateway.interfaces.pages.usage.views import show, show_everyone
 

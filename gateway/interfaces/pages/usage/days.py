@@ -1,4 +1,4 @@
-"""The last days by the clock of the reader, and the sums of model calls in each."""
+"""The last days in the reader's time zone, and the sums of model calls on each day."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from agent_core.models import Prices, Usage
 from agent_core.state.conversations.usage_sums import Amounts, UsageSum
 
 DAYS = 30
-"""Days of a chart, with today."""
+"""Days of a chart, including today."""
 SERIES = 5
-"""Series of a chart that have a name."""
+"""Most series of a chart that have a name of their own."""
 _NONE = Amounts()
 
 Key = TypeVar("Key", str, tuple[str, str])
 
 Span = tuple[int, int]
-"""A day: its first moment and that of the next, in milliseconds."""
+"""A day: its start and the start of the next day, in milliseconds UTC."""
 Daily = Sequence[Amounts]
 """Sums for each day, oldest first."""
 
@@ -36,7 +36,7 @@ def list_days(now: int, zone: str) -> list[Span]:
 
 
 def add_up(found: Iterable[UsageSum | Amounts]) -> Amounts:
-    """Add sums."""
+    """Return the sum of the amounts."""
     amounts = (one.amounts if isinstance(one, UsageSum) else one for one in found)
     return reduce(add, amounts, _NONE)
 
@@ -53,7 +53,7 @@ def group(
 
 
 def _weigh(amounts: Amounts) -> tuple[int, int, int]:
-    """Return what more expensive sums have more of: money, then tokens without a price."""
+    """Return a sort key: money first, then tokens without a price, then the number of calls."""
     charged = amounts.charged
     return charged.micro_dollars, charged.unpriced_tokens, amounts.calls
 
@@ -61,7 +61,7 @@ def _weigh(amounts: Amounts) -> tuple[int, int, int]:
 def limit_series(
     groups: Sequence[tuple[str, Daily]], whole: Daily, others: str
 ) -> list[tuple[str, Daily]]:
-    """Keep the first groups, and call the rest of the whole `others`, if there is any."""
+    """Keep the first groups, and add one named `others` if they don't cover the whole."""
     kept = list(groups[:SERIES])
     rest = [one - add_up(daily[at] for _, daily in kept) for at, one in enumerate(whole)]
     return [*kept, (others, rest)] if any(one.calls for one in rest) else kept
@@ -71,8 +71,8 @@ def limit_series(
 class CacheReport:
     """The effect of caching, in tokens and micro-dollars.
 
-    `saved` is what reading from the cache cost less, and `extra` what writing it cost more than
-    plain input. Neither counts the models in `unpriced`.
+    `saved` is the money that reading from the cache saved. `extra` is what writing to the cache
+    cost beyond plain input. Neither includes the models in `unpriced`.
     """
 
     read_tokens: int
@@ -84,7 +84,7 @@ class CacheReport:
 
 
 def report_caching(models: Sequence[tuple[str, Daily]], prices: Prices) -> CacheReport:
-    """Report what caching saved with each model, at the prices of today."""
+    """Report what caching saved with all models, at today's prices."""
     totals = {model: add_up(daily) for model, daily in models}
     cached = {
         model: prices.find_cache_effect(

@@ -1,4 +1,4 @@
-"""The pages about usage: a person's own, and for owners everyone's."""
+"""The pages about usage: a person's own, and everyone's for owners."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -28,11 +28,11 @@ from gateway.texts.usage import LIMIT_SETTINGS, name_purpose
 
 By = Literal["model", "purpose", "person"]
 _MOST = 50
-"""People on a page, most expensive first."""
+"""Most people on a page; the most expensive come first."""
 
 
 async def show(look: Look) -> Fields:
-    """Read what the person's calls of the last days cost."""
+    """Read the cost of the person's calls on the last days."""
     person, _ = await look.gateway.quotas.status(look.person.id)
     days = _find_days(look)
     found = await look.gateway.database.read(
@@ -46,7 +46,7 @@ async def show(look: Look) -> Fields:
 
 
 async def show_everyone(look: Look) -> Fields:
-    """Read what everyone's calls of the last days cost; only an owner sees it."""
+    """Read the cost of everyone's calls on the last days; only owners see it."""
     _, deployment = await look.gateway.quotas.status(look.person.id)
     days, by = _find_days(look), _choose(look, ("model", "purpose", "person"))
 
@@ -79,7 +79,7 @@ def _find_days(look: Look) -> list[Span]:
 
 
 def _choose(look: Look, known: tuple[By, ...]) -> By:
-    """Return by what the reader wants the cost divided."""
+    """Return the dimension by which the reader wants to split the cost."""
     asked = look.request.query_params.get("by", "")
     return next((one for one in known if one == asked), known[0])
 
@@ -91,7 +91,7 @@ def _describe(
     by: By,
     people: Sequence[tuple[str, Daily]] = (),
 ) -> dict[str, Any]:
-    """Describe sums as charts, as a table of the same numbers, and in all."""
+    """Describe sums as charts, as a table of the same numbers, and as totals."""
     whole = [add_up(day) for day in found]
     models = group(found, lambda one: one.model)
     if by == "person":
@@ -135,7 +135,7 @@ def _describe(
 
 
 def _list_budgets(status: QuotaStatus, whose: Whose) -> dict[str, Any]:
-    """List what of a day's limits is used."""
+    """List how much of a day's limits is used."""
     units: tuple[Unit, ...] = ("money", "tokens")
     used = {"money": status.spent.micro_dollars, "tokens": status.spent.unpriced_tokens}
     return {
