@@ -1,4 +1,4 @@
-"""The contract of execution backends: where the commands and the files of a person are."""
+"""The contract of execution backends: the places of a person's commands and files."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -11,8 +11,8 @@ Limit = Literal["", "memory", "processes", "disk"]
 class Command:
     """A program with its arguments, run in a workspace.
 
-    `workspace` is the slug of its person, and `folder` is relative to the workspace. Standard
-    input is empty, unless it `has_input`: then it is what `Process.write` sends.
+    `workspace` is the slug of its person, and `folder` is relative to the workspace. Standard input
+    is empty, unless it `has_input`: then `Process.write` sends it.
     """
 
     workspace: str
@@ -23,7 +23,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exit:
-    """The end of a command: its status in the way of a shell, and the limit it exceeded.
+    """The end of a command: its status as a shell reports it, and the limit that it exceeded.
 
     `refusals` are sentences on what its network refused.
     """
@@ -42,32 +42,32 @@ class FileContent:
 
 
 class Process(Protocol):
-    """A command that was started."""
+    """A started command."""
 
     async def read(self) -> bytes:
-        """Return the next output, both streams in the order of writing; b"" at the end.
+        """Return the next output of both streams, in the order of writing; b"" at the end.
 
-        May wait as long as the command runs. Cancellation loses nothing.
+        May wait as long as the command runs. Cancellation loses no output.
         """
 
     async def write(self, data: bytes) -> None:
-        """Send input to a command that `has_input`; b"" closes it.
+        """Send input to a command that `has_input`; b"" closes the input.
 
-        May wait as long as the command does not read. A cancelled call may have sent all of it.
-        Raises `WorkspaceError` if the command reads no more.
+        May wait as long as the command does not read. A cancelled call may have sent all data.
+        Raises `WorkspaceError` if the command no longer reads.
         """
 
     async def wait(self) -> Exit:
-        """Wait for the end, and keep the command within its limits meanwhile.
+        """Wait until the command ends, and enforce its limits meanwhile.
 
-        Cancellation leaves the command running; whoever starts a command calls `kill` at last.
-        Raises `BackendUnavailable` if the backend is lost meanwhile.
+        Cancellation leaves the command running; the caller who started it must call `kill` in the
+        end. Raises `BackendUnavailable` if the backend is lost meanwhile.
         """
 
     async def kill(self) -> None:
-        """Kill the command and everything that it started, however that tries to get away.
+        """Kill the command and everything that it started, even processes that try to escape.
 
-        Returns once nothing of it is left; does nothing after the end. The signals are sent
+        Returns when all of them have ended; does nothing if they ended before. Signals are sent
         before the first wait, so a cancelled call kills, too.
         """
 
@@ -85,34 +85,34 @@ class Backend(Protocol):
 
     @property
     def is_confined(self) -> bool:
-        """True if commands can change nothing but their workspace; constant."""
+        """True if commands can change only their workspace; constant."""
 
     def has_network(self, workspace: str) -> bool:
         """True if the commands of a workspace may reach a network; never waits."""
 
     async def end_abandoned(self) -> int:
-        """Kill what an earlier process left running; return how many processes that were.
+        """Kill the processes that an earlier gateway left running; return their number.
 
-        Call it before the first command, and only in the gateway: other processes may have
-        commands of the same workspaces.
+        Call this before the first command, and only in the gateway: other processes may have
+        commands in the same workspaces.
         """
 
     async def start(self, command: Command) -> Process:
         """Start a command. Cancellation leaves nothing running.
 
-        Everything that it starts ends with it, and with this process; where that was killed, soon
-        after. Raises `WorkspaceError` if
-        the folder does not exist. In a full workspace a command may delete, but add nothing.
+        Everything that the command starts ends with it, and when this process ends; if this process
+        is killed, soon after. Raises `WorkspaceError` if the folder does not exist. In a full
+        workspace, a command may delete, but add nothing.
         """
 
     async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
-        """Read at most so many bytes of a file. `path` is relative to the workspace.
+        """Read at most `most` bytes of a file. `path` is relative to the workspace.
 
-        Raises `WorkspaceError` if it is no plain file, or leads out of the workspace.
+        Raises `WorkspaceError` if it is not a plain file, or leads out of the workspace.
         """
 
     async def write_file(self, workspace: str, path: str, data: bytes) -> None:
-        """Replace a file at once, or create it with its folders; a cancelled call may complete.
+        """Replace a file atomically, or create it with its folders; a cancelled call may complete.
 
         Raises `WorkspaceError` if the path is a folder or leads out of the workspace, and if the
         workspace is full.
@@ -122,13 +122,13 @@ class Backend(Protocol):
         """Kill every command of a workspace."""
 
     async def sleep(self, workspace: str) -> None:
-        """Free the resources of an idle workspace; the next command takes them again.
+        """Free the resources of an idle workspace; the next command allocates them again.
 
         Does nothing while a command runs.
         """
 
     async def close(self) -> None:
-        """Kill every command, and give back everything; the last call. Raises nothing."""
+        """Kill every command, and free all resources; the last call. Raises nothing."""
 
     async def health(self) -> None:
         """Run a harmless command; raise `BackendUnavailable` with the reason if it fails."""

@@ -1,4 +1,4 @@
-"""Keeps commands from filling a workspace beyond its limit, or the disk with the database."""
+"""Keep commands from filling a workspace beyond its limit, or the disk with the database."""
 
 import asyncio
 import os
@@ -12,22 +12,24 @@ from pathlib import Path
 from agent_core.errors import WorkspaceError
 
 _RESERVE = 200_000_000
-"""Bytes that stay free: the database on the same disk has to write."""
+"""Bytes that stay free, because the database on the same disk must be able to write."""
 _RESERVED_FILES = 10_000
 _STEP = 32_000_000
-"""Bytes by which the disk has to shrink before a workspace is measured again."""
+"""A workspace is measured again after the disk's free space has shrunk by this many bytes."""
 _STEP_FILES = 20_000
 _PAUSE, _SHARE = 2.0, 20
-"""Seconds between two measurements, and a multiple of what the last one took."""
+"""The least seconds between two measurements; the pause is also at least this multiple of the time
+that the last measurement took.
+"""
 _LEEWAY = 1_000_000
-"""Bytes that a command may add where nothing is left, for what it writes while it deletes."""
+"""Bytes that a command may add in a full workspace, because it may write while it deletes."""
 _LEAST = 4096
-"""Bytes that an empty file counts, so that their number has a limit, too."""
+"""The bytes counted for an empty file; this limits the number of files, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskUse:
-    """The size of a workspace in bytes, and what was free on its disk when it was measured."""
+    """The size of a workspace in bytes, and the free space of its disk when it was measured."""
 
     used: int
     free: int
@@ -35,9 +37,9 @@ class DiskUse:
 
 
 class DiskGuard:
-    """Measures workspaces when the disk has visibly filled, and now and then besides.
+    """Measures workspaces when the disk's free space has shrunk, and also at intervals.
 
-    What others delete meanwhile hides what a command adds.
+    If other programs delete files at the same time, it may miss what a command adds.
     """
 
     def __init__(self, most: int) -> None:
@@ -45,10 +47,10 @@ class DiskGuard:
         self._most = most
         self._known: dict[Path, DiskUse] = {}
         self._next: dict[Path, float] = {}
-        """Monotonic time, in seconds, from which on a workspace is measured again in any case."""
+        """Monotonic time in seconds after which a workspace is measured again in any case."""
 
     async def look(self, place: Path) -> DiskUse:
-        """Return the use of a workspace before a command or a write."""
+        """Return the disk use of a workspace before a command or a write."""
         free, free_files = _find_free(place)
         known = self._known.get(place)
         if known and known.used <= self._most and not _is_step(known, free, free_files):
@@ -66,7 +68,7 @@ class DiskGuard:
     async def is_exceeded(self, place: Path, before: DiskUse) -> bool:
         """Return whether a command has filled a workspace or its disk.
 
-        A command may run in a full workspace, to delete files, but adds nothing to it.
+        A command may run in a full workspace, to delete files, but may not add to it.
         """
         free, free_files = _find_free(place)
         if free < min(_RESERVE, before.free - _LEEWAY):
@@ -100,7 +102,7 @@ def _find_free(place: Path) -> tuple[int, int]:
 
 
 def _measure(place: Path) -> int:
-    """Return the bytes that a folder takes on its disk; links are not followed. Blocks."""
+    """Return the bytes that a folder takes on its disk, without following links. Blocks."""
     return sum(max(entry.st_blocks * 512, _LEAST) for entry in _walk(place))
 
 

@@ -1,4 +1,4 @@
-"""The docker backend: a container for each person, by the CLI of docker or podman."""
+"""The docker backend: a container for each person, through the CLI of docker or podman."""
 
 import asyncio
 import hashlib
@@ -27,26 +27,28 @@ from agent_core.execution.supervision import IN_CONTAINER, make_setup
 _HOME_LABEL, _WORKSPACE_LABEL = "talaria.home", "talaria.workspace"
 _SETTINGS_LABEL = "talaria.settings"
 _SECONDS = 60.0
-"""More than an engine takes to start a container."""
+"""Seconds; longer than an engine takes to start a container."""
 _SPARE_PROCESSES = 32
 """Processes of the supervisors in a container."""
 _USER_PROCESSES = 4096
-"""Processes of the containers' user on the whole machine; each container has a lower limit."""
+"""Processes of the containers' user on the whole machine; each container's limit is lower."""
 _PASSED_ON = (
     *("PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG"),
     *("DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "CONTAINER_HOST"),
 )
-"""Variables with which the CLI finds its engine."""
+"""Variables that the CLI needs to find its engine."""
 _PROGRAMS = ("docker", "podman")
 _INITS = {"docker": "/sbin/docker-init", "podman": "/run/podman-init"}
-"""The first process of a container, which reaps orphans; docker brings it along."""
+"""The first process of a container, which reaps orphans; docker ships its own."""
 _TINY_INITS = ("docker-init", "tini", "tini-static")
-"""Programs that can do that for podman; its own `catatonit` adopts nothing for a supervisor."""
+"""Programs that can reap orphans for podman. Podman's own `catatonit` adopts no orphans for a
+supervisor.
+"""
 _LABEL_FORMS = {"docker": '{{.Label "%s"}}', "podman": '{{index .Labels "%s"}}'}
 _VERSION_FORMS = {"docker": "{{.Server.Version}}", "podman": "{{.Client.Version}}"}
 _NONE = "none"
 _DEVICE_FOLDERS = ("/sys/block", "/sys/bus", "/sys/class", "/sys/dev", "/sys/devices")
-"""Folders on the machine's devices, which stay empty. The limits are in `/sys/fs`."""
+"""Folders about the machine's devices, which stay empty. The limits are in `/sys/fs`."""
 
 _log = logging.getLogger(__name__)
 
@@ -55,10 +57,11 @@ _log = logging.getLogger(__name__)
 class ContainerSettings:
     """The image with bash and coreutils, the network, and the share of processors.
 
-    `mounts` are folders that every container sees: source, target, and whether they can be written.
+    `mounts` are folders that every container sees: source, target, and whether they are writable.
 
-    An idle container is paused after `idle_seconds`. `environ` is where the client looks for its
-    engine. `program` is the client: docker or podman; "" for the first that is installed.
+    An idle container is paused after `idle_seconds`. `environ` has the variables with which the
+    client finds its engine. `program` is the client: docker or podman; "" for the first that is
+    installed.
     """
 
     image: str
@@ -72,7 +75,7 @@ class ContainerSettings:
 
 @dataclass(slots=True)
 class _Container:
-    """The state of one container as this process has left it."""
+    """The last state of one container that this process knows."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     is_known: bool = False
@@ -88,7 +91,7 @@ class DockerBackend(FolderBackend):
     is_confined = True
 
     def __init__(self, root: Path, limits: SandboxLimits, settings: ContainerSettings) -> None:
-        """`root` holds a folder for each workspace; the engine has to be on this machine."""
+        """`root` holds a folder for each workspace; the engine must run on this machine."""
         self._user, owner = choose_owner()
         super().__init__(root, limits, owner=owner)
         self._settings = settings
@@ -109,7 +112,7 @@ class DockerBackend(FolderBackend):
         return self._settings.network != _NONE
 
     async def end_abandoned(self) -> int:
-        """Do nothing: a container ends its commands when it is found again."""
+        """Do nothing: a container that is found again is restarted, which ends its commands."""
         return 0
 
     async def start(self, command: Command) -> SupervisedProcess:
@@ -124,9 +127,9 @@ class DockerBackend(FolderBackend):
             await self._wake(command.workspace, container, place)
             try:
                 process = await self._exec(command, folder)
-            except BackendUnavailable as error:  # somebody may have stopped or removed it
+            except BackendUnavailable as error:  # it may have been stopped or removed
                 if isinstance(error, BackendCrowded) and container.running:
-                    raise  # a restart would end those
+                    raise  # a restart would end the running commands
                 container.is_known = False
                 await self._wake(command.workspace, container, place)
                 process = await self._exec(command, folder)
@@ -142,7 +145,7 @@ class DockerBackend(FolderBackend):
                 "has_input": int(command.has_input),
                 "memory": limits.memory,
                 "processes": limits.processes,
-                "disk": 0,  # this process looks at it
+                "disk": 0,  # this process watches the disk
                 "init": _INITS[self._program],
             },
             {"argv": command.argv},
@@ -183,7 +186,7 @@ class DockerBackend(FolderBackend):
                         await self._call("kill", self._name(workspace))
 
     async def health(self) -> None:
-        """Ask the engine, and look for the image; see `Backend`."""
+        """Ask the engine, and check that the image exists; see `Backend`."""
         if not shutil.which(self._program, path=self._environ.get("PATH")):
             raise BackendUnavailable(f"{self._program} is not installed")
         if self._program == "podman" and not self._tiny_init:
@@ -213,12 +216,12 @@ class DockerBackend(FolderBackend):
             _log.warning("an idle container can't be paused: %s", error)
 
     async def _force(self, workspace: str, pid: int) -> None:
-        """End everything in a container whose supervisor does not answer."""
+        """End everything in a container if its supervisor does not answer."""
         self._containers[workspace].is_known = False
         await self._call("kill", self._name(workspace))
 
     async def _wake(self, workspace: str, container: _Container, place: Path) -> None:
-        """Have the container run, with its lock held; create it if there is none that fits."""
+        """Make the container run; create it if none fits. The caller holds the container's lock."""
         if container.timer:
             container.timer.cancel()
         if container.is_known and container.is_paused:
@@ -239,12 +242,12 @@ class DockerBackend(FolderBackend):
         elif found[0] == "paused":
             await self._call("unpause", name)
             await self._call("restart", "--time", "0", name)
-        else:  # commands of an earlier gateway end
+        else:  # this ends commands of an earlier gateway
             await self._call("restart", "--time", "0", name)
         container.is_known = True
 
     async def _create(self, digest: str, words: Sequence[str]) -> None:
-        """Create and start a container; the client reads the profile of calls from a file."""
+        """Create and start a container; the client reads the seccomp profile from a file."""
         label = f"{_SETTINGS_LABEL}={digest}"
         with TemporaryDirectory() as folder:
             profile = Path(folder) / "calls.json"
@@ -253,7 +256,7 @@ class DockerBackend(FolderBackend):
             await self._call("run", "--detach", *given, *words)
 
     async def _find(self, workspace: str) -> tuple[str, str] | None:
-        """Return the state of a container and the digest of its settings, by its labels."""
+        """Return a container's state and the digest of its settings, found by its labels."""
         filters = (
             *("--filter", f"label={_HOME_LABEL}={self._home}"),
             *("--filter", f"label={_WORKSPACE_LABEL}={workspace}"),
@@ -269,7 +272,7 @@ class DockerBackend(FolderBackend):
         words = ["--name", self._name(workspace)]
         words += ["--label", f"{_HOME_LABEL}={self._home}"]
         words += ["--label", f"{_WORKSPACE_LABEL}={workspace}"]
-        if self._program == "podman":  # it would also add an account of the machine
+        if self._program == "podman":  # podman would also add an account of the machine
             words += ["--init-path", self._tiny_init, "--passwd=false"]
         words += ["--init", "--restart", "no", "--log-driver", "none", "--hostname", "workspace"]
         words += ["--network", settings.network, "--ipc", "private", "--read-only"]
@@ -283,9 +286,9 @@ class DockerBackend(FolderBackend):
         words += ["--ulimit", f"fsize={limits.file}:{limits.file}", "--shm-size", str(shared)]
         words += ["--tmpfs", f"/tmp:rw,nosuid,nodev,size={shared},mode=1777"]  # noqa: S108 - its own
         is_podman = self._program == "podman"
-        if is_podman:  # its default is more than an engine with few capabilities may set
+        if is_podman:  # podman's default is more than an engine with few capabilities may set
             words += ["--ulimit", f"nproc={_USER_PROCESSES}:{_USER_PROCESSES}"]
-        empty = ",notmpcopyup" if is_podman else ""  # podman would copy what is there
+        empty = ",notmpcopyup" if is_podman else ""  # podman would copy the folder's content
         for folder in _DEVICE_FOLDERS:
             words += ["--tmpfs", f"{folder}:ro,size=64k{empty}"]
         words += ["--mount", f"type=bind,source={place.resolve()},target={WORKSPACE}"]
@@ -301,7 +304,7 @@ class DockerBackend(FolderBackend):
         return f"talaria-{self._home}-{workspace}"
 
     async def _call(self, *words: str) -> str:
-        """Run the CLI, and return its first line. Raises `BackendUnavailable`."""
+        """Run the CLI, and return the first line of its output. Raises `BackendUnavailable`."""
         argv = (self._program, *words)
         status, output, errors = await call(argv, self._environ, _SECONDS)
         if status:

@@ -1,7 +1,7 @@
 """Files of a workspace, opened so that no link and no `..` leads out of it (Linux 5.6).
 
-Commands of the person may change the workspace at any moment, so every path is resolved by the
-kernel, below a descriptor of the workspace. Everything here blocks.
+The person's commands may change the workspace at any moment. So the kernel resolves every path,
+below a descriptor of the workspace. Everything here blocks.
 """
 
 import ctypes
@@ -44,7 +44,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def read(root: Path, path: str, most: int) -> FileContent:
     """Read the beginning of a file. Raises `WorkspaceError`."""
     with errors_of(path), _open_root(root) as top:
-        # A pipe without a writer would block for good, and a terminal would become ours.
+        # A pipe without a writer would block forever; a terminal would become this process's own.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
         with _closing(_open(top, path, flags)) as file:
             state = os.fstat(file)
@@ -56,7 +56,7 @@ def read(root: Path, path: str, most: int) -> FileContent:
 
 
 def write(root: Path, path: str, data: bytes) -> None:
-    """Replace a file at once; missing folders are made. Raises `WorkspaceError`."""
+    """Replace a file atomically, and make missing folders. Raises `WorkspaceError`."""
     folder, _, name = path.rstrip("/").rpartition("/")
     if name in ("", ".", "..") or path.endswith("/"):
         raise WorkspaceError(f"`{path}` names no file")
@@ -87,7 +87,8 @@ def find_folder(root: Path, path: str) -> None:
 def walk_files(root: Path) -> Iterator[tuple[str, Iterator[bytes]]]:
     """Yield the plain files of a workspace, sorted: each path, and its content in pieces.
 
-    What can't be opened is left out: a command may have made it so. Raises no `WorkspaceError`.
+    Files that can't be opened are left out: a command may have made them so. Raises no
+    `WorkspaceError`.
     """
     if not root.is_dir():
         return
@@ -107,7 +108,7 @@ def walk_files(root: Path) -> Iterator[tuple[str, Iterator[bytes]]]:
 
 
 def remove_workspace(root: Path) -> None:
-    """Remove a workspace, however deep its folders are and whatever their modes.
+    """Remove a workspace, at any depth of folders and with any file modes.
 
     Raises `OSError` if that fails.
     """
@@ -130,7 +131,7 @@ def _read_pieces(top: int, path: str) -> Iterator[bytes]:
 
 
 def _give(file: int, top: int) -> None:
-    """Give what root has made to the owner of the workspace, as whom commands run."""
+    """Change the owner of root's files to the workspace's owner; commands run as that user."""
     owner = os.fstat(top).st_uid
     if os.geteuid() == 0 and owner:
         os.fchown(file, owner, owner)
@@ -163,7 +164,7 @@ def _open_root(root: Path) -> Iterator[int]:
 
 @contextmanager
 def _make_folders(top: int, folder: str) -> Iterator[int]:
-    """Open a folder below another one, making what is missing of its path."""
+    """Open a folder below another one; make the missing folders of its path."""
     made = ""
     for part in folder.split("/"):
         made = f"{made}/{part}".lstrip("/")
@@ -180,7 +181,7 @@ def _make_folders(top: int, folder: str) -> Iterator[int]:
 
 
 def _open(top: int, path: str, flags: int) -> int:
-    """Open a path below a folder; the kernel refuses whatever leads out. Raises `OSError`."""
+    """Open a path below a folder; the kernel refuses paths that leave it. Raises `OSError`."""
     how = struct.pack("=QQQ", flags | os.O_CLOEXEC, 0, _BENEATH | _NO_MAGIC_LINKS)
     result = int(
         _libc.syscall(
@@ -209,7 +210,7 @@ def _closing(file: int) -> Iterator[int]:
 
 @contextmanager
 def errors_of(path: str) -> Iterator[None]:
-    """Turn errors of the system into sentences about a path."""
+    """Turn the system's errors about a path into sentences."""
     if "\0" in path:
         raise WorkspaceError("a path can't hold a NUL character")
     parts = os.fsencode(path).split(b"/")

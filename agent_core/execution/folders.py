@@ -22,9 +22,9 @@ class WorkspaceFolders:
         self.disk = DiskGuard(most)
 
     async def find(self, workspace: str, folder: str = "") -> Path:
-        """Return the place of a workspace, and create it if it is missing.
+        """Return the folder of a workspace, and create it if it is missing.
 
-        Raises `WorkspaceError` if it has no such folder, and `BackendUnavailable`.
+        Raises `WorkspaceError` if the workspace has no such `folder`, and `BackendUnavailable`.
         """
         place = await asyncio.to_thread(self._make, workspace)
         await asyncio.to_thread(files.find_folder, place, folder)
@@ -36,7 +36,7 @@ class WorkspaceFolders:
         return await asyncio.to_thread(files.read, place, shorten(path), most)
 
     async def write(self, workspace: str, path: str, data: bytes) -> None:
-        """Replace a file at once; see `Backend`."""
+        """Replace a file atomically; see `Backend`."""
         place = await self.find(workspace)
         await self.disk.check(place)
         await asyncio.to_thread(files.write, place, shorten(path), data)
@@ -63,7 +63,7 @@ class FolderBackend:
         self._folders = WorkspaceFolders(root, limits.workspace, owner=owner)
 
     def _require(self) -> None:
-        """Raise `BackendUnavailable` if nothing may be done here."""
+        """Raise `BackendUnavailable` if this backend must not run here."""
 
     async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
         """Read the beginning of a file; see `Backend`."""
@@ -71,7 +71,7 @@ class FolderBackend:
         return await self._folders.read(workspace, path, most)
 
     async def write_file(self, workspace: str, path: str, data: bytes) -> None:
-        """Replace a file at once; see `Backend`."""
+        """Replace a file atomically; see `Backend`."""
         self._require()
         await self._folders.write(workspace, path, data)
 
@@ -81,23 +81,23 @@ _SCRATCH = ".scratch"
 
 
 def name_scratch(workspace: str) -> str:
-    """Return the name of the workspace for trials beside a person's own one."""
+    """Return the name of the workspace for trials that belongs to a person's own workspace."""
     return f"{workspace}{_SCRATCH}"
 
 
 def find_own(workspace: str) -> str:
-    """Return the person's own workspace beside one for trials; any other one as it is."""
+    """Return the person's own workspace for a workspace for trials; any other name unchanged."""
     return workspace.removesuffix(_SCRATCH)
 
 
 def check_name(workspace: str) -> None:
-    """Raise `WorkspaceError` for a text that can't be the name of a workspace."""
+    """Raise `WorkspaceError` if a text can't be the name of a workspace."""
     if workspace in ("", ".", "..") or "/" in workspace or "\0" in workspace:
         raise WorkspaceError("this is no name of a workspace")
 
 
 def shorten(path: str) -> str:
-    """Return a path as it is below the workspace, for one that a command would use."""
+    """Return a path relative to the workspace, also for a path as commands write it."""
     if path == WORKSPACE:
         return "."
     return path.removeprefix(f"{WORKSPACE}/")
@@ -106,7 +106,7 @@ def shorten(path: str) -> str:
 def choose_owner() -> tuple[int, int | None]:
     """Return the user id of commands in a container, and the owner to give to their files.
 
-    Commands never run as root; an owner is given where this process is root.
+    Commands never run as root. An owner is given only if this process is root.
     """
     own = os.geteuid()
     return (own, None) if own else (1000, 1000)

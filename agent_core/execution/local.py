@@ -22,28 +22,28 @@ from agent_core.execution.subprocesses.process_tree import end_abandoned, list_b
 from agent_core.execution.subprocesses.spawning import finish, spawn
 
 WORKSPACES = "workspaces"
-"""The folder of the home with one workspace per person."""
+"""The folder in Talaria's home with one workspace per person."""
 _LOOK = 0.05
-"""Seconds between two looks at what a command takes."""
+"""Seconds between two checks of a command's limits."""
 _LOOK_FOR_FIRST = 0.002
-"""Seconds between two looks for the first process of a sandbox, which comes within milliseconds."""
+"""Seconds between two checks for the first process of a sandbox; it starts in milliseconds."""
 _PIECE = 65_536
 _KILLED = 128 + signal.SIGKILL
 _HEALTH_SECONDS = 10.0
 _REAP_SECONDS = 10.0
-"""More than the kernel takes to end every process of a sandbox."""
+"""Seconds; more than the kernel takes to end every process of a sandbox."""
 _SHOWN = 300
 
 _log = logging.getLogger(__name__)
 
 
 def find_bubblewrap() -> str | None:
-    """Return the path of the program; None if it is not installed."""
+    """Return the path of bubblewrap; None if it is not installed."""
     return shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin")
 
 
 class LocalBackend(FolderBackend):
-    """Runs commands on this machine, in a sandbox that only the workspace is open to."""
+    """Runs commands on this machine, in a sandbox that can change only the workspace."""
 
     name = "local"
     is_confined = True
@@ -59,9 +59,9 @@ class LocalBackend(FolderBackend):
     ) -> None:
         """`root` holds a folder for each workspace; `hidden` folders are never shown.
 
-        `program` is bubblewrap's path. Without `network`, no command has one.
+        `program` is bubblewrap's path. Without `network`, commands have no network.
         """
-        # Where this process is root, containers have given the files to another user.
+        # If this process is root, containers have given the files to another user.
         super().__init__(root, limits, owner=None if os.geteuid() else 0)
         self._hidden = hidden
         self._program = program
@@ -74,7 +74,7 @@ class LocalBackend(FolderBackend):
         return self._network is not None and self._network.is_open(workspace)
 
     async def end_abandoned(self) -> int:
-        """Kill sandboxes whose parent was killed before they had a user; see `Backend`."""
+        """Kill sandboxes whose parent died before their user was set; see `Backend`."""
         return await asyncio.to_thread(end_abandoned, self._program, self._root)
 
     async def start(self, command: Command) -> "_LocalProcess":
@@ -182,11 +182,11 @@ class _LocalProcess:
         await send(self._stdin, data)
 
     def close_input(self) -> None:
-        """Let the command read nothing more."""
+        """Close the command's input."""
         self._stdin.close()
 
     async def wait(self) -> Exit:
-        """Wait for the end, and look at what the command takes; see `Process`."""
+        """Wait until the command ends, and check its limits; see `Process`."""
         while self._child.returncode is None and not self._is_lost:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK):
@@ -204,7 +204,7 @@ class _LocalProcess:
         return Exit(status=status, limit=self._limit, refusals=refusals)
 
     async def kill(self) -> None:
-        """Kill the command with all that it started; see `Process`."""
+        """Kill the command with everything that it started; see `Process`."""
         try:
             self._is_lost = not await finish(_end(self._child, self.read))
         finally:
@@ -218,7 +218,7 @@ class _LocalProcess:
     async def _find_excess(self) -> Limit:
         most = self._limits.processes
         pids = list_below(self._child.pid, most + 1)
-        if len(pids) > most + 1:  # the first process of the sandbox is ours
+        if len(pids) > most + 1:  # the first process is the sandbox's, not the command's
             return "processes"
         if sum(map(measure, pids)) > self._limits.memory:
             return "memory"
@@ -226,10 +226,11 @@ class _LocalProcess:
 
 
 def _signal_first(child: Child) -> bool:
-    """Kill the first process of the sandbox; return whether there was one.
+    """Kill the first process of the sandbox; return whether it existed.
 
-    The kernel ends all others with it. Bubblewrap itself ends after them, so its end says that
-    nothing is left. If it were killed just after its first process began, that one would stay.
+    The kernel then ends all other processes of the sandbox. Bubblewrap itself ends after them, so
+    its end shows that none is left. If bubblewrap were killed just after that first process
+    started, the first process would survive.
     """
     first = list_below(child.pid, 1)[:1]
     with suppress(ProcessLookupError):
@@ -239,7 +240,7 @@ def _signal_first(child: Child) -> bool:
 
 
 async def _end(child: Child, read: Callable[[], Awaitable[bytes]]) -> bool:
-    """Kill a command, read what is left of its output, and wait; return whether it has ended."""
+    """Kill a command, read the rest of its output, and wait; return whether it has ended."""
     try:
         async with asyncio.timeout(_REAP_SECONDS):
             await asyncio.gather(_kill_first(child), drain(read), child.wait())

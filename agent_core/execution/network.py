@@ -1,7 +1,7 @@
-"""The network of a sandbox: a single port, at which the gateway decides what passes.
+"""The network of a sandbox: a single port, through which the gateway decides about traffic.
 
-The sandbox keeps an empty network of its own. In it, the gateway listens on one port, and whatever
-a command sends there arrives at the gateway. The command is held until the port is open.
+The sandbox has an empty network of its own. In it, the gateway listens on one port and receives all
+data that a command sends there. The command starts only when the port is open.
 """
 
 import asyncio
@@ -18,39 +18,39 @@ from agent_core.execution.subprocesses.program import make_command
 from agent_core.execution.subprocesses.spawning import spawn
 
 PORT = 3128
-"""The port on 127.0.0.1, as commands see it."""
+"""The port on 127.0.0.1 inside the sandbox."""
 _LISTENER = "agent_core.execution.subprocesses.namespace_listener"
 _SECONDS = 10.0
 _LOOK = 0.002
-"""Seconds between two looks for the network of a sandbox, which takes a few milliseconds."""
+"""Seconds between two checks for the network of a sandbox, which takes a few milliseconds."""
 _HOSTS = b"127.0.0.1 localhost\n::1 localhost\n"
 _ADDRESS = f"http://127.0.0.1:{PORT}"
 _VARIABLES = {
     **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), _ADDRESS),
     **dict.fromkeys(("no_proxy", "NO_PROXY"), "localhost,127.0.0.1,::1"),
 }
-"""Programs know these names in capitals or small letters."""
+"""Programs read these names in upper or lower case."""
 
 
 class NetworkSession(Protocol):
-    """The requests that pass the port of one command."""
+    """The traffic through the port of one command."""
 
     @property
     def refusals(self) -> tuple[str, ...]:
-        """Sentences on what was refused, for the model."""
+        """Sentences on refused requests, for the model."""
 
     def close(self) -> None:
         """Close the port and every connection; never waits."""
 
 
 class SandboxNetwork(Protocol):
-    """Decides whose commands have a port, and what passes it."""
+    """Decides whose commands have a port, and which requests pass it."""
 
     def is_open(self, workspace: str) -> bool:
         """True if the commands of a workspace have a port; never waits."""
 
     async def serve(self, listener: socket.socket) -> NetworkSession:
-        """Serve whatever comes to the port of one command; the listener is taken over."""
+        """Serve the port of one command; the session then owns the listener."""
 
 
 class HeldNetwork:
@@ -60,20 +60,20 @@ class HeldNetwork:
         reads, writes = os.pipe()
         self._waits, self._hosts = FileIO(reads, "rb"), FileIO(writes, "wb")
         self.inherited = (reads,)
-        """Descriptors that bubblewrap has to inherit."""
+        """Descriptors that bubblewrap must inherit."""
         self.words = ["--ro-bind-data", str(reads), "/etc/hosts"]
         for name, value in _VARIABLES.items():
             self.words += ["--setenv", name, value]
 
     def close(self) -> None:
-        """Close the pipe; a sandbox that is still held begins then."""
+        """Close the pipe; a sandbox that is still held starts then."""
         self._waits.close()
         self._hosts.close()
 
     async def open(self, child: Child) -> socket.socket:
-        """Listen in the network of the held sandbox, and let it begin.
+        """Listen in the network of the held sandbox, and let the sandbox start.
 
-        Raises `BackendUnavailable`; the caller ends the sandbox then.
+        Raises `BackendUnavailable`; then the caller ends the sandbox.
         """
         try:
             async with asyncio.timeout(_SECONDS):
@@ -87,7 +87,7 @@ class HeldNetwork:
 
 
 async def _find_process(child: Child) -> int:
-    """Wait for the first process below another one that has a network of its own."""
+    """Wait for a process below bubblewrap that has its own network; return its id."""
     own = _find_network(child.pid)
     while child.returncode is None:
         for pid in list_below(child.pid):
@@ -103,7 +103,7 @@ def _find_network(pid: int) -> int:
 
 
 async def _listen(pid: int) -> socket.socket:
-    """Have the listener's program open a socket in the network of a process."""
+    """Run the listener program, which opens a socket in a process's network."""
     ours, theirs = socket.socketpair()
     with closing(ours), closing(theirs):
         words = make_command(

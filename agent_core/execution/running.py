@@ -1,4 +1,4 @@
-"""Run a command to its end, within limits of time and output; the same for every backend."""
+"""Run a command until it ends, with limits of time and output; works with every backend."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -27,16 +27,16 @@ class Input(Protocol):
     """A stream to a command."""
 
     def write(self, data: bytes, /) -> None:
-        """Take data to be sent."""
+        """Accept data to be sent."""
 
     async def drain(self) -> None:
-        """Wait until it is sent, or nearly. Raises `ConnectionError`."""
+        """Wait until most data is sent. Raises `ConnectionError`."""
 
     def close(self) -> None:
-        """End the stream."""
+        """Close the stream."""
 
     def is_closing(self) -> bool:
-        """Return whether it has ended."""
+        """Return whether the stream is closed or closing."""
 
 
 class Ends(Protocol):
@@ -45,7 +45,7 @@ class Ends(Protocol):
     on_end: Callable[[], object]
 
     async def kill(self) -> None:
-        """Kill it with all that it started."""
+        """Kill the command with everything that it started."""
 
 
 class RunningCommands:
@@ -74,10 +74,10 @@ class RunningCommands:
 async def run_command(
     backend: Backend, command: Command, *, seconds: float, most_bytes: int, given: bytes = b""
 ) -> Completed:
-    """Run a command; kill it with all that it started after a time, or beyond so much output.
+    """Run a command; kill it if it exceeds a limit of time or output.
 
-    A command that `has_input` reads what is `given`. Cancellation kills it, too.
-    Raises `WorkspaceError` and `BackendUnavailable`.
+    Killing also ends everything that the command started. A command that `has_input` reads `given`.
+    Cancellation kills the command, too. Raises `WorkspaceError` and `BackendUnavailable`.
     """
     process = await backend.start(command)
     output = bytearray()
@@ -107,7 +107,7 @@ async def run_command(
 
 
 async def send(stdin: Input, data: bytes) -> None:
-    """Send input to a command, or close it for b"". Raises `WorkspaceError` if nobody reads it."""
+    """Send input to a command, or close it for b"". Raises `WorkspaceError` if it is closed."""
     try:
         if stdin.is_closing():
             raise BrokenPipeError
@@ -121,13 +121,13 @@ async def send(stdin: Input, data: bytes) -> None:
 
 
 async def drain(read: Callable[[], Awaitable[bytes]]) -> None:
-    """Read what is left: asyncio does not notice the end of a process while its pipe is full."""
+    """Read the rest of the output: asyncio misses the end of a process while its pipe is full."""
     while await read():
         pass
 
 
 async def _read(process: Process, output: bytearray, most: int) -> bool:
-    """Collect the output; return whether all of it fits."""
+    """Collect the output; return False if it exceeds the limit."""
     while piece := await process.read():
         output += piece[: most - len(output)]
         if len(output) >= most:

@@ -1,7 +1,7 @@
-"""The sandbox of local commands: the words for bubblewrap, and the files that it reads.
+"""The sandbox of local commands: bubblewrap's arguments, and the files that it reads.
 
-A command gets namespaces of its own for users, mounts, processes, network, IPC and host name. It
-sees the system's programs, read-only, its workspace, and temporary folders of its own.
+A command gets its own namespaces for users, mounts, processes, network, IPC and host name. It sees
+the system's programs, read-only, its workspace, and its own temporary folders.
 """
 
 import json
@@ -19,7 +19,7 @@ from agent_core.execution.subprocesses.pid_limit import limit_pids
 from agent_core.execution.subprocesses.seccomp import Denial
 
 WORKSPACE = "/workspace"
-"""The place of the workspace, as commands see it."""
+"""The path of the workspace inside the sandbox."""
 _USER = 1000
 _ACCOUNTS = f"assistant:x:{_USER}:{_USER}::{WORKSPACE}:/bin/bash\n".encode()
 _GROUPS = f"assistant:x:{_USER}:\n".encode()
@@ -41,43 +41,43 @@ _SETTINGS = (
     *("/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl/certs", "/etc/ca-certificates.conf"),
     *("/etc/localtime", "/etc/mime.types", "/etc/fonts", "/etc/java-17-openjdk"),
 )
-"""Settings of programs; none of them holds a secret. /etc/shadow and the like stay out."""
+"""Settings of programs; none of them holds a secret. /etc/shadow and similar files are left out."""
 _KERNEL_SETTINGS = (
     *("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi"),
     *("/proc/scsi", "/proc/mtrr", "/proc/driver", "/proc/asound"),
 )
-"""Files that know no namespace. A sandbox that root started would own them, and write them:
-`core_pattern` there names a program that the kernel runs outside.
+"""Files that are not separated by namespaces. A sandbox that root started would own them and could
+write them: `core_pattern` there names a program that the kernel runs outside.
 """
 _KERNEL_REPORTS = (
     *("/proc/kcore", "/proc/keys", "/proc/key-users", "/proc/timer_list", "/proc/sched_debug"),
     *("/proc/latency_stats", "/proc/kpagecount", "/proc/kpageflags", "/proc/kpagecgroup"),
     *("/proc/kallsyms", "/proc/kmsg", "/proc/vmallocinfo", "/proc/slabinfo"),
 )
-"""Files on the whole machine that root may read."""
+"""Files about the whole machine that root may read."""
 _LIMITS = (
     '{ ulimit -c 0; ulimit -n 1024; ulimit -u "$1"; ulimit -d "$2"; ulimit -f "$3";'
     ' ulimit -S -t "$4"; ulimit -H -t "$5"; } 2>/dev/null; shift 5; exec "$@"'
 )
-"""Sets the limits inside of the sandbox: only there the kernel counts its processes alone.
+"""Sets the limits inside the sandbox, because only there its processes are counted separately.
 
-A limit that can't be set is lower already.
+If a limit can't be set, it is already lower.
 """
 _CPU_GRACE = 1
 _NEW_NAMESPACE = 0x7E02_0000
-"""`CLONE_NEW*`, but for time, which `clone` does not know (`linux/sched.h`)."""
+"""All of `CLONE_NEW*` except the one for time, which `clone` does not know (`linux/sched.h`)."""
 _ORDINARY_SOCKETS = (1, 2, 10, 16)
-"""Unix, IPv4, IPv6, netlink. Others, such as the host's vsock, know no network namespace."""
+"""Unix, IPv4, IPv6, netlink. Network namespaces don't confine others, such as the host's vsock."""
 _TERMINAL_INPUT = (0x5412, 0x541C)
 """`TIOCSTI` and `TIOCLINUX`, which type into a terminal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxLimits:
-    """Limits of one command with all its processes, and of a workspace; in bytes but for
-    `processes`.
+    """Limits of one command with all its processes, and of a workspace.
 
-    `cpu_seconds` is the processor time of each process; 0 for no limit.
+    All are in bytes, except `processes`. `cpu_seconds` is the processor time of each process; 0
+    means no limit.
     """
 
     memory: int
@@ -88,7 +88,7 @@ class SandboxLimits:
 
     @property
     def cpu(self) -> tuple[int, int]:
-        """The seconds after which a process gets a signal, and after which it ends; -1 for none."""
+        """Processor seconds until a process gets a signal, and until it ends; -1 for no limit."""
         seconds = self.cpu_seconds
         return (seconds, seconds + _CPU_GRACE) if seconds else (-1, -1)
 
@@ -105,7 +105,7 @@ def prepare(
     """Give the words in front of a command, and the descriptors that bubblewrap reads.
 
     `place` becomes the workspace. `hidden` are folders that stay empty in the sandbox, even below
-    /usr. `more` are words for bubblewrap that open the sandbox further, or set its environment.
+    /usr. `more` are bubblewrap arguments that open the sandbox further, or set its environment.
     """
     files: list[int] = []
     with limit_pids(limits.processes) as (limiting, inherited):
@@ -131,9 +131,9 @@ def prepare(
 
 
 def make_remote_values() -> dict[str, str]:
-    """Return what the sandbox of another machine reads: accounts, and the filter of calls.
+    """Return the data for a sandbox on another machine: accounts, and the seccomp filter.
 
-    The filter holds numbers of this machine's architecture, and is used on no other.
+    The filter holds numbers of this machine's architecture, and is not used on others.
     """
     has_filter = seccomp.is_available()
     program = seccomp.make_program(_list_denials()) if has_filter else b""
@@ -146,9 +146,9 @@ def make_remote_values() -> dict[str, str]:
 
 
 def list_remote_words(limits: SandboxLimits, folder: str) -> dict[str, list[str]]:
-    """Return the words for bubblewrap on another machine.
+    """Return bubblewrap's arguments on another machine.
 
-    `merged` and `reports` are paths that are looked at there.
+    `merged` and `reports` are paths to check on that machine.
     """
     words = [*_list_namespaces(), "--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev"]
     for name in (*_SETTINGS, *_KERNEL_SETTINGS):
@@ -160,10 +160,10 @@ def list_remote_words(limits: SandboxLimits, folder: str) -> dict[str, list[str]
 
 
 def make_profile() -> str:
-    """Return the same denials as a profile of Docker, as JSON.
+    """Return the same denials as a Docker profile, as JSON.
 
-    Calls of other architectures end the process. Docker's own profile differs by version, and
-    older ones allow io_uring and sockets to the host of a virtual machine.
+    Calls of other architectures end the process. Docker's own profile differs by version, and older
+    ones allow io_uring and sockets to the host of a virtual machine.
     """
     rules = [rule for denial in _list_denials() for rule in _list_rules(denial)]
     known = {"x86_64": "SCMP_ARCH_X86_64", "aarch64": "SCMP_ARCH_AARCH64"}
@@ -173,10 +173,10 @@ def make_profile() -> str:
 
 
 def make_landlock_filter() -> bytes:
-    """Return the filter of calls for commands that Landlock confines, without namespaces.
+    """Return the seccomp filter for commands that Landlock confines, without namespaces.
 
-    It adds what Landlock leaves open on files and processes of the same user. Calls that change
-    modes wait for the command's reaper.
+    It refuses calls that Landlock allows on files and processes of the same user. Calls that change
+    file modes wait for the command's reaper.
     """
     metadata = ("chown", "lchown", "fchownat", "setxattr", "lsetxattr", "removexattr")
     newer = ("fchmodat2", "setxattrat", "removexattrat", "file_setattr")
@@ -258,7 +258,7 @@ def _list_denials() -> list[Denial]:
         *("finit_module", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd"),
         # Keys belong to the user, in the sandbox and outside of it.
         *("keyctl", "add_key", "request_key"),
-        # Memory that no process shows as its own, so that no limit would count it.
+        # No process shows this memory as its own, so no limit would count it.
         *("shmget", "memfd_secret"),
     )
     return [
@@ -273,7 +273,7 @@ def _list_denials() -> list[Denial]:
 
 
 def _store(data: bytes) -> int:
-    """Put bytes into a file without a name, to be read from its beginning."""
+    """Put bytes into an unnamed file, and rewind it for reading."""
     file = os.memfd_create("sandbox")
     os.write(file, data)
     os.lseek(file, 0, os.SEEK_SET)

@@ -1,4 +1,4 @@
-"""Several backends as one: each person's workspace is in the backend that the owner chose."""
+"""Several backends as one: each workspace uses the backend that the owner chose for it."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,7 +9,7 @@ from agent_core.execution.folders import find_own
 
 
 class SelectedBackends:
-    """Passes every call on to the backend of its workspace; see `Backend`."""
+    """Passes every call to the backend of its workspace; see `Backend`."""
 
     def __init__(
         self,
@@ -17,9 +17,9 @@ class SelectedBackends:
         chosen: Mapping[str, Backend],
         purposes: Mapping[str, Backend] | None = None,
     ) -> None:
-        """`chosen` holds the backends by workspace; None where all others have none.
+        """`chosen` maps workspaces to backends; `default` serves the others, None if nothing does.
 
-        `purposes` holds those of jobs and skills, which their toolboxes use instead of this.
+        `purposes` are the backends of jobs and skills; their toolboxes use these directly.
         """
         self.purposes = dict(purposes or {})
         self._default = default
@@ -30,12 +30,12 @@ class SelectedBackends:
 
     @property
     def name(self) -> str:
-        """The names of all."""
+        """The names of all backends."""
         return ", ".join(self.names)
 
     @property
     def is_confined(self) -> bool:
-        """True if all backends of people are."""
+        """True if all backends of people are confined."""
         return all(backend.is_confined for backend in self._people)
 
     def has_network(self, workspace: str) -> bool:
@@ -44,10 +44,10 @@ class SelectedBackends:
         return backend is not None and backend.has_network(workspace)
 
     async def end_abandoned(self) -> int:
-        """Ask all of them; one that can't be reached now keeps it for its first command."""
+        """Ask all backends; one that is unreachable now does this before its first command."""
         ended = 0
         for backend in self._all:
-            with suppress(BackendUnavailable):  # `list_faults` tells of it
+            with suppress(BackendUnavailable):  # `list_faults` reports it
                 ended += await backend.end_abandoned()
         return ended
 
@@ -68,22 +68,22 @@ class SelectedBackends:
         await self._find(workspace).stop(workspace)
 
     async def sleep(self, workspace: str) -> None:
-        """Give back what an idle workspace takes; see `Backend`."""
+        """Free the resources of an idle workspace; see `Backend`."""
         await self._find(workspace).sleep(workspace)
 
     async def close(self) -> None:
-        """Close all of them; see `Backend`."""
+        """Close all backends; see `Backend`."""
         for backend in self._all:
             await backend.close()
 
     async def health(self) -> None:
-        """Try all of them. Raises `BackendUnavailable` with every reason, if none works."""
+        """Check all backends. Raises `BackendUnavailable` with every reason if none works."""
         reasons = await self.list_faults()
         if len(reasons) == len(self._all):
             raise BackendUnavailable("; ".join(reasons.values()))
 
     async def list_faults(self) -> dict[str, str]:
-        """Try all of them; return the names of those that fail, each with its reason."""
+        """Check all backends; return the names of those that fail, each with its reason."""
         faults = {}
         for backend in self._all:
             try:

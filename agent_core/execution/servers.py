@@ -1,7 +1,7 @@
-"""Long-running programs that speak over their standard streams, with nothing left of them after.
+"""Long-running programs that speak over standard streams, and leave no process behind.
 
-In the sandbox, bubblewrap ends every process with the first one. Without it, the process reaper
-does.
+In the sandbox, the kernel ends all processes with the first one. Without a sandbox, the process
+reaper ends them.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ from agent_core.execution.subprocesses.spawning import finish, spawn
 _REAPER = "agent_core.execution.subprocesses.process_reaper"
 _PIECE = 65_536
 _GRACE = 1.0
-"""Seconds in which a program may end on its own after its input is closed."""
+"""Seconds in which a program may end by itself after its input is closed."""
 _REAP_SECONDS = 10.0
 _ERROR_PIECES = 8
-"""Pieces of its error output that are kept."""
+"""Pieces of the program's error output that are kept."""
 _NAMES = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf")
-"""Files that turn host names into addresses; only for programs with a network."""
+"""Files for resolving host names; only for programs with a network."""
 
 _log = logging.getLogger(__name__)
 
@@ -40,8 +40,9 @@ _log = logging.getLogger(__name__)
 class ServerProgram:
     """A program that serves over its standard streams.
 
-    `folder` is its own: its home, and in the sandbox its workspace. `environ` is added to a small
-    one. `readable` and `writable` are further paths that the sandbox shows at the same place.
+    `folder` belongs to the program: it is its home, and in the sandbox its workspace. `environ` is
+    added to a minimal environment. `readable` and `writable` are further paths that the sandbox
+    shows at the same place.
     """
 
     argv: tuple[str, ...]
@@ -54,7 +55,7 @@ class ServerProgram:
 
 
 class ServerProcess:
-    """A running program: what it reads and writes, and its whole tree of processes."""
+    """A running program: its streams, and all its processes."""
 
     def __init__(self, child: Child, stdin: asyncio.StreamWriter, *, is_sandboxed: bool) -> None:
         assert child.stdout is not None  # noqa: S101 - both are pipes
@@ -69,31 +70,31 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """The process above all others of the program."""
+        """The id of the program's topmost process."""
         return self._child.pid
 
     def errors(self) -> str:
-        """Return the end of its error output."""
+        """Return the end of the program's error output."""
         return b"".join(self._errors).decode(errors="replace")
 
     async def read(self) -> bytes:
-        """Return its next output; b"" at the end. Nothing more is read meanwhile."""
+        """Return the next output; b"" at the end. Output is read only on demand."""
         return await self._stdout.read(_PIECE)
 
     async def write(self, data: bytes) -> None:
-        """Write to its input; waits while it does not read. Raises `OSError` after its end."""
+        """Write to the program's input; wait until it reads. Raises `OSError` if it ended."""
         self._stdin.write(data)
         await self._stdin.drain()
 
     def measure(self) -> tuple[int, int]:
-        """Count its processes, and the bytes of memory that they take."""
+        """Count the program's processes, and the bytes of their memory."""
         pids = list_below(self._child.pid)
         return len(pids), sum(map(measure, pids))
 
     async def end(self) -> None:
-        """Close its input, and kill the whole tree unless it ends soon.
+        """Close the program's input, and kill all its processes unless they end soon.
 
-        Completes in bounded time even if cancelled, and leaves nothing running.
+        Takes a limited time, even if cancelled, and leaves nothing running.
         """
         await finish(self._end())
 
@@ -116,15 +117,15 @@ class ServerProcess:
     def _kill(self) -> None:
         if not self._is_sandboxed:
             assert self._child.stdin is not None  # noqa: S101 - it is a pipe
-            self._child.stdin.close()  # the reaper kills its tree then
+            self._child.stdin.close()  # then the reaper kills all its processes
             return
-        # The kernel ends all processes of the sandbox with its first one.
+        # When the first process ends, the kernel ends all others of the sandbox.
         first = list_below(self._child.pid, 1)[:1]
         with suppress(ProcessLookupError):
             os.kill(first[0] if first else self._child.pid, signal.SIGKILL)
 
     async def _drain(self) -> None:
-        """Read the rest of its output: asyncio misses the end of a process with a full pipe."""
+        """Read the rest of the output: asyncio misses the end of a process with a full pipe."""
         while await self._stdout.read(_PIECE):
             pass
         await asyncio.wait((self._draining,))
@@ -135,7 +136,7 @@ class ServerProcess:
 
 
 async def start_sandboxed(program: ServerProgram, hidden: Sequence[Path] = ()) -> ServerProcess:
-    """Start a program in a sandbox that shows its own folder, and what it names besides.
+    """Start a program in a sandbox that shows its own folder, and the paths that it lists.
 
     Cancellation leaves nothing running. Raises `BackendUnavailable`.
     """
@@ -147,7 +148,7 @@ async def start_sandboxed(program: ServerProgram, hidden: Sequence[Path] = ()) -
     _make_folder(program.folder)
     given = os.memfd_create("environment")
     try:
-        # Words on a command line are open to every user of the machine; this file is not.
+        # Every user of the machine can read a command line, but not this file.
         os.write(given, _spell_environment(program.environ))
         os.lseek(given, 0, os.SEEK_SET)
         more = ["--args", str(given), *_list_openings(program)]
@@ -162,7 +163,7 @@ async def start_sandboxed(program: ServerProgram, hidden: Sequence[Path] = ()) -
 async def start_unsandboxed(program: ServerProgram, inherited: Mapping[str, str]) -> ServerProcess:
     """Start a program as the gateway's user, below the process reaper.
 
-    `inherited` is the environment that it gets besides its own. Raises `BackendUnavailable`.
+    `inherited` is added to the program's own environment. Raises `BackendUnavailable`.
     """
     _make_folder(program.folder)
     environ = {**inherited, **program.environ}
@@ -224,7 +225,7 @@ def _spell_environment(environ: Mapping[str, str]) -> bytes:
 
 
 def _list_openings(program: ServerProgram) -> list[str]:
-    """List the words that open the sandbox for a program."""
+    """List the bubblewrap arguments that open the sandbox for a program."""
     words = ["--share-net"] if program.has_network else []
     for name in _NAMES if program.has_network else ():
         words += ["--ro-bind-try", name, name]

@@ -1,4 +1,4 @@
-"""The ssh backend: commands in bubblewrap on another machine, by the system's ssh client."""
+"""The ssh backend: commands in bubblewrap on another machine, through the system's ssh client."""
 
 import os
 import shlex
@@ -23,7 +23,7 @@ from agent_core.execution.supervision import REMOTE, make_setup
 _SECONDS = 30.0
 _SHOWN = 300
 _HEALTH = ".health"
-"""The name of a workspace that belongs to no person."""
+"""The name of a workspace for health checks; it belongs to no person."""
 _CONNECT_SECONDS = 10
 _PASSED_ON = ("PATH", "HOME", "SSH_AUTH_SOCK")
 _ABANDONED = r"""
@@ -46,11 +46,11 @@ echo "$ended"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteSettings:
-    """The machine, its account and the folder of the workspaces there; with a key, or the agent.
+    """The machine, its account and its workspaces folder; with a key, or the ssh agent.
 
-    `known_hosts` is a file with the machine's key; "" for the files that ssh itself reads. Unknown
-    machines are refused. `environ` is where the client finds its home and its agent. `gateway`
-    tells this gateway's commands there from those of others.
+    `known_hosts` is a file with the machine's key; "" for ssh's own files. Unknown machines are
+    refused. `environ` has the variables with which the client finds its home and its agent.
+    `gateway` distinguishes this gateway's commands from others on the machine.
     """
 
     host: str
@@ -76,16 +76,16 @@ class SshBackend(RemoteWorkspaces):
             name: value for name, value in settings.environ.items() if name in _PASSED_ON
         }
         self._folder = Path(tempfile.gettempdir()) / f"talaria-ssh-{os.getpid()}-{id(self):x}"
-        """The folder of the connection's socket, whose path has to be short."""
+        """The folder of the connection's socket; the path must be short."""
         self._mark = f"supervisor-{settings.gateway}"
         self._running = RunningCommands()
 
     def has_network(self, workspace: str) -> bool:
-        """No command has a network there."""
+        """Return False: commands on the other machine have no network."""
         return False
 
     async def _end_there(self) -> int:
-        """End commands behind connections that broke unnoticed there."""
+        """End commands whose connection broke without the other machine noticing."""
         words = (self._mark, self._settings.root)
         script = f"exec bash -c {shlex.quote(_ABANDONED)} end {shlex.join(words)}"
         status, output, errors = await call(self._ssh(script), self._environ, _SECONDS)
@@ -117,17 +117,17 @@ class SshBackend(RemoteWorkspaces):
         await self._running.stop(workspace)
 
     async def sleep(self, workspace: str) -> None:
-        """Do nothing: an idle workspace costs nothing there."""
+        """Do nothing: an idle workspace costs nothing on the other machine."""
 
     async def close(self) -> None:
-        """Kill every command, and end the connection; see `Backend`."""
+        """Kill every command, and close the connection; see `Backend`."""
         await self._running.stop_all()
         if self._folder.exists():
             await call(self._ssh(options=("-O", "exit")), self._environ, _SECONDS)
             shutil.rmtree(self._folder, ignore_errors=True)
 
     async def health(self) -> None:
-        """Run a command there; see `Backend`."""
+        """Run a command on the other machine; see `Backend`."""
         process = await self.start(Command(workspace=_HEALTH, argv=("/bin/true",)))
         try:
             ended = await process.wait()
@@ -137,12 +137,12 @@ class SshBackend(RemoteWorkspaces):
             raise BackendUnavailable("the sandbox does not start there")
 
     async def _force(self, pid: int) -> None:
-        """Kill a supervisor's command that does not end."""
+        """Kill a command if its supervisor does not end it."""
         script = f"read -r first _ < /proc/{pid}/task/{pid}/children; kill -KILL ${{first:-{pid}}}"
         await call(self._ssh(f"bash -c {shlex.quote(script)}"), self._environ, _SECONDS)
 
     def _ssh(self, *command: str, options: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return the words of the client, with one connection for all commands."""
+        """Return the client's command line; all commands share one connection."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
         settings = self._settings
         given = {

@@ -1,6 +1,6 @@
-"""Settings of the accounts with providers of sandboxes, and their backends.
+"""Settings of accounts with sandbox providers, and their backends.
 
-An SDK is an extra of its own, and is imported at the first use.
+Each SDK is a separate extra, and is imported at first use.
 """
 
 import asyncio
@@ -20,8 +20,8 @@ from agent_core.execution.sandbox import SandboxLimits
 class DaytonaSettings:
     """The key of an account, and its sandboxes.
 
-    `gateway` tells this gateway's sandboxes from those of others. `snapshot` is what new sandboxes
-    are made from, and `target` the region; "" for Daytona's own choice, also of `api_url`. See
+    `gateway` distinguishes this gateway's sandboxes from others. `snapshot` is the source of new
+    sandboxes, and `target` the region; "" for Daytona's default, as for `api_url`. See
     `HostedBackend` for the seconds.
     """
 
@@ -39,9 +39,9 @@ class DaytonaSettings:
 class ModalSettings:
     """The token of an account, and its sandboxes.
 
-    `gateway` tells this gateway's sandboxes from those of others. `image` is the one in a registry
-    that new sandboxes are made from, and `region` where they run; "" for Modal's own choice. See
-    `HostedBackend` for the seconds.
+    `gateway` distinguishes this gateway's sandboxes from others. `image` is the registry image of
+    new sandboxes, and `region` where they run; "" for Modal's default. See `HostedBackend` for the
+    seconds.
     """
 
     token_id: str
@@ -81,13 +81,13 @@ def _make(
 
 
 def hash_name(text: str) -> str:
-    """Return a name that tells the provider nothing."""
+    """Return a hash of a name, from which the provider learns nothing."""
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 async def _load(name: str, make: Callable[[ModuleType], Provider]) -> Provider:
     try:
-        # In a thread: importing an SDK takes seconds, which nobody else has to wait for.
+        # On a thread: importing an SDK takes seconds, and must not block other tasks.
         module = await asyncio.to_thread(import_module, f"agent_core.execution.hosted.{name}")
     except ModuleNotFoundError as error:
         raise BackendUnavailable(

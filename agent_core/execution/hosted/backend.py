@@ -17,7 +17,7 @@ from agent_core.execution.subprocesses.spawning import complete_start
 from agent_core.execution.supervised import SupervisedProcess
 
 PATIENCE = 90
-"""Seconds without a word of the gateway after which a command ends: three beats, and more."""
+"""Seconds without a message from the gateway after which a command ends: more than three beats."""
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class Sandbox(Protocol):
         """Start bash with a script; cancellation leaves nothing running."""
 
     async def stop(self) -> None:
-        """End all that runs in it, and have it cost nothing until it is woken; files stay."""
+        """End all processes in it, and stop its cost until it is woken; its files stay."""
 
 
 class Provider(Protocol):
@@ -38,23 +38,23 @@ class Provider(Protocol):
     layout: Layout
 
     async def wake(self, workspace: str) -> Sandbox:
-        """Find the sandbox of a workspace, or create it, and have it run."""
+        """Find or create the sandbox of a workspace, and make it run."""
 
     async def end_abandoned(self) -> int:
-        """End what earlier gateways left in running sandboxes; return how much that was."""
+        """End what earlier gateways left in running sandboxes; return the number."""
 
     async def check(self) -> None:
-        """Ask the provider for something, to see whether it answers."""
+        """Send the provider a request, to see whether it answers."""
 
     async def close(self) -> None:
-        """Give back connections; raises nothing."""
+        """Close connections; raises nothing."""
 
 
 @dataclass(slots=True)
 class _Place:
     """The sandbox of one person, as this process knows it.
 
-    `sandbox` is None while it sleeps, or its state is doubtful.
+    `sandbox` is None while it sleeps, or while its state is uncertain.
     """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -65,7 +65,7 @@ class _Place:
 
 
 class HostedBackend(RemoteWorkspaces):
-    """Runs commands in sandboxes of a provider, and lets idle ones sleep."""
+    """Runs commands in a provider's sandboxes, and lets idle sandboxes sleep."""
 
     is_confined = True
 
@@ -79,10 +79,10 @@ class HostedBackend(RemoteWorkspaces):
         patience: int,
         has_network: bool,
     ) -> None:
-        """`load` opens the account, at first use; raises `BackendUnavailable` if it can't.
+        """`load` opens the account at first use; it raises `BackendUnavailable` if it can't.
 
-        A sandbox sleeps after `idle_seconds`. A command ends after `patience` seconds in which its
-        supervisor has heard nothing.
+        A sandbox sleeps after `idle_seconds`. A command ends if its supervisor hears nothing for
+        `patience` seconds.
         """
         super().__init__(limits)
         self.name = name
@@ -155,7 +155,7 @@ class HostedBackend(RemoteWorkspaces):
             await self._provider.close()
 
     async def health(self) -> None:
-        """Ask the provider: a command would wake a sandbox, which costs money."""
+        """Ask the provider only: a command would wake a sandbox, which costs money."""
         await (await self._open_account()).check()
 
     async def _open_account(self) -> Provider:
@@ -165,11 +165,11 @@ class HostedBackend(RemoteWorkspaces):
             return self._provider
 
     async def _wake(self, provider: Provider, workspace: str, place: _Place) -> Sandbox:
-        """Have the sandbox run, with its lock held."""
+        """Make the sandbox run. The caller holds its lock."""
         if place.timer:
             place.timer.cancel()
         if place.is_doubtful and not place.running:
-            # A command has ended without its supervisor, so something of it may still run.
+            # A command ended without a report of its supervisor, so parts of it may still run.
             doubtful = place.sandbox or await provider.wake(workspace)
             place.sandbox = None
             await doubtful.stop()
@@ -195,11 +195,11 @@ class HostedBackend(RemoteWorkspaces):
     async def _try_to_sleep(self, workspace: str) -> None:
         try:
             await self.sleep(workspace)
-        except BackendUnavailable as error:  # the provider stops it by itself later
+        except BackendUnavailable as error:  # the provider stops the sandbox later
             _log.warning("an idle sandbox can't be stopped: %s", error)
 
     async def _force(self, place: _Place, pid: int) -> None:
-        """End everything in a sandbox whose supervisor does not answer."""
+        """Stop a sandbox, with all its processes, if a supervisor does not answer."""
         if place.sandbox:
             sandbox, place.sandbox = place.sandbox, None
             await sandbox.stop()

@@ -1,4 +1,4 @@
-"""The streams of a supervisor that an SDK reaches, in the shape of a child process."""
+"""The streams of a supervisor behind an SDK, in the form of a child process."""
 
 import asyncio
 import logging
@@ -10,17 +10,17 @@ from agent_core.errors import BackendUnavailable
 from agent_core.execution.supervision import BEAT, STOP
 
 _MOST_WAITING = 262_144
-"""Bytes of output that wait for their reader; then the sandbox waits."""
+"""Unread bytes of output above which the sandbox has to wait."""
 _MOST_SENT = 700_000
-"""Bytes of one request, which has two lines of input at least; SDKs want less than a megabyte."""
+"""Bytes of one request; room for two lines of input. SDKs allow less than a megabyte."""
 _BEAT_SECONDS = 20.0
-"""Less than a third of the supervisor's patience, so that two beats may be lost."""
+"""Seconds; less than a third of the supervisor's patience, so that two beats may be lost."""
 _GONE = 255
 
 _log = logging.getLogger(__name__)
 
 Take = Callable[[bytes], Awaitable[None]]
-"""Takes the next bytes of a stream, and waits while too many of them wait."""
+"""Takes the next bytes of a stream; waits while too many bytes are unread."""
 
 
 class Line(Protocol):
@@ -30,17 +30,17 @@ class Line(Protocol):
         """Pass on both outputs until the supervisor has ended."""
 
     async def send(self, data: bytes) -> None:
-        """Send whole lines to its standard input, less than a megabyte."""
+        """Send whole lines to the supervisor's standard input; less than a megabyte."""
 
     async def stay(self) -> None:
         """Tell the provider that the sandbox is in use."""
 
     async def end(self) -> None:
-        """Remove what is left of it, which ends it if it still runs."""
+        """Remove the supervisor, which ends it if it still runs, and its leftovers."""
 
 
 class Channel:
-    """The near side of a line; see `Client`."""
+    """The gateway's side of a line; see `Client`."""
 
     def __init__(self, line: Line) -> None:
         self.returncode: int | None = None
@@ -55,7 +55,7 @@ class Channel:
         return self.returncode or 0
 
     def kill(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._following.cancel()
 
     async def _follow(self) -> None:
@@ -76,14 +76,14 @@ class Channel:
     async def _remove(self) -> None:
         try:
             await self._line.end()
-        except BackendUnavailable as error:  # it goes with its sandbox
+        except BackendUnavailable as error:  # the sandbox removes it when it ends
             _log.info("what is left of a command can't be removed: %s", error)
 
     async def _take_words(self, data: bytes) -> None:
         self.stderr.feed_data(data)
 
     async def _beat(self) -> None:
-        """Tell the supervisor that the gateway is there; a lost line is noticed elsewhere."""
+        """Tell the supervisor that the gateway is alive; `_follow` notices a lost line."""
         while True:
             await asyncio.sleep(_BEAT_SECONDS)
             try:
@@ -104,11 +104,11 @@ class _Lifeline:
         self._has_ended = False
 
     def write(self, data: bytes, /) -> None:
-        """Take whole lines."""
+        """Queue whole lines."""
         self._waiting += data
 
     async def drain(self) -> None:
-        """Send what was written. Raises `ConnectionError`."""
+        """Send the queued lines. Raises `ConnectionError`."""
         data = bytes(self._waiting)
         self._waiting.clear()
         try:
@@ -117,13 +117,13 @@ class _Lifeline:
             raise ConnectionError(str(error)) from error
 
     async def send(self, data: bytes) -> None:
-        """Send whole lines after those before. Raises `BackendUnavailable`."""
+        """Send whole lines after earlier ones. Raises `BackendUnavailable`."""
         async with self._sending:
             for piece in _split(data):
                 await self._line.send(piece)
 
     def close(self) -> None:
-        """Have the supervisor end its command, beside what is still being sent."""
+        """Make the supervisor end its command; data that is being sent does not delay this."""
         if not self.is_closing():
             self._stopping = asyncio.create_task(self._stop())
 
@@ -132,11 +132,11 @@ class _Lifeline:
         self._has_ended = True
 
     def is_closing(self) -> bool:
-        """Return whether nothing more can be sent."""
+        """Return whether it is no longer possible to send."""
         return self._has_ended or self._stopping is not None
 
     async def _stop(self) -> None:
-        with suppress(BackendUnavailable):  # then it is forced, or ends without a beat
+        with suppress(BackendUnavailable):  # then it is killed, or ends without a beat
             await self.send(STOP)
 
 
@@ -152,7 +152,7 @@ def _split(data: bytes) -> Iterator[bytes]:
 
 
 class _Buffer:
-    """Output that waits for its reader, who is alone; see `Output`."""
+    """Output that waits for its only reader; see `Output`."""
 
     def __init__(self) -> None:
         self._waiting = bytearray()
@@ -160,7 +160,7 @@ class _Buffer:
         self._filled, self._emptied = asyncio.Event(), asyncio.Event()
 
     async def take(self, data: bytes) -> None:
-        """Add output, and wait while too much of it waits."""
+        """Add output; wait while too much of it is unread."""
         self._waiting += data
         self._filled.set()
         while len(self._waiting) > _MOST_WAITING:
@@ -168,12 +168,12 @@ class _Buffer:
             await self._emptied.wait()
 
     def end(self) -> None:
-        """Note that no more output comes."""
+        """Note that no more output will follow."""
         self._has_ended = True
         self._filled.set()
 
     async def read(self, most: int, /) -> bytes:
-        """Return the next bytes; b"" at the end. Cancellation loses nothing."""
+        """Return the next bytes; b"" at the end. Cancellation loses no bytes."""
         while not self._waiting and not self._has_ended:
             self._filled.clear()
             await self._filled.wait()

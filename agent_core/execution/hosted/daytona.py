@@ -1,6 +1,6 @@
-"""Daytona as the provider of sandboxes, by its own SDK.
+"""The sandbox provider Daytona, through its own SDK.
 
-Names and labels hold hashes only: the provider learns no person's name.
+Names and labels hold only hashes: the provider learns no person's name.
 """
 
 import secrets
@@ -31,11 +31,11 @@ from agent_core.execution.hosted.script import Layout
 
 _SECONDS = 30.0
 _WAKE_SECONDS = 120.0
-"""More than an archived sandbox takes to come back."""
+"""Seconds; more than an archived sandbox takes to start."""
 _HOME_LABEL = "talaria.home"
 _SESSION = "talaria-"
 _AUTO_STOP_MINUTES = 15
-"""The provider stops a sandbox by itself after this, should the gateway be gone."""
+"""Minutes after which the provider stops a sandbox by itself, in case the gateway died."""
 _ARCHIVE_MINUTES = 7 * 24 * 60
 _BROKEN = (SandboxState.ERROR, SandboxState.BUILD_FAILED, SandboxState.DESTROYED)
 _FAULTS = Faults(
@@ -62,7 +62,7 @@ class DaytonaProvider:
         self._home = hash_name(settings.gateway)
 
     async def wake(self, workspace: str) -> "DaytonaSandbox":
-        """Find the sandbox of a workspace, or create it, and have it run; see `Provider`."""
+        """Find or create the sandbox of a workspace, and make it run; see `Provider`."""
         name = f"talaria-{hash_name(f'{self._settings.gateway}/{workspace}')}"
         async with _FAULTS.of("Daytona", _WAKE_SECONDS):
             try:
@@ -121,20 +121,21 @@ class DaytonaProvider:
 
 
 class DaytonaSandbox:
-    """A sandbox that runs; see `Sandbox`."""
+    """A running sandbox; see `Sandbox`."""
 
     def __init__(self, sandbox: AsyncSandbox) -> None:
         self._sandbox = sandbox
 
     async def open(self, script: str) -> "DaytonaLine":
-        """Start a session with the script in it; see `Sandbox`."""
+        """Start a session that runs the script; see `Sandbox`."""
         session = f"{_SESSION}{secrets.token_hex(8)}"
         process = self._sandbox.process
         line = DaytonaLine(self._sandbox, session)
         try:
             async with _FAULTS.of("the sandbox", _SECONDS):
                 await process.create_session(session, _SECONDS)
-                # The session's shell reads this; `exec` would end it before its status is known.
+                # The session's shell reads this command; `exec` would end that shell before it
+                # reports the status.
                 request = SessionExecuteRequest(
                     command=f"bash -c {quote(script)} supervisor",
                     run_async=True,
@@ -151,13 +152,13 @@ class DaytonaSandbox:
         return line
 
     async def stop(self) -> None:
-        """Stop it; a stopped sandbox costs its disk only, and is archived later."""
+        """Stop the sandbox. A stopped sandbox costs only its disk, and is archived later."""
         async with _FAULTS.of("Daytona", _WAKE_SECONDS):
             await self._sandbox.stop(timeout=_WAKE_SECONDS, force=True)
 
 
 class DaytonaLine:
-    """A supervisor in a session of its own; see `Line`."""
+    """A supervisor in a separate session; see `Line`."""
 
     def __init__(self, sandbox: AsyncSandbox, session: str) -> None:
         self.command = ""

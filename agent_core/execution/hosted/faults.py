@@ -1,4 +1,4 @@
-"""The errors of an SDK and of its connection, as one error of backends."""
+"""Turn the errors of an SDK and of its connection into a single backend error."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ _SHOWN = 300
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """The errors that an SDK raises: `rejected` for a wrong key, which gets an `advice`."""
+    """The errors that an SDK raises: `rejected` for a wrong key, which `advice` explains."""
 
     rejected: tuple[type[Exception], ...]
     advice: str
@@ -20,7 +20,7 @@ class Faults:
 
     @asynccontextmanager
     async def of(self, what: str, seconds: float | None) -> AsyncIterator[None]:
-        """Raise them as `BackendUnavailable`, and so many seconds without an end, too."""
+        """Raise errors, and a timeout after `seconds`, as `BackendUnavailable`."""
         try:
             async with asyncio.timeout(seconds):
                 yield

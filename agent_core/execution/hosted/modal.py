@@ -1,7 +1,7 @@
-"""Modal as the provider of sandboxes, by its own SDK.
+"""The sandbox provider Modal, through its own SDK.
 
-Names and tags hold hashes only: the provider learns no person's name. A sandbox lives for a day at
-most, and what a workspace holds stays in a volume, which is mounted in the next one.
+Names and tags hold only hashes: the provider learns no person's name. A sandbox lives for a day at
+most. The files of a workspace stay in a volume, which the next sandbox mounts.
 """
 
 import asyncio
@@ -29,18 +29,18 @@ from agent_core.execution.hosted.script import Layout
 _APP = "talaria"
 _MOUNTED = "/workspace"
 _PYTHON = "3.12"
-"""Of Modal's own image: every builder that an account may have knows it."""
+"""The Python of Modal's own image; every image builder that an account may have supports it."""
 _SECONDS = 30.0
 _CHECK_SECONDS = 10.0
-"""The SDK itself would try for a minute to reach a server."""
+"""Seconds; the SDK itself would try for a minute to reach a server."""
 _WAKE_SECONDS = 120.0
-"""More than Modal takes to make an image and a sandbox that it knows."""
+"""Seconds; more than Modal takes to start a sandbox from a known image."""
 _STOP_SECONDS = 60.0
-"""A volume is written before a sandbox has ended."""
+"""Seconds; Modal writes the volume before a sandbox has ended."""
 _LIFETIME = 24 * 3600
 """The longest that Modal lets a sandbox live, in seconds."""
 _IDLE_STOP = 900
-"""The provider ends a sandbox without commands after this, should the gateway be gone."""
+"""Seconds after which the provider ends a sandbox without commands, in case the gateway died."""
 _HOME_TAG, _SETTINGS_TAG = "talaria-home", "talaria-settings"
 _FAULTS = Faults(
     (AuthError, PermissionDeniedError),
@@ -58,7 +58,7 @@ class ModalProvider:
         self._settings = settings
         self._home = hash_name(settings.gateway)
         self._kind = hash_name(f"{settings.image}/{settings.region}/{settings.has_network}")
-        """Tells sandboxes of these settings from those of earlier ones."""
+        """A hash that distinguishes sandboxes with these settings from older ones."""
         self._client: modal.Client | None = None
         self._opening = asyncio.Lock()
 
@@ -135,7 +135,7 @@ class ModalProvider:
 
 
 class ModalSandbox:
-    """A sandbox that runs; see `Sandbox`."""
+    """A running sandbox; see `Sandbox`."""
 
     def __init__(self, sandbox: modal.Sandbox) -> None:
         self._sandbox = sandbox
@@ -149,16 +149,16 @@ class ModalSandbox:
         return ModalLine(process)
 
     async def stop(self) -> None:
-        """End it for good; its volume stays, and costs its size only."""
+        """End the sandbox for good; its volume stays, and costs only its size."""
         async with _FAULTS.of("Modal", _STOP_SECONDS):
-            with suppress(NotFoundError, SandboxTimeoutError):  # then it has ended by itself
+            with suppress(NotFoundError, SandboxTimeoutError):  # the sandbox has already ended
                 await self._sandbox.terminate.aio()
                 await self._sandbox.wait.aio(raise_on_termination=False)
             await self._sandbox.detach.aio()  # type: ignore[no-untyped-call]
 
 
 class ModalLine:
-    """A supervisor as a process of its sandbox; see `Line`."""
+    """A supervisor as a process in its sandbox; see `Line`."""
 
     def __init__(self, process: ContainerProcess[bytes]) -> None:
         self._process = process
@@ -181,15 +181,15 @@ class ModalLine:
             await self._process.stdin.drain.aio()
 
     async def stay(self) -> None:
-        """Do nothing: a process keeps its sandbox."""
+        """Do nothing: a running process keeps its sandbox alive."""
 
     async def end(self) -> None:
-        """Close its input, which ends it; see `Line`."""
+        """Close the process's input, which ends it; see `Line`."""
         if self._has_ended:
             return
         async with _FAULTS.of("the sandbox", _SECONDS):
             self._process.stdin.write_eof()
-            with suppress(ConflictError, NotFoundError):  # then it has ended
+            with suppress(ConflictError, NotFoundError):  # the process has already ended
                 await self._process.stdin.drain.aio()
 
 

@@ -1,7 +1,7 @@
-"""Workspaces that are elsewhere, with small programs that read and write a file there.
+"""Workspaces on other machines, with small programs that read and write a file there.
 
-They run as commands, so that no link leads out of what commands see. `$WORKSPACE` is the place of
-the workspace, without links.
+The programs run as commands, so no link leads out of the files that commands can see. `$WORKSPACE`
+is the path of the workspace, without links.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ mv -fT -- "$draft" "$name" || { echo "can't be written"; exit 1; }
 
 
 class RemoteWorkspaces(ABC):
-    """The base of backends whose workspaces are elsewhere: they differ in how a command starts."""
+    """The base of backends with workspaces on other machines; each starts commands its own way."""
 
     def __init__(self, limits: SandboxLimits) -> None:
         self._limits = limits
@@ -66,7 +66,7 @@ class RemoteWorkspaces(ABC):
         self._ending = asyncio.Lock()
 
     async def end_abandoned(self) -> int:
-        """End commands of an earlier gateway; while that fails, each command tries it first."""
+        """End commands of an earlier gateway; if that fails, each command first tries again."""
         self._has_abandoned = True
         return await self._end_abandoned()
 
@@ -80,10 +80,10 @@ class RemoteWorkspaces(ABC):
 
     @abstractmethod
     async def _end_there(self) -> int:
-        """End what earlier gateways left running there; return how much that was."""
+        """End what earlier gateways left running on the other machine; return the number."""
 
     async def start(self, command: Command) -> SupervisedProcess:
-        """Start a command there; see `Backend`."""
+        """Start a command on the other machine; see `Backend`."""
         check_name(command.workspace)
         if any("\0" in word for word in (*command.argv, command.folder)):
             raise WorkspaceError("a command can't hold a NUL character")
@@ -95,16 +95,16 @@ class RemoteWorkspaces(ABC):
 
     @abstractmethod
     async def _start_in(self, command: Command, folder: str) -> SupervisedProcess:
-        """Start a command in a folder of its workspace, which may not exist."""
+        """Start a command in a folder of its workspace; the folder may be missing."""
 
     async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
-        """Read the beginning of a file, by a program there; see `Backend`."""
+        """Read the beginning of a file with a program on the other machine; see `Backend`."""
         output = await self._run(workspace, path, _READ, str(most))
         size, _, data = output.partition(b"\n")
         return FileContent(data=data, size=int(size))
 
     async def write_file(self, workspace: str, path: str, data: bytes) -> None:
-        """Replace a file at once, by a program there; see `Backend`."""
+        """Replace a file atomically, with a program on the other machine; see `Backend`."""
         await self._run(workspace, path, _WRITE, str(self._limits.workspace), data)
 
     async def _run(
@@ -121,7 +121,7 @@ class RemoteWorkspaces(ABC):
 
 
 async def _collect(process: Process, path: str, data: bytes | None = None) -> bytes:
-    """Run a small program on a file to its end. Raises `WorkspaceError` with its complaint."""
+    """Run a small program on a file. Raises `WorkspaceError` with the program's complaint."""
     output = bytearray()
     try:
         async with asyncio.timeout(_SECONDS):

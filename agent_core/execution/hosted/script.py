@@ -1,8 +1,8 @@
-"""The supervisor in the sandbox of a provider: bash, with a reaper in Python.
+"""The supervisor in a provider's sandbox: bash, with a reaper in Python.
 
-The sandbox is one person's own, and keeps people apart. The supervisor keeps a command within its
-limits, and ends all that it started. It also ends it when the gateway has said nothing for a
-while: most providers know no lifeline.
+Each sandbox belongs to one person, which keeps people apart. The supervisor enforces a command's
+limits, and ends everything that the command started. It also ends the command if the gateway is
+silent for too long, because most providers offer no lifeline.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from agent_core.execution.sandbox import ENVIRONMENT, SandboxLimits
 from agent_core.execution.supervision import BEGIN, END, MEASURE, make_setup
 
 _OF_PLACE = ("HOME", "WORKSPACE")
-"""Variables with the place of the workspace, which is known only there."""
+"""Variables with the path of the workspace, which is known only in the sandbox."""
 _PLACE = r"""
 case $place in /*) ;; '') place=$PWD ;; *) place=$HOME/$place ;; esac
 command -v python3 > /dev/null || refuse 'backend the sandbox has no python3'
@@ -121,7 +121,7 @@ for sign in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
 end_all()
 sys.exit(status)
 """
-"""Runs a command, adopts what it leaves behind, and ends all of it with the command."""
+"""Runs a command, adopts its orphans, and ends all of them when the command ends."""
 
 SCRIPT = BEGIN + _PLACE + MEASURE + END
 
@@ -130,9 +130,9 @@ SCRIPT = BEGIN + _PLACE + MEASURE + END
 class Layout:
     """The layout of a provider's sandboxes.
 
-    `place` is the workspace: absolute, or below the home of the user there; "" for the folder in
-    which the script starts. If `is_text`, only text gets out, so output comes as lines of base64.
-    If `is_volume`, the workspace keeps what was written only once `sync` runs.
+    `place` is the workspace: absolute, or below the user's home there; "" for the folder in which
+    the script starts. `is_text` means that the provider passes on text only, so output is sent as
+    lines of base64. `is_volume` means that written files are kept only after `sync`.
     """
 
     place: str
@@ -143,8 +143,9 @@ class Layout:
 def make_hosted_setup(
     command: Command, folder: str, limits: SandboxLimits, layout: Layout, patience: int
 ) -> bytes:
-    """Return the setup of a command, which ends after `patience` seconds without a word of the
-    gateway.
+    """Return the setup of a command.
+
+    The command ends after `patience` seconds without a message from the gateway.
     """
     environment = [
         f"{name}={value}" for name, value in ENVIRONMENT.items() if name not in _OF_PLACE

@@ -1,4 +1,4 @@
-"""Commands of this machine without namespaces: confined by Landlock and seccomp, or not at all."""
+"""Commands on this machine without namespaces: confined by Landlock and seccomp, or not at all."""
 
 import asyncio
 import json
@@ -22,12 +22,12 @@ from agent_core.execution.subprocesses.command_reaper import SYSTEM
 _HEALTH_SECONDS = 10.0
 _SHOWN = 300
 _OF_PLACE = ("HOME", "WORKSPACE", "TMPDIR")
-"""Variables with the place of the workspace."""
+"""Variables with the path of the workspace."""
 _COMMON = {name: value for name, value in ENVIRONMENT.items() if name not in _OF_PLACE}
 _INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "LANG")
 _ROOT = "Talaria runs as root, for whom the kernel limits no processes; use another account"
 _TEMPORARY = ".tmp"
-"""The folder of a workspace for temporary files, which count like all others."""
+"""The workspace folder for temporary files, which count towards the workspace's limit."""
 
 
 def find_landlock_fault(home: Path) -> str:
@@ -49,7 +49,7 @@ def find_landlock_fault(home: Path) -> str:
 
 
 class _ReapedBackend(FolderBackend):
-    """Runs commands below reapers, each in the folder of its workspace."""
+    """Runs commands below reapers, each in its workspace's folder."""
 
     name: ClassVar[str]
     is_confined: ClassVar[bool]
@@ -61,11 +61,11 @@ class _ReapedBackend(FolderBackend):
         self._reapers = Reapers()
 
     def has_network(self, workspace: str) -> bool:
-        """Return whether commands have a network: those without a sandbox do."""
+        """Return whether commands have a network: only commands without a sandbox do."""
         return not self.is_confined
 
     async def end_abandoned(self) -> int:
-        """Do nothing: commands end with their reaper, and that with its parent."""
+        """Do nothing: commands end with their reaper, and the reaper ends with its parent."""
         return 0
 
     async def start(self, command: Command) -> ReapedProcess:
@@ -132,14 +132,14 @@ class _ReapedBackend(FolderBackend):
 class LandlockBackend(_ReapedBackend):
     """Runs commands that Landlock and seccomp confine, for a machine without bubblewrap.
 
-    Commands see their workspace where it is, and names and sizes of files elsewhere.
+    Commands see their workspace at its real path, and names and sizes of files elsewhere.
     """
 
     name = "local"
     is_confined = True
 
     def __init__(self, root: Path, limits: SandboxLimits, *, home: Path) -> None:
-        """`root` holds a folder for each workspace; nothing else of `home` can be read."""
+        """`root` holds a folder for each workspace; commands can read nothing else of `home`."""
         super().__init__(root, limits, _COMMON)
         self._home = home
 
@@ -152,13 +152,13 @@ class LandlockBackend(_ReapedBackend):
 
 
 class UnsandboxedBackend(_ReapedBackend):
-    """Runs commands with all rights of Talaria's user, because the owner wants that."""
+    """Runs commands with all rights of Talaria's user, because the owner chose that."""
 
     name = "unsandboxed"
     is_confined = False
 
     def __init__(self, root: Path, limits: SandboxLimits, environ: Mapping[str, str]) -> None:
-        """`environ` is what commands inherit: only `PATH` and the like, and never a token."""
+        """Commands inherit only `PATH` and similar variables from `environ`, and never a token."""
         given = {name: environ[name] for name in _INHERITED if name in environ}
         super().__init__(root, limits, {**_COMMON, **given})
 
@@ -168,7 +168,7 @@ class UnsandboxedBackend(_ReapedBackend):
 
 
 def _prepare(place: Path) -> tuple[Path, dict[str, str]]:
-    """Return the real path of a workspace, and the variables with its place; make its folder."""
+    """Return the real path of a workspace, and variables with its paths; make `.tmp` in it."""
     place = place.resolve()
     temporary = place / _TEMPORARY
     try:

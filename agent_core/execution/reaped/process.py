@@ -1,4 +1,4 @@
-"""A command below its reaper: what its backend sees of it."""
+"""A command below its reaper, as the backend handles it."""
 
 import asyncio
 import logging
@@ -14,17 +14,17 @@ from agent_core.execution.subprocesses.spawning import complete_start
 
 _PIECE = 65_536
 _LOOK = 0.05
-"""Seconds between two looks at the disk."""
+"""Seconds between two checks of the disk."""
 _KILLED = 137
 _REAP_SECONDS = 10.0
-"""More than a reaper takes to kill every process."""
+"""Seconds; more than a reaper takes to kill every process."""
 _LIMITS: Mapping[bytes, Limit] = {b"memory": "memory", b"processes": "processes"}
 
 _log = logging.getLogger(__name__)
 
 
 class ReapedProcess:
-    """A command whose reaper kills its whole tree when its lifeline closes."""
+    """A command whose reaper kills all its processes when its lifeline closes."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class ReapedProcess:
         await send(self._stdin, data)
 
     async def wait(self) -> Exit:
-        """Wait for the end, and look at the disk; see `Process`."""
+        """Wait until the command ends, and check the disk; see `Process`."""
         while not self._listening.done():
             await asyncio.wait((self._listening,), timeout=_LOOK)
             if not self._listening.done() and not self._limit and await self._is_disk_full():
@@ -72,7 +72,7 @@ class ReapedProcess:
         return Exit(status=self._status, limit=self._limit)
 
     async def kill(self) -> None:
-        """Kill the command with all that it started; see `Process`."""
+        """Kill the command with everything that it started; see `Process`."""
         self._cut()
         try:
             async with asyncio.timeout(_REAP_SECONDS):
@@ -95,7 +95,7 @@ class ReapedProcess:
         self.on_end()
 
     async def _listen(self) -> None:
-        """Read what the reaper reports, until it has ended."""
+        """Read the reaper's reports until the reaper has ended."""
         async for line in self._report:
             word, _, rest = line.strip().partition(b" ")
             if word == b"limit":
@@ -111,7 +111,7 @@ class ReapedProcess:
 
 
 async def follow(pipes: ReaperPipes, is_disk_full: Callable[[], Awaitable[bool]]) -> ReapedProcess:
-    """Return a command by its pipes, which belong to it from now on; cancellation kills it."""
+    """Return a command that takes over its pipes; cancellation kills the command."""
     return await complete_start(_open(pipes, is_disk_full), ReapedProcess.kill)
 
 

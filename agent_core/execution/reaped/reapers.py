@@ -1,4 +1,4 @@
-"""The program that forks a reaper for each command, so that none of them has to start Python."""
+"""The program that forks a reaper for each command, so that Python starts only once."""
 
 import asyncio
 import os
@@ -15,9 +15,9 @@ _PROGRAM = "agent_core.execution.subprocesses.command_reaper"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaperPipes:
-    """Descriptors of the gateway's ends: whoever gets them closes them.
+    """The gateway's ends of a reaper's pipes; their receiver must close them.
 
-    A command ends when its `lifeline` closes. `report` tells its end; `input` is -1 without one.
+    A command ends when its `lifeline` closes. `report` tells its end; `input` is -1 if it has none.
     """
 
     lifeline: int
@@ -29,7 +29,7 @@ class ReaperPipes:
 class Reapers:
     """Starts the program with the first command, and again if it has ended.
 
-    It ends when the gateway does, because its socket closes then.
+    The program ends with the gateway, because its socket closes then.
     """
 
     def __init__(self) -> None:
@@ -37,9 +37,9 @@ class Reapers:
         self._pid = 0
 
     def start(self, request: bytes, *, has_input: bool) -> ReaperPipes:
-        """Have a new reaper run a command; see `command_reaper` for the request.
+        """Make a new reaper run a command; see `command_reaper` for the request.
 
-        Takes a millisecond, and ten for the first one. Raises `OSError`.
+        Takes a millisecond, the first time ten. Raises `OSError`.
         """
         with ExitStack() as theirs, ExitStack() as ours:
 
@@ -70,7 +70,7 @@ class Reapers:
             try:
                 socket.send_fds(self._socket, [b"."], descriptors)
                 return
-            except ConnectionError:  # it was killed, and another one is needed
+            except ConnectionError:  # the program was killed, so start another one
                 self._end()
         self._socket = self._begin()
         socket.send_fds(self._socket, [b"."], descriptors)
@@ -93,12 +93,12 @@ class Reapers:
         return ours
 
     async def close(self) -> None:
-        """End the program; its reapers go on."""
+        """End the program; its reapers keep running."""
         if self._socket is not None:
             await asyncio.to_thread(self._end)
 
     def _end(self) -> None:
-        """Close the socket, which the program takes for its end, and wait for that."""
+        """Close the socket, which ends the program, and wait for the end."""
         assert self._socket is not None  # noqa: S101 - it has begun
         self._socket.close()
         self._socket = None
@@ -106,7 +106,7 @@ class Reapers:
 
 
 def _write(request: bytes) -> int:
-    """Return a descriptor of a file in memory, or without a name where there are none."""
+    """Return the descriptor of a file with data: in memory, or unnamed if that is not possible."""
     if sys.platform == "linux":
         file = os.memfd_create("request")
     else:
