@@ -1,4 +1,4 @@
-"""A command with a supervisor: what its backend sees of it."""
+"""A command with a supervisor, as the backend handles it."""
 
 import asyncio
 import logging
@@ -16,12 +16,12 @@ from agent_core.execution.supervision import MARK, make_input
 
 _PIECE = 65_536
 _LOOK = 0.25
-"""Seconds between two looks at the disk."""
+"""Seconds between two checks of the disk."""
 _KILLED = 137
 _BEGIN_SECONDS = 30.0
-"""More than a container or a connection takes to start a command."""
+"""Seconds; more than a container or a connection takes to start a command."""
 _END_SECONDS = 5.0
-"""Seconds in which a supervisor kills its command; then something stronger is done."""
+"""Seconds in which a supervisor has to kill its command; after that, `force` does."""
 _SHOWN = 300
 _LIMITS: Mapping[str, Limit] = {
     "memory": "memory",
@@ -33,21 +33,21 @@ _log = logging.getLogger(__name__)
 
 
 class Output(Protocol):
-    """The output of a supervisor: that of its command."""
+    """The standard output of a supervisor: its command's output."""
 
     async def read(self, most: int, /) -> bytes:
         """Return the next bytes; b"" at the end."""
 
 
 class Words(Protocol):
-    """The standard error of a supervisor: what it says about its command."""
+    """The standard error of a supervisor: its reports about its command."""
 
     async def readline(self) -> bytes:
-        """Return the next line; b"" at the end. Raises `ValueError` for one without end."""
+        """Return the next line; b"" at the end. Raises `ValueError` for a line without an end."""
 
 
 class Client(Protocol):
-    """The near side of a supervisor: a program's three streams, or those of an SDK."""
+    """The gateway's side of a supervisor: three streams, of a program or of an SDK."""
 
     @property
     def stdin(self) -> Input:
@@ -59,17 +59,17 @@ class Client(Protocol):
 
     @property
     def stderr(self) -> Words:
-        """The supervisor's own lines, and complaints of the connection."""
+        """The supervisor's own lines, and errors of the connection."""
 
     @property
     def returncode(self) -> int | None:
         """A number once both outputs have ended; None before."""
 
     async def wait(self) -> int:
-        """Wait for that."""
+        """Wait until both outputs have ended."""
 
     def kill(self) -> None:
-        """End this side at once."""
+        """End the gateway's side at once."""
 
 
 class _Program:
@@ -89,7 +89,7 @@ class _Program:
 
 
 class SupervisedProcess:
-    """A command elsewhere. `force` ends it where its supervisor does not."""
+    """A command elsewhere. `force` ends it if its supervisor does not."""
 
     def __init__(self, child: Client, force: Callable[[int], Awaitable[None]]) -> None:
         self.on_end: Callable[[], object] = lambda: None
@@ -109,13 +109,13 @@ class SupervisedProcess:
 
     @property
     def has_reported(self) -> bool:
-        """True if the supervisor has told the end of its command, so nothing of it is left."""
+        """True if the supervisor has reported that its command ended, so no process is left."""
         return self._status is not None
 
     async def begin(self, setup: bytes) -> None:
         """Send the setup, and wait until the command runs.
 
-        Raises `WorkspaceError` for its folder, `BackendCrowded` and `BackendUnavailable`.
+        Raises `WorkspaceError` for a bad folder, `BackendCrowded` and `BackendUnavailable`.
         """
         try:
             async with asyncio.timeout(_BEGIN_SECONDS):
@@ -154,7 +154,7 @@ class SupervisedProcess:
         await send(self._stdin, make_input(data))
 
     async def wait(self) -> Exit:
-        """Wait for the end, and look at the disk; see `Process`."""
+        """Wait until the command ends, and check the disk; see `Process`."""
         while self._child.returncode is None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK):
@@ -176,7 +176,7 @@ class SupervisedProcess:
         )
 
     async def kill(self) -> None:
-        """Kill the command with all that it started; see `Process`."""
+        """Kill the command with everything that it started; see `Process`."""
         self._is_killed = True
         self._stdin.close()
         if not await self._end_within(_END_SECONDS):
@@ -199,11 +199,11 @@ class SupervisedProcess:
         return True
 
     async def _listen(self) -> None:
-        """Read the output of the supervisor and of its client, until both have ended."""
+        """Read the supervisor's reports and its client's errors, until both have ended."""
         try:
             while line := await self._stderr.readline():
                 self._hear(line.decode(errors="replace").rstrip("\n"))
-        except ValueError:  # a line without end: no supervisor says that
+        except ValueError:  # a supervisor never writes a line without an end
             _log.error("the client of a command wrote too much output")
         finally:
             self._begun.set()
@@ -251,7 +251,7 @@ async def start_supervised(
 async def call(
     argv: Sequence[str], environ: Mapping[str, str], seconds: float, data: bytes = b""
 ) -> tuple[int, str, str]:
-    """Run a client to its end; return its status and both outputs. Raises `BackendUnavailable`."""
+    """Run a client until it ends; return its status and outputs. Raises `BackendUnavailable`."""
 
     async def end(child: Child) -> None:
         with suppress(ProcessLookupError):

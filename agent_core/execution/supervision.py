@@ -1,8 +1,8 @@
-"""The supervisor of a command elsewhere: a bash script beside it that the gateway talks to.
+"""The supervisor of a command elsewhere: a bash script next to it that talks to the gateway.
 
-Its standard input is a lifeline: when that closes, because the gateway has ended or the connection
-is lost, the supervisor kills the command. Its standard output is the command's, and on its standard
-error it says what happens. It also keeps the command within its limits.
+Its standard input is a lifeline: when it closes, because the gateway has ended or the connection is
+lost, the supervisor kills the command. Its standard output is the command's output. On its standard
+error it reports events. It also enforces the command's limits.
 """
 
 import shlex
@@ -10,12 +10,12 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 
 MARK = "supervisor:"
-"""The beginning of a line in which a supervisor says something."""
+"""The beginning of a line with a supervisor's report."""
 _MOST_SENT = 240_000
-"""Bytes of input that are sent at once."""
+"""Bytes of input in one line."""
 
-# A place sets `launch`, the words before the command, and `extra`, the processes that are not the
-# command's. `kill_all` ends the command, and `sweep` what it left behind.
+# Each place sets `launch`, the words before the command, and `extra`, the number of processes that
+# are not the command's. `kill_all` ends the command, and `sweep` ends what it left behind.
 _HEAR = r"""
 exec 3>&2 4<&0
 say() { echo "supervisor: $*" >&3; }
@@ -24,8 +24,8 @@ finish() { :; }
 pause() { read -r -t 0.02 <&4; }
 IFS= read -r setup <&4 || exit 125
 """
-# What was killed counts until the machine has time to end it, and a command without room can't
-# start its processes. So nothing here may start one before there is room.
+# Killed processes count until the machine has removed them, and a command without room can't start
+# its processes. So the supervisor starts none before there is room.
 _ROOM = r"""
 has_room() {
     local count most
@@ -135,7 +135,7 @@ measure() {
     echo $((4 * files > used ? 4 * files : used))
 }
 """
-"""A function of bash that measures a workspace."""
+"""A bash function that measures a workspace."""
 END = r"""
 is_over() {
     local pid label size resident sum=0 _
@@ -218,24 +218,24 @@ say "status $status"
 IN_CONTAINER = _HEAR + _ROOM + _READ + _CONTAINER + END
 """The supervisor in a container whose first process reaps orphans."""
 REMOTE = BEGIN + _REMOTE + MEASURE + END
-"""The supervisor on a remote machine, which starts the sandbox there."""
+"""The supervisor on a remote machine, which starts the sandbox on that machine."""
 
 
 def make_setup(values: Mapping[str, str | int], lists: Mapping[str, Sequence[str]]) -> bytes:
-    """Return the first line for a supervisor: its variables."""
+    """Return the first line for a supervisor: the values of its variables."""
     lines = [f"{name}={shlex.quote(str(value))}" for name, value in values.items()]
     lines += [f"{name}=({' '.join(map(shlex.quote, words))})" for name, words in lists.items()]
     return b64encode("\n".join(lines).encode(errors="surrogateescape")) + b"\n"
 
 
 STOP = b"stop!\n"
-"""The line that ends a command where no lifeline can be closed; no other line equals it."""
+"""The line that ends a command if the lifeline can't be closed; no other line equals it."""
 BEAT = b"\n"
-"""The line that tells only that the gateway is alive."""
+"""The line that only reports that the gateway is alive."""
 
 
 def make_input(data: bytes) -> bytes:
-    """Return the lines that send input to a command; b"" closes it."""
+    """Return the lines that send input to a command; b"" closes the input."""
     if not data:
         return b"end\n"
     pieces = [

@@ -1,4 +1,4 @@
 """Child processes: how they start, and how they are confined.
 
-Import the modules: the programs that run in a child can't wait for what they don't use.
+Import the modules directly: programs that run in a child must not load modules that they don't use.
 """

@@ -1,12 +1,12 @@
-"""A separate program that forks a reaper for each command that it is asked to run.
+"""A separate program that forks a reaper for each command that it receives.
 
-A reaper runs a command in one folder, and kills its tree when it ends. It is the process reaper for
-commands of a person: with Landlock and seccomp where a filter is given, and without mercy for what
-the command leaves. Its standard input is a lifeline. On its standard error it names itself, the
-limit that ended the command, and the status.
+A reaper runs a command in one folder, and kills all its processes when it ends. It is the process
+reaper for commands of a person: it applies Landlock and seccomp if the request has a filter, and at
+once kills the processes that the command leaves. Its standard input is a lifeline. On its standard
+error it reports its process id, the limit that ended the command, and the status.
 
-The program itself starts Python once, and ends when the socket at its standard input closes.
-Nothing of a command is in it: a reaper reads its request after the fork.
+The program itself starts Python once, and ends when the socket at its standard input closes. It
+holds no data of commands: a reaper reads its request only after the fork.
 """
 
 import json
@@ -37,15 +37,15 @@ SYSTEM = (
     *("/etc/mime.types", "/etc/fonts", "/etc/java-17-openjdk", "/proc/meminfo", "/proc/cpuinfo"),
     *("/proc/stat", "/proc/loadavg", "/proc/uptime", "/proc/version", "/proc/filesystems"),
 )
-"""What a confined command may read and run; none of it belongs to a person."""
+"""Files that a confined command may read and run; none of them belongs to a person."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _DESCRIPTORS = 5
-"""Those of a request: the request itself, lifeline, output, report, and what the command reads."""
+"""Descriptors of a request: the request itself, lifeline, output, report, and command input."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Setup:
-    """A request: limits, filter of calls, workspace, folder, command and environment.
+    """A request: limits, seccomp filter, workspace, folder, command and environment.
 
     The `filter` is hexadecimal, or "" for a command without a sandbox.
     """
@@ -76,7 +76,8 @@ def serve() -> None:
     """Fork a reaper for each request, until the socket closes."""
     hide_process()
     for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        # A service manager may signal every process at once; commands may still be needed.
+        # A service manager may signal every process at once, but commands may still need this
+        # program.
         signal.signal(sign, lambda *_: None)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # reapers report their own end
     requests, gateway = socket.socket(fileno=0), os.getppid()
@@ -96,7 +97,7 @@ def serve() -> None:
 
 
 def _reap(descriptors: Sequence[int], gateway: int) -> None:
-    """Be the reaper of one command, and end; what goes wrong is reported, too."""
+    """Act as the reaper of one command, and exit; errors are reported, too."""
     request, *streams, source = descriptors
     os.setsid()
     for place, descriptor in enumerate(streams):
@@ -111,9 +112,9 @@ def _reap(descriptors: Sequence[int], gateway: int) -> None:
 
 
 def main(setup: _Setup, source: int, guarded: Sequence[int]) -> int:
-    """Run a command that reads `source`; return its exit status in the way of a shell.
+    """Run a command that reads `source`; return its exit status as a shell does.
 
-    It can neither read nor signal the `guarded` processes.
+    The command can neither read nor signal the `guarded` processes.
     """
     woken = adopt_orphans()
     receives, sends = socket.socketpair()
@@ -153,7 +154,7 @@ def _start(
         stdin=source,
         stderr=subprocess.STDOUT,
         env=setup.environ,
-        start_new_session=True,  # a signal to its own group must not reach this program
+        start_new_session=True,  # signals to the command's group must not reach this program
         preexec_fn=confine,  # noqa: PLW1509 - no threads
     )
 

@@ -1,6 +1,6 @@
-"""Confine this process: hide it from others, or limit it before it reads what strangers wrote.
+"""Confine this process: hide it from others, or limit it before it reads untrusted data.
 
-Each part is best effort. `find_protection` names the parts that this machine has.
+Each part works only if the machine supports it. `find_protection` names the supported parts.
 """
 
 import ctypes
@@ -21,12 +21,12 @@ from agent_core.execution.subprocesses.seccomp import Denial
 _DROP_CAPABILITY = 24
 """`PR_CAPBSET_DROP` (prctl(2))."""
 _REACHING = (2, 16, 17, 19, 21, 24, 38, 39, 40)
-"""Capabilities that reach into other processes or the kernel (`linux/capability.h`)."""
+"""Capabilities that give access to other processes or to the kernel (`linux/capability.h`)."""
 _OPEN_FILES = 1024
 _SET_OWNER, _SET_OWNER_EX, _SET_SOCKET_OWNER, _SET_SOCKET_GROUP = 8, 15, 0x8901, 0x8902
-"""Calls of fcntl and ioctl that choose a process for the kernel to signal."""
+"""Operations of fcntl and ioctl that choose a process that the kernel will signal."""
 _NEW_THREAD = 0x0001_0000
-"""`CLONE_THREAD`, which a new process does not have."""
+"""`CLONE_THREAD`, which is set for a new thread, but not for a new process."""
 _SYSTEM_FILES = (
     *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"),
     *("/etc/localtime", "/usr/share/zoneinfo", "/usr/share/fonts", "/usr/local/share/fonts"),
@@ -39,14 +39,14 @@ _NETWORK_FILES = (
     *("/run/systemd/resolve", "/run/NetworkManager", "/run/resolvconf", "/etc/ssl", "/etc/pki"),
     *("/usr/share/ca-certificates", "/usr/local/share/ca-certificates"),
 )
-"""Files of name resolution, and the certificates of authorities."""
+"""Files of name resolution, and the certificates of certificate authorities."""
 _DENIALS_OF_NETWORK = (Denial(call="socket"), Denial(call="io_uring_setup"))
-"""No socket of any kind: a local one may reach a service that has the network."""
+"""No socket of any kind: a local one may reach a service that has network access."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:
-    """The parts that a machine has: the ABI of Landlock, or 0, and seccomp."""
+    """The supported parts of a machine: the ABI version of Landlock, or 0, and seccomp."""
 
     landlock: int
     seccomp: bool
@@ -54,7 +54,7 @@ class Protection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderLimits:
-    """Limits of a reader: bytes of memory and of a file, seconds of the processor.
+    """Limits of a reader: bytes of memory and of a file, and seconds of processor time.
 
     With `has_network`, it may connect to other machines, but to no local socket.
     """
@@ -67,10 +67,10 @@ class ReaderLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptLimits:
-    """Limits of a script: bytes of memory and of one file, and processes, all at one time.
+    """Limits of a script: bytes of memory and of one file, and the number of processes at one time.
 
-    Without `has_network`, it can make no socket where the kernel has seccomp. `cpu` holds the
-    seconds of processor time after which a process gets a signal, and after which it ends.
+    Without `has_network`, it can open no socket if the kernel has seccomp. `cpu` holds the seconds
+    of processor time until a process gets a signal, and until it ends.
     """
 
     memory: int
@@ -81,15 +81,15 @@ class ScriptLimits:
 
 
 def find_protection() -> Protection:
-    """Return the parts that this machine has; change nothing."""
+    """Return the parts that this machine supports; change nothing."""
     return Protection(landlock=landlock.find_abi(), seccomp=seccomp.is_available())
 
 
 def confine_reader(limits: ReaderLimits, folder: str | None = None) -> Protection:
     """Limit this process to its libraries, its pipes and one folder; call it before it reads.
 
-    It can then open no other file and no other process, start no program and, unless its limits
-    say otherwise, open no socket.
+    The process can then open no other file and access no other process. It can start no program
+    and, unless its limits allow it, open no socket.
     """
     _limit(resource.RLIMIT_AS, limits.memory)
     _limit(resource.RLIMIT_CPU, limits.cpu_seconds)
@@ -112,22 +112,24 @@ def confine_reader(limits: ReaderLimits, folder: str | None = None) -> Protectio
 
 
 def confine_script(limits: ScriptLimits, guarded: Sequence[int], running: int) -> None:
-    """Limit this process and what it starts; call it between `fork` and `exec`.
+    """Limit this process and its children; call it between `fork` and `exec`.
 
-    It can then neither read nor signal the `guarded` processes and their groups. `running` is
-    the number of the user's tasks, to which the kernel adds those of the script.
+    They can then neither read nor signal the `guarded` processes and their groups. `running` is the
+    number of the user's tasks; the kernel's limit counts these together with the script's tasks.
     """
     _limit(resource.RLIMIT_DATA, limits.memory)
     _limit(resource.RLIMIT_FSIZE, limits.file)
     if resource.getrlimit(resource.RLIMIT_CPU)[1] == resource.RLIM_INFINITY:
         resource.setrlimit(resource.RLIMIT_CPU, limits.cpu)
     _limit(resource.RLIMIT_NOFILE, _OPEN_FILES)
-    # A brake on the fastest of bombs: whoever counts the tree stops it, and says so, at half of it.
+    # This slows down fast fork bombs. The caller that counts the processes stops them at half of
+    # it, and reports that.
     _limit(resource.RLIMIT_NPROC, running + 2 * limits.processes)  # the kernel exempts root
     _limit(resource.RLIMIT_CORE, 0)
     if sys.platform != "linux":
         return
-    # A hidden parent hides this copy of it, too, until `exec`; its own files are closed to it then.
+    # `exec` has not yet undone the parent's hiding, which also closes this process's own files in
+    # /proc.
     ctypes.CDLL(None).prctl(SET_DUMPABLE, 1, 0, 0, 0)
     _expect_the_end()
     for capability in _REACHING:
@@ -140,14 +142,14 @@ def confine_script(limits: ScriptLimits, guarded: Sequence[int], running: int) -
 
 
 def _limit(kind: int, most: int) -> None:
-    """Lower a limit for good, unless it is lower already."""
+    """Lower a limit permanently, unless it is already lower."""
     _, hard = resource.getrlimit(kind)
     value = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(kind, (value, value))
 
 
 def _expect_the_end() -> None:
-    """Have the kernel choose the script, not the gateway, when memory runs out."""
+    """Make the kernel kill the script, not the gateway, when memory runs out."""
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123
         file.write("1000")
 

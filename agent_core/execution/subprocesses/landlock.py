@@ -1,7 +1,7 @@
 """Landlock: rules that the kernel enforces on this process and its children (Linux 5.13).
 
-`struct`s and numbers are those of `linux/landlock.h`. The system calls have the same numbers on
-every architecture.
+`struct`s and numbers are from `linux/landlock.h`. The system calls have the same numbers on every
+architecture.
 """
 
 import ctypes
@@ -13,7 +13,7 @@ from contextlib import suppress
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 SIGNALS_SINCE = 6
-"""The ABI since which a process can be kept from signalling others (Linux 6.12)."""
+"""The first ABI version that can forbid signals to other processes (Linux 6.12)."""
 _VERSION = 1
 _PATH_BENEATH = 1
 _NO_NEW_PRIVS = 38
@@ -24,9 +24,9 @@ _MAKE_CHAR, _MAKE_BLOCK, _ALL = 1 << 6, 1 << 11, (1 << 15) - 1
 _READ = _READ_FILE | _READ_DIR
 _WRITE = _READ | _WRITE_FILE | _REMOVE_FILE | _MAKE_REG | _TRUNCATE
 _WORK = _ALL & ~(_MAKE_CHAR | _MAKE_BLOCK)
-"""Everything that a program does with files of its own, but making devices."""
+"""All rights that a program needs for its own files, except making devices."""
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
-"""The rights that a rule on a file, rather than a folder, may name."""
+"""The rights that a rule may grant on a file; other rights apply to folders only."""
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
 """ABI -> the number of rights to files; 16 since ABI 5."""
 _BOTH_TCP = 0b11
@@ -45,7 +45,7 @@ def find_abi() -> int:
 def allow_files(
     readable: Iterable[str], writable: Iterable[str], *, has_network: bool = False
 ) -> None:
-    """Forbid every file but these, TCP connections, and signals to other processes.
+    """Forbid all other files, TCP connections, and signals to other processes.
 
     With `has_network`, TCP is allowed. Paths may name files or folders; missing ones are left out.
     Raises `OSError`, also on a kernel without Landlock.
@@ -68,7 +68,7 @@ def allow_files(
 
 
 def allow_programs(system: Iterable[str], devices: Iterable[str], folder: str) -> None:
-    """Forbid all but programs of the system, some devices, and everything in one folder.
+    """Forbid all files except the system's programs, some devices, and one folder.
 
     TCP and signals to other processes are forbidden, too. Missing paths are left out. Raises
     `OSError`, also on a kernel before `SIGNALS_SINCE`.
@@ -87,13 +87,14 @@ def allow_programs(system: Iterable[str], devices: Iterable[str], folder: str) -
 
 
 def leave_others_alone() -> None:
-    """Forbid reading and signalling processes outside of this one's tree; files stay open to it.
+    """Forbid reading and signalling processes that are not below this one; files stay open to it.
 
-    Before `SIGNALS_SINCE`, only reading is forbidden. Raises `OSError`, also on kernels without
-    the second version of Landlock, since the first would forbid to move files.
+    Before `SIGNALS_SINCE`, only reading is forbidden. Raises `OSError`, also on kernels without the
+    second version of Landlock, because the first would forbid moving files.
     """
     abi = find_abi()
-    # A rule set can't be empty, so an older kernel forbids moving files, and allows it everywhere.
+    # A rule set can't be empty. So on an older kernel, it covers moving files, and allows that
+    # everywhere.
     ruleset = _create(scopes=_SIGNALS) if abi >= SIGNALS_SINCE else _create(files=_REFER)
     try:
         if abi < SIGNALS_SINCE:

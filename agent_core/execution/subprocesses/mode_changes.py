@@ -1,4 +1,4 @@
-"""Answers for processes that want to change the mode of a file: in one folder, they may.
+"""Answer processes that want to change a file's mode: they may do so in one folder.
 
 Landlock does not restrict `chmod`, so a confined command could open other files of its user to
 everybody. Its calls wait here (seccomp's user notification), and this process makes the change.
@@ -14,7 +14,7 @@ from errno import EPERM
 from agent_core.execution.subprocesses.seccomp import Denial
 
 CHANGES = (Denial(call="chmod", asks=True), Denial(call="fchmodat", asks=True))
-"""The calls that ask; newer ones are to be refused, so that libraries use these."""
+"""The calls that wait for an answer. Newer calls must be refused, so that libraries use these."""
 _RECEIVE, _SEND, _IS_VALID = 0xC050_2100, 0xC018_2101, 0x4008_2102
 """`SECCOMP_IOCTL_NOTIF_*` (`linux/seccomp.h`)."""
 _QUESTION = struct.Struct("=QIIiIQ6Q")
@@ -33,16 +33,16 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class ModeChanges:
-    """Answers the calls of one filter. Each call of `answer` answers one of them."""
+    """Answers the calls that one filter holds back. Each call of `answer` handles one of them."""
 
     def __init__(self, listener: int, folder: str) -> None:
-        """`listener` belongs to the filter; modes below `folder` may change."""
+        """`listener` belongs to the filter; modes of files below `folder` may change."""
         self._listener = listener
         self._folder = os.path.realpath(folder)
         self._root = os.open(self._folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def answer(self) -> None:
-        """Receive a call, and make its change or refuse it; waits if there is none."""
+        """Receive a call, and make its change or refuse it; waits until there is a call."""
         buffer = bytearray(_QUESTION.size)
         with suppress(OSError):  # the caller may have been killed
             fcntl.ioctl(self._listener, _RECEIVE, buffer)
@@ -53,7 +53,7 @@ class ModeChanges:
             fcntl.ioctl(self._listener, _SEND, _ANSWER.pack(name, 0, -error, 0))
 
     def _change(self, name: int, pid: int, arguments: list[int]) -> int:
-        """Change a mode, unless the caller has ended; return 0, or the number of an error."""
+        """Change a mode, unless the caller has ended; return 0, or an error number."""
         folder, address, mode = arguments[:3]
         try:
             path = _locate(pid, ctypes.c_int(folder & 0xFFFF_FFFF).value, address)
@@ -70,7 +70,7 @@ class ModeChanges:
         return 0
 
     def _open(self, path: str) -> int:
-        """Open a path below the folder, without any link, which may have been put there since."""
+        """Open a path below the folder, without any link; somebody may have put one there since."""
         how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, _BENEATH | _NO_LINKS)
         words = (ctypes.c_long(_OPENAT2), self._root, os.fsencode(path), how)
         file = int(_libc.syscall(*words, ctypes.c_long(len(how))))
@@ -80,7 +80,7 @@ class ModeChanges:
 
 
 def _locate(pid: int, folder: int, address: int) -> str:
-    """Return the path that a process names, without links. Raises `OSError`."""
+    """Return the path that a process passed, with all links resolved. Raises `OSError`."""
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:  # noqa: PTH123 - starts fast
         name = b""
         while b"\0" not in name and len(name) < _LONGEST:

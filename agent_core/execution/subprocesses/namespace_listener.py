@@ -1,7 +1,7 @@
 """A separate program that opens a socket in the network of a sandbox, and passes it on.
 
-A process with several threads can't enter a namespace of another user, so the gateway can't do it
-itself. The sandbox needs no program for it, and gets no way out but this socket.
+The gateway can't do this itself: a process with several threads can't enter a namespace of another
+user. The sandbox needs no program for it, and this socket is its only way out.
 """
 
 import ctypes
@@ -12,18 +12,19 @@ import sys
 from errno import EPERM
 
 _GET_USERS = 0xB701
-"""`NS_GET_USERNS`: the namespace of users that a namespace belongs to (ioctl_ns(2))."""
+"""`NS_GET_USERNS`: the user namespace that a namespace belongs to (ioctl_ns(2))."""
 _FREE_BIND = 15
-"""`IP_FREEBIND`: the sandbox has no address yet while it waits (ip(7))."""
+"""`IP_FREEBIND`: needed because the waiting sandbox has no address yet (ip(7))."""
 _WAITING = 64
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main(words: list[str]) -> int:
-    """Enter the network of the process in the first word, and listen on the port in the second.
+    """Listen in the network namespace of a process.
 
-    The third is the descriptor of a Unix socket, to which the open socket goes.
+    The words are the process id, the port, and the descriptor of a Unix socket that receives the
+    open socket.
     """
     pid, port, channel = map(int, words)
     try:
@@ -41,7 +42,7 @@ def main(words: list[str]) -> int:
 
 
 def _enter(namespace: int) -> None:
-    """Enter a network, as the owner of its users where this process is not root."""
+    """Enter a network namespace; without root, first enter the user namespace that owns it."""
     try:
         _join(namespace)
     except OSError as error:

@@ -18,7 +18,7 @@ from threading import Thread
 _SINCE = (6, 14)
 """Earlier kernels have one `pid_max` for the whole machine."""
 _RESERVED = 300
-"""The least `pid_max` of a namespace (`RESERVED_PIDS` of `kernel/pid.c`)."""
+"""The smallest `pid_max` of a namespace (`RESERVED_PIDS` of `kernel/pid.c`)."""
 _SECONDS = 10.0
 
 _log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 @cache
 def _find_nsenter() -> str | None:
-    """Return the program's path; None where this limit is not needed or can't be set."""
+    """Return the path of nsenter; None if the limit is not needed or can't be set."""
     version = tuple(int(part) for part in os.uname().release.split(".")[:2] if part.isdigit())
     if os.geteuid() or version < _SINCE:
         return None
@@ -40,10 +40,10 @@ def is_pid_limit_set() -> bool:
 
 @contextmanager
 def limit_pids(most: int) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
-    """Give words for bubblewrap and descriptors to inherit; it must start within the context.
+    """Give bubblewrap's arguments and its descriptors; start bubblewrap within the context.
 
-    A sandbox may then have `most` processes and 300 more. The command begins after that is set, in
-    a thread. Gives nothing where this limit is not needed or can't be set.
+    The sandbox may then have `most` processes and 300 more. A thread sets the limit, and only then
+    does the command begin. Gives nothing if the limit is not needed or can't be set.
     """
     nsenter = _find_nsenter()
     if nsenter is None:
@@ -61,11 +61,10 @@ def limit_pids(most: int) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
 
 @contextmanager
 def _open_namespace(pid: int) -> Iterator[int]:
-    """Open the PID namespace of a sandbox. Raises `OSError` if it has none of its own.
+    """Open the PID namespace of a sandbox.
 
-    Raises `ProcessLookupError` if the sandbox has ended.
-
-    In this process's namespace, the limit would be that of the whole machine.
+    Raises `ProcessLookupError` if the sandbox has ended, and `OSError` if it has no PID namespace
+    of its own: in this process's namespace, the limit would apply to the whole machine.
     """
     try:
         namespace = os.open(f"/proc/{pid}/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
@@ -80,12 +79,12 @@ def _open_namespace(pid: int) -> Iterator[int]:
 
 
 def _set(nsenter: str, most: int, told: int, begin: int) -> None:
-    """Set the limit of the sandbox that `told` tells of, and let its command begin."""
+    """Set the limit of the sandbox that `told` reports, and let its command begin."""
     try:
         with open(told, "rb") as file:
             info = file.read()
         if not info:
-            return  # bubblewrap did not start; its output tells why
+            return  # bubblewrap did not start; its output says why
         with _open_namespace(json.loads(info)["child-pid"]) as namespace:
             write = f"echo {_RESERVED + most} > /proc/sys/kernel/pid_max"
             words = [nsenter, f"--pid=/proc/self/fd/{namespace}", "--", "/bin/sh", "-c", write]
@@ -98,9 +97,9 @@ def _set(nsenter: str, most: int, told: int, begin: int) -> None:
                 pass_fds=(namespace,),
             )
     except ProcessLookupError:
-        return  # the sandbox has ended already
+        return  # the sandbox has already ended
     except (subprocess.SubprocessError, OSError) as error:
-        # The backend still looks at the running processes, which stops most bombs too.
+        # The backend still counts the running processes, which stops most fork bombs, too.
         _log.warning("the number of a sandbox's processes can't be limited: %s", error)
     finally:
         os.close(begin)

@@ -1,9 +1,9 @@
-"""A separate program that runs one command in bounds and kills its entire process tree.
+"""A separate program that runs one command with limits, and kills its entire process tree.
 
-On Linux, orphans go to their nearest ancestor that is a subreaper, and this program is one:
-even a process that leaves its session and forks twice becomes its child. The command can't signal
-this program. It kills everything when its standard input is closed, which also happens when its
-parent dies, and when the tree exceeds a limit.
+On Linux, orphans go to their nearest ancestor that is a subreaper, and this program is one: even a
+process that leaves its session and forks twice becomes its child. The command can't signal this
+program. This program kills everything when its standard input is closed, which also happens when
+its parent dies, and when the tree exceeds a limit.
 """
 
 import ctypes
@@ -31,14 +31,14 @@ _GRACE = 2.0
 """Seconds between SIGTERM and SIGKILL."""
 _ROUND = 0.01
 _LOOK = 0.05
-"""Seconds between two looks at the size of the tree."""
+"""Seconds between two checks of the tree's limits."""
 NOT_STARTED = 127
-"""The status of a shell for a command that it can't find."""
+"""The status that a shell returns for a command that it can't find."""
 BY_SIGNAL = 128
 
 
 def main(words: list[str]) -> int:
-    """Run a command and return its exit status in the way of a shell.
+    """Run a command and return its exit status as a shell does.
 
     The first four words are its limits: bytes of memory, bytes of a file, processes, and 0 for no
     network. The fifth is the file that the command reads.
@@ -72,15 +72,18 @@ def main(words: list[str]) -> int:
 
 
 def adopt_orphans() -> int:
-    """Have this process reap every orphan below it; return what is readable when a child ends."""
-    # Only Linux has it; elsewhere the process group has to suffice.
+    """Make this process reap every orphan below it.
+
+    Returns a descriptor that becomes readable when a child ends.
+    """
+    # Only Linux has subreapers; elsewhere, killing the process group has to suffice.
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     hide_process()
     woken, wakes = os.pipe()
     os.set_blocking(wakes, False)
     for sign in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        # A service manager may signal every process at once; this one still has to reap.
+        # A service manager may signal every process at once, but this one still has to reap.
         signal.signal(sign, lambda *_: None)
     signal.set_wakeup_fd(wakes)
     return woken
@@ -89,10 +92,10 @@ def adopt_orphans() -> int:
 def wait_for(
     child: int, woken: int, limits: ScriptLimits, served: Mapping[int, Callable[[], None]]
 ) -> tuple[int | None, Excess]:
-    """Return the status of the command, or None if it has to end, and the limit it exceeds.
+    """Return the status of the command, or None if it has to end, and the limit that it exceeds.
 
-    It has to end when the parent has closed standard input, or its tree exceeds a limit. The
-    `served` descriptors have a function each, called when there is something to read.
+    It has to end when the parent has closed standard input, or its tree exceeds a limit. Each of
+    the `served` descriptors has a function, which is called when there is data to read.
     """
     while True:
         ready, _, _ = select.select([0, woken, *served], [], [], _LOOK)
@@ -127,7 +130,7 @@ def _describe(excess: Excess, limits: ScriptLimits) -> str:
 
 
 def count_tasks() -> int:
-    """Count the threads of this user, as the kernel's limit on processes does."""
+    """Count the threads of this user, as the kernel's process limit does."""
     total = 0
     with suppress(FileNotFoundError):
         for name in os.listdir("/proc"):  # noqa: PTH208 - a start of a few milliseconds
@@ -138,7 +141,7 @@ def count_tasks() -> int:
 
 
 def _is_over_within(seconds: float) -> bool:
-    """Return whether every child ends in time; reap all of them meanwhile."""
+    """Return whether every child ends within the time; reap all of them meanwhile."""
     until = time.monotonic() + seconds
     while True:
         try:
@@ -152,7 +155,7 @@ def _is_over_within(seconds: float) -> bool:
 
 
 def end_tree(child: int, *, is_at_once: bool) -> None:
-    """Kill the tree, and return only when nothing of it is left."""
+    """Kill the tree; return only when all its processes have ended."""
     if not is_at_once:
         _signal(list_below(os.getpid()) or [child], signal.SIGTERM)
         if _is_over_within(_GRACE):
@@ -165,7 +168,7 @@ def end_tree(child: int, *, is_at_once: bool) -> None:
 
 
 def _freeze() -> None:
-    """Stop the tree until it grows no more: a stopped process can't fork before it is killed."""
+    """Stop the tree until it no longer grows: a stopped process can't fork before it is killed."""
     frozen: set[int] = set()
     while fresh := set(list_below(os.getpid())) - frozen:
         _signal(fresh, signal.SIGSTOP)

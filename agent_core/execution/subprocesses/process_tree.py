@@ -1,4 +1,4 @@
-"""Processes below another one, the memory that they take, and those left behind (Linux)."""
+"""Processes below another one, their memory, and those left behind (Linux)."""
 
 import os
 import signal
@@ -7,13 +7,13 @@ from pathlib import Path
 
 _KILOBYTE = 1024
 _OWN_MEMORY = (b"RssAnon:", b"RssShmem:", b"VmSwap:")
-"""Lines of /proc/PID/status on memory that belongs to no file on a disk."""
+"""Lines of /proc/PID/status about memory that does not belong to a file on a disk."""
 
 
 def list_below(root: int, most: int = 0) -> list[int]:
     """List the descendants of a process, ancestors first; empty without /proc.
 
-    `most` ends the search early, once there are more; 0 for no end.
+    The search ends early when it has found more than `most`; 0 means no limit.
     """
     found = [root]
     for pid in found:
@@ -30,7 +30,7 @@ def list_below(root: int, most: int = 0) -> list[int]:
 
 
 def measure(pid: int) -> int:
-    """Return the bytes of memory of one process that belong to no file; 0 if it has ended."""
+    """Return the bytes of a process's memory that belong to no file; 0 if it has ended."""
     total = 0
     with suppress(OSError), open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123
         for line in file:
@@ -40,10 +40,10 @@ def measure(pid: int) -> int:
 
 
 def end_abandoned(program: str, folder: Path) -> int:
-    """Kill the processes of a program that were started for a folder; return their number.
+    """Kill leftover processes of a program that were started for a folder; return their number.
 
-    Call it before the first one is started: bubblewrap's inner process outlives its parent, and
-    waits for good, if both are killed before it has its user.
+    Call it before you start the first one. If bubblewrap and its parent are killed before the user
+    is set, bubblewrap's inner process survives, and waits forever.
     """
     ended = 0
     start = f"{folder}/".encode()
@@ -60,6 +60,6 @@ def end_abandoned(program: str, folder: Path) -> int:
 
 
 def _is_adopted(pid: str) -> bool:
-    """Return whether a process lost its parent; that of a container's has an init of its own."""
+    """Return whether a process lost its parent. Orphans in a container go to its own init."""
     parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
     return parent == "1" or Path(f"/proc/{parent}/comm").read_text().startswith("systemd")

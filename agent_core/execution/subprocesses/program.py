@@ -13,14 +13,14 @@ _BEGIN = (
     " for parent in parents];"
     " sys.argv[1:3] = []; runpy.run_module(name, run_name='__main__')"
 )
-"""Runs a module without the faces of its packages, which would load all of Talaria."""
+"""Runs a module without the `__init__` of its packages, which would load all of Talaria."""
 
 
 def make_command(module: str, *arguments: str, has_packages: bool = True) -> tuple[str, ...]:
-    """Return the words that run a module of Talaria with these arguments.
+    """Return the command line that runs a module of Talaria with these arguments.
 
-    Without `has_packages`, only Talaria's own modules and Python's can be imported, but the
-    program starts sooner.
+    Without `has_packages`, only Talaria's own modules and the standard library can be imported, but
+    the program starts sooner.
     """
     flags = ("-I",) if has_packages else ("-I", "-S")
     return (sys.executable, *flags, "-c", _BEGIN, str(_ROOT), module, *arguments)

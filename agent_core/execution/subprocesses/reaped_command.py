@@ -1,4 +1,4 @@
-"""Run a command below the process reaper: limits on all it uses, and nothing left of it after."""
+"""Run a command below the process reaper: its resources are limited, and no process is left."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class OutputTooLong(Exception):
-    """A command writes more than it may."""
+    """A command wrote more than its limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """Both outputs of a command, and its status in the way of a shell."""
+    """Both outputs of a command, and its status as a shell reports it."""
 
     output: bytes
     errors: bytes
@@ -48,11 +48,11 @@ async def run_reaped(
     environ: Mapping[str, str],
     source: str = os.devnull,
 ) -> Ended:
-    """Run a command in a folder without a shell, and wait for its end; it reads the file `source`.
+    """Run a command in a folder without a shell, and wait until it ends; it reads `source`.
 
-    Processes that it leaves are killed. So are all of them beyond a limit, on cancellation, and
-    when this process dies. `environ` is its whole environment. A command that isn't there ends
-    with status 127. Raises `TimeoutError`, `OutputTooLong`, `OSError`, and `ValueError` for a NUL.
+    All its processes are killed at the end, when a limit is exceeded, on cancellation, and when
+    this process dies. `environ` is its whole environment. A missing command ends with status 127.
+    Raises `TimeoutError`, `OutputTooLong`, `OSError`, and `ValueError` for a NUL.
     """
     numbers = (limits.memory, limits.file, limits.processes, int(limits.has_network))
     process = await spawn(
@@ -113,7 +113,7 @@ async def _read_stream(
 async def _stop(
     process: asyncio.subprocess.Process, reading: asyncio.Future[tuple[bytes, bytes, int]]
 ) -> None:
-    """Have the reaper kill every process; it goes on alone if that takes longer than expected."""
+    """Make the reaper kill every process; if that takes too long, the reaper continues alone."""
     assert process.stdin is not None  # noqa: S101 - it is a pipe
     process.stdin.close()
     done, _ = await asyncio.wait((reading,), timeout=_REAP_SECONDS)

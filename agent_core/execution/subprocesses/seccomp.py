@@ -11,7 +11,7 @@ from dataclasses import dataclass
 _ARCHITECTURES = {"x86_64": (0xC000_003E, 0), "aarch64": (0xC000_00B7, 1)}
 """Machine -> its number in `linux/audit.h`, and its column in `_TABLE`."""
 _FOREIGN = 0x4000_0000
-"""System calls of the x32 ABI begin here; on other machines there are no such numbers."""
+"""The first system call number of the x32 ABI; other machines have no numbers this high."""
 
 _TABLE = """
 socket 41 198; socketpair 53 199; connect 42 203; bind 49 200; execve 59 221; execveat 322 281;
@@ -35,7 +35,9 @@ _NUMBERS = {name: numbers for name, *numbers in map(str.split, _TABLE.split(";")
 
 _LOAD, _EQUAL, _ABOVE, _BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-"""Places in `struct seccomp_data`; an argument takes 8 bytes, of which these read the lower 4."""
+"""Offsets in `struct seccomp_data`; an argument takes 8 bytes, of which the filter reads the lower
+4.
+"""
 _ALLOW, _REFUSE, _KILL, _ASK = 0x7FFF_0000, 0x0005_0000, 0x8000_0000, 0x7FC0_0000
 _NO_NEW_PRIVS, _GET_SECCOMP, _SET_SECCOMP = 38, 21, 22
 _FILTER, _ALL_THREADS = 1, 1
@@ -51,11 +53,11 @@ _Instruction = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Denial:
-    """A call that is refused: always, or by the lower half of one argument.
+    """A refused call: always, or depending on the lower half of one argument.
 
     With `equal`, only these values are refused; with `unless_equal`, all values but these; with
-    `if_bits`, values with any of these bits; with `unless_bits`, values with none of them.
-    With `asks`, the call is not refused, but waits for the process with the filter's listener.
+    `if_bits`, values with any of these bits; with `unless_bits`, values with none of them. With
+    `asks`, the call is not refused, but waits for the process with the filter's listener.
     """
 
     call: str
@@ -69,13 +71,13 @@ class Denial:
 
 
 def is_available() -> bool:
-    """Return whether this kernel filters calls, and the machine's calls are known."""
+    """Return whether the kernel supports filters, and Talaria knows this machine's calls."""
     is_known = sys.platform == "linux" and os.uname().machine in _ARCHITECTURES
     return is_known and _libc.prctl(_GET_SECCOMP, 0, 0, 0, 0) >= 0
 
 
 def deny(denials: Iterable[Denial]) -> None:
-    """Refuse calls to all threads of this process, for good. Raises `OSError`."""
+    """Refuse calls in all threads of this process, permanently. Raises `OSError`."""
     if not is_available():
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     code = make_program(denials)
@@ -88,7 +90,7 @@ def deny(denials: Iterable[Denial]) -> None:
 
 
 def load(program: bytes) -> int:
-    """Filter the calls of this process's only thread, for good; return the filter's listener.
+    """Filter calls of this process's only thread permanently; return the filter's listener.
 
     Calls that ask wait for an answer on that descriptor (Linux 5.0). Raises `OSError`.
     """
@@ -103,12 +105,12 @@ def load(program: bytes) -> int:
 
 
 def make_program(denials: Iterable[Denial]) -> bytes:
-    """Return the filter as bytes, for another program that loads it. The machine must be known."""
+    """Return the filter as bytes, for another program to load. The machine must be known."""
     return b"".join(_INSTRUCTION.pack(*instruction) for instruction in _assemble(denials))
 
 
 def _assemble(denials: Iterable[Denial]) -> list[_Instruction]:
-    """Build the program in the language of packet filters."""
+    """Build the filter in the packet filter language (BPF)."""
     architecture, _ = _ARCHITECTURES[os.uname().machine]
     program: list[_Instruction] = [
         (_LOAD, 0, 0, _ARCHITECTURE),
@@ -127,7 +129,7 @@ def _assemble(denials: Iterable[Denial]) -> list[_Instruction]:
 
 
 def _make_block(denial: Denial) -> Sequence[_Instruction]:
-    """Return the instructions for one call; they decide it."""
+    """Return the instructions that decide one call."""
     refuse: _Instruction = (_RETURN, 0, 0, _ASK if denial.asks else _REFUSE | denial.error)
     allow: _Instruction = (_RETURN, 0, 0, _ALLOW)
     load: _Instruction = (_LOAD, 0, 0, _ARGUMENTS + 8 * denial.argument)

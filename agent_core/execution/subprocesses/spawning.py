@@ -10,9 +10,9 @@ _Result = TypeVar("_Result")
 
 
 async def finish(work: Coroutine[Any, Any, _Result]) -> _Result:
-    """Await work to its end, even if the caller is cancelled meanwhile; then cancel the caller.
+    """Await work until it ends, even if the caller is cancelled; then cancel the caller.
 
-    An error of the work is then the cause of the cancellation.
+    The cancellation's cause is then the error of the work, if any.
     """
     task = asyncio.create_task(work)
     cancelled: asyncio.CancelledError | None = None
@@ -29,7 +29,7 @@ async def finish(work: Coroutine[Any, Any, _Result]) -> _Result:
 async def complete_start(
     starting: Coroutine[Any, Any, _Result], end: Callable[[_Result], Awaitable[object]]
 ) -> _Result:
-    """Start something. A cancelled start is completed first, and then ended."""
+    """Start something. If the caller is cancelled, the start is completed, and then undone."""
     task = asyncio.create_task(starting)
 
     async def abandon() -> None:
@@ -55,11 +55,12 @@ async def spawn(
 ) -> Process:
     """Start a program in its own session, with pipes to its three streams and no shell.
 
-    `inherited` are descriptors that stay open in it. With `has_one_output`, both outputs go to
-    the pipe of standard output.
+    `inherited` are descriptors that stay open in it. With `has_one_output`, both outputs go to the
+    pipe of standard output.
 
-    A cancelled start is completed: asyncio alone would kill the program but not its children, and
-    may wait forever for pipes that these keep open (Python 3.11).
+    A cancelled start is completed first: asyncio alone would kill the program but not its children,
+    and may wait forever for pipes that these keep open (Python 3.11).
+
     Raises `OSError` if the program can't be started, and `ValueError` for a NUL in its arguments.
     """
     starting = asyncio.create_subprocess_exec(
