@@ -1,7 +1,7 @@
-"""A maintained table of models: prices, windows and what they can see.
+"""A maintained table of models: prices, context windows and supported inputs.
 
-The table is LiteLLM's (MIT licence), reduced to what Talaria reads. A snapshot is part of the
-package; `talaria models update` writes a newer one to the home directory.
+The table is LiteLLM's (MIT licence), reduced to the data that Talaria reads. The package contains a
+snapshot; `talaria models update` writes a newer one to the home directory.
 """
 
 import json
@@ -21,17 +21,17 @@ from agent_core.state.conversations.usage import ModelCall
 SOURCE = (
     "https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json"
 )
-"""The complete table."""
+"""The address of the complete table."""
 _SNAPSHOT = Path(__file__).with_name("model_table.json")
 _PROVIDERS = ("anthropic", "openai", "gemini", "mistral", "xai", "deepseek")
-"""Providers whose names of models are unique. Hosts of open models use the names that local servers
-use, too, and a local model is free.
+"""Providers with unique model names. Hosts of open models use the same names as local servers, and
+local models are free.
 """
 _KINDS = ("chat", "responses")
 _LEAST_MODELS = 50
-"""A table with fewer models is a wrong file."""
+"""A table with fewer models must be the wrong file."""
 _PER_MILLION = 1_000_000_000_000
-"""Micro-dollars for a million tokens, of one dollar per token."""
+"""Micro-dollars for a million tokens at one dollar per token."""
 _LONG = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
 _RELEASE = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2})$")
 
@@ -42,9 +42,10 @@ _log = logging.getLogger(__name__)
 class Price:
     """Micro-dollars per million tokens: 4 dollars are 4_000_000.
 
-    Without a price of their own, `cached` input costs a tenth of `input`, cache writes (`written`)
-    1.25 times as much, and those for an hour (`written_1h`) twice. With more than `long_from` input
-    tokens, all of a request costs the `long` price. `as_of` is the day of the price, YYYY-MM-DD.
+    If a price is missing, `cached` input costs a tenth of `input`, cache writes (`written`) cost
+    1.25 times as much as `input`, and cache writes for an hour (`written_1h`) twice as much. If a
+    request has more than `long_from` input tokens, all of it costs the `long` price. `as_of` is the
+    day of the price, YYYY-MM-DD.
     """
 
     input: int
@@ -59,7 +60,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """The price of a model, the input tokens that it reads, and what it sees besides text."""
+    """The price of a model, its limit of input tokens, and which inputs it reads besides text."""
 
     price: Price
     window: int | None = None
@@ -74,12 +75,12 @@ _ADDED: Mapping[str, ModelFacts] = {
         sees_images=True,
         reads_pdf=True,
     ),
-    # Talaria's own stand-in costs nothing, which is not the same as an unknown price.
+    # Talaria's own stand-in is free, which differs from an unknown price.
     "stand-in": ModelFacts(
         price=Price(input=0, output=0, as_of="2026-11-20"), window=1_000_000, sees_images=False
     ),
 }
-"""Models that the table lacks."""
+"""Models that are missing in the table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +91,7 @@ class ModelTable:
     models: Mapping[str, ModelFacts]
 
     def find(self, name: str) -> ModelFacts | None:
-        """The facts of a model, whose name may carry a provider and a release date."""
+        """Return the facts of a model; its name may include a provider and a release date."""
         _, plain = split_name(name)
         return self._get(plain) or self._get(_RELEASE.sub("", plain))
 
@@ -100,7 +101,7 @@ class ModelTable:
 
 @lru_cache(maxsize=8)
 def load_table(newer: Path | None = None) -> ModelTable:
-    """Read a newer table if there is a valid one, else the snapshot of the package."""
+    """Read the newer table if it exists and is valid, else the package's snapshot."""
     if newer and newer.exists():
         try:
             return _read(newer.read_bytes())
@@ -115,7 +116,7 @@ def _load_snapshot() -> ModelTable:
 
 
 def reduce_table(whole: bytes, as_of: date) -> bytes:
-    """Reduce the complete table of a day to what Talaria reads. Raises `ValueError`."""
+    """Reduce the complete table of a day to the data that Talaria reads. Raises `ValueError`."""
     try:
         entries = json.loads(whole)
         models = {
@@ -132,7 +133,7 @@ def reduce_table(whole: bytes, as_of: date) -> bytes:
 
 
 def _reduce(key: str, entry: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The name and the facts of an entry; none for a model that Talaria can't use or price."""
+    """Return an entry's name and facts; empty for a model that Talaria can't use or price."""
     provider = entry.get("litellm_provider")
     name = key.removeprefix(f"{provider}/")
     if provider not in _PROVIDERS or entry.get("mode") not in _KINDS or "/" in name:
@@ -189,24 +190,27 @@ def _read_facts(facts: Mapping[str, Any], as_of: str) -> ModelFacts:
         price=Price(**price, as_of=as_of, long=Price(**long, as_of=as_of) if long else None),
         window=facts["window"],
         sees_images=facts["sees_images"],
-        reads_pdf=facts.get("reads_pdf"),  # newer than the others: an older table lacks it
+        reads_pdf=facts.get("reads_pdf"),  # an older table lacks this field
     )
 
 
 UNKNOWN = 128_000
-"""Assumed for unlisted models. A model with a smaller window refuses the request, and the
-conversation is compacted then.
+"""The assumed window of unlisted models, in tokens. A model with a smaller window refuses the
+request, and then the conversation is compacted.
 """
 
 
 def find_window(model: str) -> int:
-    """The context window of a model, whose name may carry a provider and a release date."""
+    """Return the context window of a model in tokens.
+
+    The model's name may include a provider and a release date.
+    """
     facts = load_table().find(model)
     return (facts and facts.window) or UNKNOWN
 
 
 def reads_pdf(model: str) -> bool:
-    """True for a listed model that reads PDF files; a server of others may fail on one."""
+    """True for a listed model that reads PDF files; a request to an unlisted model might fail."""
     facts = load_table().find(model)
     return bool(facts and facts.reads_pdf)
 
@@ -218,7 +222,7 @@ Cost = Callable[[str, Usage], int | None]
 def bill(
     model: str, taken: Usage, purpose: str, cost: Cost, fingerprint: Fingerprint | None = None
 ) -> ModelCall:
-    """The usage row of a call; `model` is the name that answered."""
+    """Make the usage row of a call; `model` is the name that answered."""
     return ModelCall(
         purpose=purpose,
         model=model,
@@ -239,14 +243,14 @@ _FORM = '"MODEL in=0.25 out=2.00 date=2026-11-01", in US dollars for a million t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """The price table, and the owner's own prices, which win."""
+    """The price table, and the owner's own prices, which take precedence."""
 
     cache_ttl: str = "5m"
     own: Mapping[str, Price] = field(default_factory=dict)
     table: ModelTable = field(default_factory=load_table)
 
     def find(self, model: str) -> Price | None:
-        """The price of a model, whose name may carry a provider and a release date."""
+        """Return the price of a model; its name may include a provider and a release date."""
         plain = split_name(model)[1]
         if self.own:
             own = self.own.get(model) or self.own.get(plain) or self.own.get(_DATE.sub("", plain))
@@ -256,7 +260,7 @@ class Prices:
         return facts.price if facts else None
 
     def cost(self, model: str, usage: Usage) -> int | None:
-        """The cost of a call in micro-dollars, rounded up; None without a known price."""
+        """Return the cost of a call in micro-dollars, rounded up; None without a known price."""
         price = self.find(model)
         if price is None:
             return None
@@ -272,10 +276,10 @@ class Prices:
         return -(-millionths // 1_000_000)
 
     def find_cache_effect(self, model: str, usage: Usage) -> tuple[int, int] | None:
-        """Return what reading from the cache saved, and what writing it cost more than plain input.
+        """Return the savings of cache reads, and the extra cost of cache writes, in micro-dollars.
 
-        Both are in micro-dollars, at the price of requests of ordinary length. None without a known
-        price.
+        Extra cost means more than plain input. Both use the price of requests of ordinary length.
+        None without a known price.
         """
         price = self.find(model)
         if price is None:
@@ -286,7 +290,7 @@ class Prices:
         return saved // 1_000_000, -(-extra // 1_000_000)
 
     def _find_cache_prices(self, price: Price) -> tuple[int, int]:
-        """The prices of a million tokens read from the cache, and written to it."""
+        """Return the prices of a million tokens read from the cache, and written to it."""
         written = price.written_1h if self.cache_ttl == "1h" else price.written
         if written is None:
             written = price.input * _WRITE_PERCENT[self.cache_ttl] // 100

@@ -8,18 +8,18 @@ from agent_core.state.conversations.usage import TokenCounts
 from agent_core.transcript import Message, ToolSpec
 
 StopReason = Literal["end", "tools", "length", "pause", "refusal", "overflow", "unknown"]
-"""Reason of an answer's end: complete; tool calls follow; output limit; must be sent back unchanged
-to continue; declined; context window full; anything else.
+"""Reason for an answer's end: complete; tool calls follow; output limit; must be sent back
+unchanged to continue; declined; context window full; anything else.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage(TokenCounts):
-    """Tokens of one call."""
+    """Token counts of one call."""
 
     @property
     def total_tokens(self) -> int:
-        """Input and output together."""
+        """The sum of input and output tokens."""
         return self.read_tokens + self.output_tokens
 
 
@@ -27,9 +27,9 @@ class Usage(TokenCounts):
 class ModelRequest:
     """A model call. `system` and `tools` are frozen and must stay byte-identical.
 
-    `images` are the bytes of the images to show, by the keys of their parts. The model reads a note
-    instead of an image that is missing or that it can't take. `caches_messages` is False if no
-    later request begins with these messages: writing them to the cache costs extra.
+    `images` are the bytes of the images to show, by the keys of their parts. If an image is missing
+    or not supported, the model reads a note instead. `caches_messages` is False if no later request
+    begins with these messages: writing them to the cache costs extra.
     """
 
     model: str
@@ -50,7 +50,7 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fingerprint:
-    """The identity of a request: SHA-256 in hex, the requested name, and the limit in tokens."""
+    """The identity of a request: SHA-256 in hex, the requested model, and the limit in tokens."""
 
     hash: str
     model: str
@@ -99,34 +99,34 @@ class CountsTokens(Protocol):
     """Optional ability: count a request's tokens before it is made, free of charge."""
 
     async def count(self, request: ModelRequest) -> int | None:
-        """The input tokens; None if a model's are not counted. Raises any `ModelError`."""
+        """Return the input tokens; None if they can't be counted. Raises any `ModelError`."""
 
 
 @runtime_checkable
 class Prepares(Protocol):
-    """Optional ability: load what a call needs before there is one."""
+    """Optional ability: load the code for a call before the first call."""
 
     def prepare(self) -> None:
-        """Begin to load it on a thread; the first call reports what is wrong."""
+        """Begin to load it on a thread; the first call reports any failure."""
 
 
 @runtime_checkable
 class Batches(Protocol):
     """Optional ability: answer a request within a day, at half the price.
 
-    A `mark` is the caller's own name of a request: at most 64 letters, digits, `-` and `_`.
+    A `mark` is the caller's own name for a request: at most 64 letters, digits, `-` and `_`.
     """
 
     async def submit(self, request: ModelRequest, mark: str) -> str | None:
-        """Submit a request; return the id of its batch, None if its model takes no batches.
+        """Submit a request; return its batch id, None if its model does not support batches.
 
-        Raises any `ModelError`; after `ModelBusy`, it may have arrived: see `find_batch`.
+        Raises any `ModelError`. After `ModelBusy`, the request may have arrived: see `find_batch`.
         """
 
     async def find_batch(self, model: str, mark: str, since: int) -> str | None:
-        """Find the batch of a request that was perhaps submitted, at `since` or later.
+        """Find the batch of a request that may have been submitted, at `since` or later.
 
-        `since` is in milliseconds since the epoch. Raises `ModelBusy` while that can't be known.
+        `since` is in milliseconds since the epoch. Raises `ModelBusy` while this is uncertain.
         """
 
     async def collect(self, model: str, batch_id: str, mark: str) -> ModelAnswer | None:

@@ -1,4 +1,4 @@
-"""Parse the options of a provider, and the header that tells when to come back."""
+"""Parse the options of a provider, and the header that says when to retry."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 
 def refuse_unknown(options: Mapping[str, str], known: Iterable[str], provider: str) -> None:
-    """Raise `ValueError` with the known options if there is an unknown one."""
+    """Raise `ValueError` that lists the known options if there is an unknown one."""
     names = sorted(known)
     for key in options:
         if key not in names:

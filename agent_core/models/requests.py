@@ -46,17 +46,19 @@ def make_question(
 
 
 MOST_IMAGES = 20
-"""Per request; above that, Anthropic accepts only 2,000 pixels per side (vision guide)."""
+"""Images per request; with more, Anthropic accepts only 2,000 pixels per side (vision guide)."""
 MOST_BYTES = 15_000_000
-"""Bytes of all images in one request: 20 MB as base64, of Anthropic's 32 MB per request."""
+"""Bytes of all images in one request. As base64 they take 20 MB; Anthropic allows 32 MB per
+request.
+"""
 MOST_PAGES = 80
-"""Pages of all PDF files in one request; Anthropic accepts 100 where a model's window has 200,000
-tokens (PDF support guide).
+"""Pages of all PDF files in one request; Anthropic accepts 100 pages for models with a window of
+200,000 tokens (PDF support guide).
 """
 IMAGE_TOKENS = 1600
 """Approximate tokens of the largest image; Anthropic scales larger ones down."""
 PAGE_TOKENS = 3000
-"""Approximate tokens of a page, which models get as text and as a picture (PDF support guide)."""
+"""Approximate tokens of a page; models get it as text and as a picture (PDF support guide)."""
 
 UNSEEN = "[A picture was sent here that you can't be shown. Say so where it matters.]"
 UNSEEN_PDF = "[The PDF file itself can't be shown to you; of it, you see only the text above.]"
@@ -65,14 +67,14 @@ REPEATED_PDF = "[The same PDF file as above.]"
 
 
 def choose(messages: Iterable[Message]) -> tuple[str, ...]:
-    """The keys of the newest images and PDF files, which a request with these messages shows.
+    """Return the keys of the newest images and PDF files, which a request shows.
 
-    If there are too many, the older half is dropped at once. A request with one more image then
-    nearly always begins with the same bytes, and the provider's cache holds.
+    If there are too many, the older half is dropped at once. Then a request with one more image
+    nearly always begins with the same bytes, so the provider's cache still works.
     """
     kept: dict[str, tuple[int, int, int]] = {}
     most = (MOST_IMAGES, MOST_BYTES, MOST_PAGES)
-    # This runs over the whole transcript before each call, and images in it are rare.
+    # This runs over the whole transcript before each call, and few messages contain images.
     parts = chain.from_iterable(message.parts for message in messages)
     for part in [part for part in parts if isinstance(part, ImagePart)]:
         pages = part.pages if isinstance(part, PdfPart) else 0
@@ -90,7 +92,7 @@ def _is_above(kept: Iterable[tuple[int, int, int]], most: Iterable[int]) -> bool
 
 
 def list_shown(model: str, keys: Collection[str], messages: Iterable[Message]) -> Collection[str]:
-    """Return the keys without those of PDF files, if the model reads none."""
+    """Return the keys, without those of PDF files if the model reads none."""
     if not keys or reads_pdf(model):
         return keys
     parts = (part for message in messages for part in message.images)
@@ -98,14 +100,14 @@ def list_shown(model: str, keys: Collection[str], messages: Iterable[Message]) -
 
 
 class ImageSelection:
-    """Renders the images and PDF files of one request, each once."""
+    """Renders the images and PDF files of one request, each only once."""
 
     def __init__(self, images: Mapping[str, bytes]) -> None:
         self._images = images
         self._shown: set[str] = set()
 
     def show(self, part: ImagePart) -> tuple[str, str]:
-        """(base64, "") for an image that can be shown, else ("", a note)."""
+        """Return (base64, "") for an image that can be shown, else ("", a note)."""
         is_file = isinstance(part, PdfPart)
         data = self._images.get(part.file_key)
         if not data or not (is_file or part.media_type in MEDIA_TYPES):
@@ -126,7 +128,7 @@ _ABOUT_IMAGES = re.compile(
 
 
 def is_about_images(status: int, said: str) -> bool:
-    """True if the error of a request with images is probably about them."""
+    """True if a failed request with images probably failed because of them."""
     return status == _TOO_LARGE or (
         status in _STATUSES and _ABOUT_IMAGES.search(said.lower()) is not None
     )
@@ -143,9 +145,9 @@ class ImageSupport:
         self._refused: dict[tuple[str, str], None] = {}
 
     def spare(self, request: ModelRequest) -> ModelRequest:
-        """The request without the images that its model has refused, and files that it can't read.
+        """Return the request without images that its model refused, and without unreadable files.
 
-        A PDF file is sent only to models of which the table says that they read it.
+        A PDF file is sent only to models that can read it according to the table.
         """
         reads = not request.images or reads_pdf(request.model)
         kept = {
@@ -162,7 +164,8 @@ class ImageSupport:
     def refuse(self, request: ModelRequest) -> None:
         """Record that the model refused a request because of an image.
 
-        The error doesn't name the image: one accepted before is suspected only if all were.
+        The error doesn't name the image. Images accepted before are suspected only if all of them
+        were.
         """
         names = [(request.model, key) for key in request.images]
         _note(self._refused, [name for name in names if name not in self._taken] or names)
@@ -181,7 +184,7 @@ _PIECE = 256 * 1024
 
 
 class ChunkedBody:
-    """A body as an async iterable. Its length must be set in a header."""
+    """A body as an async iterable. The caller must set its length in a header."""
 
     def __init__(self, payload: bytes) -> None:
         self._payload = payload
@@ -198,10 +201,10 @@ def chunk_large(payload: bytes) -> bytes | ChunkedBody:
 
 
 _EIGHTHS = 8
-"""Tokens are summed in eighths: a character is two eighths, so four characters are a token."""
+"""Tokens are summed in eighths: a character counts two eighths, so four characters are a token."""
 _EXTRA = 3
-"""Eighths for each byte of UTF-8 beyond one per character: a three-byte Chinese character is a
-token, a two-byte Cyrillic one five eighths.
+"""Eighths for each further UTF-8 byte of a character. A three-byte Chinese character counts as a
+token, a two-byte Cyrillic one as five eighths.
 """
 
 
@@ -228,15 +231,16 @@ def estimate_messages(messages: Iterable[Message], shown: Collection[str]) -> in
 
 @lru_cache(maxsize=64)
 def _measure_frozen(system: str, tools: tuple[ToolSpec, ...]) -> int:
-    """Eighths of tokens in the parts that every call of a conversation repeats."""
+    """Return the eighths of tokens in the parts that every call of a conversation repeats."""
     return _size(system) + sum(
         _size(tool.name) + _size(tool.description) + _size(tool.schema) for tool in tools
     )
 
 
 def _measure(messages: Iterable[Message], shown: Collection[str]) -> int:
-    """Eighths of tokens in messages. Text is checked first: this runs over the whole transcript
-    before every call.
+    """Return the eighths of tokens in messages.
+
+    Text is checked first, because this runs over the whole transcript before every call.
     """
     size = 0
     for message in messages:
@@ -280,9 +284,9 @@ class _Kept(Generic[T]):
 
 
 class PrefixCache(Generic[T]):
-    """Values computed for the beginnings of transcripts, least recently used first out.
+    """Values computed for beginnings of transcripts; drops the least recently used ones first.
 
-    A key mostly identifies a conversation; two that share a key only cost time.
+    A key should identify a conversation. Two conversations with the same key only cost time.
     """
 
     def __init__(self, most_weight: int = _MOST_WEIGHT) -> None:
@@ -292,16 +296,16 @@ class PrefixCache(Generic[T]):
         self._known: OrderedDict[Hashable, _Kept[T]] = OrderedDict()
 
     def take(self, key: Hashable, messages: tuple[Message, ...]) -> tuple[int, T] | None:
-        """Remove and return the value for the longest known beginning, with its number of messages.
+        """Remove and return the value for a known beginning, with its number of messages.
 
-        None for an unknown conversation, or one that no longer begins as it did.
+        Returns None for an unknown conversation, or if its beginning has changed.
         """
         kept = self._known.pop(key, None)
         if kept is None:
             return None
         self.weight -= kept.weight
         count = len(kept.messages)
-        # Messages that were there before are the same objects: this compares pointers.
+        # Known messages are the same objects, so this only compares pointers.
         return (count, kept.found) if messages[:count] == kept.messages else None
 
     def keep(self, key: Hashable, messages: tuple[Message, ...], found: T, weight: int) -> None:
@@ -315,7 +319,7 @@ class PrefixCache(Generic[T]):
 
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 _MESSAGE_BYTES = 500
-"""Bytes that a message takes besides its text."""
+"""Bytes of a message besides its text."""
 
 
 class Digest:
@@ -326,21 +330,22 @@ class Digest:
 
     def add(self, message: Message) -> int:
         """Add the next message; returns its length in bytes."""
-        # JSON text holds no line break of its own, so no two transcripts make the same bytes.
+        # JSON text contains no line breaks, so two different transcripts never give the same bytes.
         line = f"{message.role}\n{dump_parts(message.parts)}\n".encode(errors="surrogatepass")
         self._state.update(line)
         return len(line)
 
     def fork(self) -> "Digest":
-        """Return a copy, which grows on its own."""
+        """Return a copy that grows independently."""
         copy = Digest()
         copy._state = self._state.copy()
         return copy
 
     def seal(self, prompt_hash: str, asked: tuple[str, int], shown: Iterable[str]) -> Fingerprint:
-        """The fingerprint of a request with the transcript so far, which may continue to grow.
+        """Return the fingerprint of a request with the transcript so far.
 
-        `asked` is the model and its output limit, `shown` the keys of the images sent.
+        The transcript may continue to grow. `asked` is the model and its output limit; `shown` are
+        the keys of the images sent.
         """
         model, limit = asked
         rest = _ENCODE([prompt_hash, model, limit, sorted(shown)])
@@ -350,7 +355,7 @@ class Digest:
 
 
 class Fingerprints:
-    """Computes the fingerprints of calls; only new messages of a conversation are hashed."""
+    """Computes the fingerprints of calls; hashes only the new messages of a conversation."""
 
     def __init__(self) -> None:
         self._digests: PrefixCache[tuple[Digest, int]] = PrefixCache()
@@ -362,7 +367,7 @@ class Fingerprints:
         request: ModelRequest,
         last: Sequence[Message] = (),
     ) -> Fingerprint:
-        """The fingerprint of the next request of a conversation, which ends with `last`.
+        """Return the fingerprint of a conversation's next request, which ends with `last`.
 
         Only the request's own messages are kept, so requests may differ in `last` at little cost.
         """

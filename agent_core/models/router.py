@@ -1,4 +1,4 @@
-"""Choose models, and route each request to the provider that its model's name names."""
+"""Choose models, and route each request to the provider in its model's name."""
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
@@ -15,13 +15,13 @@ from agent_core.models.contract import (
 )
 
 PROVIDERS = ("anthropic", "openai", "scripted")
-"""The names of the provider packages, which may precede a model's name."""
+"""The names of the provider packages, which may be prefixes of a model's name."""
 
 
 def split_name(name: str) -> tuple[str, str]:
     """Split `openai:gpt-5` into provider and model.
 
-    The provider is empty for a plain name. A name such as `llama3:latest` is a plain one.
+    For a name without a provider, such as `llama3:latest`, the provider is "".
     """
     provider, colon, model = name.partition(":")
     return (provider, model) if colon and provider in PROVIDERS and model else ("", name)
@@ -29,10 +29,10 @@ def split_name(name: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPolicy:
-    """The models that are called.
+    """The models to call.
 
     `fallbacks` answer while `model` can't, `cheap` when a quota is nearly exhausted. `patience` is
-    how long a turn waits while none of them answers, in seconds.
+    how long a turn waits while no model answers, in seconds.
     """
 
     model: str
@@ -45,12 +45,12 @@ class ModelPolicy:
 class ModelRouter:
     """The `Model` over several providers.
 
-    Requests carry the configured name, with or without a provider; a provider sees its own names
-    only. So its own blocks of a conversation are those of the same provider and model.
+    Requests carry the configured name, with or without a provider. A provider sees only names
+    without a provider. So it recognizes raw parts as its own by provider and model.
     """
 
     def __init__(self, providers: Mapping[str, Model], *, default: str) -> None:
-        """`default` is the provider of names that name none."""
+        """`default` is the provider for names without a provider."""
         self._providers = dict(providers)
         self._default = default
 
@@ -72,20 +72,20 @@ class ModelRouter:
         await provider.check(plain)
 
     def prepare(self) -> None:
-        """Begin to load what a call of the default provider needs; see the contract."""
+        """Begin to load the code for calls of the default provider; see the contract."""
         provider = self._providers[self._default]
         if isinstance(provider, Prepares):
             provider.prepare()
 
     async def count(self, request: ModelRequest) -> int | None:
-        """The input tokens of a request, if its provider counts them; see the contract."""
+        """Return the input tokens of a request, if its provider counts them; see the contract."""
         provider, model = self._find(request.model)
         if not isinstance(provider, CountsTokens):
             return None
         return await provider.count(replace(request, model=model))
 
     async def submit(self, request: ModelRequest, mark: str) -> str | None:
-        """Submit a request, if its provider takes batches; see the contract."""
+        """Submit a request, if its provider supports batches; see the contract."""
         provider, model = self._find(request.model)
         if not isinstance(provider, Batches):
             return None

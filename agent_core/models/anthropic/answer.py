@@ -103,7 +103,7 @@ class AnswerReader:
         return ""
 
     def finish(self) -> ModelAnswer:
-        """The answer so far. It contains calls only if they may run."""
+        """Return the answer so far. It contains calls only if they may run."""
         stop = _STOPS.get(self._stop, "unknown")
         parts = [
             part
@@ -137,7 +137,7 @@ class AnswerReader:
         return ""
 
     def _count(self, usage: dict[str, Any]) -> None:
-        """Counts are cumulative: the latest one applies."""
+        """Take the latest counts: they are cumulative."""
         for key in _COUNTS:
             if usage.get(key) is not None:
                 self._counts[key] = int(usage[key])
@@ -148,7 +148,7 @@ class AnswerReader:
                 text = block.joined("text")
                 return [TextPart(text=text)] if text else []
             case "tool_use":
-                # Of an answer that broke off, no call may be run and none will be answered.
+                # The calls of an interrupted answer may not run, and get no results.
                 return [_translate_call(block)] if stop == "tools" and block.is_whole else []
             case "thinking":
                 payload = {
@@ -156,7 +156,7 @@ class AnswerReader:
                     "thinking": block.joined("thinking"),
                     "signature": block.joined("signature"),
                 }
-                # The API takes a thought back only with its signature.
+                # The API accepts a thought in a later request only with its signature.
                 return [self._keep(payload)] if payload["signature"] else []
         return [self._keep(block.head)] if block.is_whole else []
 
@@ -175,7 +175,7 @@ def _translate_call(block: _PartialBlock) -> ToolCallPart:
 
 
 def read_message(message: dict[str, Any], model: str) -> ModelAnswer:
-    """The answer that a whole message is, as batches have it; `model` is the requested name.
+    """Return the answer of a whole message, as batches send it; `model` is the requested name.
 
     Raises `ValueError` for a message that lacks a required field.
     """
@@ -199,7 +199,7 @@ class EventStream:
     """
 
     def __init__(self, response: httpx2.Response) -> None:
-        """Takes over `response`, unread."""
+        """Take over `response`, whose body must be unread."""
         self._response = response
         self._chunks = _iterate(response)
         self._rest = b""
@@ -207,10 +207,10 @@ class EventStream:
         self._fault: Exception | None = None
 
     async def next(self) -> object | None:
-        """The next event; None at the end.
+        """Return the next event; None at the end.
 
-        Raises `anthropic.APIStatusError` for an error event, `ValueError` for invalid JSON, and
-        what reading raises.
+        Raises `anthropic.APIStatusError` for an error event, `ValueError` for invalid JSON, and any
+        error of reading.
         """
         while not self._ready:
             if self._fault:
@@ -228,14 +228,14 @@ class EventStream:
     def _take(self, chunk: bytes) -> None:
         """Parse the complete events; an event is complete after its blank line."""
         text = self._rest + chunk
-        if b"\r" in text:  # JSON holds none of its own
+        if b"\r" in text:  # JSON contains no raw carriage return
             text = text.replace(b"\r\n", b"\n")
         *whole, self._rest = text.split(b"\n\n")
         try:
             for lines in whole:
                 self._read(lines)
         except (anthropic.APIStatusError, ValueError) as error:
-            self._fault = error  # what came before it counts
+            self._fault = error  # events before the fault are still returned
 
     def _read(self, lines: bytes) -> None:
         name, data = b"", b""
@@ -251,7 +251,7 @@ class EventStream:
 
 
 def _iterate(response: httpx2.Response) -> AsyncIterator[bytes]:
-    """Return the pieces of a body; only an encoded one passes the generators that decode it."""
+    """Return the pieces of a body; only an encoded body passes the generators that decode it."""
     stream = response.stream
     if "Content-Encoding" in response.headers or not isinstance(stream, httpx2.AsyncByteStream):
         return response.aiter_bytes()
@@ -259,7 +259,7 @@ def _iterate(response: httpx2.Response) -> AsyncIterator[bytes]:
 
 
 def make_error(response: httpx2.Response, said: bytes) -> anthropic.APIStatusError:
-    """The SDK's error for an answer or an event of a stream, with what the API said."""
+    """Make the SDK's error for a response or a stream event, with the API's message."""
     text = said.decode(errors="replace").strip()
     try:
         body = json.loads(text)

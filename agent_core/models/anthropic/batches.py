@@ -1,7 +1,8 @@
 """Batches of one request: submit, find again, collect. Raises the SDK's errors.
 
-Sources: https://platform.claude.com/docs/en/build-with-claude/batch-processing (2026-11-26): half
-the price, results within 24 hours, and no name of a batch's own but the ids of its requests.
+Source: https://platform.claude.com/docs/en/build-with-claude/batch-processing (2026-11-26). Batches
+cost half the price, and have results within 24 hours. A batch can be recognized only by the ids of
+its requests.
 """
 
 import json
@@ -14,9 +15,9 @@ from agent_core.models.anthropic.answer import read_message
 from agent_core.models.contract import ModelAnswer
 
 _MOST_LISTED = 100
-"""Newest batches that are looked at for a lost one."""
+"""The number of newest batches that are searched for a lost one."""
 _SKEW = 600_000
-"""Milliseconds that the clocks here and there may differ."""
+"""Milliseconds by which the clocks of this machine and the API may differ."""
 _ENDED = "ended"
 
 
@@ -29,7 +30,7 @@ async def submit(client: AsyncAnthropic, body: bytes, mark: str) -> str:
 
 
 async def find(client: AsyncAnthropic, mark: str, since: int) -> str | None:
-    """Find the batch with a request of this mark. Raises `ModelBusy` while one can't be read."""
+    """Find the batch with a request of this mark. Raises `ModelBusy` if one can't be read yet."""
     is_unknown = False
     seen = 0
     async for batch in client.messages.batches.list(limit=_MOST_LISTED):
@@ -50,7 +51,7 @@ async def find(client: AsyncAnthropic, mark: str, since: int) -> str | None:
 async def collect(
     client: AsyncAnthropic, model: str, batch_id: str, mark: str
 ) -> ModelAnswer | None:
-    """Return the answer; None while there is none. Raises `ModelRejected` if there will be none."""
+    """Return the answer; None if none is there yet. Raises `ModelRejected` if none will be."""
     batch = await client.messages.batches.retrieve(batch_id)
     if batch.processing_status != _ENDED:
         return None

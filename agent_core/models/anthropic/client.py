@@ -35,7 +35,7 @@ from agent_core.models.http import parse_retry_after
 from agent_core.models.requests import ImageSupport, PrefixCache, chunk_large, is_about_images
 
 _SHORT = 8
-"""Messages up to which rendering again is cheaper than caching."""
+"""For conversations with at most this many messages, rendering again is cheaper than caching."""
 
 
 class RenderedPrefixes:
@@ -45,14 +45,14 @@ class RenderedPrefixes:
         self._prefixes: PrefixCache[Prefix] = PrefixCache()
 
     def render(self, request: ModelRequest, *, cache_ttl: str, effort: str) -> bytes:
-        """The body of a request; equal to `render_request`."""
+        """Return the body of a request; equal to `render_request`."""
         messages = request.messages
         if len(messages) <= _SHORT:
             return render_request(request, cache_ttl=cache_ttl, effort=effort)
         key = request.model, messages[0]
         _, before = self._prefixes.take(key, messages) or (0, Prefix())
         body, longer = render_behind(before, request, cache_ttl=cache_ttl, effort=effort)
-        # It counts twice: as text, and as the messages that it was made of.
+        # The weight counts the text twice: once as text, once as the messages that it came from.
         self._prefixes.keep(key, messages[: longer.count], longer, 2 * len(longer.text))
         return body
 
@@ -74,10 +74,10 @@ WIRE_ERRORS = (
     httpx2.InvalidURL,
     aiohttp.ClientError,
     OSError,
-    # Where an event should be: not JSON, not UTF-8, or without the fields of its kind.
+    # A malformed event: not JSON, not UTF-8, or without a required field.
     ValueError,
 )
-"""Everything that a call can raise. The SDK wraps errors before the stream, not within it."""
+"""All errors that a call can raise. The SDK wraps errors before the stream, but not within it."""
 
 _BY_STATUS: Mapping[int, type[ModelError]] = {
     400: ModelRejected,
@@ -116,7 +116,7 @@ _DENIED_CODES = frozenset(
         "organization_type_not_supported",
     }
 )
-"""Codes of 400 and 429 that neither waiting nor changing the request resolves."""
+"""Codes with status 400 or 429 that neither waiting nor a changed request can resolve."""
 
 _OVERFLOWS = ("prompt is too long", "exceed context limit", "exceeds the context window")
 _CREDIT = "credit balance"
@@ -168,13 +168,13 @@ class AnthropicModel:
         effort: str,
         cache_ttl: str,
     ) -> None:
-        """`http_client` is the one that `client` sends with."""
+        """`http_client` is the client that `client` sends with."""
         self._client = client
         self._http_client = http_client
-        # Put together once. The SDK does it for each call, which is a fifth of a call's CPU.
+        # Built once: the SDK builds it for each call, which takes a fifth of a call's CPU time.
         self._messages = httpx2.URL(f"{str(client.base_url).rstrip('/')}/v1/messages")
-        # There is no public way to what the client sends with, to this address or through a
-        # proxy. Its own way there (authentication, cookies, events) does nothing for this call.
+        # The SDK has no public access to the transport for this address, which may go through a
+        # proxy. The SDK's other steps (authentication, cookies, events) do nothing for this call.
         self._transport = http_client._transport_for_url(self._messages)
         given = client.default_headers.items()
         self._headers = httpx2.Headers(http_client.headers, encoding="utf-8")
@@ -193,8 +193,8 @@ class AnthropicModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Make the call; see the contract.
 
-        An interruption is `ModelBusy` before the first event, `ModelInterrupted` after it. An
-        answer that lacks only the stream's last event is complete.
+        An interruption raises `ModelBusy` before the first event, and `ModelInterrupted` after it.
+        An answer that lacks only the stream's last event is complete.
         """
         reader = AnswerReader(request.model)
         events: EventStream | None = None
@@ -206,7 +206,7 @@ class AnthropicModel:
                     yield TextDelta(text=text)
             await _drain(events)
         except WIRE_ERRORS as error:
-            # The answer is whole and paid for; what broke was only its good-bye.
+            # The answer is complete and paid for; only the end of the stream is missing.
             if not reader.is_whole:
                 raise translate_error(error, reader.has_begun, time.time()) from error
         finally:
@@ -220,7 +220,7 @@ class AnthropicModel:
     async def _open(self, request: ModelRequest) -> httpx2.Response:
         """Start the call, without images if the model refuses them; see `ImageSupport`.
 
-        This is no retry: nothing ran, and the request differs.
+        A second attempt is not a retry: the model did not run, and the request differs.
         """
         while True:
             shown = self._image_support.spare(request)
@@ -247,7 +247,7 @@ class AnthropicModel:
             content=chunk_large(body),
             extensions=self._waits,
         )
-        # Where it is not set, each look at headers decodes all of them to find it out.
+        # If no encoding is set, each access to the headers decodes all of them to detect it.
         request.headers.encoding = "utf-8"
         response = await self._transport.handle_async_request(request)
         response.headers.encoding = "iso-8859-1"
@@ -268,7 +268,7 @@ class AnthropicModel:
             await self._client.models.retrieve(model)
 
     async def count(self, request: ModelRequest) -> int:
-        """The input tokens of a request, as the API counts them; see the contract."""
+        """Return the input tokens of a request, as the API counts them; see the contract."""
         body = render_count(self._image_support.spare(request))
         async with _within(_COUNT_SECONDS, "gave no count"):
             answer = await self._client.post(
@@ -290,7 +290,7 @@ class AnthropicModel:
 
     async def find_batch(self, model: str, mark: str, since: int) -> str | None:
         """Find the batch of a request; see the contract."""
-        del model  # the batches of a key are of all models
+        del model  # one key's batches contain the requests of all models
         async with _within(_BATCH_SECONDS, "listed no batches"):
             return await batches.find(self._client, mark, since)
 
@@ -314,7 +314,7 @@ class AnthropicModel:
 async def _within(
     seconds: float, what: str, late: type[ModelError] = ModelBusy
 ) -> AsyncIterator[None]:
-    """Limit the time of a call, and raise what it raises as the core's errors."""
+    """Limit the time of a call, and turn its errors into the core's errors."""
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -327,7 +327,8 @@ async def _within(
 async def _drain(events: EventStream) -> None:
     """Read the rest of the body, so that the connection can be reused.
 
-    The end normally is there already; a server that doesn't end its body costs one connection.
+    Usually, the end has already arrived. If a server doesn't end its body, only the connection is
+    lost.
     """
     with suppress(TimeoutError, *WIRE_ERRORS):
         async with asyncio.timeout(_DRAIN_SECONDS):

@@ -1,4 +1,4 @@
-"""The provider before its SDK is loaded: the SDK is imported when it is needed, on a thread.
+"""The provider before its SDK is loaded: it imports the SDK on a thread when it needs it.
 
 The SDK has 3,000 modules, mostly types of services that Talaria does not use. Their import takes
 seconds, so it begins when somebody opens a chat, or else with the first call.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent_core.models.anthropic.client import AnthropicModel
 
 _VERSION = "2026-10-21"
-"""The version of the API that the description of a model is requested in."""
+"""The API version of requests for a model's description."""
 _DESCRIPTION_SECONDS = 3.0
 
 
@@ -61,7 +61,7 @@ class LateModel:
     async def check(self, model: str) -> None:
         """Request the model's description, which is free; see the contract.
 
-        The SDK is loaded only to find out why there is none.
+        If there is no description, the SDK is loaded to find out why.
         """
         if self._model is None and await _has_description(self._settings, model):
             return
@@ -73,7 +73,7 @@ class LateModel:
             self._begin()
 
     async def count(self, request: ModelRequest) -> int:
-        """The input tokens of a request, as the API counts them; see the contract."""
+        """Return the input tokens of a request, as the API counts them; see the contract."""
         return await (await self._load()).count(request)
 
     async def submit(self, request: ModelRequest, mark: str) -> str:
@@ -109,14 +109,14 @@ class LateModel:
         """Load the SDK once, for all calls that wait for it. Raises `ModelDenied`."""
         if self._model is None:
             try:
-                # A call that is cancelled leaves the import to the others.
+                # If one call is cancelled, the import continues for the others.
                 return await asyncio.shield(self._begin())
             except ImportError as error:
                 raise ModelDenied(f"Anthropic's SDK can't be imported: {error}") from error
         return self._model
 
     def _begin(self) -> "asyncio.Future[AnthropicModel]":
-        """Begin to load the SDK, also after a failure, unless that is under way."""
+        """Begin to load the SDK, unless that is under way; load it again after a failure."""
         if self._loading is None or self._loading.done():
             loop = asyncio.get_running_loop()
             self._loading = loop.run_in_executor(None, _connect, self._settings)
@@ -124,17 +124,17 @@ class LateModel:
         return self._loading
 
     def _keep(self, loading: "asyncio.Future[AnthropicModel]") -> None:
-        """Keep what was loaded. A failure is seen here, so asyncio does not log it."""
+        """Keep the loaded model. This also retrieves a failure, so asyncio does not log it."""
         if not loading.cancelled() and loading.exception() is None:
             self._model = self._model or loading.result()
 
 
 def _connect(settings: AnthropicSettings) -> "AnthropicModel":
     was_enabled = gc.isenabled()
-    gc.disable()  # collections take an eighth of the import, and find nothing
+    gc.disable()  # collections would take an eighth of the import time, and find nothing
     try:
         module = import_module(f"{__package__}.client")
-        gc.freeze()  # a later collection needs no look at a million objects that stay
+        gc.freeze()  # later collections can skip a million permanent objects
     finally:
         if was_enabled:
             gc.enable()

@@ -13,7 +13,7 @@ _EFFORTS = ("", "low", "medium", "high", "xhigh", "max")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnthropicSettings:
-    """The options, checked; `timeout` is in seconds."""
+    """The provider's options, checked; `timeout` is in seconds."""
 
     api_key: str = field(repr=False)
     base_url: str

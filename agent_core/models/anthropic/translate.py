@@ -31,12 +31,12 @@ _THOUGHTS = ("thinking", "redacted_thinking")
 _NO_WORDS = "(a message without words)"
 _OPENING = "(The conversation begins with your message.)"
 _OPEN_ENTRIES = 4
-"""Entries at a conversation's end whose rendering may change when it continues."""
+"""Entries at a conversation's end that may still be rendered differently when it continues."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prefix:
-    """The rendered beginning of a conversation, common to all longer requests.
+    """The rendered beginning of a conversation, which all its longer requests share.
 
     `count` messages are rendered as `text`, the encoded list entries. `names` are the call ids in
     it.
@@ -49,7 +49,7 @@ class Prefix:
 
 @dataclass(slots=True)
 class _Entry:
-    """An API message, made of the request's messages from `start` on."""
+    """An API message; it begins with the request's message number `start`."""
 
     start: int
     role: str
@@ -61,8 +61,10 @@ class _Entry:
 
 
 def render_request(request: ModelRequest, *, cache_ttl: str = "5m", effort: str = "") -> bytes:
-    """Render a request's body. Equal requests give equal bytes, and a longer conversation gives the
-    same bytes up to its growth (except breakpoints), so that the prefix cache holds.
+    """Render a request's body; equal requests give equal bytes.
+
+    A longer conversation begins with the same bytes, except for breakpoints, so the provider can
+    use its prefix cache.
     """
     return render_behind(Prefix(), request, cache_ttl=cache_ttl, effort=effort)[0]
 
@@ -70,7 +72,7 @@ def render_request(request: ModelRequest, *, cache_ttl: str = "5m", effort: str 
 def render_behind(
     prefix: Prefix, request: ModelRequest, *, cache_ttl: str = "5m", effort: str = ""
 ) -> tuple[bytes, Prefix]:
-    """Render the same body with a known beginning; also return the new beginning."""
+    """Render the same body after a known beginning; also return the new beginning."""
     mark = _mark("" if cache_ttl == "5m" else cache_ttl)
     head: Block = {"model": request.model, "max_tokens": request.max_output_tokens}
     tail: Block = {"output_config": {"effort": effort}} if effort else {}
@@ -94,7 +96,7 @@ def render_count(request: ModelRequest) -> bytes:
 
 
 def _encode(body: Block | list[Block]) -> bytes:
-    # A lone surrogate can't be sent; the API reads a question mark instead.
+    # A lone surrogate can't be sent; it is replaced by a question mark.
     return _ENCODE(body).encode(errors="replace")
 
 
@@ -123,7 +125,7 @@ def _encode_system(system: str, ttl: str) -> bytes:
 
 
 def _mark(ttl: str) -> Block:
-    """A cache breakpoint; its default lifetime is five minutes."""
+    """Make a cache breakpoint; its default lifetime is five minutes."""
     return {"type": "ephemeral", **({"ttl": ttl} if ttl else {})}
 
 
@@ -141,7 +143,8 @@ def _render_messages(prefix: Prefix, request: ModelRequest, mark: Block) -> tupl
     closed = _count_closed(entries)
     start = entries[closed].start if closed else 0
     longer = prefix
-    # A picture is shown once, at its first place: what follows one is rendered with it.
+    # A picture is shown only at its first place, so messages after a picture are rendered together
+    # with it.
     has_pictures = any(one.images for one in request.messages[prefix.count : start])
     if start > prefix.count and not has_pictures:
         used = (
@@ -153,15 +156,17 @@ def _render_messages(prefix: Prefix, request: ModelRequest, mark: Block) -> tupl
         entries = entries[closed:]
     if request.caches_messages:
         _mark_entries(entries, mark)
-    # In one go, without the list's brackets: to begin takes longer than a message.
+    # All entries in one call, without the list's brackets: starting the encoder takes longer than
+    # encoding a message.
     rest = _encode([entry.body for entry in entries])[1:-1]
     texts = [longer.text] if longer.count else []
     return b",".join([*texts, *([rest] if rest else [])]), longer
 
 
 def _count_closed(entries: list[_Entry]) -> int:
-    """The number of entries that no longer change: breakpoints are only in the last three, and
-    results belong to the calls before them.
+    """Return the number of entries that no longer change.
+
+    Breakpoints are only in the last three entries, and results belong to the calls before them.
     """
     for number in range(len(entries) - _OPEN_ENTRIES, 0, -1):
         if entries[number].role == "assistant":
@@ -174,7 +179,7 @@ def _is_call(block: Block) -> bool:
 
 
 def _lay_out(prefix: Prefix, request: ModelRequest) -> list[_Entry]:
-    """Group messages to entries of alternating roles; a user entry begins with tool results."""
+    """Group messages into entries of alternating roles; a user entry begins with tool results."""
     entries: list[_Entry] = []
     names = _CallNames(prefix.names)
     selection = ImageSelection(request.images)
@@ -195,7 +200,7 @@ def _lay_out(prefix: Prefix, request: ModelRequest) -> list[_Entry]:
         elif number < len(entries) - 1:
             entry.content = _without_last_thoughts(entry.content)
     if not prefix.count and entries and entries[0].role == "assistant":
-        # The API wants the user to speak first; after a digest it was the assistant.
+        # The API requires a user's message first, but after a digest, an assistant's may be first.
         entries.insert(0, _Entry(0, "user", [{"type": "text", "text": _OPENING}]))
     return entries
 
@@ -221,7 +226,7 @@ def _render_user(message: Message, names: "_CallNames", selection: ImageSelectio
             if part.is_error:
                 block["is_error"] = True
             blocks.append(block)
-    # Empty text is refused, and a message has to be answered all the same.
+    # The API refuses empty text, but the message still needs an answer.
     return blocks or [{"type": "text", "text": _NO_WORDS}]
 
 
@@ -258,7 +263,7 @@ def _render_assistant(message: Message, model: str, names: "_CallNames") -> list
 
 
 def _without_last_thoughts(blocks: list[Block]) -> list[Block]:
-    """Remove a trailing thought: the API refuses a finished message that ends with one."""
+    """Remove trailing thoughts: the API refuses a finished message that ends with a thought."""
     end = len(blocks)
     while end and blocks[end - 1]["type"] in _THOUGHTS:
         end -= 1
@@ -266,7 +271,7 @@ def _without_last_thoughts(blocks: list[Block]) -> list[Block]:
 
 
 def _parse_arguments(arguments: str) -> Block:
-    """Parse arguments to an object, even if the model wrote none."""
+    """Parse arguments to an object, even if the model wrote no object."""
     try:
         parsed = json.loads(arguments)
     except ValueError:
@@ -277,12 +282,12 @@ def _parse_arguments(arguments: str) -> Block:
 class _CallNames:
     """Gives each call an id that the API accepts.
 
-    The API wants `[a-zA-Z0-9_-]` and each id once per conversation; other providers restart their
-    count in every answer.
+    The API requires `[a-zA-Z0-9_-]`, and ids that are unique in the conversation. Other providers
+    count from the start in every answer.
     """
 
     def __init__(self, before: frozenset[str]) -> None:
-        """`before` are the ids in use."""
+        """`before` are the ids already in use."""
         self._before = before
         self._used: set[str] = set()
         self._current: dict[CallId, str] = {}
@@ -311,8 +316,9 @@ class _CallNames:
 def _mark_entries(entries: list[_Entry], mark: Block) -> None:
     """Set breakpoints on the last message and on the user message before it.
 
-    The previous call wrote its prefix up to its last message, which is now the earlier user
-    message. With a breakpoint there the API finds it, although it looks back only 20 blocks.
+    The previous call cached its prefix up to its last message, which is now the earlier user
+    message. A breakpoint there lets the API find that prefix, although it looks back only 20
+    blocks.
     """
     if not entries:
         return
@@ -321,6 +327,6 @@ def _mark_entries(entries: list[_Entry], mark: Block) -> None:
         for place in range(len(entry.content) - 1, -1, -1):
             block = entry.content[place]
             if block["type"] not in _THOUGHTS:
-                # A copy: blocks of raw parts are not ours to change.
+                # Copy the block: a raw part's block must not be changed.
                 entry.content[place] = {**block, "cache_control": mark}
                 break

@@ -78,7 +78,7 @@ class AnswerReader:
         return text
 
     def finish(self) -> ModelAnswer:
-        """The answer so far. It contains calls only if they may run."""
+        """Return the answer so far. It contains calls only if they may run."""
         stop = self._judge_stop()
         parts: list[Part] = [TextPart(text="".join(self._texts))] if self._texts else []
         if stop == "tools":
@@ -103,13 +103,15 @@ class AnswerReader:
             return "refusal"
         stop = _STOPS.get(self._stop, "unknown")
         if stop == "end" and self._calls and all(map(_is_whole, self._calls.values())):
-            # Some servers end with "stop" also where calls follow.
+            # Some servers report "stop" even if the answer contains calls.
             return "tools"
         return "unknown" if stop == "tools" and not self._calls else stop
 
     def _grow(self, delta: dict[str, Any]) -> None:
-        """Add a piece to its call. Only the first piece has name and id; servers that send no index
-        start a new call with each new id.
+        """Add a piece to its call.
+
+        Only the first piece has name and id. If a server sends no index, a new id starts a new
+        call.
         """
         place = delta.get("index")
         call_id = delta.get("id") or ""
@@ -134,7 +136,7 @@ def _is_whole(call: _PartialCall) -> bool:
 
 
 def _read_usage(usage: dict[str, Any]) -> Usage:
-    """Split `prompt_tokens`, which includes cached input, into disjoint numbers."""
+    """Split `prompt_tokens`, which includes cached input, into separate counts."""
     cached = int((usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
     prompt = int(usage.get("prompt_tokens") or 0)
     return Usage(

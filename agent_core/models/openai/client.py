@@ -41,7 +41,7 @@ ADDRESS = "https://api.openai.com/v1"
 _OPTIONS = ("api_key", "base_url", "timeout", "effort")
 _EFFORTS = ("", "none", "minimal", "low", "medium", "high", "xhigh")
 _NO_KEY = "no-key"
-"""Sent to servers without keys, because the SDK requires one."""
+"""The key sent to servers that need none, because the SDK requires one."""
 _CONNECT_SECONDS = 10.0
 _CHECK_SECONDS = 15.0
 _CONNECTIONS = 10_000
@@ -56,10 +56,10 @@ WIRE_ERRORS = (
     httpx2.InvalidURL,
     aiohttp.ClientError,
     OSError,
-    # Where a chunk should be: not JSON, not UTF-8, or without the fields it must have.
+    # A malformed chunk: not JSON, not UTF-8, or without a required field.
     ValueError,
 )
-"""Everything that a call can raise."""
+"""All errors that a call can raise."""
 
 _BY_STATUS: Mapping[int, type[ModelError]] = {
     401: ModelDenied,
@@ -96,7 +96,7 @@ _UNKNOWN_FIELD = re.compile(
     "not allowed|extra fields|additional propert",
     re.IGNORECASE,
 )
-"""Wordings for an unknown field, as opposed to a bad value."""
+"""Error messages for an unknown field, as opposed to a bad value."""
 
 _OVERFLOWS = (
     "maximum context length",
@@ -106,7 +106,7 @@ _OVERFLOWS = (
     "prompt is too long",
     "exceeds the available context size",
 )
-"""Wordings of servers without error codes (vLLM, OpenRouter, llama.cpp, LM Studio)."""
+"""Error messages of servers without error codes (vLLM, OpenRouter, llama.cpp, LM Studio)."""
 
 _UNREACHED = (
     openai.APIConnectionError,
@@ -164,25 +164,25 @@ class OpenAIModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Make the call; see the contract.
 
-        An interruption is `ModelBusy` before the first chunk, `ModelInterrupted` after it. An
-        answer with a stop reason is complete, even if its usage is lost.
+        An interruption raises `ModelBusy` before the first chunk, and `ModelInterrupted` after it.
+        An answer with a stop reason is complete, even if its usage is lost.
         """
         reader = AnswerReader(request)
         chunks: AsyncStream[object] | None = None
         try:
             chunks = await self._open(request)
-            # `async for` would leave a suspended generator behind for the collector.
+            # `async for` would leave a suspended generator for the garbage collector.
             while (chunk := await anext(chunks, None)) is not None:
                 text = reader.read(chunk)
                 if text:
                     yield TextDelta(text=text)
         except WIRE_ERRORS as error:
-            # The answer is whole and paid for; what broke was only its good-bye.
+            # The answer is complete and paid for; only the end of the stream is missing.
             if not reader.is_whole:
                 raise translate_error(error, reader.has_begun, time.time()) from error
         finally:
             if chunks is not None:
-                # A connection that is broken already is closed as well.
+                # Closing a broken connection may fail.
                 with suppress(*WIRE_ERRORS):
                     await chunks.close()
         if not reader.is_whole:
@@ -193,7 +193,7 @@ class OpenAIModel:
     async def check(self, model: str) -> None:
         """Request the model, or else the list of models; see the contract.
 
-        Passes if the server has neither route: the first real call will tell.
+        Passes if the server supports neither: then the first real call finds any error.
         """
         try:
             async with asyncio.timeout(_CHECK_SECONDS):
@@ -211,11 +211,11 @@ class OpenAIModel:
         await self._client.close()
 
     async def _open(self, request: ModelRequest) -> AsyncStream[object]:
-        """Start the call, in a simpler dialect if the server refuses a field, and without images if
-        the model refuses them; see `ImageSupport`.
+        """Start the call, without fields and images that the server refuses.
 
-        This is no retry: nothing ran, and the request differs. The client remembers what it
-        learned.
+        Without a refused field, the dialect is simpler; for images, see `ImageSupport`. A second
+        attempt is not a retry: the model did not run, and the request differs. The client remembers
+        what the server refused.
         """
         while True:
             dialect = self._dialect
@@ -246,7 +246,7 @@ class OpenAIModel:
                 return chunks
 
     async def _get(self, path: str) -> object | None:
-        """The resource at a path; None if the server has none."""
+        """Return the resource at a path; None if the server doesn't have it."""
         try:
             return await self._client.get(
                 path, cast_to=object, options={"security": {"bearer_auth": True}}
@@ -258,10 +258,9 @@ class OpenAIModel:
 
 
 def _simplify(dialect: Dialect, refused: str) -> Dialect:
-    """The dialect without the refused field; unchanged if that is impossible.
+    """Return the dialect without the refused field; unchanged if that is impossible.
 
-    Each change is made once, so that a server that refuses both names of the limit ends the
-    attempts.
+    The limit's name is changed only once. So the attempts end if a server refuses both names.
     """
     if refused == "stream_options" and dialect.counts_streams:
         return replace(dialect, counts_streams=False)
@@ -271,12 +270,12 @@ def _simplify(dialect: Dialect, refused: str) -> Dialect:
 
 
 def _look_for(model: str, listed: object) -> None:
-    """Raise `ModelUnknown` if a list of models lacks this one."""
+    """Raise `ModelUnknown` if a list of models does not contain this one."""
     data = listed.get("data") if isinstance(listed, dict) else None
     if not isinstance(data, list):
         return
     names = {entry.get("id") for entry in data if isinstance(entry, dict)}
-    # Ollama lists `llama3:latest` and takes `llama3`.
+    # Ollama lists `llama3:latest`, but also accepts `llama3`.
     if names and not {model, f"{model}:latest"} & names:
         raise ModelUnknown(f'The model server has no model "{model}".')
 
@@ -304,11 +303,11 @@ def translate_error(error: Exception, has_begun: bool, now: float) -> ModelError
 
 
 def find_refused(error: openai.APIStatusError) -> str:
-    """The name of the request field that a server doesn't know, or ""."""
+    """Return the name of the request field that a server doesn't know, or ""."""
     if error.status_code not in (400, 422) or not _UNKNOWN_FIELD.search(error.message):
         return ""
     said = f"{error.param or ''} {error.message}"
-    # The other name of the limit may stand in the advice, after the refused one.
+    # The error's advice may mention the limit's other name, after the refused one.
     found = [
         (place, word)
         for word in ("stream_options", "max_completion_tokens", "max_tokens")

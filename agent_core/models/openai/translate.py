@@ -32,9 +32,9 @@ class Dialect:
     """The options in which servers differ."""
 
     limit: Limit = "max_tokens"
-    """OpenAI's own models want the newer name; many other servers know only the older."""
+    """OpenAI's own models require the newer name; many other servers know only the older one."""
     is_changed: bool = False
-    """True once the limit's name was changed."""
+    """True after the limit's name was changed."""
     counts_streams: bool = True
     """True if the server takes `stream_options`, which adds usage to a stream."""
 
@@ -50,7 +50,7 @@ def render_request(request: ModelRequest, *, dialect: Dialect, effort: str = "")
     body["stream"] = True
     if dialect.counts_streams:
         body["stream_options"] = {"include_usage": True}
-    # A lone surrogate can't be sent; the server reads a question mark instead.
+    # A lone surrogate can't be sent; it is replaced by a question mark.
     return _ENCODE(body).encode(errors="replace")
 
 
@@ -80,14 +80,14 @@ def _render_messages(request: ModelRequest) -> list[Body]:
             rendered += [
                 _render_result(part) for part in message.parts if isinstance(part, ToolResultPart)
             ]
-            if message.images:  # a message of a tool holds text only
+            if message.images:  # a tool message can hold only text
                 rendered.append({"role": "user", "content": _render_returned(message, images)})
         elif message.role == "assistant":
             rendered += _render_assistant(message)
         else:
             blocks = _render_user(message, images)
             if rendered and rendered[-1]["role"] == "user":
-                # The chat templates of some open models want roles to alternate.
+                # The chat templates of some open models require alternating roles.
                 rendered[-1]["content"] += blocks
             else:
                 rendered.append({"role": "user", "content": blocks})
@@ -133,14 +133,14 @@ def _render_image(part: ImagePart, images: ImageSelection) -> Body:
 
 
 def _join_words(blocks: Sequence[Body]) -> str | list[Body]:
-    """Join blocks without images to one text: many servers accept no list of blocks."""
+    """Join blocks without images into one text: many servers accept no list of blocks."""
     if any(block["type"] != "text" for block in blocks):
         return list(blocks)
     return "\n\n".join(block["text"] for block in blocks)
 
 
 def _render_assistant(message: Message) -> list[Body]:
-    """Render the model's own message; nothing if this provider can't take any of it."""
+    """Render the model's own message; empty if this provider accepts no part of it."""
     text = message.text
     if not message.calls:
         return [{"role": "assistant", "content": text}] if text.strip() else []
@@ -156,7 +156,7 @@ def _render_assistant(message: Message) -> list[Body]:
 
 
 def _check_arguments(arguments: str) -> str:
-    """Arguments as the JSON text of an object: some servers parse them and refuse anything else."""
+    """Return arguments as the JSON text of an object: some servers refuse anything else."""
     try:
         is_object = isinstance(json.loads(arguments), dict)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The model without a key: plays a script, or follows plain commands as a stand-in."""
+"""The model without a key: plays a script, or follows simple commands as a stand-in."""
 
 from agent_core.models.scripted.player import create
 

@@ -1,4 +1,4 @@
-"""Parse a person's plain commands to the stand-in; pure."""
+"""Parse a person's simple commands to the stand-in; pure."""
 
 import re
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from agent_core.models.scripted.reminders import Remind, read_reminder
 
 MOST_NUMBERS = 1000
 LONGEST_THOUGHT = 600
-"""Limits of counting and, in seconds, of thinking."""
+"""The largest number to count to, and the longest time to think in seconds."""
 _LONGEST_COMMAND = 4000
 """Characters; a longer message is a text, not a command."""
 
@@ -113,7 +113,7 @@ _HELP = r"(?:help(?: me)?|hilfe|was kannst du|what can (?:you|i) do|how does thi
 
 
 def read_command(words: str, now: datetime | None = None) -> Command:
-    """The command in one message; `now` is the time on the person's clock, if it is known."""
+    """Return the command in a message; `now` is the time on the person's clock, if known."""
     if len(words) > _LONGEST_COMMAND:
         return Chat(words=words.strip())
     line = " ".join(words.split()).rstrip("?!. ")

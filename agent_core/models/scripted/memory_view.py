@@ -1,4 +1,4 @@
-"""The stand-in's view of memory: its prompt, and the changes in this session; pure."""
+"""The stand-in's view of memory: the prompt's entries, and changes in this session; pure."""
 
 import json
 import re
@@ -12,8 +12,9 @@ _TARGETS = {"MEMORY": "memory", "USER": "user"}
 
 
 def read_notes(system: str, messages: Sequence[Message]) -> dict[str, list[str]]:
-    """The present entries by target: those of the prompt, with all later changes of the memory
-    tool.
+    """Return the current entries by target.
+
+    They are the prompt's entries, with all later changes of the memory tool.
     """
     notes = _read_prompt(system)
     results = {
@@ -31,7 +32,7 @@ def read_notes(system: str, messages: Sequence[Message]) -> dict[str, list[str]]
 
 
 def find_entries(words: str, notes: dict[str, list[str]]) -> list[tuple[str, str]]:
-    """Target and entry of each entry that contains the text, in any case."""
+    """Return the target and the text of each entry that contains the words, in any case."""
     wanted = words.casefold()
     return [
         (target, entry)
@@ -42,7 +43,7 @@ def find_entries(words: str, notes: dict[str, list[str]]) -> list[tuple[str, str
 
 
 def read_arguments(call: ToolCallPart) -> Mapping[str, str]:
-    """The string arguments of a call; none if its JSON is no object."""
+    """Return the string arguments of a call; empty if its JSON is not an object."""
     try:
         found = json.loads(call.arguments)
     except ValueError:
@@ -53,7 +54,7 @@ def read_arguments(call: ToolCallPart) -> Mapping[str, str]:
 
 
 def _read_prompt(system: str) -> dict[str, list[str]]:
-    """The lists in the memory section, which ends at the next heading of its level."""
+    """Return the lists in the memory section, which ends at the next heading of its level."""
     notes: dict[str, list[str]] = {"memory": [], "user": []}
     entries: list[str] | None = None
     section = system.partition(f"\n{_SECTION}")[2]

@@ -1,4 +1,4 @@
-"""Plan the stand-in's next step in a turn: tool calls or an answer; pure."""
+"""Plan the stand-in's next step in a turn: tool calls, or an answer; pure."""
 
 import json
 import re
@@ -41,16 +41,16 @@ class PlannedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Tool calls to make now; without any, the answer."""
+    """Tool calls to make now; if there are none, the answer."""
 
     calls: tuple[PlannedCall, ...] = ()
     pieces: tuple[Piece, ...] = ()
 
 
 def make_plan(request: ModelRequest, delay: float) -> Plan:
-    """Plan the next step. Depends only on the request, so that a repeat gives the same.
+    """Plan the next step. Depends only on the request, so a repeat gives the same plan.
 
-    A turn begins after the last answer without calls, and all of the person's messages in it are
+    A turn begins after the last answer without calls. All of the person's messages in the turn are
     answered.
     """
     start = _find_turn(request.messages)
@@ -85,7 +85,7 @@ def make_plan(request: ModelRequest, delay: float) -> Plan:
 
 
 def _read(message: Message) -> Command:
-    """The command in a message. A message for a language model also names its attachments."""
+    """Return the command in a message. A message for a language model also names its files."""
     command = read_command(message.text, _read_clock(message))
     if isinstance(command, Chat):
         return Chat(words=" ".join([command.words, *_name_files(message)]).strip())
@@ -93,7 +93,7 @@ def _read(message: Message) -> Command:
 
 
 def _read_clock(message: Message) -> datetime | None:
-    """The time in a message's facts, on the person's clock."""
+    """Return the time in a message's facts, on the person's clock."""
     for part in message.parts:
         found = _NOW.search(part.text) if isinstance(part, TextPart) and part.is_fact else None
         if found:
@@ -136,7 +136,7 @@ def _find_results(turn: Sequence[Message]) -> dict[PlannedCall, ToolResultPart]:
 def _next(
     chain: Sequence[PlannedCall], done: dict[PlannedCall, ToolResultPart]
 ) -> PlannedCall | None:
-    """The first call that was not tried, unless an earlier one succeeded."""
+    """Return the first call that was not tried; None if an earlier call succeeded."""
     for wish in chain:
         if wish not in done:
             return wish
@@ -146,7 +146,7 @@ def _next(
 
 
 def _list_calls(command: Command, notes: dict[str, list[str]]) -> list[PlannedCall]:
-    """The calls that a command needs; each is tried if the previous one failed."""
+    """List the calls for a command; each call is tried only if the previous one failed."""
     match command:
         case Remember():
             return [_memory(action="add", target=command.target, text=command.text)]

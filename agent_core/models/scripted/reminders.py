@@ -1,4 +1,4 @@
-"""Parse when the stand-in shall remind a person, in English and German; pure."""
+"""Parse when the stand-in should remind a person, in English and German; pure."""
 
 import re
 from collections.abc import Callable
@@ -40,7 +40,7 @@ _SETS = {
     "weekend": "6,0",
 }
 _HOURS = {"evening": 20, "abend": 20, "tonight": 20, "heute abend": 20, "morning": 8, "morgen": 8}
-"""Hours of day names, if no time is given."""
+"""Default hours of names for parts of a day."""
 _HOUR = 9
 _UNITS = {"m": 1, "h": 60, "s": 60, "d": 1440, "t": 1440, "w": 10_080}
 """Minutes by the first letter of a unit; "Stunde" and "Tag" are German."""
@@ -66,7 +66,9 @@ _ONCE = (
 _TODAY = f"(?P<today>){_CLOCK[:-1].replace('(?: (?:at', '(?:(?:at', 1)})"
 _WHENS = (_SPAN, _OFTEN, _LAST, _EVERY, _ONCE, _TODAY)
 _RECURRING = tuple(when.removesuffix("?") for when in (_LAST, _EVERY))
-"""With a time of day, these need no "remind me": "Every day I run" is no request."""
+"""With a time of day, these words need no "remind me". Without one, they are no request: "Every day
+I run".
+"""
 _ME = r"(?:remind me|erinnere? mich)"
 _TO = r"(?:,? ?(?:to|that|about|daran,?|dass|:)|[,:])? (?P<text>.+)"
 _PATTERNS = (
@@ -82,7 +84,7 @@ def read_reminder(
 ) -> Remind | None:
     """Parse a line; `match` matches a pattern with the line, and `now` is the person's clock.
 
-    Without a clock, a day such as "tomorrow" is not understood.
+    Without a clock, it can't understand a day such as "tomorrow".
     """
     for pattern in _PATTERNS:
         found = match(pattern, line)
@@ -142,7 +144,7 @@ def _number_of(word: str) -> int:
 
 
 def _find_moment(named: str, moment: datetime, now: datetime) -> datetime | None:
-    """Return the next moment of a day's name at the hour of `moment`."""
+    """Return the next moment of a named day, at the hour of `moment`."""
     if named in ("today", "tonight", "heute", "heute abend"):
         return moment
     if named in ("tomorrow", "morgen"):

@@ -54,7 +54,7 @@ _TITLES = {"user": Text("About you:"), "memory": Text("What I keep in mind:")}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A piece of the answer, and the seconds to wait before it."""
+    """A piece of the answer, and the seconds to wait before the piece."""
 
     text: str
     wait: float = 0.0
@@ -64,8 +64,8 @@ class Piece:
 class ReplyWriter:
     """Writes the reply to a command and its results.
 
-    `before` and `now` are the notes at the turn's start and at present; `is_first` is true until
-    the abilities were listed.
+    `before` and `now` are the notes at the turn's start and at present. `is_first` is true until
+    the stand-in has listed its abilities.
     """
 
     before: dict[str, list[str]]
@@ -74,7 +74,7 @@ class ReplyWriter:
     delay: float
 
     def reply(self, command: Command, results: Sequence[ToolResultPart]) -> list[Piece]:
-        """The reply to one command, with the results of its calls."""
+        """Return the reply to one command, with the results of its calls."""
         match command:
             case Count():
                 first, *others = range(1, command.to + 1)

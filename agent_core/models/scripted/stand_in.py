@@ -1,4 +1,4 @@
-"""Stand in for a language model without a key: follow plain commands, offline."""
+"""Replace a language model if there is no key: follow simple commands, offline."""
 
 import asyncio
 import json
@@ -14,12 +14,12 @@ from agent_core.transcript import Message, TextPart, ToolCallPart
 _OPENING = "<talk>\n"
 _TOLD = ("earlier summary: ", "person: ", "assistant: ")
 _CHARACTERS = 2
-"""Characters of a summary per token of the answer's limit: half of what would fit."""
+"""Characters of a summary per token of the answer's limit; twice as many would fit."""
 _LONGEST = 300
 
 
 def summarize(request: ModelRequest) -> str:
-    """The newest lines of a conversation to summarize; empty for any other request."""
+    """Return the newest lines of a conversation to summarize; "" for any other request."""
     text = request.messages[-1].text if request.messages else ""
     if request.tools or not text.startswith(_OPENING):
         return ""
@@ -33,7 +33,7 @@ def summarize(request: ModelRequest) -> str:
 
 
 def _read(line: str) -> str:
-    """A message's text from a line; empty for calls, outputs and facts."""
+    """Return a message's text from a line; "" for calls, outputs and facts."""
     opening = next((opening for opening in _TOLD if line.startswith(opening)), "")
     if not opening:
         return ""
@@ -65,7 +65,7 @@ class StandInModel:
         summary = summarize(request)
         plan = Plan(pieces=(Piece(text=summary),)) if summary else make_plan(request, self._delay)
         if plan.calls:
-            # Unique in the conversation: it grows with every call.
+            # Unique in the conversation, because the number of messages grows with every call.
             stem = f"call_{len(request.messages)}"
             calls = tuple(
                 ToolCallPart(
