@@ -1,4 +1,4 @@
-"""Public holidays, calendars of one's own, the sun, and the region of a time zone."""
+"""Public holidays, personal calendars, times of the sun, and the region of a time zone."""
 
 import re
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class Region:
 
 
 CALENDAR = "calendar "
-"""The prefix of a calendar among the days that are left out."""
+"""The prefix of a calendar in the list of skipped days."""
 _NOT_NAMED = (
     "{at} can't be read, because the person's message does not contain this address; ask them to"
     " write it in their request"
@@ -36,19 +36,20 @@ _NOT_NAMED = (
 
 
 class CalendarReader(Protocol):
-    """Reads the calendars whose whole-day events are left out."""
+    """Reads the calendars whose whole-day events a rule skips."""
 
     async def read(self, at: str, *, person_id: PersonId, room_id: RoomId | None) -> Spans:
-        """Read an address, or a file of a person or a room, and keep it read once a day.
+        """Read a calendar from an address, or from a file of a person or a room.
 
-        Raises `ToolArgumentError` with a sentence, and `StoreError`.
+        From then on, the calendar is read again once a day. Raises `ToolArgumentError` with a
+        sentence, and `StoreError`.
         """
 
 
 def require_named(at: str, evidence: str | None) -> None:
     """Refuse an address that the person did not write. Raises `ToolArgumentError`.
 
-    Otherwise words of others could send data elsewhere. `evidence` is None for the command line.
+    Otherwise, untrusted words could send data elsewhere. `evidence` is None for the command line.
     """
     if "://" in at and evidence is not None and at not in evidence:
         raise ToolArgumentError(_NOT_NAMED.format(at=at))
@@ -60,9 +61,9 @@ async def read_calendars(
     whose: tuple[PersonId, RoomId | None],
     evidence: str | None,
 ) -> Mapping[str, Calendar]:
-    """Read the calendars that `skip` names, by their addresses or file names.
+    """Read the calendars that `skip` names; the keys are their addresses or file names.
 
-    An address must stand in the `evidence`; None is for the command line. Raises
+    An address must be in the `evidence`; the evidence is None for the command line. Raises
     `ToolArgumentError` and `StoreError`.
     """
     given = arguments.get("skip")
@@ -82,7 +83,7 @@ async def read_calendars(
 def list_holidays(region: str, year: int) -> frozenset[date]:
     """List the public holidays of a region such as `DE` or `DE-BY`. Raises `ValueError`."""
     try:
-        # Both libraries are an extra, and few jobs need them: they load with their first use.
+        # Both libraries are an extra, and few jobs need them, so they are loaded at first use.
         calendars = import_module("holidays")
     except ImportError as error:
         nearest = "a list of days, such as 2026-12-25"
@@ -102,9 +103,9 @@ def list_holidays(region: str, year: int) -> frozenset[date]:
 def find_sun(
     time: SunTime, day: date, place: tuple[float, float], zone: ZoneInfo
 ) -> datetime | None:
-    """Compute a moment of the sun on a local day, in UTC to the minute; None if it has none.
+    """Compute a time of the sun on a local day, in UTC to the minute.
 
-    Raises `ValueError` if the library is missing.
+    Returns None if the day has no such time. Raises `ValueError` if the library is missing.
     """
     try:
         astral, sun = import_module("astral"), import_module("astral.sun")
@@ -122,7 +123,7 @@ def find_sun(
         try:
             moment: datetime = find(observer, near)
         except ValueError:
-            continue  # polar day or night
+            continue  # polar day or polar night
         found = moment.astimezone(UTC).replace(second=0, microsecond=0)
         found += timedelta(minutes=time.offset)
         if found.astimezone(zone).date() == day:

@@ -1,4 +1,4 @@
-"""The questions about jobs: before one counts, and when its person changes the time zone."""
+"""The questions about jobs: before a job takes effect, and when its person changes time zone."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ MOVE, KEEP = Text("Yes, move"), Text("No, keep")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmation:
-    """A question before a job counts. Its keys are `YES`, `NO`, and `LATER` for a held slot."""
+    """A question before a job takes effect. Its keys: `YES`, `NO`, and `LATER` for a held slot."""
 
     text: str
     choices: tuple[Choice, ...]
@@ -49,9 +49,9 @@ class Confirmation:
 def compose_confirmation(
     job: NewJob, reader: str, echo: str | None, held: HeldSlot | None
 ) -> Confirmation:
-    """Ask about a job that `echo` describes, or about a held reminder if it is None.
+    """Ask about a job that `echo` describes, or about a held reminder if `echo` is None.
 
-    With a held slot, the person chooses whether the job counts in quiet times, too.
+    With a held slot, the person chooses whether the job also sends messages in quiet times.
     """
     if held is None:
         return _ask(echo or "", (YES, _DO_THAT()), (NO, _DO_NOT()))
@@ -90,13 +90,13 @@ def echo_job(job: NewJob, reader: str, places: Sequence[str]) -> str:
 
 
 def describe_followers(connection: Connection, job: Job) -> str:
-    """Name the jobs that wait for a paused or deleted job, behind a space; "" for none."""
+    """Name the jobs that run after a paused or deleted job, with a leading space; "" for none."""
     found = list_followers(connection, job)
     return "".join(f" {_FOLLOWS(number=one.id, title=one.title)}" for one in found)
 
 
 def list_left(connection: Connection, *, person_id: PersonId, zone: str) -> list[Job]:
-    """List a person's jobs at times of a zone; intervals and events have none."""
+    """List a person's jobs in a time zone, except intervals and events, which have none."""
     return [
         job
         for job in jobs.list_of_person(connection, person_id=person_id)
@@ -109,9 +109,9 @@ def list_left(connection: Connection, *, person_id: PersonId, zone: str) -> list
 def move_jobs(
     connection: Connection, *, person_id: PersonId, zone: str, to: str, now: int
 ) -> list[Job]:
-    """Move a person's jobs from a zone to another one; return those that moved.
+    """Move a person's jobs from a zone to another one; return the moved jobs.
 
-    A single moment stays if it is past in the other zone.
+    A job for a single moment stays if that moment would be past in the other zone.
     """
     moved = []
     for job in list_left(connection, person_id=person_id, zone=zone):
@@ -124,20 +124,20 @@ def move_jobs(
 
 
 def ask_to_move(count: int, zone: str) -> str:
-    """Ask whether jobs move along."""
+    """Ask whether jobs move to the new time zone, too."""
     return _MOVE_ALONG(count, zone=zone)
 
 
 @dataclass(slots=True)
 class JobMover:
-    """Asks in a turn whether jobs move along, before the time zone changes."""
+    """Asks in a turn whether jobs move to the new time zone, too, before the zone changes."""
 
     database: Database
     prompter: UserPrompter
     zone: str
-    """For people who have set none."""
+    """The zone of people who have set none."""
     changed: Callable[[], None]
-    """Called after a move."""
+    """Called after jobs have moved."""
 
     async def ask(self, context: ToolContext, old: str | None, new: str | None) -> bool:
         """Ask, if there are such jobs. Raises `QuestionPending` and `StoreError`."""

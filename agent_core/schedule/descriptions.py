@@ -217,7 +217,7 @@ def _describe_time(wanted: TimeOfDay) -> str:
 
 
 def _describe_days(days: DayRule) -> str:
-    """Describe the days of a rule; rare ones as the rule itself, which is exact."""
+    """Describe the days of a rule; for rare rules, show the rule itself, which is exact."""
     named = _name_days(days)
     if named is None:
         return _BY_RULE(rule=dump_days(days))
@@ -229,7 +229,7 @@ def _describe_days(days: DayRule) -> str:
 
 
 def _name_days(days: DayRule) -> list[str] | None:
-    """Name the days within a week, a month or a year; None if words would be ambiguous."""
+    """Name the days within a week, a month or a year; None if the words would be ambiguous."""
     is_of_year = days.frequency == "YEARLY" and not days.months
     ordinal = [(nth, day) for nth, day in days.weekdays if nth]
     if days.positions:
@@ -278,9 +278,10 @@ def _name_month_days(days: DayRule) -> list[str]:
 
 
 def _describe_cron(expression: str) -> str:
-    """Explain a cron expression; CronSim does so in English only.
+    """Explain a cron expression; CronSim can do so in English only.
 
-    With a day of the month and a weekday, cron runs on either, which `and` would hide.
+    With a day of the month and a weekday, cron runs on either of them. The word "and" would be
+    wrong then.
     """
     if either := _OR_CRON.fullmatch(expression):
         minute, hour, days, weekdays = either.groups()
@@ -317,7 +318,7 @@ def _read_weekday(text: str) -> int:
 
 
 def describe_next(timing: Timing, zone: ZoneInfo, waited: Slot | None, reader: ZoneInfo) -> str:
-    """List the next runs on the reader's clock, with the time zone."""
+    """List the next runs in the reader's time zone, with the zone's name."""
     if isinstance(timing, OnEvent):
         return (_WHEN_CALLED if timing.kind == "webhook" else _WHEN_IT_HAPPENS)()
     if waited is None:
@@ -356,11 +357,11 @@ def list_ways(job: NewJob) -> list[str]:
 
 
 def show_dollars(micro: int) -> str:
-    """Format millionths of a dollar, to the cent or exactly: `$1.50`."""
+    """Format millionths of a dollar to the cent, or exactly: `$1.50`."""
     cents = micro % 10_000 == 0
     return f"${micro / 1_000_000:.2f}" if cents else f"${micro / 1_000_000:.6f}".rstrip("0")
 
 
 def show_moment(at: int, reader: ZoneInfo) -> str:
-    """Format a moment in milliseconds on the reader's clock: `Mon 2026-11-23 08:00`."""
+    """Format a moment in milliseconds in the reader's time zone: `Mon 2026-11-23 08:00`."""
     return format_moment(moment(at).astimezone(reader))

@@ -32,7 +32,8 @@ _USAGE = (
 class Gate:
     """A check before a run. `at` is an address, a file name or a command line.
 
-    A number counts `after` these words, or is the first one of the page.
+    A test of a number reads the first number behind the words `after`, or else the first one of the
+    page.
     """
 
     kind: GateKind

@@ -1,4 +1,4 @@
-"""Creation and changes of jobs, shared by the tool, the commands and the command line."""
+"""Creation and changes of jobs, for the tool, the chat commands and the command line."""
 
 import hashlib
 import hmac
@@ -28,13 +28,13 @@ _SECRET = 32
 InvalidJobFault = Literal["past", "damaged", "no_address", "no_price", "no_version", "other"]
 PAUSED_ON_REQUEST, PAUSED_BY_OPERATOR = "as asked", "from the command line"
 PAUSED_DAMAGED = "its entry in the database is damaged"
-"""Stored reasons of pauses; so is `name_failures`. Any other is the fault of a schedule."""
+"""Stored reasons for pauses, as is `name_failures`. Any other reason is a fault of the schedule."""
 
 
 class InvalidJob(CoreError):
-    """A job can't be as requested; the text states the problem and the way out to the model.
+    """A job can't be as requested.
 
-    `fault` selects the sentence for a person.
+    The text tells the model the problem and a solution. `fault` selects the sentence for a person.
     """
 
     def __init__(self, text: str, fault: InvalidJobFault = "other") -> None:
@@ -43,13 +43,15 @@ class InvalidJob(CoreError):
 
 
 class JobAlreadyRunning(InvalidJob):
-    """A job can't be started because a run of it has not ended."""
+    """A job can't be started because its previous run has not ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRules:
-    """The limits of the deployment: jobs per person, minutes between two runs that call a model,
-    failures in a row before a pause, and the resources that jobs may use.
+    """The limits of the deployment.
+
+    They are the jobs per person, the minutes between two runs that call a model, the failures in a
+    row before a pause, and the resources that jobs may use.
     """
 
     per_person: int = 50
@@ -60,7 +62,7 @@ class JobRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRequest:
-    """A requested job or change; None keeps a value, or takes the default."""
+    """A requested job or change; None keeps the present value, or selects the default."""
 
     kind: JobKind | None = None
     title: str | None = None
@@ -113,7 +115,7 @@ def draft_job(
 
 
 def default_options(kind: object, rules: JobRules) -> Options:
-    """Return the options of a new job; a message can't fail."""
+    """Return the options of a new job; a message job can't fail, so no pause is set."""
     return Options() if kind == "message" else Options(pause_after=rules.pause_after)
 
 
@@ -145,9 +147,9 @@ def redraft_job(job: Job, request: JobRequest, *, rules: JobRules, now: int) -> 
 
 
 def create_job(connection: Connection, job: NewJob, *, rules: JobRules, now: int) -> Job:
-    """Insert a new job, once per tool call.
+    """Insert a new job, only once per tool call.
 
-    Raises `InvalidJob` if the person has too many, and as `check_event` does.
+    Raises `InvalidJob` if the person has too many jobs, and the errors of `check_event`.
     """
     assert job.person_id is not None  # noqa: S101 - system jobs are not created here
     if job.call_key:
@@ -168,7 +170,7 @@ def _check_count(connection: Connection, person_id: PersonId, rules: JobRules) -
 
 
 def change_job(connection: Connection, job: Job, now: int) -> Job:
-    """Store a redrafted job, and keep what it was. Raises `InvalidJob` as `check_event` does."""
+    """Store a redrafted job, and keep its earlier version. Raises the errors of `check_event`."""
     check_event(connection, job)
     before = jobs.find(connection, job_id=job.id)
     if before and before.timing != job.timing:
@@ -179,9 +181,9 @@ def change_job(connection: Connection, job: Job, now: int) -> Job:
 
 
 def check_event(connection: Connection, job: NewJob) -> None:
-    """Refuse a job that comes after a missing job, or after itself. Raises `InvalidJob`.
+    """Refuse a job that follows a missing job, or follows itself. Raises `InvalidJob`.
 
-    Both jobs have the same owner and the same room, because the result of the first reaches the
+    Both jobs must have the same owner and the same room, because the first job's result reaches the
     second.
     """
     first = _find_first(connection, job)
@@ -195,7 +197,7 @@ def check_event(connection: Connection, job: NewJob) -> None:
 
 
 def renew_webhook(connection: Connection, job: Job) -> str:
-    """Give a job a new secret for its web address; the one before no longer works.
+    """Give a job a new secret for its web address; the previous secret stops working.
 
     Only its digest is stored. Raises `InvalidJob` if the job does not wait for a request.
     """
@@ -210,7 +212,7 @@ def renew_webhook(connection: Connection, job: Job) -> str:
 
 
 def find_webhook(connection: Connection, secret: str) -> Job | None:
-    """Find the active job with a secret."""
+    """Find the active job that has this webhook secret."""
     wanted = dump_timing(OnEvent(kind="webhook", value=_digest(secret)))
     found = None
     for job in waiting_jobs.list_on_event(connection):
@@ -224,7 +226,7 @@ def _digest(secret: str) -> str:
 
 
 def list_followers(connection: Connection, job: Job) -> list[Job]:
-    """List the active jobs that come after a job."""
+    """List the active jobs that run after a job."""
     if job.person_id is None:
         return []
     waiting = waiting_jobs.list_on_event(connection, person_id=job.person_id, room_id=job.room_id)
@@ -232,7 +234,7 @@ def list_followers(connection: Connection, job: Job) -> list[Job]:
 
 
 def _find_first(connection: Connection, job: NewJob) -> Job | None:
-    """Find the job after which a job comes."""
+    """Find the job that runs before a job."""
     number = _comes_after(job)
     first = jobs.find(connection, job_id=number) if number else None
     if first is None or (first.person_id, first.room_id) != (job.person_id, job.room_id):
@@ -268,20 +270,20 @@ def resume_job(connection: Connection, job: Job, now: int) -> Job:
     slot = (waits.name, waits.at) if waits else None
     resumed = replace(job, state="active", reason="", failures=0, next_slot=slot)
     if job.state != "active":
-        job_marks.clear(connection, job_id=job.id)  # what came meanwhile is not caught up
+        job_marks.clear(connection, job_id=job.id)  # events during the pause are not caught up
     jobs.change(connection, resumed)
     return resumed
 
 
 def drop_job(connection: Connection, job: Job) -> Job:
-    """Drop a job; its history stays."""
+    """Drop a job; its history is kept."""
     dropped = replace(job, state="dropped", next_slot=None)
     jobs.change(connection, dropped)
     return dropped
 
 
 def restore_job(connection: Connection, job: Job, *, rules: JobRules, now: int) -> Job:
-    """Bring a dropped job back, paused if it was. Raises `InvalidJob`, as for a new one."""
+    """Restore a dropped job, paused if it was paused. Raises `InvalidJob`, as for a new job."""
     assert job.person_id is not None  # noqa: S101 - system jobs are never dropped
     _check_count(connection, job.person_id, rules)
     check_event(connection, job)
@@ -312,7 +314,7 @@ def find_visible_job(
 
 
 def next_slot_of(job: NewJob) -> Slot | None:
-    """Return the next slot of a job."""
+    """Return the slot that a job waits for."""
     return Slot(name=job.next_slot[0], at=job.next_slot[1]) if job.next_slot else None
 
 

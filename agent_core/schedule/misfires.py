@@ -1,4 +1,4 @@
-"""The decision which due slots run and which are skipped. Pure."""
+"""Decide which due slots run, and which are skipped. Pure."""
 
 from dataclasses import dataclass
 from itertools import islice, takewhile
@@ -11,17 +11,17 @@ from agent_core.state.jobs.late import Late
 GRACE = 60_000
 """Milliseconds until a due slot counts as missed."""
 MOST_COUNTED = 1000
-"""The largest number of missed slots to enumerate: a clock jump of a year must not cost minutes."""
+"""The most missed slots to list, because a clock that jumps by a year must not cost minutes."""
 MOST_RUN = 50
-"""The largest number of missed slots that `all` runs; older ones are skipped."""
+"""The largest number of missed slots that run with `all`; older ones are skipped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The decision for a moment.
+    """The decision at a moment.
 
-    `run` are the slots to run, `missed` the other due ones, up to `MOST_COUNTED`; both oldest
-    first. `next` is the slot to wait for.
+    `run` are the slots to run. `missed` are the other due slots, up to `MOST_COUNTED`. Both are
+    oldest first. `next` is the slot to wait for.
     """
 
     run: tuple[Slot, ...] = ()
@@ -47,7 +47,7 @@ def plan_runs(timing: Timing, zone: ZoneInfo, late: Late, waited: Slot, now: int
             nearest = _list_newest(timing, zone, newest) if late == "all" else [newest]
             due = [*due[len(nearest) :], *nearest]
     behind = next_slot(timing, zone, newest)
-    while behind and behind.at <= now:  # due at the same moment as the one before
+    while behind and behind.at <= now:  # slots due at the same moment as the previous one
         due, newest = [*due, behind], behind
         behind = next_slot(timing, zone, newest)
     in_time = tuple(slot for slot in due if now - slot.at <= GRACE)
@@ -72,7 +72,7 @@ def _list_newest(timing: Timing, zone: ZoneInfo, newest: Slot) -> list[Slot]:
 def choose_next_slot(timing: Timing, zone: ZoneInfo, waited: Slot | None, now: int) -> Slot | None:
     """Choose the slot to wait for after a restart, when the clock may have been set back.
 
-    A due slot stays; a slot in the far future gives way to a nearer one.
+    A due slot stays. A slot in the far future is replaced by a nearer one.
     """
     if waited is not None and waited.at <= now:
         return waited

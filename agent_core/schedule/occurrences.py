@@ -1,9 +1,9 @@
 """The occurrences (slots) of a timing in a time zone, each once and in order. Pure.
 
-A slot is named after its local time. Cron expressions follow Debian's cron across clock changes. A
-job at fixed times runs once for each of them: after the gap if the clock skips the time, and at the
-first of two if the clock repeats it. A job with a wildcard in minutes or hours follows the wall
-clock, and so runs in both. A calendar rule names fixed times. An event has no slots.
+A slot is named after its local time. When clocks change, cron expressions behave as in Debian's
+cron. A job at fixed times runs once for each time: after the gap if the clock skips the time, and
+at the first of two if the clock repeats it. A job with a wildcard in minutes or hours follows the
+wall clock, so it runs at both. A calendar rule names fixed times. An event has no slots.
 """
 
 from bisect import bisect_right
@@ -43,7 +43,7 @@ _LONGEST_REPEAT = timedelta(hours=4)
 _DAY = timedelta(days=1)
 _LONGEST_SEARCH = timedelta(days=366 * 50)
 _SAMPLED = 240
-"""The number of next slots examined for the shortest interval."""
+"""The number of next slots that are checked for the shortest interval."""
 
 
 def first_slot(timing: Timing, zone: ZoneInfo, after: int) -> Slot | None:
@@ -70,7 +70,7 @@ def walk_after(timing: Timing, zone: ZoneInfo, after: int) -> Iterator[Slot]:
 
 
 def next_slot(timing: Timing, zone: ZoneInfo, slot: Slot) -> Slot | None:
-    """Find the slot after a slot; after a clock change, both may be due at the same moment."""
+    """Find the next slot after a slot; after a clock change, both may be due at the same moment."""
     if isinstance(timing, Once | OnEvent):
         return None
     if isinstance(timing, Rule):
@@ -94,7 +94,7 @@ def last_slot(timing: Timing, zone: ZoneInfo, until: int) -> Slot | None:
         return rule_slots.find_last(timing, zone, until)
     if timing.is_wildcard:
         return _last_wildcard(timing, zone, until)
-    # In a repeated hour, the first occurrence of a time can be later than the time now shown.
+    # In a repeated hour, a slot named later than the present local time may already be due.
     local = moment(until).astimezone(zone).replace(tzinfo=None, fold=0) + _LONGEST_REPEAT
     for named in CronSim(timing.expression, local, reverse=True):
         slot = slot_at(named, zone)
@@ -142,9 +142,10 @@ def _walk_set(timing: Cron, zone: ZoneInfo, local: datetime) -> Iterator[Slot]:
 
 
 def _walk_times(timing: Cron, after: datetime) -> Iterator[datetime]:
-    """Iterate the local times after a time that an expression names.
+    """Iterate the local times after `after` that an expression names.
 
-    CronSim knows the days. It would walk minute by minute, where the times of all days are alike.
+    CronSim decides about the days only: it would walk minute by minute, although each day has the
+    same times.
     """
     days, times = _read_expression(timing.expression)
     day, end = after.date(), after.date() + _LONGEST_SEARCH
@@ -160,7 +161,7 @@ def _walk_times(timing: Cron, after: datetime) -> Iterator[datetime]:
 
 @lru_cache(maxsize=512)
 def _read_expression(expression: str) -> tuple[CronSim, list[time]]:
-    """Read an expression: what knows its days, and its times of each day, earliest first."""
+    """Parse an expression: return the matcher of its days, and its times of day, earliest first."""
     cron = CronSim(expression, datetime.min)
     return cron, [time(hour, at) for hour in sorted(cron.hours) for at in sorted(cron.minutes)]
 
@@ -190,7 +191,7 @@ def _walk_wildcard(timing: Cron, zone: ZoneInfo, after: datetime) -> Iterator[Sl
 
 
 def _last_wildcard(timing: Cron, zone: ZoneInfo, until: int) -> Slot | None:
-    """Search backwards in growing steps until a slot is found, then forwards to the newest."""
+    """Search backwards in growing steps until a slot is found, then forwards to the newest slot."""
     step = timedelta(hours=2)
     start = moment(until) - step
     while step < _LONGEST_SEARCH:
@@ -213,16 +214,16 @@ def _wildcard_slot(shown: datetime) -> Slot:
 
 
 def _walk_every(timing: Every, number: int) -> Iterator[Slot]:
-    """Iterate the slots from a number on."""
+    """Iterate the slots from a slot number on."""
     while slot := _nth(timing, number):
         yield slot
         number += 1
 
 
 def _nth(timing: Every, number: int) -> Slot | None:
-    """Build a slot by its number; None behind the last one, or before the first one.
+    """Return a slot by its number; None after the last slot, or before the first.
 
-    The number is negative if the clock was ahead when the job was made.
+    The number is negative if the clock was ahead when the job was created.
     """
     at = timing.anchor + number * timing.seconds * 1000
     if (timing.begins and number < 0) or (timing.until is not None and at > timing.until):

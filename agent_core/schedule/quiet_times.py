@@ -1,4 +1,4 @@
-"""Quiet hours and days off, and the moments that a person names in spite of them. Pure."""
+"""Quiet hours, days off, and moments that a person names although they are quiet. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ _MINUTES = 60
 _DAYS = 7
 _MOST_STEPS = 2 * _DAYS + 1
 LONGEST_QUIET = (_DAYS + 1) * 86_400_000
-"""Milliseconds; no quiet time is longer, for at least one day of a week is not off."""
+"""Milliseconds; no quiet time is longer, because at least one day of the week is not off."""
 _MOST_EXAMINED = 200
-"""Slots of a job that are compared with its person's quiet times, within `LONGEST_QUIET`."""
+"""The most slots of a job, within `LONGEST_QUIET`, that are compared with quiet times."""
 _OFF = Text("You have {days} off.")
 _QUIET = Text("You have quiet hours from {hours}.")
 _DAYS_OFF = (
@@ -38,7 +38,7 @@ _CLOCK = re.compile(
     r"(?P<hour>[01]?\d|2[0-4])(?:[:.h](?P<minute>[0-5]\d))?"
     r"(?P<after>\s*(?:uhr|o.?clock|h\b|a\.?m\b|p\.?m\b)?)(?![\d.:]*\d|\s*(?:st|nd|rd|th)\b)"
 )
-"""A time of day in words; a bare number is none, because it may count something."""
+"""A time of day in words; a bare number is not a time, because it may count something."""
 _WORDS = {"noon": 12, "midday": 12, "mittag": 12, "midnight": 0, "mitternacht": 0}
 _SPAN = re.compile(
     r"\b(?:in|nach)\s+(?:\d+|an?|one|two|three|half|ein\w*|zwei|drei)(?:\s+\w+)?\s*"
@@ -52,9 +52,9 @@ def is_quiet(person: Person, zone: str, now: int) -> bool:
 
 
 def quiet_until(person: Person, days_off: Sequence[int], zone: str, now: int) -> int | None:
-    """Return the end of the quiet hours and days off that hold now, in milliseconds, or None.
+    """Return the end of the current quiet hours and days off, in milliseconds, or None.
 
-    Seven days off count as none, because nothing would ever be delivered.
+    Seven days off count as none, because otherwise nothing would ever be delivered.
     """
     off = days_off if len(set(days_off)) < _DAYS else ()
     moment = local_time(now, zone)
@@ -89,7 +89,7 @@ def _at(day: datetime, minute: int) -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldSlot:
-    """A slot that falls into a quiet time: the sentence that says so, and the time's end."""
+    """A slot within a quiet time: the sentence about it, and the end of the quiet time."""
 
     sentence: str
     until: str
@@ -98,7 +98,7 @@ class HeldSlot:
 def find_held_slot(
     job: NewJob, person: Person, days_off: Sequence[int], zone: str
 ) -> HeldSlot | None:
-    """Find the first slot whose message would be held; None if none of the next ones would be.
+    """Find the first slot whose message would be held; None if no near slot would be.
 
     `zone` is the person's.
     """
@@ -123,9 +123,9 @@ def find_held_slot(
 
 
 def names_moment(words: str, at: int, zone: str) -> bool:
-    """Return whether a person's words name the time of day of a moment, or a span until it.
+    """Return whether a person's words name a moment's time of day, or a span of time until it.
 
-    A time of day counts with a sign of the clock, such as "at 8", "20:00", "8 pm" or "8 Uhr".
+    A number is a time of day only with a sign of the clock: "at 8", "20:00", "8 pm", "8 Uhr".
     """
     said, moment = words.casefold(), local_time(at, zone)
     if _SPAN.search(said):

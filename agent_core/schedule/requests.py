@@ -128,10 +128,10 @@ def read_request(
     now: int,
     calendars: Mapping[str, Calendar],
 ) -> JobRequest:
-    """Parse the arguments of a call. `here` is the chat of the turn, `known` the present options.
+    """Parse the arguments of a call.
 
-    `calendars` are those that `read_calendars` has read.
-    Raises `ToolArgumentError` with a sentence.
+    `here` is the chat of the turn, `known` the present options. `calendars` are the ones that
+    `read_calendars` has read. Raises `ToolArgumentError` with a sentence.
     """
     options = _read_options(arguments, known)
     named = _text(arguments, "zone")
@@ -177,7 +177,7 @@ def _read_options(arguments: Mapping[str, object], known: Options) -> Options:
 
 
 def _read_gate(text: str) -> str:
-    """Check a gate, and return it; "" is none. Raises `ToolArgumentError`."""
+    """Check a gate, and return it; "" means no gate. Raises `ToolArgumentError`."""
     try:
         if text:
             read_gate(text)
@@ -299,7 +299,7 @@ def _read_every(arguments: Mapping[str, object], zone: ZoneInfo, now: int) -> Ev
 
 
 def _read_limit(arguments: Mapping[str, object], name: str, usual: time) -> datetime | None:
-    """Parse a local date, at its `usual` time, or a local time. Raises `ValueError`."""
+    """Parse a local date, which means its `usual` time, or a local time. Raises `ValueError`."""
     text = _text(arguments, name)
     if text is None:
         return None

@@ -9,10 +9,10 @@ from agent_core.state.jobs.jobs import Options
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobTurn:
-    """The job run behind a turn. Empty `model` and `tools` mean the defaults; `skills` are
-    preloaded.
+    """The job run behind a turn.
 
-    `micro_dollars` is the rest of the job's daily quota; None means no limit.
+    Empty `model` and `tools` mean the defaults. `skills` are preloaded. `micro_dollars` is the rest
+    of the job's daily quota; None means no limit.
     """
 
     run_id: RunId
@@ -22,7 +22,7 @@ class JobTurn:
     skills: tuple[str, ...] = ()
     micro_dollars: int | None = None
     agent: str = ""
-    """The named agent that does it, "" for the assistant itself."""
+    """The named agent that does the job; "" for the assistant itself."""
 
 
 def no_skill(name: str) -> str:
@@ -32,10 +32,10 @@ def no_skill(name: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobResources:
-    """Names by kind. `tools` are for jobs of one person, `room_tools` for those of a room.
+    """The names of resources. `tools` are for jobs of one person, `room_tools` for jobs of a room.
 
     `fault_of_skill` explains why a skill is unavailable; "" if it is available. `is_priced` takes a
-    model, or "" for the default one.
+    model, or "" for the default model.
     """
 
     models: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class JobResources:
 
 
 def find_unpriced(options: Options, means: JobResources) -> str:
-    """Explain why a daily limit in dollars can't be kept; "" if it can."""
+    """Explain why a daily limit in dollars can't be enforced; "" if it can."""
     if not options.day_micro_dollars or means.is_priced(options.model):
         return ""
     model = f"of {options.model}" if options.model else "of the model"

@@ -1,4 +1,4 @@
-"""The slots of calendar rules: days by `dateutil.rrule`, and the times of each day. Pure."""
+"""The slots of calendar rules: days from `dateutil.rrule`, and the times of each day. Pure."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
@@ -33,14 +33,14 @@ _FREQUENCIES = {
 }
 _DAY = timedelta(days=1)
 _YEARS_SEARCHED = 41
-"""29 February falls on the same weekday after 40 years at most, around 2100."""
+"""29 February falls on the same weekday again after 40 years at most, around 2100."""
 _LAST_YEAR = 9000
 MOST_COUNT = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """A first local time, the last one, and a number of slots; None for no limit."""
+    """The first local time, the last local time, and the number of slots; None for no limit."""
 
     start: datetime | None = None
     until: datetime | None = None
@@ -55,9 +55,9 @@ def walk_after(rule: Rule, zone: ZoneInfo, after: int) -> Iterator[Slot]:
 
 
 def walk_behind(rule: Rule, zone: ZoneInfo, slot: Slot) -> Iterator[Slot]:
-    """Iterate the slots after a slot, of which the next may be due at the same moment.
+    """Iterate the slots after a slot; the next one may be due at the same moment.
 
-    The slot's name finds it, because an updated calendar may give it another moment.
+    The slot is found by its name, because an updated calendar may change its moment.
     """
     day = date.fromisoformat(slot.name[:10])
     found = _list_slots(rule, zone, day) if day in _list_days(rule, day.year) else []
@@ -87,8 +87,8 @@ def find_last(rule: Rule, zone: ZoneInfo, until: int) -> Slot | None:
 def limit_rule(rule: Rule, zone: ZoneInfo, limits: Limits, now: int) -> Rule:
     """Give a rule its start and its end. `now` is in milliseconds since the epoch.
 
-    Without a start, an interval counts from the first day that the rule names from now on. A
-    number of slots becomes the time of the last one. Raises `ValueError` with a sentence.
+    Without a start, an interval counts from the rule's first day from now on. A number of slots
+    becomes the time of the last slot. Raises `ValueError` with a sentence.
     """
     days = rule.days
     if limits.start and not days.names_days:
@@ -132,7 +132,7 @@ def _count(rule: Rule, zone: ZoneInfo, count: int, now: int) -> datetime | None:
 
 
 def _name_day(days: DayRule, day: date) -> DayRule:
-    """Take the day of a rule from its start, as RFC 5545 does."""
+    """Give a rule without days the day of its start, as RFC 5545 does."""
     if days.frequency == "WEEKLY":
         return replace(days, weekdays=((0, day.weekday()),))
     if days.frequency == "MONTHLY" or days.months:
@@ -141,7 +141,7 @@ def _name_day(days: DayRule, day: date) -> DayRule:
 
 
 def _refuse_never(rule: Rule) -> None:
-    """Refuse days that no calendar has. Raises `ValueError` with the nearest rule."""
+    """Refuse a rule whose days never occur. Raises `ValueError` with the nearest rule."""
     days = rule.days
     if next(iter(_make_rrule(days, _align(days, rule.start.date(), rule.start.year))), None):
         return
@@ -168,7 +168,7 @@ def _walk_days(rule: Rule, first: date) -> Iterator[date]:
 
 
 def _list_days(rule: Rule, year: int) -> tuple[date, ...]:
-    """List the days of a year, without those that are left out."""
+    """List the days of a year, except the skipped ones."""
     start, until = rule.start.date(), rule.until.date() if rule.until else date.max
     spans = rule.calendar.spans if rule.calendar else ()
     named = _expand(rule.days, start, rule.region, spans, year)
@@ -177,10 +177,10 @@ def _list_days(rule: Rule, year: int) -> tuple[date, ...]:
 
 
 def _make_rrule(days: DayRule, begin: date) -> rrule.rrule:
-    """Build a rule without positions, which is walked from its beginning.
+    """Build a rule without positions; it is evaluated from its beginning.
 
-    It ends with the calendar. One that never occurs takes 0.3 s until then, so `limit_rule` asks
-    once.
+    It ends with the last year of the calendar. A rule that never occurs takes 0.3 s until then, so
+    only `limit_rule` checks for this.
     """
     return rrule.rrule(
         _FREQUENCIES[days.frequency],
@@ -198,7 +198,7 @@ def _expand(
 ) -> tuple[date, ...]:
     """List the days that a rule names in a year.
 
-    Positions are counted here, because holidays must be out before "the first working day" is.
+    Positions are counted here, because "the first working day" must skip holidays before it counts.
     """
     begin = datetime.combine(_align(days, start, year), time())
     if begin.year > year:
@@ -223,10 +223,10 @@ def _expand(
 
 
 def _align(days: DayRule, start: date, year: int) -> date:
-    """Move a start by whole intervals to the last one before a year, or into it.
+    """Move a start by whole intervals to the last possible start before a year, or in it.
 
-    `rrule` counts from its start, so an old rule would get slower with each year. The result
-    begins its month or week, because RFC 5545 counts intervals of whole ones.
+    `rrule` counts from its start, so an old rule would get slower with each year. The result is the
+    beginning of its month or week, because RFC 5545 counts whole months and weeks.
     """
     begin, step = date(year, 1, 1), days.interval
     if days.frequency == "YEARLY":
@@ -258,11 +258,11 @@ def _list_slots(rule: Rule, zone: ZoneInfo, day: date) -> list[Slot]:
         slot = _find_sun_slot(rule, zone, day, time_of_day)
         if slot:
             found.append(slot)
-    return sorted(found, key=lambda slot: slot.at)  # stable: a gap keeps the order of its times
+    return sorted(found, key=lambda slot: slot.at)  # stable: slots in a gap keep their order
 
 
 def _find_sun_slot(rule: Rule, zone: ZoneInfo, day: date, wanted: object) -> Slot | None:
-    """Find a slot of the sun, named after its day: its minute may change with the library."""
+    """Find a slot of the sun, named after its day: a library update may change its minute."""
     if not isinstance(wanted, SunTime) or rule.place is None:
         return None
     found = find_sun(wanted, day, rule.place, zone)

@@ -1,4 +1,4 @@
-"""Calendar rules: days by RFC 5545, with times of day, limits and days left out. Pure."""
+"""Calendar rules: days by RFC 5545, with times of day, limits and skipped days. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from typing import Literal, cast
 from urllib.parse import quote, unquote, urlsplit
 
 ALWAYS = datetime(1970, 1, 1)
-"""The start of a rule that has none."""
+"""The start of a rule without a start."""
 Frequency = Literal["DAILY", "WEEKLY", "MONTHLY", "YEARLY"]
 SunEvent = Literal["sunrise", "sunset"]
 DAY_NAMES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -32,7 +32,7 @@ _DAY = "%Y%m%d"
 class DayRule:
     """The days of a rule, as RFC 5545 counts them.
 
-    `weekdays` are pairs of an ordinal, 0 for each, and a weekday, 0 for Monday.
+    `weekdays` are pairs of an ordinal (0 for every one) and a weekday (0 for Monday).
     """
 
     frequency: Frequency
@@ -50,7 +50,7 @@ class DayRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockTime:
-    """A time of day, or each `step` minutes from `first` to `last`; in minutes since midnight."""
+    """A time of day, or each `step` minutes from `first` to `last`; in minutes from midnight."""
 
     first: int
     last: int
@@ -59,7 +59,7 @@ class ClockTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SunTime:
-    """A moment of the sun, `offset` minutes later, or earlier if it is negative."""
+    """A time of the sun, moved by `offset` minutes; a negative offset is earlier."""
 
     event: SunEvent
     offset: int = 0
@@ -67,12 +67,12 @@ class SunTime:
 
 TimeOfDay = ClockTime | SunTime
 Spans = tuple[tuple[date, date], ...]
-"""First and last days of spans."""
+"""Pairs of the first and the last day of a span."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calendar:
-    """A calendar of one's own: its address or file name, and its days off as last read."""
+    """A personal calendar: its address or file name, and its days off as last read."""
 
     at: str
     spans: Spans = ()
@@ -85,13 +85,13 @@ class Calendar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Times of day on the days of a rule, from `start` to `until`, both local and included.
+    """Times of day on the days of a rule, from `start` to `until`, both local and inclusive.
 
-    The start also is the origin of an interval; `ALWAYS` is none.
+    The start is also the origin of an interval; `ALWAYS` means no start. `without` are spans that
+    are skipped, as first and last days. `region` skips the public holidays of a country (ISO 3166),
+    `calendar` the days off of a personal calendar. Positions such as the first working day don't
+    count skipped holidays and days off.
 
-    `without` are first and last days of spans that are left out. `region` leaves out the public
-    holidays of a country (ISO 3166), `calendar` the days off of one's own; a position such as the
-    first working day does not count either.
     `place` is the latitude and longitude for times of the sun, in degrees.
     """
 
@@ -182,7 +182,7 @@ def _read_numbers(parts: dict[str, str], name: str, most: int) -> list[int]:
 
 
 def _check_days(days: DayRule, parts: dict[str, str]) -> None:
-    """Refuse combinations that RFC 5545 does not define."""
+    """Refuse combinations that RFC 5545 does not define. Raises `ValueError`."""
     if days.frequency in ("DAILY", "WEEKLY") and any(nth for nth, _ in days.weekdays):
         nearest = _join({**parts, "FREQ": "MONTHLY"}.items())
         raise ValueError(f"an ordinal weekday needs a month or a year; the nearest is {nearest}")
@@ -290,9 +290,9 @@ def show_clock(minute: int) -> str:
 
 
 def dump_rule(rule: Rule) -> str:
-    """Format a rule as iCalendar properties between spaces.
+    """Format a rule as iCalendar properties, separated by spaces.
 
-    RFC 5545 has no name for several times a day, holidays and the sun: these begin with `X-`.
+    RFC 5545 has no names for several times a day, holidays and the sun: these begin with `X-`.
     """
     days = dump_days(rule.days)
     if rule.until:
@@ -315,7 +315,7 @@ def dump_rule(rule: Rule) -> str:
 
 
 def list_skipped(rule: Rule) -> list[str]:
-    """List what a rule leaves out, as the `schedule` tool takes it."""
+    """List the skipped days and holidays, in the form of the `schedule` tool's argument."""
     spans = [f"{first}/{last}" if first != last else f"{first}" for first, last in rule.without]
     region = [f"holidays:{rule.region}"] if rule.region else []
     return [*spans, *region, *([f"calendar {rule.calendar.at}"] if rule.calendar else [])]

@@ -45,13 +45,13 @@ from agent_core.transcript import ToolSpec, quote
 
 _SHOWN_BODY = 300
 _SOON = 1000
-"""Milliseconds until a span that is over already, because the answer took longer."""
+"""Milliseconds until a reminder whose span has passed while the model answered."""
 _AnyJob = TypeVar("_AnyJob", bound=NewJob)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asker:
-    """The person who asks, and their turn; `room` is None in a direct chat."""
+    """The person who asks, and the turn; `room` is None in a direct chat."""
 
     person: Person
     zone: str
@@ -61,12 +61,12 @@ class _Asker:
     is_job: bool
     days_off: tuple[int, ...]
     said_at: int
-    """When the newest message of the turn came: "in 1 minute" counts from there."""
+    """Time of the turn's newest message, in milliseconds: "in 1 minute" counts from there."""
     calendars: Mapping[str, Calendar] = field(default_factory=dict)
     """The calendars of the call, by their addresses or file names."""
 
     def may_see(self, job: Job) -> bool:
-        """True for jobs of the current room, or in a direct chat for the person's own."""
+        """True for jobs of the current room, or in a direct chat, for the person's own jobs."""
         if self.room:
             return job.room_id == self.room.id
         return job.person_id == self.person.id
@@ -82,7 +82,7 @@ NamePlaces = Callable[[Connection, PersonId, Sequence[Target], Target], list[str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleServices:
-    """The services of the tool. `zone` is for people who have set none.
+    """The services of the tool. `zone` is the zone of people who have set none.
 
     `changed` is called after a write, because a job may be due earlier.
     """
@@ -95,7 +95,7 @@ class ScheduleServices:
 
 
 class ScheduleTool:
-    """The `schedule` tool. A recurring job is created after the person has confirmed it."""
+    """The `schedule` tool. The person must confirm a recurring job before it is created."""
 
     spec: ToolSpec = SCHEDULE_SPEC
     effect: Effect = "idempotent"
@@ -131,9 +131,9 @@ class ScheduleTool:
     async def preview(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> str | ToolResult:
-        """Describe the job that a call makes, changes, pauses, starts or deletes; "" for a list.
+        """Describe the job that a call makes, changes, pauses, starts or deletes.
 
-        Raises `ToolArgumentError`, `InvalidJob` and `StoreError`.
+        Returns "" for a list. Raises `ToolArgumentError`, `InvalidJob` and `StoreError`.
         """
         asker = await self._open(arguments, context)
         action = arguments.get("action")
@@ -148,7 +148,7 @@ class ScheduleTool:
         return f"{action}: {job.id}. {job.title}"
 
     async def _open(self, arguments: Mapping[str, object], context: ToolContext) -> _Asker:
-        """Load the asker, and read the calendars of the call. Raises as `run` does."""
+        """Load the asker, and read the calendars of the call. Raises the errors of `run`."""
         asker = await self._database.read(lambda c: self._look(c, context))
         if _read_action(asker, arguments) not in ("create", "change"):
             return asker
@@ -260,7 +260,7 @@ class ScheduleTool:
         return ToolResult(text=f"Changed. {_describe(made, asker.zone)}")
 
     def _read(self, asker: _Asker, arguments: Mapping[str, object], job: Job | None) -> JobRequest:
-        """Parse a call; times are in the zone of the job, if it exists."""
+        """Parse a call; its times are in the job's zone if the job exists."""
         if str(arguments.get("gate") or "").strip().casefold().startswith("script"):
             raise ToolArgumentError(
                 "a command as a gate can only be set by `talaria jobs` on the machine"
@@ -278,11 +278,11 @@ class ScheduleTool:
         return job_editor.default_options(arguments.get("kind"), self._services.rules)
 
     async def _confirm(self, asker: _Asker, job: _AnyJob, held: HeldSlot | None) -> _AnyJob | str:
-        """Ask the person to confirm; returns the job, or the reason for a refusal.
+        """Ask the person to confirm; return the job, or the reason for a refusal.
 
         A single message to the asker needs no confirmation, and neither does an accepted proposal.
-        With a `held` slot, the person chooses whether the job counts in quiet times, too. A
-        reminder whose question stays unanswered is held: it must not be lost.
+        With a `held` slot, the person chooses whether the job also sends messages in quiet times. A
+        reminder whose question stays unanswered is created and held, because it must not be lost.
         """
         await self._database.read(lambda c: job_editor.check_event(c, job))
         is_own = job.targets == (asker.here,) and asker.room is None
@@ -318,7 +318,7 @@ class ScheduleTool:
 
 
 def _find_start(asker: _Asker, arguments: Mapping[str, object]) -> int:
-    """Find the moment from which a span counts: the message, unless the span is over by now."""
+    """Find the start of a span: the newest message, unless the span is over by now."""
     minutes = arguments.get("in_minutes")
     span = minutes * 60_000 if isinstance(minutes, int) else 0
     earliest = asker.context.now - span + _SOON
@@ -326,7 +326,10 @@ def _find_start(asker: _Asker, arguments: Mapping[str, object]) -> int:
 
 
 def _is_urgent(asker: _Asker, request: JobRequest, job: NewJob) -> bool:
-    """Return whether a job counts in quiet times: as asked, or at a single moment that is named."""
+    """Return whether a job also sends messages in quiet times.
+
+    That is so if the call asks for it, or if the person named the single moment of the job.
+    """
     if request.is_urgent is not None:
         return request.is_urgent
     if not isinstance(load_timing(job.timing), Once) or job.next_slot is None:
@@ -335,7 +338,7 @@ def _is_urgent(asker: _Asker, request: JobRequest, job: NewJob) -> bool:
 
 
 def _find_held(asker: _Asker, job: NewJob, arguments: Mapping[str, object]) -> HeldSlot | None:
-    """Find a slot in a quiet time, unless the job counts in it or the person has decided."""
+    """Find a slot in a quiet time, unless the job is urgent or the person has decided."""
     if job.is_urgent or arguments.get("urgent") is not None:
         return None
     return find_held_slot(job, asker.person, asker.days_off, asker.zone)

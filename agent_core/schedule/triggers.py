@@ -35,17 +35,17 @@ _STEP = re.compile(r"/(\d{1,9})")
 _LARGEST_STEPS = (("minutes", 59), ("hours", 23), ("days", 31), ("months", 12), ("weekdays", 7))
 _LONGEST_CRON = 200
 LEAST_INTERVAL = 60
-"""Seconds; a shorter interval calls for a program, not an assistant."""
+"""Seconds; for a shorter interval, a program is better than an assistant."""
 MOST_INTERVAL = 366 * 86_400
 _FIRST_YEAR, _LAST_YEAR = 1900, 9000
-"""Outside these years, Python's calendar ends before that of some time zones."""
+"""Outside these years, Python's datetime can't hold the times of some time zones."""
 _STAMP = "%Y-%m-%dT%H:%M:%S"
 _EVERY = re.compile(
     r"(?P<seconds>\d+) (?P<begin>from|starting) (?P<anchor>-?\d+)(?: until (?P<until>-?\d+))?"
 )
 _MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(:\d{2})?(/2)?")
 AGAIN = "/2"
-"""The suffix of a local time that the clock shows for the second time."""
+"""The suffix of a local time when the clock shows it for the second time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +58,8 @@ class Cron:
     def is_wildcard(self) -> bool:
         """True if the minute or the hour begins with a star.
 
-        Debian's cron runs such a job by the wall clock, and any other job once per named time
-        across clock changes (man 8 cron, "daylight saving time").
+        Debian's cron runs such a job by the wall clock. When clocks change, it runs any other job
+        once per named time (man 8 cron, "daylight saving time").
         """
         minute, hour = self.expression.split()[:2]
         return minute.startswith("*") or hour.startswith("*")
@@ -69,8 +69,8 @@ class Cron:
 class Every:
     """An interval of `seconds` since `anchor`, in milliseconds since the epoch, UTC.
 
-    If it `begins` there, nothing is due before the anchor. `until` is the last moment that may be
-    due, likewise.
+    If it `begins` there, no slot is due before the anchor. `until` is the last moment that may be
+    due, in milliseconds since the epoch, too.
     """
 
     seconds: int
@@ -83,14 +83,14 @@ class Every:
 class Once:
     """A local time, to the second and without a zone.
 
-    Its `fold` selects one of two repeated times.
+    If the clock shows that time twice, `fold` selects one of the two.
     """
 
     at: datetime
 
 
 EventKind = Literal["after", "message", "webhook", "feed", "file"]
-"""Another job, a message, a web request, an item of a feed, or a file in a folder."""
+"""The end of another job, a message, a web request, an item of a feed, or a file in a folder."""
 _OUTCOMES = ("done", "failed", "ended")
 _AFTER = re.compile(r"(?:job )?#?(\d{1,15})(?: (\w+))?", re.IGNORECASE)
 _LONGEST_EVENT = 1000
@@ -104,9 +104,9 @@ _EVENTS = (
 class OnEvent:
     """An event that starts a job whenever it happens; it has no slots.
 
-    `value` is `12 done`, `12 failed` or `12 ended` after job 12; the words of a message, "" for
-    any; the SHA-256 of a webhook's secret, "" while it has none; a feed's address; or the pattern
-    of file names.
+    `value` depends on the kind. After job 12, it is `12 done`, `12 failed` or `12 ended`. For a
+    message, it is the words, or "" for any message. For a webhook, it is the SHA-256 of the secret,
+    or "" without a secret. For a feed, it is the address, and for a file the pattern of file names.
     """
 
     kind: EventKind
@@ -114,12 +114,12 @@ class OnEvent:
 
     @property
     def job_id(self) -> int:
-        """The job that is waited for."""
+        """The number of the job that must end first."""
         return int(self.value.split()[0])
 
     @property
     def ending(self) -> str:
-        """The ending of that job's run that counts: done, failed, or ended for both."""
+        """The outcome of that job's run that counts: done, failed, or ended for both."""
         return self.value.split()[1]
 
 
@@ -165,7 +165,7 @@ def _parse_cron(expression: str) -> Cron:
 
 
 def _is_never(expression: str) -> bool:
-    """True if day and month are valid separately but never together, such as 31 February."""
+    """True if day and month are each valid, but never occur together, such as 31 February."""
     minute, hour, day, month, weekday = expression.split()
     try:
         CronSim(f"{minute} {hour} {day} * {weekday}", datetime(2024, 1, 1))
@@ -250,9 +250,9 @@ def dump_timing(timing: Timing) -> str:
 
 
 def write_arguments(timing: Timing, zone: ZoneInfo) -> dict[str, object]:
-    """Return the arguments of the `schedule` tool that give a timing in a zone.
+    """Return the `schedule` tool's arguments that describe a timing in a zone.
 
-    They hold no secret: for a web address, they ask for a new one.
+    They contain no secret: for a webhook, they ask for a new address.
     """
     if isinstance(timing, Cron):
         return {"cron": timing.expression}

@@ -29,9 +29,9 @@ def find_zone(name: str) -> ZoneInfo:
 
 
 def slot_at(named: datetime, zone: ZoneInfo) -> Slot:
-    """Build the slot of a local time, or of the end of the gap that contains it.
+    """Return the slot of a local time; if the clock skips that time, the end of the gap.
 
-    `fold` selects one of two repeated times.
+    If the clock shows the time twice, `fold` selects one of the two.
     """
     shown = named.replace(tzinfo=zone)
     landed = shown.astimezone(UTC).astimezone(zone)
@@ -59,10 +59,10 @@ def next_change(zone: ZoneInfo, start: datetime, end: datetime) -> datetime | No
 
 
 def _end_of_gap(named: datetime, zone: ZoneInfo) -> datetime:
-    """Find the moment at which the clock jumps over a local time.
+    """Find the moment at which the clock skips a local time.
 
-    Inside a gap, fold 0 uses the offset from before the jump and fold 1 the one after it, so the
-    two moments enclose the jump.
+    Within the gap, fold 0 uses the offset before the jump, and fold 1 the offset after it. So the
+    two moments are on both sides of the jump.
     """
     before = named.replace(tzinfo=zone, fold=1).astimezone(UTC)
     behind = named.replace(tzinfo=zone, fold=0).astimezone(UTC)
