@@ -46,8 +46,8 @@ _ATTEMPTS = 5
 
 Write = Callable[[Path, str, str], bool]
 Withdraw = Callable[[Connection, PersonId, int], None]
-"""Deletes what rests on removed entries, within the transaction of a change. It receives the
-connection, the owner of the memory, and the time.
+"""Deletes what rests on changed or removed entries, within the transaction of a change. It receives
+the connection, the owner of the memory, and the time.
 """
 Stamp = tuple[int, int, int, int] | None
 """The result of `MemoryStore.stamp`; None if the file can't be read."""
@@ -100,7 +100,7 @@ class MemoryStore:
         write: Write = files.write_file,
         withdraw: Withdraw | None = None,
     ) -> None:
-        """`withdraw` deletes notes that rest on removed entries; see `conclusions`."""
+        """`withdraw` deletes notes that rest on changed or removed entries; see `conclusions`."""
         self._database = database
         self.folder = folder
         self._limits = limits or MemoryLimits()

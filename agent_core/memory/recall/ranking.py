@@ -96,8 +96,7 @@ _REPLIES: Final = _stem_all(
     "absolutely awesome congrats cool glad great hey hi nice oh sounds thank that totally wow",
     "yeah yes danke hallo ja klingt super toll",
 )
-"""Words with which messages speak of their author or of their reader, and words that begin a reply.
-"""
+"""Words with which messages speak of their author, speak of their reader, or begin a reply."""
 
 
 _WISHES: Final = _stem_all("prefer bevorzuge")
@@ -119,11 +118,9 @@ class _Read:
     """The count of each query term by its index."""
     extra: float
     half_count: float
-    """The count at which a word gets half of its full weight; it depends on the passage's length.
-    """
+    """The count at which a word gets half of its full weight, for the passage's length."""
     thinness: float
-    """The factor for the passage's words when they count for its neighbours; lower if it is long.
-    """
+    """The factor for the passage's words as words of its neighbours; lower if it is long."""
     factor: float
     """A factor for the score; below 1 for a question."""
     is_question: bool

@@ -74,7 +74,7 @@ _WANTS_ADVICE = re.compile(
 class RecalledMessages:
     """Past messages as lines, best first, each with its date and its words as one JSON string.
 
-    `is_untrusted` is true if one of their conversations has read words of others.
+    `is_untrusted` is true if the session of one of them has read words of others.
     """
 
     lines: tuple[str, ...] = ()

@@ -105,8 +105,7 @@ def _describe_text(action: Action) -> str:
 
 
 _LISTING_LIMIT = 6000
-"""The most characters of entries in one answer; a list that was edited by hand may be far longer.
-"""
+"""The most characters of entries in one answer; a list edited by hand may be far longer."""
 
 _DONE = {
     "add": "Added to",

@@ -83,7 +83,10 @@ def read_backup(path: Path, keys: Keys, folder: Path | None = None) -> Contents:
 
 
 def read_stream(source: BinaryIO, name: str, keys: Keys, folder: Path | None) -> Contents:
-    """Do the same with a buffered stream; `name` names it in messages. Raises `OSError`, too."""
+    """Read a backup from a buffered stream, like `read_backup`; `name` names it in messages.
+
+    Raises `OSError`, too.
+    """
     sign = find_sign(source)
     newest = len(load_migrations(FOLDER))
     if sign.startswith(_GZIP):

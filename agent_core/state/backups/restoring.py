@@ -76,8 +76,8 @@ def rehearse(place: Place, backup: Path, keys: Keys) -> Restored:
 def restore(place: Place, backup: Path, keys: Keys, aside: Path) -> Restored:
     """Replace the content of a home by a backup; move the old content to `aside`. Blocks.
 
-    Raises `StoreBusy` if the home is in use, and `StoreError` with the fault. After an error, the
-    home is as it was before.
+    Raises `StoreBusy` if the home is in use, and `StoreError` with the fault. An error leaves the
+    home as it was; if the moves have begun, the next command finishes them.
     """
     guarded = place.home / place.database
     lock = HomeLock.acquire(guarded.with_suffix(".lock"), guarded=guarded)

@@ -135,7 +135,7 @@ def list_session(
 
 def find_newest(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> MessageId:
     """Return the last message that `list_session` would list; `START` if it would list none."""
-    # A session with messages of its own need not be searched for the one it branched from.
+    # If the session has messages of its own, the sessions that it branched from need no query.
     own = _find_last(connection, session_id, person_id, END)
     if own != START:
         return own

@@ -80,10 +80,10 @@ def show_plan(plan: Sequence[PlanItem]) -> str:
 
 
 def find_current(plan: Sequence[PlanItem]) -> tuple[int, int, str]:
-    """Return the number and the text of the current step, and the number of steps.
+    """Return the number of the current step, the number of steps, and the text of the current one.
 
-    The current step is the first active one, or else the first pending one. Without one, the text
-    is "".
+    The current step is the first active one, or else the first pending one. If none is left, the
+    text is "".
     """
     for state in ("active", "pending"):
         for number, item in enumerate(plan, start=1):

@@ -83,8 +83,7 @@ class TimedCall:
 
 
 WaitKind = Literal["queue", "approval", "answer", "model"]
-"""A turn waits for its place in the queue, for a yes, for an answer to a question, or for a model.
-"""
+"""The thing that a turn waits for: a place in the queue, a yes, an answer, or a model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

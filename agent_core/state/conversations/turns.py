@@ -46,8 +46,7 @@ class Turn:
     reason: str
     """The code of an ending other than `answered`; a category of the provider for `refused`."""
     detail: str
-    """The error behind the ending, in the words of the provider or of Python; shown to owners only.
-    """
+    """The error behind the ending, in the words of the provider or of Python; only for owners."""
     attempts: int
     started_at: int
     ended_at: int | None

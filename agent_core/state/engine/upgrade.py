@@ -93,8 +93,8 @@ async def upgrade(
     await connection.create_function("index_entries", 5, dump_entries, deterministic=True)
     await connection.create_function("leave_out_text", 2, leave_out_text, deterministic=True)
     await connection.create_function("checksum", -1, checksum, deterministic=True)
-    # A migration rebuilds a table by dropping the old one, which enforced foreign keys forbid. They
-    # are checked before each commit instead.
+    # A migration rebuilds a table by dropping the old one, which enforced foreign keys forbid. So
+    # foreign keys are only checked before each commit.
     await connection.execute("PRAGMA foreign_keys = OFF")
     for migration in missing:
         await _apply(connection, migration)

@@ -11,8 +11,7 @@ RunState = Literal["waiting", "running", "done", "failed", "skipped"]
 RUN_STATES = get_args(RunState)
 
 MISSED, MERGED = "missed", "merged"
-"""Reasons of skipped runs: the slot was due while the gateway was off, or a newer run replaced it.
-"""
+"""Reasons of skipped runs: the gateway was off at the slot's time, or a newer run replaced it."""
 GATED = "the gate was closed"
 """The reason of a run whose gate stopped it before it called the model."""
 EVENT = "on:"

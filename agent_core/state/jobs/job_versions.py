@@ -27,7 +27,7 @@ class JobVersion:
 
 
 def record(connection: Connection, *, job_id: JobId, now: int) -> None:
-    """Store the present version of a job, and delete its oldest.
+    """Store the present version of a job, and delete the oldest one beyond the limit.
 
     Call this in the transaction that changes the job.
     """

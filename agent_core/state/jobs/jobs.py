@@ -13,8 +13,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.late import Late
 
 JobKind = Literal["prompt", "message", "script", "system"]
-"""The kinds, in this order: a turn of the agent, a fixed text, a command's output, or a system job.
-"""
+"""The kinds: a turn of the agent, a fixed text, a command's output, or a system job."""
 JobState = Literal["active", "paused", "over", "dropped"]
 TargetKind = Literal["home", "place", "account"]
 

@@ -14,7 +14,8 @@ Kind = Literal["turn", "memory", "erase"]
 class SyncItem:
     """A change to send. Its key is `turn:N`, `person:N`, or `session:N:K` for the K-th erasure.
 
-    `payload` is JSON: the hashes of the entries that the provider has, without any text.
+    `payload` is JSON: it maps the hash of each entry that the provider has to the provider's id. It
+    contains no text.
     """
 
     id: int

@@ -8,8 +8,7 @@ from agent_core.state.engine.connection import list_fields
 from agent_core.state.engine.database import Connection
 
 LinkState = Literal["open", "asked", "joined", "refused", "over"]
-"""The states, in this order: code issued; code sent by another account; linked; refused; expired.
-"""
+"""The states: code issued; code sent by another account; linked; refused; expired."""
 
 WRONG_CODES = 5
 """The number of wrong codes within `PAUSE` after which an account is ignored for `PAUSE`."""

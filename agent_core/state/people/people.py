@@ -17,8 +17,7 @@ Verbosity = Literal["quiet", "normal", "verbose"]
 SpokenAnswers = Literal["off", "voice", "always"]
 """The answers that are also sent as audio: none, those to voice messages, or all."""
 Learning = Literal["off", "ask", "quiet", "tell"]
-"""Reviews of a person's turns: none, or reviews that ask first, report silently, or with a sound.
-"""
+"""Reviews of a person's turns: none, or those that ask first, report silently, or with a sound."""
 Summary = Literal["", "daily", "weekly"]
 """How often one summary replaces the messages about what was learned; "" means never."""
 Admission = Literal["list", "code", "local"]

@@ -11,8 +11,7 @@ from agent_core.state.engine.database import Connection
 
 OutboxState = Literal["owed", "sending", "sent", "unsure", "dead"]
 OutboxKind = Literal["message", "status"]
-"""A message that stays, or the status line of a running turn, which is deleted when the turn ends.
-"""
+"""A message that stays, or the status line of a running turn, which is deleted at its end."""
 
 IS_OPEN = "state IN ('owed', 'sending', 'unsure')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
