@@ -207,7 +207,7 @@ class StopSwitch:
         self._is_requested = True
 
     def mark_stale(self) -> None:
-        """Stop the work because it can't be finished as it is."""
+        """Stop the work because the data that it rests on has changed."""
         self._cancel()
         self._is_stale = True
 

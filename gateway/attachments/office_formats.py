@@ -111,7 +111,7 @@ def _join_blocks(cell: Element) -> str:
 
 
 def _list_parts(package: Package, base: str, element: str) -> Iterator[tuple[str, Element]]:
-    """Yield each part that the main part lists in such an element, with the element, in order."""
+    """Yield each part that a main part lists in such elements, with the element, in order."""
     targets = dict(_list_relations(package, base))
     for listed in _find_all(package.parse(base), element):
         ids = [value for key, value in listed.attrib.items() if key.endswith("}id")]

@@ -29,8 +29,8 @@ class PdfFile:
 class Words:
     """The text of a file or a recording; `name` is its name for people.
 
-    `extent` says how much of it was read, and is empty if all of it was; for instance `the first
-    60,000 of 81,200 characters`. With a `pdf`, an empty text means a scanned file.
+    `extent` says how much of it was read, for instance `the first 60,000 of 81,200 characters`; it
+    is empty if all of it was read. With a `pdf`, an empty text means a scanned file.
     """
 
     name: str

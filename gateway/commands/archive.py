@@ -97,7 +97,7 @@ class ArchiveNotes:
             made = await self._database.write("archive.undo", work)
         except ArchiveUndoRefused as error:
             return Reply(text=memory.REFUSALS[error.fault]())
-        self._lanes.invalidate_conversations()  # their prompts state the number of notes
+        self._lanes.invalidate_conversations()  # prompts state the number of notes
         reported = await self._database.read(lambda c: _number(c, scope.person_id, row, made))
         viewer = await self._access.make_viewer(call, scope, [row])
         again = stand_for(f"undo {reported.again}", memory.label_reversal(reported))

@@ -53,7 +53,9 @@ def read_limit(word: str) -> int | None:
 
 
 def find_fault(description: str) -> str:
-    """Return why a description is invalid, or an empty text."""
+    """Return why a description is invalid, or an empty text. Prompts show a description on one
+    line.
+    """
     if not description or len(description) > LONGEST_DESCRIPTION:
         return block_texts.NO_DESCRIPTION()
     if find_flaw(description):

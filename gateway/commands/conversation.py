@@ -1,7 +1,7 @@
 """Commands for conversations and the running turn.
 
-new, stop, here, queue, steer, btw, retry and status are about the turn. sessions, resume, title and
-branch go back to earlier messages.
+The commands new, stop, here, queue, steer, btw, retry and status are about the turn. The commands
+sessions, resume, title and branch go back to earlier messages.
 """
 
 from collections.abc import Collection, Mapping

@@ -87,7 +87,7 @@ class ApiPlatform:
                 del self._watches[address]
 
     def health(self) -> Health:
-        """Report connected: the HTTP server says itself if it can't listen."""
+        """Report connected: the HTTP server itself reports if it can't listen."""
         return Health(state="connected", alive_at=time.monotonic())
 
     def _wake(self, address: Address) -> None:

@@ -220,7 +220,7 @@ def _describe_skills(
 
 
 def _describe(job: Job, run: Run) -> str:
-    """Tell the model that a schedule or an event started this turn, and that nobody waits."""
+    """Tell the model that a schedule or an event started this turn, and that nobody is waiting."""
     due = show_moment(run.slot_at, find_zone(job.zone))
     missed = f"; missed before that: {run.missed}" if run.missed else ""
     start = f"Started by an event: job {job.id}" if run.is_event else f"Scheduled: job {job.id}"

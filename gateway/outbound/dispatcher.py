@@ -48,7 +48,8 @@ class DeliveryTimings:
     """Pause before an unsure message is searched for, and before a final edit after an unsure one.
     """
     group_sent: float = 0.02
-    """Pause before sent messages are recorded in one commit. A crash in it leaves them unsure."""
+    """Pause before sent messages are recorded in one commit; a crash meanwhile leaves them unsure.
+    """
     indicator_pause: float = 1.0
     """Pause between two attempts to remove the seen mark."""
 
@@ -236,7 +237,7 @@ class OutboxDispatcher:
             del self._paused[chat]
 
     async def _deliver(self, channel: Channel, row: OutboxRow) -> Pause | None:
-        """Try to deliver one message; return None once that is decided, else the pause."""
+        """Try to deliver one message; return None once its outcome is known, else the pause."""
         try:
             if row.state == "unsure":
                 # Its outcome may have become known since it was queued.

@@ -22,7 +22,7 @@ _LONGEST_PAUSE = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Indicator:
-    """Typing, or, with a message, whether its seen mark is shown."""
+    """The typing sign or, with a message, whether the message's seen mark is shown."""
 
     message_id: str | None = None
     seen: bool = False

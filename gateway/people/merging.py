@@ -142,10 +142,7 @@ class AccountMerging:
     def keep(
         self, connection: Connection, person: Person, occasion: str, now: int
     ) -> tuple[str, bool]:
-        """Add all notes that were left out; return the answer, and whether it is done.
-
-        `occasion` identifies the request, so that a repeated one changes nothing.
-        """
+        """Add all notes that were left out; return the answer, and whether nothing is left."""
         if self._memory.is_at_work(person.id):
             return people_texts.BUSY(), False
         try:

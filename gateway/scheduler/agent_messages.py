@@ -132,7 +132,7 @@ class AgentMessages:
     def _find_place(
         self, connection: Connection, message: AgentMessage, person: Person, turn: Turn
     ) -> tuple[str, str] | None:
-        """Return the platform and the chat of the answer; None if there is none any more."""
+        """Return the platform and the chat of the answer; None if no such chat exists any more."""
         if message.is_private:
             target = Target(kind="place", platform=turn.platform, chat=turn.chat)
             chats = self.notifier.find_open(connection, person, [target], self.now())

@@ -73,8 +73,8 @@ class _Look:
 class EventSources:
     """Starts jobs for new items of feeds, and for files that arrive or change.
 
-    What is there at the first look is not new. A look's events and its marks are written together,
-    so that each item starts a job once.
+    Items and files that exist at the first look are not new. A look's events and its marks are
+    written together, so that each item starts a job once.
     """
 
     database: Database

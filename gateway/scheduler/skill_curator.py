@@ -115,7 +115,7 @@ class Curator:
     services: SkillServices
     notices: "Notices"
     learning: "LearningSettings"
-    """With its `proposals`, a model looks for what could be tidier afterwards."""
+    """With its `proposals`, a model then proposes how to tidy skills and memories."""
     enqueue: Callable[[Sequence[OutboxRow]], None]
     now: Callable[[], int]
 

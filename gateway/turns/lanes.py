@@ -59,7 +59,7 @@ class Lanes:
         self._workers: Workers[ConversationId, Job] = Workers(deps.group, self._serve, self._fail)
         self._draining = asyncio.Event()
         self._changed = asyncio.Event()
-        """Set when a lane is done, and once they drain."""
+        """Set when a lane is done, and once the lanes drain."""
         self._backoff = CrashBackoff(
             count_busy=self.__len__,
             draining=self._draining,

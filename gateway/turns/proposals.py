@@ -45,7 +45,7 @@ PROPOSAL_TASK = "proposal"
 MOST_PROPOSALS = 5
 """Proposals of one turn; more would bury its answer."""
 MOST_ASKED = 3
-"""Claims of reviews that are asked about at a time; more would be a wall on a phone."""
+"""Most claims of reviews asked about at a time; more would fill a phone's screen."""
 _MOST_REFUSED = 30
 """Changes that can be brought back: as many as the page Memory shows of the ledger."""
 _MOST_UNDO = 5

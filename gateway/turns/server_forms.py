@@ -16,7 +16,7 @@ from gateway.texts.tools import mcp as texts
 
 _YES, _NO, _SKIP = "form_yes", "form_no", "form_skip"
 _MOST_TRIES = 3
-"""Times that a person may answer the question for a number with something else."""
+"""Times that a person is asked for one value, if their answers are invalid."""
 
 
 class ServerForms:

@@ -45,7 +45,7 @@ from gateway.texts.memory import UNDO
 from gateway.texts.rooms import ONLY_IN_DIRECT
 
 _MOST_SHOWN = 3
-"""Proposals at a time; more would be a wall on a phone."""
+"""Most proposals shown at a time; more would fill a phone's screen."""
 _MOST_CHANGES = 15
 _ID = re.compile(r"(\d{1,15})-(\d{1,3})")
 

@@ -34,7 +34,7 @@ from gateway.turns import (
 
 _MOST_SHOWN = 15
 _MOST_DISMISSED = 5
-"""Each has a button, and more would be a wall on a phone."""
+"""Most dismissed notes in a list: each has a button, and more would fill a phone's screen."""
 _LONGEST_NUMBER = 18
 
 

@@ -21,7 +21,7 @@ from gateway.texts.memory import UNDO
 from gateway.texts.rooms import NUMBER_UNKNOWN, ONLY_IN_DIRECT
 
 _MOST_BUTTONS = 5
-"""Lines with buttons; each has two, and more would be a wall on a phone."""
+"""Most lines with buttons: each has two, and more would fill a phone's screen."""
 
 Forget = Callable[[Call, MemoryScope, int], Awaitable[Reply]]
 """Deletes an entry of a memory by its number."""

@@ -29,7 +29,7 @@ _PAUSES = (5, 300, 1800, 7200, 18_000, 36_000, 36_000)
 """Seconds after each failed attempt, 28 hours together: the schedule of Svix
 (https://docs.svix.com/retries), whose makers edit the specification."""
 _JITTER = 0.2
-"""Largest random part added to a pause, so that failed webhooks don't all retry at once."""
+"""Largest random share added to a pause, so that failed webhooks don't all retry at once."""
 _LONGEST_WAIT = 24 * 3600.0
 """Seconds that a receiver may ask to wait."""
 _AT_ONCE = 8
