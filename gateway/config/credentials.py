@@ -32,11 +32,11 @@ class Secrets(Table, title="Environment"):
     honcho_api_key: Credential | None = None
     """The key for Honcho, with `memory.provider = "honcho"`."""
     daytona_api_key: Credential | None = None
-    """The key for Daytona, with a backend `daytona`."""
+    """The key for Daytona, for the backend `daytona`."""
     modal_token_id: Credential | None = None
-    """The token for Modal, with a backend `modal`: its first part, `ak-...`."""
+    """The token for Modal, for the backend `modal`: its first part, `ak-...`."""
     modal_token_secret: Credential | None = None
-    """Its second part, `as-...`."""
+    """The token for Modal: its second part, `as-...`."""
     brave_api_key: Credential | None = None
     """The key for Brave's search, with `tools.search = "brave"`."""
     tavily_api_key: Credential | None = None
@@ -50,11 +50,11 @@ class Secrets(Table, title="Environment"):
     telegram_api_base_url: HttpAddress | None = None
     """Another Bot API server: the part before `/bot<token>`."""
     discord_api_base_url: HttpAddress | None = None
-    """Another REST API of Discord, which ends in `/api/v10`."""
+    """Another address for Discord's REST API; ends in `/api/v10`."""
     discord_gateway_url: WebSocketAddress | None = None
-    """Another websocket of Discord."""
+    """Another address for Discord's websocket."""
     slack_api_base_url: HttpAddress | None = None
-    """Another Slack; ends in `/api/`."""
+    """Another address for Slack's API; ends in `/api/`."""
     anthropic_base_url: HttpAddress | None = None
     """Another server with Anthropic's API."""
     openai_base_url: HttpAddress | None = None

@@ -51,4 +51,4 @@ class SlackSettings(Table, title="Slack"):
     edit_interval: float = Field(1.5, ge=0, le=60)
     """Fewest seconds between two edits of a growing answer."""
     streaming: bool = True
-    """Whether answers use Slack's own streaming where the workspace has it."""
+    """Whether answers use Slack's own streaming if the workspace has it."""

@@ -117,7 +117,7 @@ class JobSettings(Table, title="Jobs"):
     least_minutes: int = Field(5, ge=1, le=1440)
     """Fewest minutes between two runs of a job that uses the model or runs a program."""
     pause_after: int = Field(3, ge=1, le=100)
-    """Failed runs in a row after which a new job is paused; a job may have its own."""
+    """Failed runs in a row after which a new job is paused; a job may have its own limit."""
     at_once: int = Field(20, ge=1, le=1000)
     """Most job runs at the same time. They never delay answers to people."""
     backups: int = Field(7, ge=0, le=1000)

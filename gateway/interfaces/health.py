@@ -72,7 +72,7 @@ async def _look_into(database: Database) -> tuple[dict[str, int | None], str]:
 
 
 async def _describe_outside(external_memory: ExternalMemory | None) -> dict[str, Any] | None:
-    """Describe the external memory. An outage of it does not count as unhealthy."""
+    """Describe the external memory. Its outage does not make the gateway unhealthy."""
     if external_memory is None:
         return None
     try:

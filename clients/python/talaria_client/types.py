@@ -11,7 +11,7 @@ class AccountModel(TypedDict):
 
 
 class AddedWebhook(TypedDict):
-    """A new webhook with its secret, which no other answer has."""
+    """A new webhook with its secret, which only this answer contains."""
 
     id: int
     name: str
@@ -39,7 +39,7 @@ class AgentList(TypedDict):
 
 
 class ApprovalModel(TypedDict):
-    """A permission for calls of tools that need no question."""
+    """A permission for tool calls, which then need no question."""
 
     id: int
     scope: str
@@ -86,7 +86,7 @@ class BlockList(TypedDict):
 
 
 class ChangeModel(TypedDict):
-    """A change of memory with its author and its evidence; `undoes` is the id that it reverts."""
+    """A change of memory, its author and its evidence; `undoes` is the change that it reverts."""
 
     id: int
     target: str
@@ -107,7 +107,7 @@ class ChoiceModel(TypedDict):
 
 
 class ConversationModel(TypedDict):
-    """A conversation; `title` is that of its newest session. A forked one can be removed."""
+    """A conversation; `title` comes from its newest session. Only a fork can be removed."""
 
     id: int
     title: str
@@ -126,7 +126,7 @@ class ConversationPage(TypedDict):
 
 
 class Decision(TypedDict):
-    """The key of a choice; for a question for a reason, any words."""
+    """The key of a choice, or free text if the question asks for a reason."""
 
     choice: str
 
@@ -148,7 +148,7 @@ class DeliveryModel(TypedDict):
 
 
 class DeliveryList(TypedDict):
-    """The newest deliveries of a webhook, and where the next page begins."""
+    """The newest deliveries of a webhook. `next` is the `before` of the next page."""
 
     deliveries: list[DeliveryModel]
     next: int | None
@@ -265,7 +265,7 @@ class MessagePage(TypedDict):
 
 
 class NewFork(TypedDict):
-    """The last message that a fork begins with; an answer is taken with its whole turn."""
+    """The last message that a fork includes; an answer includes its whole turn."""
 
     message: int
 
@@ -343,14 +343,14 @@ class RecallModel(TypedDict):
 
 
 class RequestPart(TypedDict):
-    """A message that the model read; the parts are as the transcript stores them."""
+    """A message that the model read; `parts` have the format of the transcript."""
 
     role: str
     parts: list[dict[str, Any]]
 
 
 class RequestModel(TypedDict):
-    """A request to the model. `messages` leaves out the first `same` of the request before."""
+    """A request to the model. Its first `same` messages equal those of the request before."""
 
     model: str
     limit: int | None
@@ -374,7 +374,7 @@ class RequestsModel(TypedDict):
 
 
 class RotatedWebhook(TypedDict):
-    """A webhook with its new secret. Until `old_until`, the one before signs, too."""
+    """A webhook with its new secret. Until `old_until`, the old secret signs, too."""
 
     id: int
     name: str
@@ -407,7 +407,7 @@ class RunList(TypedDict):
 
 
 class SentMessage(TypedDict):
-    """A message over the API. `state` is `waiting`, `failed`, or that of its turn."""
+    """A message over the API. `state` is `waiting`, `failed`, or the state of its turn."""
 
     id: str
     state: str
@@ -510,7 +510,7 @@ class UsageModel(TypedDict):
 
 
 class WebhookChange(TypedDict):
-    """A change to a webhook; what is left out stays."""
+    """A change to a webhook; omitted fields stay unchanged."""
 
     name: NotRequired[str | None]
     url: NotRequired[str | None]
@@ -518,7 +518,7 @@ class WebhookChange(TypedDict):
 
 
 class WebhookModel(TypedDict):
-    """A webhook; `reason` says why it is paused or dead. `failures` counts those in a row."""
+    """A webhook; `reason` says why it is paused or dead. `failures` counts failures in a row."""
 
     id: int
     name: str

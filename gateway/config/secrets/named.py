@@ -1,4 +1,4 @@
-"""The named secrets of `secrets.toml`: read and checked; a mistake stops the start."""
+"""The named secrets of `secrets.toml`: read and checked; a mistake prevents the start."""
 
 import re
 import stat

@@ -1,4 +1,4 @@
-"""Finds the client of a request, which every route of the API needs first."""
+"""Finds the client of a request; every route of the API begins with this."""
 
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -39,7 +39,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 class ClientFinder:
-    """Finds the client of a request by its token, which must have a scope."""
+    """Finds the client of a request by its token, and checks the scope of the token."""
 
     def __init__(self, scope: TokenScope) -> None:
         self._scope = scope

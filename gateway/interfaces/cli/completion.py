@@ -158,7 +158,7 @@ def _match(level: Level, levels: Sequence[Level]) -> str:
 
 
 def _quote(text: str) -> str:
-    """Quote a text for zsh and fish, which read both of these quotes as a shell does."""
+    """Return a text in single quotes for zsh and fish, without apostrophes and backslashes."""
     return "'" + text.replace("'", "’").replace("\\", "") + "'"
 
 

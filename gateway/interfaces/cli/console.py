@@ -1,4 +1,4 @@
-"""`talaria console`: gives a one-time link to somebody's pages of the console."""
+"""`talaria console`: makes a one-time link to a person's console pages."""
 
 import argparse
 from collections.abc import Mapping

@@ -113,7 +113,7 @@ class HomeContext:
 
     @cached_property
     def skills(self) -> "SkillServices":
-        """The skills that the settings name; without them, those of the home."""
+        """The skills in the settings' folders; without settings, only the home's skills."""
         found = self._settings
         catalog = (
             skills.SkillCatalog(*found.skill_places)
@@ -169,7 +169,7 @@ class HomeContext:
 
 
 def find_zone_of(settings: "Settings | None") -> str:
-    """Return the time zone of people who have not set one, an IANA name."""
+    """Return the IANA time zone of people who have not set one."""
     own = settings.people.time_zone if settings else None
     return own or tzlocal.get_localzone_name()
 

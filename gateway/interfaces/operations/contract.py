@@ -36,7 +36,7 @@ class SchedulingContext:
     load_platforms: "Callable[[], Mapping[str, ChatAdapter]]"
     """Returns the enabled platforms by name. Raises `StartError`."""
     hooks: str
-    """The address of webhooks, to which a secret is added; "" without an HTTP server."""
+    """The address of webhooks without their secret; "" without an HTTP server."""
 
 
 class OperationContext(Protocol):

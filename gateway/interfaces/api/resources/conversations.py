@@ -58,7 +58,7 @@ def add_conversations(router: APIRouter, gateway: Gateway) -> None:
 
 
 class NewFork(BaseModel):
-    """The last message that a fork begins with; an answer is taken with its whole turn."""
+    """The last message that a fork includes; an answer includes its whole turn."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -30,7 +30,7 @@ class PersonList(BaseModel):
 
 
 class ConversationModel(BaseModel):
-    """A conversation; `title` is that of its newest session. A forked one can be removed."""
+    """A conversation; `title` comes from its newest session. Only a fork can be removed."""
 
     id: int
     title: str
@@ -67,7 +67,7 @@ class MessagePage(BaseModel):
 
 
 class SentMessage(BaseModel):
-    """A message over the API. `state` is `waiting`, `failed`, or that of its turn."""
+    """A message over the API. `state` is `waiting`, `failed`, or the state of its turn."""
 
     id: str
     state: str
@@ -141,16 +141,17 @@ class TurnDetail(TurnModel):
 
 
 class RequestPart(BaseModel):
-    """A message that the model read; the parts are as the transcript stores them."""
+    """A message that the model read; `parts` have the format of the transcript."""
 
     role: str
     parts: list[dict[str, Any]]
 
 
 class RequestModel(BaseModel):
-    """A request to the model. `messages` leaves out the first `same` of the request before.
+    """A request to the model. Its first `same` messages equal those of the request before.
 
-    `doubt` says why the request can't be proved to be exact; "" if it is proved.
+    `messages` leaves those out. `doubt` says why the request can't be proved to be exact; "" if it
+    is proved.
     """
 
     model: str
@@ -182,7 +183,7 @@ class MemoryModel(BaseModel):
 
 
 class ChangeModel(BaseModel):
-    """A change of memory with its author and its evidence; `undoes` is the id that it reverts."""
+    """A change of memory, its author and its evidence; `undoes` is the change that it reverts."""
 
     id: int
     target: str
@@ -266,7 +267,7 @@ class UndoneModel(BaseModel):
 
 
 class ApprovalModel(BaseModel):
-    """A permission for calls of tools that need no question."""
+    """A permission for tool calls, which then need no question."""
 
     id: int
     scope: str

@@ -47,7 +47,7 @@ def add_questions(router: APIRouter, gateway: Gateway) -> None:
 
 
 class Decision(BaseModel):
-    """The key of a choice; for a question for a reason, any words."""
+    """The key of a choice, or free text if the question asks for a reason."""
 
     model_config = ConfigDict(extra="forbid")
 

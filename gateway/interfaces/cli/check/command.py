@@ -12,7 +12,7 @@ from gateway.interfaces.operations.client import NoGateway, fetch_health
 from gateway.interfaces.waiting import read_settings
 
 _PATIENCE = 4.0
-"""Seconds for a health report; the container's health check gives up after five."""
+"""Seconds for a health report; the container's health check gives up after five seconds."""
 _DONE, _FAILED = 0, 1
 
 

@@ -55,5 +55,5 @@ def _format_span(seconds: float) -> str:
 
 
 def _print_safely(line: str) -> str:
-    """Remove characters that a terminal would not print, which a name could contain."""
+    """Remove control characters: a name could contain some, and the terminal would obey."""
     return "".join(letter for letter in line if letter.isprintable())

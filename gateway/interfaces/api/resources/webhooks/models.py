@@ -20,7 +20,7 @@ class NewWebhook(BaseModel):
 
 
 class WebhookChange(BaseModel):
-    """A change to a webhook; what is left out stays."""
+    """A change to a webhook; omitted fields stay unchanged."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -32,7 +32,7 @@ class WebhookChange(BaseModel):
 
 
 class WebhookModel(BaseModel):
-    """A webhook; `reason` says why it is paused or dead. `failures` counts those in a row."""
+    """A webhook; `reason` says why it is paused or dead. `failures` counts failures in a row."""
 
     id: int
     name: str
@@ -51,13 +51,13 @@ class WebhookList(BaseModel):
 
 
 class AddedWebhook(WebhookModel):
-    """A new webhook with its secret, which no other answer has."""
+    """A new webhook with its secret, which only this answer contains."""
 
     secret: str
 
 
 class RotatedWebhook(AddedWebhook):
-    """A webhook with its new secret. Until `old_until`, the one before signs, too."""
+    """A webhook with its new secret. Until `old_until`, the old secret signs, too."""
 
     old_until: int
 
@@ -79,7 +79,7 @@ class DeliveryModel(BaseModel):
 
 
 class DeliveryList(BaseModel):
-    """The newest deliveries of a webhook, and where the next page begins."""
+    """The newest deliveries of a webhook. `next` is the `before` of the next page."""
 
     deliveries: list[DeliveryModel]
     next: int | None
