@@ -1,4 +1,4 @@
-"""The contract of execution backends: the places of a person's commands and files."""
+"""The contract of execution backends, which run a person's commands and hold their files."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol

@@ -18,9 +18,7 @@ _STEP = 32_000_000
 """A workspace is measured again after the disk's free space has shrunk by this many bytes."""
 _STEP_FILES = 20_000
 _PAUSE, _SHARE = 2.0, 20
-"""The least seconds between two measurements; the pause is also at least this multiple of the time
-that the last measurement took.
-"""
+"""The minimum pause between two measurements: seconds, and a multiple of the last one's time."""
 _LEEWAY = 1_000_000
 """Bytes that a command may add in a full workspace, because it may write while it deletes."""
 _LEAST = 4096

@@ -86,7 +86,7 @@ def name_scratch(workspace: str) -> str:
 
 
 def find_own(workspace: str) -> str:
-    """Return the person's own workspace for a workspace for trials; any other name unchanged."""
+    """Return the own workspace that a workspace for trials belongs to; other names unchanged."""
     return workspace.removesuffix(_SCRATCH)
 
 

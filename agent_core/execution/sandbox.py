@@ -65,7 +65,7 @@ If a limit can't be set, it is already lower.
 """
 _CPU_GRACE = 1
 _NEW_NAMESPACE = 0x7E02_0000
-"""All of `CLONE_NEW*` except the one for time, which `clone` does not know (`linux/sched.h`)."""
+"""The flags `CLONE_NEW*`, without that for time: `clone` does not know it (`linux/sched.h`)."""
 _ORDINARY_SOCKETS = (1, 2, 10, 16)
 """Unix, IPv4, IPv6, netlink. Network namespaces don't confine others, such as the host's vsock."""
 _TERMINAL_INPUT = (0x5412, 0x541C)

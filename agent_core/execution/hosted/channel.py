@@ -123,7 +123,7 @@ class _Lifeline:
                 await self._line.send(piece)
 
     def close(self) -> None:
-        """Make the supervisor end its command; data that is being sent does not delay this."""
+        """Make the supervisor end its command; returns at once, before pending data is sent."""
         if not self.is_closing():
             self._stopping = asyncio.create_task(self._stop())
 

@@ -122,8 +122,8 @@ def confine_script(limits: ScriptLimits, guarded: Sequence[int], running: int) -
     if resource.getrlimit(resource.RLIMIT_CPU)[1] == resource.RLIM_INFINITY:
         resource.setrlimit(resource.RLIMIT_CPU, limits.cpu)
     _limit(resource.RLIMIT_NOFILE, _OPEN_FILES)
-    # This slows down fast fork bombs. The caller that counts the processes stops them at half of
-    # it, and reports that.
+    # This slows down fast fork bombs. The reaper counts the processes, stops a bomb at half of this
+    # limit, and reports it.
     _limit(resource.RLIMIT_NPROC, running + 2 * limits.processes)  # the kernel exempts root
     _limit(resource.RLIMIT_CORE, 0)
     if sys.platform != "linux":

@@ -24,7 +24,7 @@ _MAKE_CHAR, _MAKE_BLOCK, _ALL = 1 << 6, 1 << 11, (1 << 15) - 1
 _READ = _READ_FILE | _READ_DIR
 _WRITE = _READ | _WRITE_FILE | _REMOVE_FILE | _MAKE_REG | _TRUNCATE
 _WORK = _ALL & ~(_MAKE_CHAR | _MAKE_BLOCK)
-"""All rights that a program needs for its own files, except making devices."""
+"""The rights that a program needs for its own files, except making devices."""
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 """The rights that a rule may grant on a file; other rights apply to folders only."""
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}

@@ -77,7 +77,7 @@ WIRE_ERRORS = (
     # A malformed event: not JSON, not UTF-8, or without a required field.
     ValueError,
 )
-"""All errors that a call can raise. The SDK wraps errors before the stream, but not within it."""
+"""Errors that a call can raise. The SDK wraps errors before the stream, but not within it."""
 
 _BY_STATUS: Mapping[int, type[ModelError]] = {
     400: ModelRejected,

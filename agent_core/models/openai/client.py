@@ -59,7 +59,7 @@ WIRE_ERRORS = (
     # A malformed chunk: not JSON, not UTF-8, or without a required field.
     ValueError,
 )
-"""All errors that a call can raise."""
+"""Errors that a call can raise."""
 
 _BY_STATUS: Mapping[int, type[ModelError]] = {
     401: ModelDenied,
