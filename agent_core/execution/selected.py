@@ -60,7 +60,7 @@ class SelectedBackends:
         return await self._find(workspace).read_file(workspace, path, most)
 
     async def write_file(self, workspace: str, path: str, data: bytes) -> None:
-        """Replace a file at once; see `Backend`."""
+        """Replace a file atomically; see `Backend`."""
         await self._find(workspace).write_file(workspace, path, data)
 
     async def stop(self, workspace: str) -> None:

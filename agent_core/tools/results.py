@@ -79,14 +79,14 @@ def _add(result: ToolResult, image: ImagePart, data: bytes) -> ToolResult:
 
 
 def describe_image(data: bytes, media_type: str) -> str:
-    """Describe a picture beside the picture itself."""
+    """Return the description that goes with a picture."""
     size = measure(data, media_type)
     pixels = f"{size[0]:,} × {size[1]:,} pixels, " if size else ""
     return f"A picture ({media_type}, {pixels}{len(data):,} bytes)."
 
 
 def describe_pdf(data: bytes, pages: int) -> str:
-    """Describe a PDF file next to its text, and say if the file itself can't be shown."""
+    """Return the note above a PDF file's text; it says if the file itself can't be shown."""
     number = "1 page" if pages == 1 else f"{pages:,} pages"
     about = f"A PDF file ({number}, {len(data):,} bytes)"
     fault = find_pdf_fault(data, pages)

@@ -287,7 +287,7 @@ class _Lister:
                 self.touch("write", word)
 
     def _find(self, words: Sequence[Word], depth: int) -> None:
-        """Read `find`, which deletes, writes and runs commands for what it finds."""
+        """Read `find`, which can delete or write files, and run commands for the files found."""
         values = [word.value for word in words]
         begins = [n for n, value in enumerate(values) if value is None or value.startswith("-")]
         starts = words[1 : begins[0]] if begins else words[1:]
