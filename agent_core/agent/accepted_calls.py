@@ -16,7 +16,7 @@ from agent_core.transcript import ToolCallPart, UntrustedSource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedCall:
-    """A proposed call, its turn, and the turn's circumstances as they are now.
+    """A proposed call, its turn, and the current state of what the turn depends on.
 
     `evidence` are the person's messages in the turn, and `sources` those that the proposal named.
     """
@@ -39,7 +39,9 @@ class AcceptedCalls:
         self._now = now
 
     async def run(self, accepted: AcceptedCall) -> ToolResult:
-        """Run a call. A repeat after a crash changes nothing twice. Raises `QuestionPending`."""
+        """Run a call. It can be repeated after a crash: no change is made twice. Raises
+        `QuestionPending`.
+        """
         turn, conversation, person = accepted.turn, accepted.conversation, accepted.person
         place = PromptContext(
             conversation=conversation, person=person, room=accepted.room, platform=turn.platform

@@ -33,7 +33,7 @@ from agent_core.tools import Caller, MemoryOwner, Toolbox, ToolResult
 from agent_core.transcript import Message, ToolCallPart
 
 _TITLE_AFTER = 3
-"""Messages of people after which a session is worth a title."""
+"""A session gets a title after this many messages of people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +46,11 @@ class PreparedTurn:
     history: tuple[StoredMessage, ...]
     toolbox: Toolbox
     compaction: Compaction | None = None
-    """The compaction that the next calls see the history under."""
+    """The compaction through which the next calls see the history."""
     news: tuple[str, ...] = ()
     """Lines for the facts of the turn's first message; see `prompt.facts`."""
     has_searchable: bool = False
-    """Whether the person said anything before that the prompt does not show."""
+    """Whether the person said something earlier that the prompt does not show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,31 +105,31 @@ class ActiveTurn:
     prompt: FrozenPrompt
     messages: tuple[Message, ...]
     own_count: int
-    """Number of messages, counted from the end, that this turn added."""
+    """The number of messages at the end of `messages` that this turn added."""
     earlier_answers: tuple[str, ...] = ()
     """Answers of this turn that a compaction removed from `messages`."""
     results: Mapping[CallId, ToolResult]
     started: frozenset[CallId]
     evidence: str
     prepared: PreparedTurn | None = None
-    """The state it starts from; None for a turn that an earlier process began."""
+    """The state that the turn starts from; None if an earlier process began the turn."""
     job_turn: JobTurn | None = None
-    """The job run that it belongs to, if any."""
+    """The job run that the turn belongs to, if any."""
     spent: Total | None = None
-    """Usage by earlier processes; it counts against the turn's limits."""
+    """Usage of the turn in earlier processes; it counts against the turn's limits."""
     parent: "ActiveTurn | None" = None
-    """The turn whose helper this is."""
+    """The turn that started this one as its helper, if any."""
     agent: NamedAgent | None = None
     """The named agent that answers; None for the assistant itself."""
 
     @property
     def is_worth_a_title(self) -> bool:
-        """Whether the session has no title, and enough messages of people for one."""
+        """Whether the session has no title yet, and enough messages of people to name it."""
         said = sum(message.role == "user" for message in self.messages) if self.is_untitled else 0
         return said >= _TITLE_AFTER
 
     def for_parent(self, parent: "ActiveTurn") -> "ActiveTurn":
-        """Return this turn as a helper of another, with its rights and its evidence."""
+        """Return this turn as a helper of `parent`, with its memory owner and evidence."""
         return replace(
             self, memory_owner=parent.memory_owner, evidence=parent.evidence, parent=parent
         )
@@ -141,7 +141,7 @@ class AgentConfig:
 
     prompts: PromptConfig
     sessions: SessionCache
-    """Shared with whoever writes turns besides the agent: both number them in one sequence."""
+    """Shared with the other code that writes turns, because ids are allocated in one sequence."""
     policy: ModelPolicy
     models: tuple[str, ...] = ()
     """The models that people and jobs may choose."""
@@ -161,7 +161,7 @@ class AgentConfig:
     agents: AgentFolder
     """The named agents."""
     agent_mail: AgentMail
-    """What agents write to each other without waiting for an answer."""
+    """Messages between agents that do not wait for an answer."""
     note_end: Callable[[Connection, TurnId, PersonId, int], None] | None = None
     """Called in the transaction that ends a turn."""
 
@@ -177,7 +177,7 @@ class Toolboxes:
     helper: Toolbox | None = None
     """The toolbox of helpers: nothing that asks, remembers, schedules, sends or delegates."""
     asked: Toolbox | None = None
-    """The toolbox of a named agent that another one asks: that of helpers, and messages."""
+    """The toolbox of a named agent that another agent asks: the helpers' tools, and messages."""
     private_job: Toolbox | None = None
     room_job: Toolbox | None = None
     """Toolboxes for jobs; separate, because every conversation pays for the tools in its prompt."""
@@ -189,8 +189,9 @@ class Toolboxes:
     ) -> Toolbox:
         """Make the toolbox of one turn; a job may restrict it further.
 
-        What the person has switched off is left out; in a group or channel, what is off there.
-        A named agent has only what it may use. `steps` are the turn's calls so far.
+        Leaves out the tools that the person has switched off or, in a group or channel, those
+        switched off there. A named agent gets only the tools that it may use. `steps` are the
+        turn's calls so far.
         """
         conversation = context.conversation
         room = None if conversation.is_private else context.room
@@ -237,9 +238,10 @@ async def load_agent(
     *,
     is_begun: bool = False,
 ) -> NamedAgent | None:
-    """Load the named agent that answers: a job's, or that of the conversation; None for neither.
+    """Load the named agent of a job or of the conversation; None if neither names one.
 
-    Raises `AgentBroken` if it can't be used. A turn that `is_begun` goes on then without tools.
+    Raises `AgentBroken` if the agent can't be used. If `is_begun`, its turn continues without tools
+    instead.
     """
     name = (job_turn.agent if job_turn else "") or find_agent(conversation.key)
     if not name:

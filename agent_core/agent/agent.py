@@ -249,7 +249,7 @@ class Agent:
     def run(
         self, turn: ActiveTurn, host: Host, budget: Budget | None = None
     ) -> AsyncGenerator[Event, None]:
-        """Run a turn; the last event is its ending. `budget` is a helper's."""
+        """Run a turn; the last event is its ending. `budget` is set for helpers only."""
         budget = budget or self._make_budget(turn)
         make_helpers = partial(
             HelperTurns, self, self._helper_services, parent=turn, budget=budget, host=host
@@ -316,9 +316,9 @@ class Agent:
             raise ValueError("a suspended turn is not finalized; it resumes at the next start")
         ended: TurnState = state
         turn.journal.finalize(connection, notice=notice, now=now)
-        # The provider's cache is warm from the last call on, not from the turn's beginning.
+        # The provider's cache is warm from the turn's last call on, not from its beginning.
         session_id, conversation = turn.session_id, turn.conversation
-        if is_fresh:  # it has the prompt, and its ending: it was begun with them
+        if is_fresh:  # the turn was inserted with its prompt and its ending
             session = sessions.use(connection, session_id=session_id, now=now)
         else:
             delegated_turns.stop_all(connection, turn_id=turn.id, now=now)
@@ -371,7 +371,9 @@ class Agent:
             self._external_memory.forget()
 
     def invalidate_conversations(self) -> None:
-        """Read sessions again at their next turn, because something else changed them."""
+        """Make the next turns read their sessions again, because something other than a turn
+        changed them.
+        """
         self._sessions.forget()
         self._compactor.forget()
         self.toolboxes.inventory.forget()

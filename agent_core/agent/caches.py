@@ -118,7 +118,7 @@ class IdAllocator:
     """
 
     def __init__(self, turn_id: TurnId, session_id: SessionId) -> None:
-        """Both ids are the last ones in the database."""
+        """Continue after the last ids in the database."""
         self._turn_id = turn_id
         self._session_id = session_id
 
@@ -133,13 +133,13 @@ class IdAllocator:
         return self._session_id
 
     def skip(self, used: "IdAllocator") -> None:
-        """Never allocate ids up to those of another allocator: a command opened a branch."""
+        """Skip the ids that another allocator has allocated, because a command opened a branch."""
         self._turn_id = max(self._turn_id, used._turn_id)
         self._session_id = max(self._session_id, used._session_id)
 
 
 class SessionCache:
-    """The open sessions of all conversations; starting a turn verifies its session."""
+    """The open sessions of all conversations. The start of a turn verifies its session."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -187,7 +187,7 @@ class SessionCache:
             return SessionState(session, (*known, *fresh), room), numbers
 
         state, numbers = await self._database.read(look)
-        self._numbers = self._numbers or numbers  # none was given before these were read
+        self._numbers = self._numbers or numbers  # no id was allocated before this read
         self._numbers.skip(numbers)
         if state.session:
             self._cache.keep(state.session.id, state.transcript)

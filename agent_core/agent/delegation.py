@@ -85,13 +85,13 @@ class TurnAgent(Protocol):
 
 
 class HelperHost(Host):
-    """The host of a helper: nobody writes to it, and it ends when its parent's process does."""
+    """The host of a helper. Nobody writes to a helper, and it ends with its parent's process."""
 
     def __init__(self, parent: Host) -> None:
         self._parent = parent
 
     def take_steers(self) -> Sequence[Steer]:
-        """Return nothing: what the person writes is for the parent."""
+        """Return nothing: the person's messages are for the parent."""
         return ()
 
     def is_draining(self) -> bool:
@@ -133,7 +133,7 @@ class HelperTurns:
         budget: Budget,
         host: Host,
     ) -> None:
-        """`budget` is the parent's; what helpers spend is charged to it."""
+        """`budget` is the parent's; it is charged for what the helpers use."""
         self._agent = agent
         self._database = services.database
         self._parent = parent
@@ -144,7 +144,7 @@ class HelperTurns:
         self._sessions = services.sessions
 
     async def find_objection(self, agent: str) -> str:
-        """Return why the turn may not write to a named agent; see `Helpers`."""
+        """Return why the turn may not write to a named agent, or ""; see `Helpers`."""
         return find_objection(await self._read_chain(), agent)
 
     async def tell(self, call_id: CallId, agent: str) -> None:
@@ -188,7 +188,7 @@ class HelperTurns:
         )
 
     async def _read_chain(self) -> tuple[str, ...]:
-        """Return the agents behind the parent, which is the last of them. Raises `StoreError`."""
+        """Return the chain of agents that ends with the parent. Raises `StoreError`."""
         names: list[str] = []
         turn: ActiveTurn | None = self._parent
         while turn:
@@ -224,7 +224,8 @@ class HelperTurns:
         return await self._play(self._adopt(active), task, left)
 
     def _find_owner(self, task: HelperTask) -> PersonId:
-        """Return the owner of a child's transcript: that of the parent's, for a named agent."""
+        """Return the owner of a helper's transcript: for a named agent, the owner of the parent's.
+        """
         return self._parent.conversation.person_id if task.agent else self._parent.person.id
 
     async def _begin(self, key: str, task: HelperTask) -> ActiveTurn:
@@ -272,7 +273,9 @@ class HelperTurns:
     def _branch(
         self, connection: Connection, into: Conversation, agent: str, branch_id: SessionId
     ) -> None:
-        """Let an asked agent see its own conversation beside that of the first turn, if any."""
+        """Start `into` as a branch of the agent's own conversation at the first turn's place, if
+        any.
+        """
         first = _find_first(self._parent).conversation
         base = sessions.strip_all(first.key)
         if first.is_private:
@@ -334,7 +337,7 @@ class HelperTurns:
         return _report(text, task, bool(failure), active.journal.sources)
 
     async def _recall(self, turn: Turn, task: HelperTask) -> HelperReport:
-        """Return what a helper found whose end is on disk already."""
+        """Return the result of a helper whose end is on disk already."""
 
         def look(connection: Connection) -> tuple[str, list[turns.Step], usage.Total]:
             return (
@@ -353,7 +356,7 @@ class HelperTurns:
 
 
 def _find_first(turn: ActiveTurn) -> ActiveTurn:
-    """Return the turn that a chain of helpers began with."""
+    """Return the turn that started a chain of helpers."""
     while turn.parent:
         turn = turn.parent
     return turn
@@ -371,7 +374,7 @@ def word_task(task: HelperTask, sender: str = DEFAULT) -> str:
 
 
 def _describe(ending: Ending, reason: str) -> str:
-    """Return the sentence on an end without an answer, for the parent's model; "" for an answer."""
+    """Tell the parent's model why there is no answer; "" if there is one."""
     if ending == "answered":
         return ""
     limits = {"steps": "steps", "tokens": "tokens", "money": "money", "time": "time"}

@@ -57,25 +57,27 @@ class TurnJournal:
         self._results: dict[CallId, ToolResult] = {}
         self._last_messages: list[Message] = []
         self._unbilled: list[ModelAnswer] = []
-        """Answers that arrived, and whose usage is not on disk yet."""
+        """Answers that arrived, but whose usage is not on disk yet."""
         self.waiting_since: int | None = None
         """The beginning of the outage that the turn waits out."""
         self._begin: Work | None = None
         self._was_attempted = False
         self._added: list[StoredMessage] = []
         self.ending: TurnEnding | None = None
-        """The turn's ending, while the transaction that ends it inserts it, too."""
+        """The turn's ending, if the same transaction inserts and ends the turn."""
         self.cannot_begin = False
         """True once an attempt to insert the turn has failed."""
         self.model = ""
         """The model that answered last."""
         self.sources: tuple[UntrustedSource, ...] = ()
-        """Those of the prompt and of the whole session, also of messages no longer shown."""
+        """The untrusted sources of the prompt and of the whole session, even of messages no longer
+        shown.
+        """
         self.claimed: set[InboxId] = set()
-        """Events whose steers belong to this turn permanently."""
+        """Inbound events whose steers this turn has claimed permanently."""
 
     def begin_with(self, work: Work) -> None:
-        """Set how the turn is inserted; without this an earlier process inserted it."""
+        """Set how the turn is inserted. Without this call, an earlier process has inserted it."""
         self._begin = work
 
     @property
@@ -111,7 +113,7 @@ class TurnJournal:
         self.sources = noted[-_MOST_SOURCES:]
 
     def inherit_sources(self, sources: Sequence[UntrustedSource]) -> None:
-        """Note the untrusted sources of the prompt, or of the turn that asked for this one."""
+        """Note the untrusted sources of the prompt, or of the turn that started this one."""
         self.sources = tuple(dict.fromkeys((*sources, *self.sources)))[-_MOST_SOURCES:]
 
     def append(self, connection: Connection, added: Sequence[Message], now: int) -> None:
@@ -150,7 +152,8 @@ class TurnJournal:
     ) -> None:
         """Take over the open calls of an earlier process, with the results it recorded.
 
-        `session` are all messages of the session. `is_waiting` means that it waited for a model.
+        `session` are all messages of the session. `waiting_since` is the beginning of an outage in
+        which the turn waited, in milliseconds since the epoch.
         """
         self.note_sources(stored.message for stored in session)
         self.waiting_since = waiting_since
@@ -217,7 +220,7 @@ class TurnJournal:
         now = self._now()
 
         def work(connection: Connection) -> None:
-            self._begin_step(call, connection)  # a refused call never began
+            self._begin_step(call, connection)  # a refused call has no step yet
             for image in result.images:
                 if data := result.image_data.get(image.file_key):
                     files.store(connection, data=data, media_type=image.media_type, now=now)

@@ -1,7 +1,7 @@
 """Judge how the skills of a turn went, in the transaction that ends it.
 
-The turn's own end decides first. The person's next message may say more about the turn before: it
-corrects the answer, asks the same again, or is a thumb. A reaction to the answer is one, too.
+The turn's own end decides first. The person's next message may revise that: it corrects the answer,
+asks the same again, or is a thumb. A reaction to the answer counts as a thumb, too.
 """
 
 import re
@@ -18,17 +18,18 @@ from agent_core.state.memory.skill_uses import Outcome
 from agent_core.state.queues import skill_tests
 
 _OWN_LIMITS = frozenset(("steps", "tokens", "time", "money", "no_progress"))
-"""Limits that the work itself reached. The quota of a day, and a model that fails or refuses, say
-nothing about a skill.
+"""Limits that say something about a skill, because the work itself reached them. A spent quota, or
+a model that fails or refuses, says nothing about it.
 """
 _LIKED = frozenset("👍❤♥🙏👏💯🔥🎉🥰😍🤩🏆👌")
 _DISLIKED = frozenset("👎💩😡🤬😠🤮😤")
 _MODIFIERS = re.compile("[\ufe0e\ufe0f\u200d\U0001f3fb-\U0001f3ff\\s]")
-"""Variation selectors, joiners and skin tones, which change nothing about a sign."""
+"""Variation selectors, joiners and skin tones, which do not change a sign's meaning."""
 
 
 def read_thumb(text: str) -> Outcome | None:
-    """Return what a message or a reaction says that consists of thumbs or similar signs only."""
+    """Return the verdict of a message or a reaction that consists only of thumbs or similar signs.
+    """
     signs = set(_MODIFIERS.sub("", text[:20]))
     if not signs or len(text) > 20:
         return None
@@ -40,10 +41,10 @@ def read_thumb(text: str) -> Outcome | None:
 def note_outcomes(
     connection: Connection, turn: ActiveTurn, state: TurnState, reason: str, now: int
 ) -> None:
-    """Give the turn's uses of skills their outcome, and revise those of the turn before."""
+    """Record the outcome of the turn's skill uses, and revise the outcomes of the turn before."""
     outcome = _judge(state, reason)
     begun_at = skill_uses.end(connection, turn_id=turn.id, outcome=outcome, now=now)
-    if begun_at is not None:  # it may have been liked while it still grew
+    if begun_at is not None:  # a person may react while the answer still grows
         early = skill_uses.list_reactions(connection, turn_id=turn.id, person_id=turn.person.id)
         if early:
             _count_reactions(connection, turn.id, early, now)
@@ -64,8 +65,8 @@ def note_reaction(
 ) -> None:
     """Revise outcomes after reactions of the turn's person to its messages.
 
-    `signs` maps (message, emoji) to whether it was added or removed. The newest standing sign
-    counts that says whether the answer was good.
+    `signs` maps (message, emoji) to whether it was added or removed. Of the signs that judge the
+    answer, the newest that is still there counts.
     """
     standing = skill_uses.list_reactions(connection, turn_id=turn_id, person_id=person_id)
     left = list(standing)
@@ -94,10 +95,10 @@ def _revise(
 ) -> list[TurnId]:
     """Revise outcomes after the person's words; return the turns whose outcomes changed.
 
-    `begun_at` is when the turn began to use skills, None without any that count as done.
+    `begun_at` is the time of the turn's first use of a skill; None if no use counts as done.
     """
     if turn.job_turn or turn.parent:
-        return []  # nobody speaks there
+        return []  # no person speaks in these turns
     owner_id, person_id = turn.conversation.person_id, turn.person.id
     changed: list[TurnId] = []
 

@@ -9,7 +9,7 @@ from agent_core.tools import SKILL_TOOL
 from agent_core.transcript import Message, Part, TextPart, ToolResultPart, escape, mark_images
 
 LONGEST_OUTPUT = 1600
-"""Characters up to which a tool's output is shown whole. Changing this or the two values below
+"""The most characters of a tool's output that is shown whole. Changing this or the two values below
 changes how past calls are rebuilt: a migration must account for it.
 """
 _PICTURE = "[A picture was here, which this older output leaves out.]"
@@ -40,7 +40,7 @@ _TOOLS = (
 def find_compaction(
     stored: Sequence[StoredMessage], compactions: Sequence[Compaction]
 ) -> Compaction | None:
-    """The newest compaction that was made no later than the last of `stored`."""
+    """Find the newest compaction that was made no later than the last message of `stored`."""
     if not stored:
         return None
     newest = stored[-1].id
@@ -53,8 +53,8 @@ def show_compacted(
 ) -> tuple[Message, ...]:
     """The messages under a compaction: the kept ones, the summary, then those after it.
 
-    A marker stands for replaced messages that the summary does not cover. The plan and the tools
-    that were found come again, because the calls that brought them may be replaced.
+    A marker stands for replaced messages that the summary does not cover. The turn's plan and the
+    found tools are shown again, because the calls that returned them may be replaced.
     """
     kept = set(compaction.kept)
     before = [one for one in stored if one.id <= compaction.summarized_to and one.id in kept]
@@ -115,7 +115,7 @@ def _shorten(part: Part) -> Part:
 
 
 def render_summary(summary: str) -> Message:
-    """Render a summary as quoted lines, so that it can't imitate anybody's words."""
+    """Render a summary as quoted lines, so that it can't imitate a person's message."""
     lines = "\n".join(f"| {line}" for line in escape(summary).splitlines())
     text = f"<earlier-talk>\n{_INTRODUCTION}\n{lines}\n</earlier-talk>"
     return Message(role="user", parts=(TextPart(text=text, is_fact=True),))

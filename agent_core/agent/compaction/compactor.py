@@ -51,14 +51,14 @@ class IdleConversations:
         self._last: OrderedDict[SessionId, tuple[int, IdleConversation]] = OrderedDict()
 
     def note(self, conversation: IdleConversation, now: int) -> None:
-        """Note a call at a moment, in milliseconds since the epoch; it replaces the one before."""
+        """Note a call at `now`, in milliseconds since the epoch; it replaces the previous one."""
         self._last[conversation.target.session_id] = (now, conversation)
         self._last.move_to_end(conversation.target.session_id)
         if len(self._last) > _MOST_NOTED:
             self._last.popitem(last=False)
 
     def take(self, since: int, until: int) -> list[IdleConversation]:
-        """Remove what was last called until a moment, and return what was called since another."""
+        """Remove the calls up to `until`, and return those of them that came after `since`."""
         due = [key for key, (at, _) in self._last.items() if at <= until]
         taken = [self._last.pop(key) for key in due]
         return [one for at, one in taken if at > since]
@@ -69,7 +69,8 @@ _TARGET_PERCENT, _ROOF_PERCENT = 50, 90
 acceptable.
 """
 _ECONOMY_ROOF_PERCENT = 67
-"""The same for a compaction that saves cost: one that gains less than a third does not pay."""
+"""The acceptable size for a compaction that saves cost: a gain of less than a third does not pay.
+"""
 _MOST_SUMMARY = 2_500
 _SUMMARY_SHARE = 8
 """A summary may take an eighth of the available tokens, up to `_MOST_SUMMARY`."""
@@ -104,7 +105,7 @@ class Compactor:
         self.idle = IdleConversations()
         self._newest: OrderedDict[SessionId, Compaction | None] = OrderedDict()
         self._declined: OrderedDict[SessionId, int] = OrderedDict()
-        """Tokens of sessions when a compaction to save cost gained nothing."""
+        """The tokens that each session had when a compaction to save cost gained nothing."""
 
     async def find(self, session_id: SessionId, owner_id: PersonId) -> Compaction | None:
         """The compaction that applies to a session's next call. Raises `StoreError`."""
@@ -113,7 +114,7 @@ class Compactor:
         found = await self._database.read(
             lambda c: compactions.find_newest(c, session_id=session_id, person_id=owner_id)
         )
-        if session_id in self._newest:  # one was made while this was read
+        if session_id in self._newest:  # a compaction was made during the read
             return self._newest[session_id]
         self.remember(session_id, found)
         return found
@@ -126,11 +127,11 @@ class Compactor:
             self._newest.popitem(last=False)
 
     def note_call(self, conversation: IdleConversation) -> None:
-        """Note a call, after which the conversation may fall idle."""
+        """Note a call; the conversation may become idle after it."""
         self.idle.note(conversation, self.now())
 
     def is_worthwhile(self, session_id: SessionId, tokens: int) -> bool:
-        """False if compacting the session gained nothing when it was about as long as now."""
+        """Return False if a compaction gained nothing when the session was about as long as now."""
         return tokens >= self._declined.get(session_id, 0) * _REGROWTH
 
     def forget(self) -> None:
@@ -140,9 +141,9 @@ class Compactor:
     async def compact(
         self, target: CompactionTarget, wanted: CompactionRequest
     ) -> CompactionResult:
-        """Compact as much as the request needs; change nothing if nothing is gained.
+        """Compact as much as the request needs; change nothing if that gains nothing.
 
-        Without a summary, shortens tool outputs, and leaves messages out where even that is too
+        Without a summary, shortens tool outputs. Leaves messages out if the request is still too
         long. Raises `StoreError`.
         """
         stored, former, revision = await self._database.read(lambda c: _load(c, target))
@@ -186,7 +187,7 @@ class Compactor:
     ) -> Compaction | None:
         """Compact everything but the newest turns of an idle conversation, on request.
 
-        `hint` is what the person wants kept. None if nothing is gained. Raises `StoreError`.
+        `hint` is what the person wants kept. None if that gains nothing. Raises `StoreError`.
         """
 
         def look(connection: Connection) -> tuple[str, tuple[Message, ...]]:
@@ -269,8 +270,8 @@ class Compactor:
         revision: _Revision,
         paid: list[ModelCall],
     ) -> Compaction | None:
-        """Store a compaction, unless the conversation went on meanwhile, and the usage of its
-        calls.
+        """Store a compaction and the usage of its calls, unless the conversation continued
+        meanwhile.
         """
         if built is None and not paid:
             return None
@@ -303,7 +304,7 @@ class Compactor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
-    """A compaction in the making; without a plan, nothing is gained."""
+    """A compaction that is not stored yet; without a plan, it gains nothing."""
 
     plan: CompactionPlan | None
     summary: str
@@ -314,7 +315,7 @@ class _Draft:
         return replace(self, summary=summary)
 
     def without(self, planner: Planner, wanted: CompactionRequest) -> "_Draft":
-        """The draft for the case that no model returned a summary."""
+        """The draft to use if no model returned a summary."""
         plan = None if wanted.fills_gap else planner.only_shorten()
         is_short_enough = plan is not None and wanted.limit and plan.size <= wanted.limit
         if wanted.limit and wanted.tokens > wanted.limit and not is_short_enough:
@@ -341,11 +342,11 @@ class _Sizes:
         self._fixed = max(wanted.tokens - target, 0.0)
 
     def of(self, shown: Sequence[Message]) -> int:
-        """The size of the whole request with these messages instead."""
+        """The size of the whole request if it had these messages."""
         return int(self._fixed + self._scale * estimate_messages(shown, self.wanted.shown))
 
     def budget(self) -> TokenBudget:
-        """The sizes that a plan must keep to."""
+        """The sizes that a plan must not exceed."""
         threshold = self.wanted.threshold
         return TokenBudget(
             fixed=self._fixed,
@@ -382,9 +383,9 @@ def apply_compaction(
 
 
 def is_fresh(stored: Sequence[StoredMessage], compaction: Compaction | None) -> bool:
-    """True until a turn has begun after the compaction.
+    """Return True if no turn has begun since the compaction.
 
-    The provider's cache holds little of the conversation then, so a new prompt costs nothing.
+    The provider's cache then holds little of the conversation, so a new prompt costs nothing.
     """
     if compaction is None or not stored:
         return False

@@ -19,9 +19,9 @@ from agent_core.state.people.people import Person
 from agent_core.transcript import Message
 
 _REFUSED_PERCENT = 75
-"""Size of the next request, relative to the estimated size of one refused for its length."""
+"""Percent of the estimated size of a refused request that the next request may have."""
 _REGROWTH = 1.1
-"""Growth of a conversation after which a failed compaction is tried again."""
+"""The factor by which a conversation grows before a failed compaction is tried again."""
 
 
 class RecordedTurn(Protocol):
@@ -60,14 +60,14 @@ class TurnContextWindow:
         self.has_left_out = (
             self._has_gap and compaction is not None and compaction.turn_id == shelf.turn_id
         )
-        """True once this turn left messages out for which there was no summary, and the turn
-        before had left out none.
+        """True once this turn left messages out without a summary, if the turn before left out
+        none.
         """
         self._may_summarize = True
-        """False after a failed call for a summary: a turn waits for at most one."""
+        """False after a failed call for a summary: a turn waits for at most one such failure."""
         self._is_first = True
         self._is_compacted = False
-        """True between a compaction and the request that it is for."""
+        """True between a compaction and the request that it was made for."""
         self._bounds: ContextBounds | None = None
         self._estimated = 0
         self._failed_at = 0
@@ -110,9 +110,9 @@ class TurnContextWindow:
     async def _save_cost(
         self, wanted: CompactionRequest, budget: Budget, bounds: ContextBounds
     ) -> tuple[Message, ...] | None:
-        """Compact before a turn where that is cheaper, or summarize what was left out before.
+        """Compact before a turn to save cost, or summarize messages that were left out before.
 
-        None if neither is needed or possible: the request may be sent as it is.
+        Returns None if neither is needed or possible: the request may be sent as it is.
         """
         session_id = self._target.session_id
         if bounds.economy < min(wanted.tokens, bounds.threshold):
@@ -138,7 +138,7 @@ class TurnContextWindow:
         return replace(request, max_output_tokens=left)
 
     def learn(self, model: str, taken: Usage) -> None:
-        """Calibrate the estimates by the usage of the last fitted request, and note the call."""
+        """Calibrate the estimates with the usage of the last fitted request, and note the call."""
         self._compactor.meter.learn(self._target.session_id, model, self._estimated, taken)
         if self._bounds and self._turn.shelf.is_searchable:
             self._compactor.note_call(
@@ -153,7 +153,8 @@ class TurnContextWindow:
             )
 
     def _failed_recently(self, tokens: int, bounds: ContextBounds) -> bool:
-        """True if there is still room, and a compaction gained too little a moment ago."""
+        """Return True if the request still fits, and a compaction gained too little a moment ago.
+        """
         return tokens <= bounds.limit and tokens < self._failed_at * _REGROWTH
 
     async def _compact(

@@ -12,13 +12,15 @@ from agent_core.ids import ConversationId
 from agent_core.models import Prices, Usage
 
 _POLL = 15.0
-"""Seconds between two looks; less than `_MARGIN`."""
+"""Seconds between two checks; less than `_MARGIN`."""
 _MARGIN = 60_000
-"""Milliseconds before the cache expires; a person who returns until then pays least."""
+"""A compaction starts this many milliseconds before the cache expires. A person who returns earlier
+still has the full cache.
+"""
 _LIFETIMES = {"5m": 300_000, "1h": 3_600_000}
 """Milliseconds that a provider keeps a prompt after its last use."""
 _LEAST_SHARE = 2
-"""A conversation below half of the length at which it is compacted anyway is left as it is."""
+"""An idle conversation shorter than half of `ContextBounds.economy` stays as it is."""
 _OUTPUT_SHARE = 8
 """A summary takes at most an eighth of the length."""
 
@@ -27,8 +29,8 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True, kw_only=True)
 class IdleCompactor:
-    """Compacts a conversation that fell idle where that costs less than to write it to the
-    provider's cache again.
+    """Compacts an idle conversation if that costs less than to write it to the provider's cache
+    again.
     """
 
     compactor: Compactor
@@ -36,7 +38,7 @@ class IdleCompactor:
     summary_model: str
     is_running: Callable[[ConversationId], bool]
     invalidate: Callable[[], None]
-    """Makes conversations be read again after one was compacted."""
+    """Called after a compaction, so that the conversations are read again."""
 
     async def run(self) -> None:
         """Work until cancelled."""

@@ -13,17 +13,17 @@ from agent_core.tools import SKILL_TOOL
 from agent_core.transcript import ToolResultPart
 
 _WHOLE_STEPS = 3
-"""Newest tool outputs, shortened only if nothing else suffices."""
+"""The newest tool outputs; they are shortened only if nothing else suffices."""
 _MOST_SKILLS = 3
 _LONGEST_SKILLS = 24_000
 """Characters of the newest skills that stay whole."""
 _WHOLE_TURNS = 2
-"""Turns before the current one, summarized only if nothing else suffices."""
+"""Turns before the current one; they are summarized only if nothing else suffices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenBudget:
-    """Sizes to keep to, in tokens.
+    """The limits of a plan, in tokens.
 
     `fixed` is the rest of the request; `scale` converts estimated tokens to real ones; `shown` are
     the keys of the images in the request. `target` is the aim and `roof` the maximum; `summary` is
@@ -42,8 +42,8 @@ class TokenBudget:
 class CompactionPlan:
     """A new view of the transcript, and its approximate size.
 
-    `summarized` are the messages that a new summary must cover besides the previous summary, also
-    those left out before; without any, the previous summary stays.
+    `summarized` are the messages that a new summary must cover besides the previous summary. They
+    include messages that were left out before. If there are none, the previous summary stays.
     """
 
     shortened_to: MessageId
@@ -73,8 +73,9 @@ class Planner:
         *,
         turn_id: TurnId | None = None,
     ) -> None:
-        """`compaction` is the present one; `turn_id` is the running turn, None between turns. The
-        person's first message is never summarized if there is any other way.
+        """Plan from the present `compaction`; `turn_id` is the running turn, None between turns.
+
+        Summarizes the person's first message only if nothing else suffices.
         """
         self._stored = stored
         self._compaction = compaction
@@ -84,7 +85,7 @@ class Planner:
         self._whole_from = _count_to(stored, compaction.shortened_to if compaction else START)
         gap = compaction.left_out_from if compaction else None
         self._gap = self._cut if gap is None else _count_to(stored, MessageId(gap - 1))
-        """The place of the first message that was left out; the present cut if none was."""
+        """The place of the first message that was left out; the present cut if no message was."""
         self._pins = _find_first_request(stored) | _find_skills(stored)
         self._words = frozenset(
             i
@@ -100,10 +101,9 @@ class Planner:
         self._short_sums = [0.0, *accumulate(self._short)]
 
     def choose(self) -> CompactionPlan | None:
-        """The gentlest plan that reaches the target or at least the roof; else the one that gains
-        most.
+        """Return the gentlest plan that reaches the target, or at least the roof.
 
-        None if nothing is gained.
+        If none does, returns the plan that gains most; None if no plan gains anything.
         """
         shorter = self._ways_to_shorten()[0]
         if self._size(shorter) <= (self._budget.target + self._budget.roof) / 2:
@@ -117,7 +117,7 @@ class Planner:
         return self._best(tried)
 
     def choose_between_turns(self) -> CompactionPlan | None:
-        """The gentlest plan below the roof that leaves the newest turns whole; None if there is
+        """Return the gentlest plan below the roof that leaves the newest turns whole; None for
         none.
         """
         shorter = self._ways_to_shorten()[0]
@@ -130,19 +130,19 @@ class Planner:
         return self._best(found) if is_enough else None
 
     def choose_largest(self) -> CompactionPlan | None:
-        """The plan that summarizes everything but the newest turns; None if nothing is gained."""
+        """The plan that summarizes everything but the newest turns; None if that gains nothing."""
         far, near, *_ = self._tiers()
         choices = far or ([] if self._cut else near)
         return self._best(choices[-1:] or self._ways_to_shorten())
 
     def fill_gap(self) -> CompactionPlan | None:
-        """The present view with a summary of what was left out; None if nothing was."""
+        """The present view with a summary of the messages that were left out; None if none were."""
         if self._gap == self._cut:
             return None
         return self._plan(_Choice(self._cut, self._whole_from, self._kept))
 
     def only_shorten(self) -> CompactionPlan | None:
-        """The plan that only shortens tool outputs; None if nothing is gained."""
+        """The plan that only shortens tool outputs; None if that gains nothing."""
         return self._best(self._ways_to_shorten())
 
     def _best(self, choices: Iterable[_Choice]) -> CompactionPlan | None:
@@ -153,8 +153,9 @@ class Planner:
         return self._plan(best)
 
     def _pick(self, choices: Sequence[_Choice]) -> _Choice | None:
-        """The first choice that reaches the target, or half the way to it; else the last one if it
-        is below the roof.
+        """Return the first choice that reaches the target or half the way to it.
+
+        Otherwise returns the last one, if it is below the roof.
         """
         target, roof = self._budget.target, self._budget.roof
         for wanted in (target, (target + roof) / 2):
@@ -165,10 +166,12 @@ class Planner:
         return choices[-1] if is_enough else None
 
     def _tiers(self) -> Iterator[list[_Choice]]:
-        """Groups of choices from the gentlest to the harshest, each from little to much."""
+        """Groups of choices from the gentlest to the harshest, each group ordered by how much it
+        hides.
+        """
         whole_from, everything = self._spare_steps(), len(self._stored)
         starts = [cut for cut in self._turn_starts() if cut > self._cut]
-        # The last start is that of the running turn; between turns it is that of the last one.
+        # The last start is that of the running turn or, between turns, of the last turn.
         spared = _WHOLE_TURNS if self._running else _WHOLE_TURNS - 1
         far, near = starts[:-spared], starts[-spared:]
         yield [_Choice(cut, whole_from, self._pins) for cut in far]
@@ -190,7 +193,7 @@ class Planner:
         return max(spared, self._whole_from)
 
     def _turn_starts(self) -> list[int]:
-        """Starts of turns, except the first turn and what follows a call without a result."""
+        """Starts of turns, except the first turn and those that follow a call without a result."""
         stored = self._stored
         return [
             i
@@ -207,7 +210,7 @@ class Planner:
         ]
 
     def _summarized(self, choice: _Choice) -> tuple[StoredMessage, ...]:
-        """The messages that would be hidden, and that no summary covers."""
+        """The messages that the plan would hide and that no summary covers."""
         return tuple(
             self._stored[i]
             for i in range(choice.cut)

@@ -11,7 +11,8 @@ from agent_core.transcript import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionTarget:
-    """The session to compact, its owner, the payer, and the turn that runs in it, if any."""
+    """The session to compact, its owner, who pays, and the turn that runs in the session, if any.
+    """
 
     session_id: SessionId
     owner_id: PersonId
@@ -24,10 +25,10 @@ class CompactionRequest:
     """The reason and the extent of a compaction.
 
     `tokens` is the measured length of the whole request, `estimated` its plain estimate, and
-    `threshold` the length to get below. `keep` is the length to aim at where cost is the only
-    reason: then the newest turns stay whole. Above `limit`, messages are left out even without a
-    summary; None leaves nothing out. `may_summarize` allows a call of a model. `fills_gap` only
-    summarizes what an earlier compaction left out. `shown` are the keys of the images in the
+    `threshold` the length to get below. `keep` is the length to aim at if cost is the only reason:
+    then the newest turns stay whole. Above `limit`, messages are left out even without a summary;
+    None leaves nothing out. `may_summarize` allows model calls. With `fills_gap`, only messages
+    that an earlier compaction left out are summarized. `shown` are the keys of the images in the
     request; `hint` is what the person wants kept.
     """
 
@@ -45,7 +46,7 @@ class CompactionRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionResult:
-    """The outcome of a compaction; without any gain, `compaction` is None.
+    """The outcome of a compaction; if it gains nothing, `compaction` is None.
 
     `messages` is the conversation as calls see it now, and `paid` the usage of the calls.
     `summary_failed` means that a model was asked for a summary and returned none.

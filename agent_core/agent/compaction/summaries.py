@@ -1,4 +1,4 @@
-"""Summarize messages with the cheap model, or with the main one once that failed."""
+"""Summarize messages with the cheap model, or with the main model once the cheap one failed."""
 
 import asyncio
 from collections import deque
@@ -30,7 +30,7 @@ _FACTS = 600
 _DOCUMENT = 2000
 _ARGUMENTS = 600
 _OUTPUT_HEAD, _OUTPUT_TAIL = 900, 300
-"""Characters shown of each; longer ones are cut."""
+"""Characters shown of each kind of text; a longer text is cut."""
 PIECE = 100_000
 """Characters per call, about 25,000 tokens: cheap models read that much reliably."""
 
@@ -54,7 +54,7 @@ _HINT_LIMIT = 500
 
 
 def instruct(words: int) -> str:
-    """The system prompt for a summary of at most so many words."""
+    """Return the system prompt for a summary of at most `words` words."""
     return _SYSTEM.format(words=words)
 
 
@@ -113,7 +113,7 @@ def _render_part(part: Part, speaker: str) -> str:
             name, text = _quote(part.name, 200), _quote(part.text, _DOCUMENT)
             return f"{speaker} shows the file {name}: {text}"
         case _:
-            return ""  # what only its provider can read
+            return ""  # blocks that only the provider can read
 
 
 def _ends(text: str) -> str:
@@ -138,10 +138,11 @@ _MOST_PIECES = 8
 """Calls per summary. The middle pieces of a longer conversation are left out."""
 _LEFT_OUT = "[a long part of the talk is left out here]"
 _TOKENS_A_WORD = 2
-"""More than most languages need, so that a summary of the requested length fits."""
+"""Tokens per word: more than most languages need, so that a summary of the requested length fits.
+"""
 
 _CHARACTERS = 3
-"""Characters per token, a low estimate: a model with a small window reads more, smaller pieces."""
+"""Characters per token, estimated low, so that each piece fits a model with a small window."""
 _LEAST_PIECE = 20_000
 _THOUGHT = 1000
 """Tokens that a model may use for thinking before it writes."""
@@ -166,8 +167,8 @@ class SummaryRequest:
 class Summarizer:
     """Makes summaries.
 
-    A failed call is not repeated: somebody waits for the answer behind it. The next summary asks
-    the next model, and stays with it until that fails.
+    A failed call is not repeated, because a person is waiting for an answer. The next summary asks
+    the next model, and later ones stay with that model until it fails.
     """
 
     def __init__(self, *, model: Model, names: tuple[str, ...], quotas: Quotas) -> None:
@@ -195,7 +196,7 @@ class Summarizer:
                     answer = await self._ask(name, text, request, paid)
                     summary = _bound(answer, request.tokens)
         except (ModelError, TimeoutError):
-            if name == self._names[0]:  # another conversation may have gone on to the next one
+            if name == self._names[0]:  # or another conversation has switched
                 self._names.rotate(-1)
             raise
         return summary
@@ -213,7 +214,7 @@ class Summarizer:
 
 
 def _bound(answer: ModelAnswer, tokens: int) -> str:
-    """An answer's text, cut to the length that a summary may have."""
+    """Return an answer's text, cut to the longest allowed summary."""
     text = repair_text(answer.message.text).strip()
     size = estimate_messages((user_message(text),), ())
     if size <= tokens:

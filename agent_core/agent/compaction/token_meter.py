@@ -11,15 +11,15 @@ from agent_core.state.people.people import LEAST_CAP
 
 _MOST_SESSIONS = 4096
 _LEAST_RATIO, _MOST_RATIO = 0.4, 4.0
-"""Plausible ratios of real to estimated tokens. Some servers report no usage, or leave out what
-they read from a cache; such reports are ignored.
+"""Plausible ratios of real to estimated tokens. Some servers report no usage, or leave out the
+tokens that they read from a cache; such reports are ignored.
 """
 _UNKNOWN_RATIO = 1.2
 _UNKNOWN_SPREAD = 0.5
 _KNOWN_SPREAD = 0.2
 _GROWTH_SPREAD = 0.4
-"""Relative errors of an estimate: without any measurement of the model, with measurements of other
-conversations, and, for the growth only, with one of this conversation.
+"""Relative errors of an estimate: if the model was never measured; if it was measured in other
+conversations; and, for the growth only, if it was measured in this conversation.
 """
 _NEW_SHARE = 0.3
 
@@ -82,8 +82,8 @@ class TokenEstimator:
 KEEP_PERCENT = 30
 """Percent of `compact_tokens` that a compaction keeps; see docs/measurements.md."""
 _OUTPUT_SHARE = 8
-"""An eighth of the window is kept free for the answer, unless answers are limited to less. A larger
-limit for answers would take half of a small window; see `TokenMeter.output_left`.
+"""An eighth of the window stays free for the answer, or less if the limit for answers is lower. To
+keep the whole limit free could take half of a small window; see `TokenMeter.output_left`.
 """
 _SURE_PERCENT = 90
 """Percent of a refused request's estimated length that the model likely accepts."""
@@ -95,10 +95,10 @@ _log = logging.getLogger(__name__)
 class ContextRules:
     """The deployment's limits for requests, in input tokens.
 
-    A conversation is compacted at `threshold_percent` of the limit, because it must, and between
-    turns already at `compact_tokens`, because that costs less; then about `keep_percent` of that
-    stay. 0 switches the latter off. `window_tokens` overrides the known context windows of models;
-    0 keeps them.
+    A conversation must be compacted at `threshold_percent` of the limit. Between turns, it is
+    compacted at `compact_tokens` already, to save cost; about `keep_percent` of these stay. 0 for
+    `compact_tokens` switches that off. `window_tokens` overrides the known context windows of
+    models; 0 keeps them.
     """
 
     cap_tokens: int
@@ -149,8 +149,10 @@ class TokenMeter:
         )
 
     def output_left(self, session_id: SessionId, request: ModelRequest, estimated: int) -> int:
-        """The tokens that an answer may have: the rest of the window, by a high estimate of the
-        request, and at least the part that is kept free.
+        """Return the tokens that an answer may have.
+
+        That is what the request, estimated high, leaves of the window, and at least the part that
+        is kept free.
         """
         window, reserve = self._find_window(request)
         high = self._gauge.estimate(session_id, request.model, estimated).high
@@ -162,19 +164,20 @@ class TokenMeter:
         return window, min(request.max_output_tokens, window // _OUTPUT_SHARE)
 
     def refuse(self, model: str, tokens: int) -> None:
-        """Record that a request of about so many tokens was too long for a model."""
+        """Record that a request of about this many tokens was too long for a model."""
         known = self._refused.get(model, tokens)
         self._refused[model] = min(known, tokens * _SURE_PERCENT // 100)
 
     def estimate(self, session_id: SessionId, model: str, estimated: int) -> int:
-        """The likely tokens of a request, by earlier measurements."""
+        """The likely tokens of a request, based on earlier measurements."""
         return self._gauge.estimate(session_id, model, estimated).likely
 
     async def measure(
         self, session_id: SessionId, request: ModelRequest, estimated: int, threshold: int
     ) -> int:
-        """The tokens of a request. The provider counts them if the estimate can't tell on which
-        side of the threshold they are.
+        """Return the tokens of a request.
+
+        The provider counts them if the estimate is too close to the threshold to decide.
         """
         reading = self._gauge.estimate(session_id, request.model, estimated)
         is_clear = reading.high <= threshold or reading.low > threshold

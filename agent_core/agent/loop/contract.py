@@ -20,10 +20,10 @@ class Journal(Protocol):
 
     @property
     def sources(self) -> tuple[UntrustedSource, ...]:
-        """The untrusted sources of the session so far, also of messages that are not shown."""
+        """The untrusted sources of the session so far, even of messages that are not shown."""
 
     def note_answer(self, answer: ModelAnswer) -> None:
-        """Note an answer when it arrives, so that it is billed whatever becomes of the turn."""
+        """Note an answer when it arrives, so that it is billed even if the turn fails."""
 
     async def record_answer(self, answer: ModelAnswer) -> None:
         """Record an answer that does not end the turn; its calls run after this."""
@@ -42,13 +42,13 @@ class Journal(Protocol):
         """
 
     async def record_outage(self, since: int) -> None:
-        """Record that the turn waits for a model, since a moment in milliseconds since the epoch.
+        """Record that the turn waits for a model since `since`, in milliseconds since the epoch.
 
         The next recorded answer ends the outage.
         """
 
     def conclude(self, added: Sequence[Message]) -> None:
-        """Keep the last messages of a turn, once; never of a suspended or cancelled one."""
+        """Keep the last messages of a turn, once; never for a suspended or cancelled turn."""
 
 
 class ContextWindow(Protocol):
@@ -77,24 +77,24 @@ class Reservation(Protocol):
 
     @property
     def request(self) -> ModelRequest:
-        """The request to send: the one that was reserved for, or the same for the cheap model."""
+        """The request to send: the reserved one, or the same request for the cheap model."""
 
     @property
     def used_cheap_model(self) -> bool:
         """True if the cheap model is used because a quota is nearly exhausted."""
 
     def finalize(self, model: str, spent: Usage) -> None:
-        """Replace the reserved amount by what the call took."""
+        """Replace the reserved amount by the usage of the call."""
 
     def close(self, *, streamed: int = 0) -> None:
-        """Release what was not finalized, after `streamed` characters of the answer."""
+        """Release the amount unless finalized, after `streamed` characters of the answer."""
 
 
 class Reserve(Protocol):
     """Sets aside the most that a model call may cost."""
 
     async def __call__(self, request: ModelRequest, *, cheap: str) -> Reservation:
-        """Wait for other calls if need be. Raises `QuotaExceeded` and `StoreError`."""
+        """Reserve. Waits for other calls if need be. Raises `QuotaExceeded` and `StoreError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +104,8 @@ class TurnInput:
     `messages` is the transcript; its last `own_count` messages were added by this turn.
     `earlier_answers` are the turn's answers that a compaction removed from the transcript. For the
     calls of the last message, `results` holds those that an earlier process recorded, and `started`
-    those that it began without recording a result. `waiting_since` is the beginning of an outage
-    during which it ended, in milliseconds since the epoch, UTC.
+    those that it began without recording a result. If that process ended during an outage,
+    `waiting_since` is the beginning of the outage, in milliseconds since the epoch, UTC.
     """
 
     system: str
@@ -133,7 +133,7 @@ class LoopDeps:
     `price` returns micro-dollars, or None for a model without a known price; `now` is in
     milliseconds since the epoch, UTC. `load_images` returns the bytes of the images in messages by
     key, and may raise `StoreError`. `faulty` names the models whose fault was reported; all turns
-    share it. `helpers` makes what runs the helpers of the turn, if it may have any.
+    share it. `helpers` makes the runner of the turn's helpers; None if the turn may have none.
     """
 
     model: Model

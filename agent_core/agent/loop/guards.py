@@ -17,8 +17,8 @@ Exhausted = Literal["", "steps", "tokens", "money", "time"]
 class Limits:
     """The most that one turn may use, including everything it starts.
 
-    `steps` are model calls, at least 1; `micro_dollars` are millionths of a US dollar. For the
-    other three, 0 means no limit. Raises `ValueError` for anything lower.
+    `steps` are model calls, at least 1; `micro_dollars` are millionths of a US dollar. For tokens,
+    money and time, 0 means no limit. Raises `ValueError` for lower values.
     """
 
     steps: int
@@ -60,7 +60,7 @@ class Budget:
         self._paused_at = 0.0
 
     def share(self, steps: int) -> "Budget":
-        """Return the budget of a helper: so many steps, and the rest of this one."""
+        """Return the budget of a helper: `steps` of its own, and the rest of this budget."""
         limits = Limits(steps=steps, tokens=0, micro_dollars=0, seconds=0)
         return Budget(limits, started=self._clock(), clock=self._clock, parent=self)
 
@@ -71,8 +71,8 @@ class Budget:
     def refund_step(self) -> None:
         """Return the last step, whose tool calls were all cheap.
 
-        At most as many steps are refunded as the limit has, so that a model which calls nothing but
-        cheap tools still comes to an end.
+        Refunds at most as many steps as the limit has: a model that calls only cheap tools must
+        still reach the limit.
         """
         if self._steps and self._refunds < self._limits.steps:
             self._steps -= 1
@@ -87,7 +87,7 @@ class Budget:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Stop the clock: the turn waits for its person. Pauses may overlap."""
+        """Stop the clock while the turn waits for its person. Pauses may overlap."""
         if not self._pauses:
             self._paused_at = self._clock()
         self._pauses += 1
@@ -99,13 +99,13 @@ class Budget:
                 self._started += self._clock() - self._paused_at
 
     def exhausted(self) -> Exhausted:
-        """The limit that is reached; empty if none is."""
+        """The name of the limit that is reached; empty for none."""
         if self._steps >= self._limits.steps:
             return "steps"
         return self._parent._spent_up() if self._parent else self._spent_up()
 
     def _spent_up(self) -> Exhausted:
-        """The limit besides the steps that is reached; empty if none is."""
+        """The name of the reached limit, without the limit of steps; empty for none."""
         limits = self._limits
         if limits.tokens and self._tokens >= limits.tokens:
             return "tokens"
@@ -128,7 +128,7 @@ _Call = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The action after a call. `sentence` is for the model; empty with `go`."""
+    """The action after a call. `sentence` is for the model; it is empty for `go`."""
 
     kind: Literal["go", "warn", "stop"]
     sentence: str = ""
@@ -140,9 +140,9 @@ _GO = Verdict(kind="go")
 class Guardrails:
     """Detects calls that repeat without progress in one turn.
 
-    Counts the failures of each call, and the equal results of each call. A success with a result
-    not seen before is progress and clears all counts: running the tests again after an edit is
-    work, not a loop.
+    Counts the failures of each call, and the equal results of each call. A success with a new
+    result is progress and clears all counts: running the tests again after an edit is work, not a
+    loop.
     """
 
     def __init__(self) -> None:
@@ -212,7 +212,7 @@ def _weigh(count: int, warn: int, stop: int, fault: str) -> Verdict:
 
 
 def _canonical(arguments: str) -> str:
-    """Arguments with sorted keys and uniform spacing; as they are if they aren't JSON."""
+    """Return the arguments with sorted keys and uniform spacing; unchanged if they aren't JSON."""
     try:
         return json.dumps(json.loads(arguments), sort_keys=True)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Calls that the code of a call makes: journalled as steps of their own."""
+"""Tool calls from the code of another call. The journal records each as its own step."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -15,7 +15,7 @@ from agent_core.transcript import ToolCallPart, UntrustedSource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InnerCalls:
-    """Runs the calls that the code of one call makes; `context` is that of the outer call."""
+    """Runs the calls that the code of one call makes; `context` belongs to the outer call."""
 
     toolbox: Toolbox
     journal: Journal
@@ -25,7 +25,7 @@ class InnerCalls:
     now: Callable[[], int]
 
     async def run(self, call: ToolCallPart, sources: tuple[UntrustedSource, ...]) -> ToolResult:
-        """Run a call; its intent is on disk before, its result after. See `CallTool`."""
+        """Run a call. Its intent is recorded before it runs, its result after. See `CallTool`."""
         begin = partial(self.journal.record_begin, call)
         if not self.toolbox.begins_late(call.name):
             await begin(None)
@@ -53,7 +53,7 @@ def allow_code(
 
 
 def make_unknown(call_id: CallId, turn: TurnInput) -> ToolResult:
-    """Say that the outcome of an interrupted call is unknown, and what its code had called."""
+    """Say that the outcome of an interrupted call is unknown, and list the calls of its code."""
     ended, begun = (
         sum(one.startswith(f"{call_id}.") for one in calls)
         for calls in (turn.results, turn.started)

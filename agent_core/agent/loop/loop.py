@@ -134,8 +134,8 @@ class Loop:
     ) -> AsyncGenerator[Event, None]:
         """Make one model call and leave its answer in `_answer`.
 
-        Shortens the transcript first if it is too long. `extra` is sent, too, but not recorded.
-        Raises `ModelError` and `QuotaExceeded`.
+        Shortens the transcript first if it is too long. `extra` messages are sent, but not
+        recorded. Raises `ModelError` and `QuotaExceeded`.
         """
         refusal: ModelOverflow | None = None
         for is_last_try in (*[False] * _MOST_REFUSALS, True):
@@ -180,9 +180,10 @@ class Loop:
     async def _build_request(
         self, turn: TurnInput, extra: Sequence[Message], refusal: ModelOverflow | None
     ) -> ModelRequest:
-        """Build the next request, of a shorter transcript if need be.
+        """Build the next request, from a shorter transcript if need be.
 
-        `refusal` is the provider's error for the previous one; raised if nothing can be shortened.
+        `refusal` is the provider's error for the previous request; raised if nothing can be
+        shortened.
         """
         request = await self._caller.build_request(turn, (*self._messages, *extra))
         fitted = await self._window.fit(request, self._budget, is_refused=refusal is not None)
@@ -205,7 +206,7 @@ class Loop:
         return answer
 
     async def _handle_final(self, answer: ModelAnswer) -> TurnEnded | None:
-        """End the turn with an answer that has no calls to run; None if it goes on."""
+        """End the turn with an answer that has no calls to run; return None if the turn goes on."""
         message = strip_calls(answer.message)
         if message is not answer.message:
             answer = replace(answer, message=message)
@@ -275,9 +276,9 @@ class Loop:
     async def _wait_out(
         self, error: ModelError, ending: Ending, reason: str
     ) -> AsyncGenerator[Event, None]:
-        """Wait before the next try of a failed call; yield `TurnEnded` if there is none.
+        """Wait before the next try of a failed call; yield `TurnEnded` if there is no next try.
 
-        The wait is on disk, so a restart continues it. It costs none of the turn's time.
+        The wait is on disk, so a restart continues it. It does not count against the turn's time.
         """
         planned = None
         was_waiting = self._outage.since is not None

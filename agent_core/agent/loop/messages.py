@@ -1,4 +1,4 @@
-"""The loop's own messages, checks of the model's, and the text that a watcher sees."""
+"""The loop's own messages, checks of the model's messages, and the text that a watcher sees."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
 
 def strip_calls(message: Message) -> Message:
-    """Remove calls that are not run, and the provider's own blocks, which belong to them."""
+    """Remove calls that are not run, and the provider's own blocks that belong to the calls."""
     if not message.calls:
         return message
     texts = tuple(part for part in message.parts if isinstance(part, TextPart))
@@ -75,7 +75,7 @@ def make_call_ids_unique(message: Message, taken: set[CallId]) -> Message:
 
 
 def join_answers(answers: Sequence[str]) -> str:
-    """Join the answers of one turn to one text."""
+    """Join the answers of one turn into one text."""
     return "\n\n".join(answers)
 
 
@@ -88,10 +88,10 @@ class Display:
         self._prefix = self._kept
         """Text to show before the next delta."""
         self._is_stale = False
-        """The shown text must be reset before the next delta."""
+        """Whether the shown text must be reset before the next delta."""
         self._is_empty = True
         self._has_text = False
-        """The current call has shown text."""
+        """Whether the current call has shown text."""
 
     def append(self, delta: str) -> Sequence[TextReset | TextGrew]:
         """Show more text of the current call."""
@@ -106,7 +106,7 @@ class Display:
         return events
 
     def discard(self) -> Sequence[TextReset]:
-        """Take back the text of the current call at once."""
+        """Remove the text of the current call from the display at once."""
         if not self._has_text:
             return ()
         self._has_text, self._is_empty, self._prefix = False, True, self._kept
@@ -118,7 +118,7 @@ class Display:
             self._has_text, self._is_stale, self._prefix = False, True, self._kept
 
     def keep(self, answer: str) -> None:
-        """Keep the text of the current call: it is an answer, and the turn goes on."""
+        """Keep the text of the current call: it is an answer, but the turn goes on."""
         self._kept += f"{answer}\n\n"
         if self._has_text:
             self._prefix = "\n\n"

@@ -1,4 +1,4 @@
-"""Make one model call, by a fallback model if need be; plan the waits while none answers."""
+"""Make one model call, with a fallback model if need be; plan the waits while no model answers."""
 
 import logging
 import random
@@ -22,9 +22,9 @@ from agent_core.transcript import Message, Part, TextPart
 _log = logging.getLogger(__name__)
 
 _LONGEST_PAUSE = 60.0
-"""Seconds between two tries. A turn continues at the latest so long after the outage."""
+"""The most seconds between two tries. A turn continues at most this long after an outage."""
 _LONGEST_FAULT_PAUSE = 300.0
-"""The same for a fault that an owner has to end."""
+"""The most seconds between two tries while a fault lasts that an owner has to fix."""
 _FAULT_PATIENCE = 86_400.0
 """Seconds that a turn waits for an owner, who may be asleep."""
 
@@ -37,12 +37,12 @@ class TextDiscarded:
 class ModelCaller:
     """Makes the model calls of one turn.
 
-    A call goes to each model at most once. After it switched to a fallback model it stays there:
-    switching back would wait for the same failure before every step.
+    A call goes to each model at most once. After a switch to a fallback model, later calls stay
+    there: switching back would wait for the same failure before every step.
     """
 
     def __init__(self, deps: LoopDeps, *, is_late: Callable[[], bool]) -> None:
-        """`is_late` returns True once the turn's time is up and no other model is worth a try."""
+        """`is_late` returns True once the turn's time is up; then no other model is tried."""
         policy = deps.policy
         self._deps = deps
         self._models = tuple(dict.fromkeys((policy.model, *policy.fallbacks)))
@@ -123,16 +123,16 @@ class ModelCaller:
         return part if text == part.text else replace(part, text=text)
 
     def _is_news(self, model: str, failure: ModelError) -> bool:
-        """True for a fault that only an owner can end, the first time that a turn meets it."""
+        """Return True the first time that any turn meets a fault that only an owner can fix."""
         if not isinstance(failure, ModelDenied | ModelUnknown) or model in self._deps.faulty:
             return False
         self._deps.faulty.add(model)
         return True
 
     def _choose_next(self, failure: ModelError, failures: dict[str, ModelError]) -> None:
-        """Choose the model of the next try; raises if there is none that may help.
+        """Choose the model of the next try; raises if no model may help.
 
-        `failures` collects the failures by model. The one that most likely passes is raised.
+        `failures` collects the failures by model. Raises the failure that is most likely to pass.
         """
         if self._is_late() or (isinstance(failure, ModelOverflow) and not self.used_cheap_model):
             raise failure
@@ -147,18 +147,18 @@ class ModelCaller:
 
 
 def _rank(failure: ModelError) -> int:
-    """0 for a failure that passes, 1 for one that an owner can end, 2 for any other."""
+    """Return 0 for a failure that passes, 1 for one that an owner can fix, 2 for any other."""
     if isinstance(failure, ModelBusy | ModelInterrupted):
         return 0
     return 1 if isinstance(failure, ModelDenied | ModelUnknown) else 2
 
 
 class Outage:
-    """The present outage of one turn: when it began, and the failed tries since then."""
+    """The current outage of one turn: its beginning, and the failed tries since then."""
 
     def __init__(self, *, patience: float, since: int | None) -> None:
         """`patience` is in seconds; `since` is the beginning of an outage that still lasts, in
-        milliseconds since the epoch.
+        milliseconds since the epoch, or None.
         """
         self._patience = patience
         self._tries = 0
@@ -171,7 +171,7 @@ class Outage:
     def plan(self, error: ModelError, now: int) -> tuple[ModelOutage, float] | None:
         """Plan the wait after a failed try: the event to show, and the seconds of the pause.
 
-        None if another try is of no use, or the patience is over.
+        Returns None if another try is useless, or the patience is over.
         """
         is_fault = isinstance(error, ModelDenied | ModelUnknown)
         if not is_fault and not isinstance(error, ModelBusy | ModelInterrupted):

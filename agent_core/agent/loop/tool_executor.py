@@ -18,11 +18,11 @@ _log = logging.getLogger(__name__)
 async def run_tools(
     calls: Sequence[ToolCallPart], run_one: RunOne, results: dict[CallId, ToolResult]
 ) -> AsyncGenerator[ToolStarted | ToolEnded, None]:
-    """Run calls concurrently, store what they return in `results`, and report start and end.
+    """Run calls concurrently, store their results in `results`, and report start and end.
 
-    Closing or cancelling the generator cancels the calls that still run and waits for them. An
-    exception of `run_one` ends the others and is raised; `QuestionPending` is raised only after the
-    others are done.
+    Closing or cancelling the generator cancels the calls that still run, and waits for them. An
+    exception of `run_one` cancels the other calls and is raised. `QuestionPending` is raised only
+    after the other calls are done.
     """
     # No TaskGroup: it can't stay open across a `yield` (PEP 789).
     pending_question: QuestionPending | None = None

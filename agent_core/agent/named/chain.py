@@ -1,9 +1,9 @@
-"""The chain of agents behind a message: who passed it on, and when that ends. Pure."""
+"""The chain of agents behind a message: who passed it on, and when passing on must end. Pure."""
 
 from collections.abc import Sequence
 
 MOST_HOPS = 3
-"""Messages that may follow from one another, counted from the turn of a person or a job."""
+"""The most messages in a chain, counted from the turn of a person or a job."""
 DEFAULT = "default"
 """The name of the assistant itself in a chain."""
 

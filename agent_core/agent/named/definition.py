@@ -27,9 +27,10 @@ NEVER = ("propose_identity",)
 class NamedAgent:
     """A named agent as its files describe it.
 
-    `soul` is its identity. An empty `model` is the deployment's. `tools` are all that it may use,
-    None for whatever its person may; it never has those of `disabled`. It sees and changes the
-    `blocks` of these labels only, None for all that its person sees. `skills` are preloaded.
+    `soul` is its identity. An empty `model` is the deployment's. `tools` are the only tools that it
+    may use, None for all that its person may use; it never has those in `disabled`. It sees and
+    changes only the blocks whose labels are in `blocks`, None for all that its person sees.
+    `skills` are preloaded.
     """
 
     name: str
@@ -43,7 +44,7 @@ class NamedAgent:
     tags: tuple[str, ...] = ()
 
     def may_use(self, tool: str) -> bool:
-        """Return whether the agent may use a tool that its person may."""
+        """Return whether the agent may use a tool that its person may use."""
         is_named = self.tools is None or tool in self.tools
         return is_named and tool not in (*self.disabled, *NEVER)
 
@@ -90,13 +91,13 @@ def read_agent(name: str, table: str, soul: str, known: KnownNames) -> NamedAgen
 
 
 def suggest(text: str, known: Collection[str]) -> str:
-    """Return a clause with the nearest known name; "" if none is near."""
+    """Return a clause with the most similar known name; "" if none is similar."""
     near = find_near(text, known)
     return f" (did you mean {near}?)" if near else ""
 
 
 def find_near(text: str, known: Collection[str]) -> str:
-    """Return the nearest known name; "" if none is near."""
+    """Return the most similar known name; "" if none is similar."""
     return next(iter(difflib.get_close_matches(text, list(known), n=1)), "")
 
 
@@ -139,7 +140,7 @@ def _read_list(values: Mapping[str, object], key: str) -> tuple[str, ...]:
 
 
 def _check(agent: NamedAgent, known: KnownNames) -> None:
-    """Raise `ValueError` for a name that nothing has."""
+    """Raise `ValueError` for an unknown name."""
     if agent.model and known.models and agent.model not in known.models:
         hint = suggest(agent.model, known.models)
         raise ValueError(f"the model {agent.model} is not among the configured models{hint}")

@@ -33,12 +33,12 @@ _FIRST_TABLE = """\
 """
 _BYTES_OF_CHARACTER = 4
 _MOST_AGENTS = 200
-"""Folders that are looked at; the others do not exist for Talaria."""
+"""The most folders that are read; Talaria ignores the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentEntry:
-    """A folder below `agents`: an agent, or the reason why it is none."""
+    """A folder below `agents`: an agent, or the reason why it is not one."""
 
     name: str
     agent: NamedAgent | None
@@ -53,7 +53,7 @@ def no_skills(name: str) -> str:
 class AgentFolder:
     """Reads named agents. Each call reads the files again, so that an edit applies at once.
 
-    The calls block for as long as a few small files take.
+    The calls block while they read a few small files.
     """
 
     def __init__(
@@ -65,7 +65,8 @@ class AgentFolder:
     ) -> None:
         """`load_skill` returns the text of a skill; it raises `SkillMissing` or `SkillBroken`.
 
-        `is_bundled` returns whether Talaria brought it; the words of any other are of others.
+        `is_bundled` returns whether a skill comes with Talaria; the text of any other skill counts
+        as words of others.
         """
         self._folder = home / AGENTS
         self._known = known or KnownNames()
@@ -73,7 +74,7 @@ class AgentFolder:
         self._is_bundled = is_bundled
 
     def list_all(self) -> list[AgentEntry]:
-        """List the folders by name, with what is wrong with those that are no agents.
+        """List the folders by name; those that are no agents have the reason.
 
         Raises `AgentBroken` if the folder of all agents can't be read.
         """
@@ -95,7 +96,7 @@ class AgentFolder:
     def find(self, name: str) -> NamedAgent:
         """Load an agent with the texts of its skills.
 
-        Raises `AgentBroken` if there is none of this name, or if it can't be used.
+        Raises `AgentBroken` if no agent has this name, or if it can't be used.
         """
         if not is_name(name):
             raise AgentBroken(_BAD_NAME.format(name=name[:40]))
@@ -111,7 +112,7 @@ class AgentFolder:
         return replace(agent, soul=self._add_skills(agent))
 
     def add(self, name: str) -> Path:
-        """Create an agent that may use what its person may, and return its folder.
+        """Create an agent with all rights of its person, and return its folder.
 
         Raises `AgentBroken` if the name can't be used, or is taken.
         """
@@ -150,7 +151,7 @@ class AgentFolder:
 
 
 def _read(path: Path, name: str, most: int) -> str:
-    """Read a file of at most so many characters. Raises `AgentBroken`."""
+    """Read a file of at most `most` characters. Raises `AgentBroken`."""
     limit = most * _BYTES_OF_CHARACTER
     try:
         with path.open("rb") as file:

@@ -9,7 +9,7 @@ from agent_core.state.queues import agent_messages
 from agent_core.state.queues.agent_messages import AgentMessage
 
 MOST_TOLD = 4
-"""Messages that one turn may leave; with `MOST_HOPS`, it bounds what a turn can set off."""
+"""The most messages that one turn may send; with `MOST_HOPS`, this bounds what a turn can start."""
 
 
 class AgentMail:
@@ -23,7 +23,7 @@ class AgentMail:
 
     async def send(self, message: AgentMessage) -> None:
         """Store a message; a repeated call stores nothing. Raises `ToolArgumentError` if the turn
-        has left as many as it may, and `StoreError`.
+        has stored the most that it may, and `StoreError`.
         """
 
         def work(connection: Connection) -> bool:

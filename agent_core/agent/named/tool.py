@@ -25,11 +25,11 @@ _LONGEST_TEXT = 8_000
 _SECONDS = 300
 _MOST_SECONDS = 1_800
 _SLACK = 60.0
-"""Seconds that the call may take beyond the deadline of its agents, so that they end in order."""
+"""Seconds that the call may take beyond its agents' deadline, so that they can end first."""
 
 
 class MessageAgentTool:
-    """The `message_agent` tool. A repeat after a crash continues what it began."""
+    """The `message_agent` tool. A repeated call after a crash continues the work that it began."""
 
     effect: Effect = "idempotent"
     declaration = Declaration(cost="money", time_limit=_MOST_SECONDS + _SLACK)

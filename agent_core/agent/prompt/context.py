@@ -38,7 +38,7 @@ class PromptContext:
 
     @property
     def audience(self) -> str:
-        """The audience of what is said. A private conversation stays private even in a room."""
+        """The audience of the conversation. A private conversation stays private even in a room."""
         if self.conversation.is_private or self.room is None:
             return PRIVATE
         return self.room.audience
@@ -57,26 +57,30 @@ class PromptContext:
 
     @property
     def tool_owner(self) -> MemoryOwner | None:
-        """The owner of the memory and the workspace that tools get; a task has its person's."""
+        """The owner of the memory and the workspace that tools get; in a task, it is the person."""
         if is_task(self.conversation.key):
             return MemoryOwner(person_id=self.person.id, slug=self.person.slug)
         return self.memory_owner
 
 
 ShownEntries = frozenset[tuple[str, str]]
-"""Shown entries of others or for others: (owner, hash of the entry or heading)."""
+"""The shown entries that others own or that are shared with others: (owner, hash of the entry or
+heading).
+"""
 
 _EXACT = ("lent", "block")
-"""Kinds that a prompt must show exactly as they are now; of other kinds it may show less."""
+"""Kinds of entries that a prompt must show exactly as they are now; it may lack entries of other
+kinds.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibleMemory:
     """The memory that enters one prompt.
 
-    `own` is the person's memory, where nobody else reads along or the person trusts the room;
-    `room` is the room's; `borrowed` are the person's entries that everyone there may see; `shared`
-    is the memory of the team and the visible blocks.
+    `own` is the person's memory, if nobody else reads along or the person trusts the room; `room`
+    is the room's; `borrowed` are the person's entries that everyone there may see; `shared` is the
+    memory of the team and the visible blocks.
     """
 
     own: Snapshot | None = None
@@ -86,7 +90,7 @@ class VisibleMemory:
 
     @property
     def shown(self) -> ShownEntries:
-        """The entries that a prompt made of this shows."""
+        """The entries that a prompt with this memory shows."""
         notes = self.room.memory if self.room else ()
         return frozenset(
             [("room", _digest(entry)) for entry in notes]
@@ -126,7 +130,7 @@ class Visibility:
     async def read_shared(self, context: PromptContext, now: int) -> tuple[SharedList, ...]:
         """Read the shared memory that the context's memory owner may see. Raises `StoreError`.
 
-        A named agent sees those of the blocks that are for it.
+        A named agent sees only the blocks that are meant for it.
         """
         memory_owner, agent = context.memory_owner, context.agent
         seen = await self._memory.look(memory_owner.person_id if memory_owner else None, now)
@@ -156,7 +160,7 @@ class Visibility:
 
 
 def is_still_allowed(shown: ShownEntries, allowed: ShownEntries) -> bool:
-    """True if a prompt may still be used.
+    """Return True if a prompt may still be used.
 
     Lent entries and blocks must match exactly, so that sharing and its withdrawal apply at the next
     message. A prompt must not show an entry of a room, block or team that no longer exists; new

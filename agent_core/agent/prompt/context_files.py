@@ -24,8 +24,8 @@ class ContextFolder:
     """A working folder, and the names of the files in it that enter the prompt.
 
     `limit` is the total number of their characters. `is_trusted` means that the owner vouches for
-    them; otherwise they are words of others. Those in `workspaces` always are, because a command
-    may have written them.
+    them; otherwise they count as words of others. Files in `workspaces` always do, because a
+    command may have written them.
     """
 
     path: Path
@@ -77,7 +77,7 @@ def _find(folder: Path, name: str) -> Path | None:
         is_plain = stat.S_ISREG(path.stat().st_mode)
     except FileNotFoundError:
         return None
-    except (OSError, RuntimeError) as error:  # a circle of links is a RuntimeError before 3.13
+    except (OSError, RuntimeError) as error:  # before Python 3.13, a loop of links raises RuntimeError
         _log.warning("context file %s is skipped: %s", name, error)
         return None
     if not path.is_relative_to(root) or not is_plain:

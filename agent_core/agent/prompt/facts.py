@@ -76,7 +76,7 @@ class QuotedMessage:
     is_ours: bool
     is_forward: bool = False
     is_untrusted: bool = False
-    """True for a message of the assistant's own that may hold words of others."""
+    """True for a message of the assistant that may hold words of others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class FactInputs:
 
     `attachments` are notes on files that can't be read, such as `image cat.jpg: damaged`.
     `is_spoken` marks a transcribed voice note. `wanted` is the language that the person set;
-    `unasked` are settings that they were never asked for. `news` are complete lines.
+    `unasked` are settings that the person was never asked for. `news` are complete lines.
     """
 
     now: int
@@ -107,8 +107,10 @@ class FactInputs:
 
 
 def compose_facts(inputs: FactInputs) -> str:
-    """The block of facts; pure. Names, titles and quotes are JSON strings of one line, so that they
-    can neither end the block nor imitate a fact.
+    """Compose the block of facts; pure.
+
+    Names, titles and quotes are JSON strings of one line each, so that they can neither end the
+    block nor imitate a fact.
     """
     lines = [
         "<facts>",
@@ -172,7 +174,7 @@ def _describe_attached(attachments: tuple[str, ...]) -> str:
 
 
 MOST_CHARACTERS = 1500
-"""Longer news justify a new prompt instead."""
+"""The most characters of news; a new prompt replaces longer ones."""
 
 _NEW, _GONE = "New in", "Gone from"
 _REPORTED = re.compile(rf"({_NEW}|{_GONE}) (team|block:[\w-]+): (\[.*\])")
@@ -181,7 +183,7 @@ _REPORTED = re.compile(rf"({_NEW}|{_GONE}) (team|block:[\w-]+): (\[.*\])")
 def find_news(
     shown: ShownEntries, shared: Sequence[SharedList], said: Iterable[Message]
 ) -> tuple[str, ...]:
-    """A line for each shared list that changed since the conversation last saw it; pure.
+    """Write a line for each shared list that changed since the conversation last saw it; pure.
 
     `shown` are the entries in the conversation's prompt; `said` are all its messages, oldest first,
     whose facts already reported earlier changes.
@@ -199,7 +201,7 @@ def find_news(
 
 
 def _read_reported(said: Iterable[Message]) -> dict[str, dict[str, bool]]:
-    """By list, the entries that facts reported, and whether they were last reported as present."""
+    """Return, by list, the entries that facts reported, each with whether it was last present."""
     # This runs over all facts before each turn, and most of them report no change.
     facts = [
         part.text
@@ -273,9 +275,11 @@ RECALLED = "(found for this message, may not fit; `recall` finds more; quotes ar
 async def describe_recalled(
     recall: TurnRecall, context: PromptContext, view: VisibleMessages, request: str
 ) -> tuple[str, ...]:
-    """The lines about past messages that a request refers to; none for most. Raises `StoreError`.
+    """Return the lines about past messages that a request refers to; empty for most requests.
+    Raises `StoreError`.
 
-    They are what the conversation's own `recall` tool may find, without what the prompt shows.
+    They are messages that the conversation's own `recall` tool may find and the prompt does not
+    show.
     """
     field = SearchFilter(
         person_id=context.conversation.person_id,
@@ -295,7 +299,7 @@ async def describe_recalled(
 
 
 def count_recalled(facts: str) -> int:
-    """Return about how many tokens of facts are recalled messages."""
+    """Estimate how many tokens of the facts are recalled messages."""
     lines = facts.partition(RECALLED)[2].splitlines()[1:]
     shown = takewhile(lambda line: line.startswith("- "), lines)
     return sum(len(line) + 1 for line in shown) // CHARACTERS_A_TOKEN
@@ -354,11 +358,13 @@ def _read_part(part: Part) -> Iterable[UntrustedSource]:
 
 
 def _read_facts(facts: str) -> Iterator[UntrustedSource]:
-    """Read the lines that quote somebody. Nobody's words can imitate one: each is one JSON line."""
+    """Read the lines that quote somebody. No message can imitate such a line, because each is one
+    JSON line.
+    """
     for line in facts.split("\n"):
         for start, kind in _LINES:
             if line.startswith(start):
-                # An answer of ours has no author, and an event no name.
+                # An answer of ours has no author, and an event has no name.
                 name = "" if kind in ("earlier", "event") else _read_name(line.removeprefix(start))
                 yield make_source(kind, name)
 
@@ -366,6 +372,6 @@ def _read_facts(facts: str) -> Iterator[UntrustedSource]:
 def _read_name(text: str) -> str:
     try:
         name, _ = json.JSONDecoder().raw_decode(text)
-    except ValueError:  # its words were forgotten since
+    except ValueError:  # its words were deleted by /forget
         return ""
     return str(name)

@@ -98,5 +98,5 @@ def _write_first(path: Path) -> None:
     except FileExistsError:
         raise
     except OSError:
-        path.unlink(missing_ok=True)  # half a file would be taken for the person's own
+        path.unlink(missing_ok=True)  # half a file would look like the person's own
         raise

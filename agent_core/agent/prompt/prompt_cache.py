@@ -52,7 +52,9 @@ class FrozenPrompt:
 
     @cached_property
     def sources(self) -> tuple[UntrustedSource, ...]:
-        """The sources of the words of others in it, looked for once: every turn names them."""
+        """The sources of the words of others in the prompt. Found once, because every turn needs
+        them.
+        """
         return find_prompt_sources(self.system)
 
 
@@ -94,7 +96,9 @@ class StoredPrompts:
         self._known: OrderedDict[PromptHash, FrozenPrompt] = OrderedDict()
 
     async def read(self, prompt_hash: PromptHash) -> FrozenPrompt:
-        """The prompt with this hash. Raises `StoreError`, and `StoreDamaged` if it was altered."""
+        """Return the prompt with this hash. Raises `StoreError`, and `StoreDamaged` if it was
+        altered.
+        """
         known = self._known.get(prompt_hash)
         if known is None:
             system, tools, shown = await self._database.read(
@@ -125,10 +129,11 @@ class SkillSource(Protocol):
     """The skills that conversations may use."""
 
     async def describe(self) -> str:
-        """List them for a new prompt, within its budget. Raises `StoreError` and `CoreError`."""
+        """List the skills for a new prompt, within its budget. Raises `StoreError` and `CoreError`.
+        """
 
     def suggest(self, request: str) -> Sequence[str]:
-        """Name those that fit a request, if the prompt does not list all. Reads no file."""
+        """Name the skills that fit a request, if the prompt does not list all. Reads no file."""
 
 
 _CACHE_LASTS = {"5m": 300_000, "1h": 3_600_000}
@@ -139,7 +144,7 @@ _CACHE_LASTS = {"5m": 300_000, "1h": 3_600_000}
 class PromptConfig:
     """The files and settings that prompts are built from.
 
-    `cache_ttl` is how long a provider caches a prompt, "5m" or "1h". `skills` are those that
+    `cache_ttl` is how long a provider caches a prompt, "5m" or "1h". `skills` are the skills that
     conversations may use.
     """
 
@@ -191,8 +196,7 @@ class PromptCache:
         transcript: Sequence[StoredMessage] = (),
         still_offers: Callable[[tuple[ToolSpec, ...]], bool] | None = None,
     ) -> SessionPrompt:
-        """The session's prompt if the provider may still cache it and it is still valid, else a new
-        one.
+        """Return the session's prompt if it is valid and may still be cached, else a new one.
 
         `transcript` is the whole session so far. `still_offers` tells whether a prompt with other
         tools may still be used. Raises `StoreError`.
@@ -209,7 +213,7 @@ class PromptCache:
         visible = await self._visibility.read_visible(context, self._now())
         fresh = await self._compose(context, visible, tools)
         if is_damaged:
-            # Nothing else would write it again if the new one has the same hash.
+            # Only this rewrites the damaged row if the new prompt has the same hash.
             await self._database.write("prompt.repair", partial(store_prompt, fresh, self._now()))
         return SessionPrompt(
             prompt=fresh, news=find_news(fresh.shown, visible.shared, _list_messages(transcript))
@@ -238,7 +242,7 @@ class PromptCache:
     async def _find_warm(
         self, session: Session | None, still_offers: Callable[[tuple[ToolSpec, ...]], bool]
     ) -> FrozenPrompt | None:
-        """The session's prompt, if it was used recently with tools that it may still have.
+        """Return the session's prompt if it was used recently and its tools are still allowed.
 
         Raises `StoreDamaged`.
         """
@@ -277,7 +281,7 @@ class PromptCache:
     async def find_lost_sources(
         self, session: Session | None, prompt: FrozenPrompt
     ) -> tuple[str, ...]:
-        """Return the line for the facts after words of others left a session's prompt.
+        """Return the line for the facts if a session's new prompt has lost words of others.
 
         The session's answers may still repeat them. Raises `StoreError`.
         """
@@ -285,14 +289,15 @@ class PromptCache:
             return ()
         try:
             before = await self._prompts.read(session.prompt_hash)
-        except StoreDamaged:  # logged where the prompt was looked for
+        except StoreDamaged:  # logged when the prompt was looked up
             return (UNTRUSTED_BEFORE,)
         lost = {*before.sources} - {*prompt.sources}
         return (UNTRUSTED_BEFORE,) if lost else ()
 
     def suggest_skills(self, prompt: FrozenPrompt, request: str) -> tuple[str, ...]:
-        """Return the line for the facts that names the skills that fit a request; none where the
-        prompt lists all skills, or has no tool to read one.
+        """Return the line for the facts that names the skills that fit a request.
+
+        Empty if the prompt lists all skills, or has no tool to read one.
         """
         source = self._config.skills
         can_read = any(spec.name == SKILL_TOOL for spec in prompt.tools)
@@ -300,7 +305,7 @@ class PromptCache:
         return (f"Skills that may fit: {', '.join(names)}",) if names else ()
 
     async def _list_skills(self) -> str:
-        """List the skills; none where their folder can't be read, which is logged."""
+        """List the skills. If their folder can't be read, logs that and returns none."""
         if self._config.skills is None:
             return ""
         try:

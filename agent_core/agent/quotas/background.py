@@ -1,4 +1,4 @@
-"""Model calls that nobody waits for, within the quotas of who pays."""
+"""Model calls in the background, within the payer's quotas."""
 
 import asyncio
 import logging
@@ -22,15 +22,15 @@ from agent_core.models import Batches, Cost, Model, ModelAnswer, ModelRequest
 
 _log = logging.getLogger(__name__)
 _POLL = 60_000
-"""Milliseconds between two looks at a batch."""
+"""Milliseconds between two checks of a batch."""
 _LONGEST = 24 * 3_600_000
-"""Milliseconds after which a batch is given up; the provider's own limit."""
+"""Milliseconds after which a batch is abandoned; the provider has the same limit."""
 _NO_BATCH = (ModelRejected, ModelDenied, ModelUnknown)
-"""Errors after which a batch never has an answer; the direct call has, or says why not."""
+"""Errors after which a batch never gets an answer. The direct call then answers or says why not."""
 
 
 class AnswerPending(CoreError):
-    """A batch has no answer yet; look again after `wait` milliseconds."""
+    """A batch has no answer yet; check again after `wait` milliseconds."""
 
     def __init__(self, wait: int = _POLL) -> None:
         super().__init__(f"the batch has no answer yet; look again in {wait} ms")
@@ -39,10 +39,10 @@ class AnswerPending(CoreError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
-    """A request that is, or may be, submitted as a batch.
+    """A request that was submitted as a batch, or may have been.
 
-    `step` is the caller's name of the call, `since` when it was begun in milliseconds since the
-    epoch, `batch_id` "" until it is known to have arrived.
+    `step` is the caller's name of the call. `since` is its beginning, in milliseconds since the
+    epoch. `batch_id` is "" until the provider is known to have the batch.
     """
 
     step: str
@@ -55,8 +55,8 @@ class Ticket:
 class Tickets:
     """Keeps the ticket of one call.
 
-    `known` is that of an earlier attempt, and `save` stores one: before anything is sent, so that
-    the same request is never submitted twice.
+    `known` is the ticket of an earlier attempt. `save` stores a ticket before its request is sent,
+    so that no request is submitted twice.
     """
 
     step: str
@@ -66,9 +66,9 @@ class Tickets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundModel:
-    """The model that background work calls, normally the cheap one, and the quotas it stays in.
+    """The model that background work calls, normally the cheap one, and the quotas for its calls.
 
-    With `is_batched`, requests go through the provider's batches where it has them.
+    With `is_batched`, requests go through the provider's batches if it offers them.
     """
 
     model: Model
@@ -85,8 +85,8 @@ class BackgroundModel:
     ) -> tuple[ModelAnswer, Cost]:
         """Return the answer, and the prices that it is billed at.
 
-        A batch that fails, expires or takes longer than a day is followed by the direct call.
-        Raises `AnswerPending`, `ModelError`, `QuotaExceeded` and `StoreError`.
+        If a batch fails, expires or takes longer than a day, makes the call directly. Raises
+        `AnswerPending`, `ModelError`, `QuotaExceeded` and `StoreError`.
         """
         prices = self.quotas.prices
         if isinstance(self.model, Batches) and (self.is_batched or tickets.known):
@@ -113,7 +113,7 @@ class BackgroundModel:
         ticket: Ticket,
         now: int,
     ) -> ModelAnswer | None:
-        """Submit a request, or collect its answer; None for a direct call instead."""
+        """Submit a request, or collect its answer; None if the call must be made directly."""
         batch_id: str | None = ticket.batch_id
         if batch_id:
             answer = await model.collect(request.model, batch_id, ticket.mark)
@@ -124,11 +124,11 @@ class BackgroundModel:
             if answer is None:
                 raise AnswerPending
             return answer
-        if tickets.known:  # a crash, or an error: it may have arrived
+        if tickets.known:  # after a crash or an error, the batch may have arrived
             batch_id = await model.find_batch(request.model, ticket.mark, ticket.since)
         if not batch_id:
             reserved = await self.quotas.reserve(person_id, request, is_background=True)
-            reserved.close()  # only asked: what a batch takes is known when it ends
+            reserved.close()  # only a check: the cost is known at the batch's end
             await tickets.save(ticket)
             batch_id = await model.submit(request, ticket.mark)
         if not batch_id:
@@ -138,14 +138,14 @@ class BackgroundModel:
 
 
 def _halve(cost: int | None) -> int | None:
-    """Return what a batch costs, rounded up."""
+    """Return the price of a batch: half of the usual cost, rounded up."""
     return None if cost is None else -(-cost // 2)
 
 
 async def call_in_background(
     model: Model, quotas: Quotas, person_id: PersonId, request: ModelRequest
 ) -> ModelAnswer:
-    """Make one call without showing it, within the quotas of who pays.
+    """Make one call without showing it, within the payer's quotas.
 
     Raises `ModelError`, `QuotaExceeded` and `StoreError`.
     """
@@ -161,7 +161,7 @@ async def call_in_background(
                     break
                 streamed += len(piece.text)
     except asyncio.CancelledError:
-        if answer:  # the caller can't record what it costs
+        if answer:  # the caller can't record the cost
             quotas.record_broken(person_id, answer.model, answer.usage)
         raise
     finally:

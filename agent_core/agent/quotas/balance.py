@@ -9,14 +9,14 @@ from agent_core.state.conversations.usage import QuotaUsage
 from agent_core.tools import local_time
 
 _SHORTEST_DAY = 20 * 3_600_000
-"""Milliseconds. Days of 23 hours exist at clock changes; a shorter day would come of a time zone
-changed to get a new quota.
+"""Milliseconds. A clock change can make a day of 23 hours. A shorter day would mean that the time
+zone was changed, perhaps to get a new quota.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaDay:
-    """From the first moment of a day to that of the next; milliseconds since the epoch, UTC."""
+    """A day from its first moment to that of the next day; milliseconds since the epoch, UTC."""
 
     start: int
     end: int
@@ -25,9 +25,9 @@ class QuotaDay:
 def day_of(now: int, zone: str, before: QuotaDay | None = None) -> QuotaDay:
     """The day of `now` by the clock of an IANA time zone.
 
-    A day whose midnight is skipped begins with the skip. `before` is the last known day: the next
-    one begins at least 20 hours after it did, in any time zone, and never before it, unless the
-    machine's clock was set back.
+    A day whose midnight is skipped begins with the skip. `before` is the last known day. The next
+    day starts at least 20 hours after the start of `before`, in any time zone. An earlier day is
+    returned only if the machine's clock was set back.
     """
     start, end = _midnight(now, zone, 0), _midnight(now, zone, 1)
     if before is None or before.start > now or start - before.start >= _SHORTEST_DAY:
@@ -48,7 +48,7 @@ Unit = Literal["money", "tokens"]
 """Unit of a call's cost: micro-dollars if its price is known, else tokens."""
 Whose = Literal["person", "deployment"]
 Verdict = Literal["available", "busy", "exhausted"]
-"""The call fits, may fit once running calls end, or doesn't fit today."""
+"""Whether a call fits, may fit once running calls end, or doesn't fit today."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class DailyLimit:
     tokens: int
 
     def amount(self, unit: Unit) -> int:
-        """The limit in this unit."""
+        """The limit in a unit."""
         return self.money if unit == "money" else self.tokens
 
 
@@ -93,8 +93,8 @@ class Balance:
     def load(self, day: QuotaDay, rows: Iterable[QuotaUsage]) -> None:
         """Load the amounts that the database holds for a day.
 
-        For the same day, the higher of the known and the loaded amount counts: this process may not
-        have written everything yet, and a merge of accounts adds rows elsewhere.
+        For the same day, the higher of the known and the loaded amount counts. This process may not
+        have written everything yet, and a merge of accounts may have added rows.
         """
         spent: dict[Unit, int] = {"money": 0, "tokens": 0}
         for row in rows:

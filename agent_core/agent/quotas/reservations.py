@@ -25,7 +25,7 @@ from agent_core.state.people import people
 _MOST_RATIO = 4.0
 """Upper bound of real to estimated tokens: Chinese has about one token per character."""
 _RATIO_KEPT = 0.95
-"""Decay of a learned ratio with each call that shows a lower one."""
+"""The part of a learned ratio that each call with a lower ratio keeps."""
 
 PricedRequest = tuple[ModelRequest, CostEstimate]
 """A request and its estimated cost."""
@@ -66,7 +66,9 @@ class CostEstimator:
 
 
 _TRUSTED_MS = 60_000
-"""Milliseconds for which a loaded balance is trusted; merges and clock changes are rare."""
+"""Milliseconds for which a loaded balance is used: merges and clock changes, which alter it, are
+rare.
+"""
 _LONGEST_WAIT = 60.0
 """Seconds that a call waits for the reservations of others."""
 _CHARACTERS_PER_TOKEN = 4
@@ -88,7 +90,7 @@ class QuotaRules:
 
 
 class Reservation:
-    """The amount set aside for one call. Always finalize or close it."""
+    """The amount set aside for one call. Always finalize or close the reservation."""
 
     def __init__(
         self,
@@ -100,7 +102,7 @@ class Reservation:
         used_cheap_model: bool,
     ) -> None:
         self.request, cost = priced
-        """The request to send: the wanted one, or the same for the cheap model."""
+        """The request to send: the wanted one, or the same request for the cheap model."""
         self.used_cheap_model = used_cheap_model
         """True if the cheap model answers because a quota is nearly exhausted."""
         self._person_id = person_id
@@ -112,7 +114,7 @@ class Reservation:
             balance.reserved[cost.unit] += cost.most
 
     def finalize(self, model: str, spent: Usage) -> None:
-        """Replace the reserved amount by the call's usage; `model` is the name that answered."""
+        """Replace the reserved amount by the call's usage; `model` is the model that answered."""
         self._quotas.estimator.learn(self.request.model, self._estimate.sent, spent.read_tokens)
         cost = self._quotas.prices.cost(model, spent)
         if cost is None:
@@ -121,9 +123,9 @@ class Reservation:
             self._close("money", cost)
 
     def close(self, *, streamed: int = 0) -> None:
-        """Release what was not finalized.
+        """Release the amount if it was not finalized.
 
-        The provider bills a call that broke off after `streamed` characters: its least possible
+        The provider bills a call that broke off after `streamed` characters, so its least possible
         cost is spent and recorded.
         """
         if not (self._is_open and streamed):
@@ -228,7 +230,7 @@ class Quotas:
         return _status(self._deployment)
 
     def record_broken(self, person_id: PersonId, model: str, taken: Usage) -> None:
-        """Record the usage of a call that broke off and is billed all the same."""
+        """Record the usage of a call that broke off, because it is billed anyway."""
         spent = bill(model, taken, "broken", self.prices.cost)
         self._broken.append((person_id, spent, self._now()))
 
@@ -263,8 +265,8 @@ class Quotas:
         *,
         is_background: bool,
     ) -> "PricedRequest | _Refusal":
-        """Choose a request that fits, or explain the refusal. Awaits nothing, so that no other call
-        can reserve in between.
+        """Choose a request that fits, or explain the refusal. It never awaits, so that no other
+        call can reserve in between.
         """
         cost = wanted[1]
         near = [balance for balance in balances if balance.is_near(cost, self.rules.cheap_from)]
@@ -305,8 +307,8 @@ class Quotas:
         return person, deployment
 
     async def _load_deployment(self, now: int) -> None:
-        """Load the deployment's day once for all waiting calls: it takes tens of milliseconds with
-        many people.
+        """Load the deployment's day once for all waiting calls: with many people, that takes tens
+        of milliseconds.
         """
         async with self._opening:
             day = day_of(now, self.rules.zone, self._deployment.day)

@@ -16,22 +16,23 @@ from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart, user_message
 
 Source = Literal["identity", "memory", "files", "tools", "talk", "outputs", "summary"]
-"""`outputs` are tool calls and results; `summary` covers compacted turns."""
+"""A source of tokens. `outputs` are tool calls and results; `summary` covers compacted turns."""
 
 _LEAST_RATIO, _MOST_RATIO = 0.4, 4.0
-"""Plausible ratios of real to estimated tokens; outside, the server did not count everything."""
+"""Plausible ratios of real to estimated tokens; outside them, the server did not count everything.
+"""
 _WHOLE_TURNS = 2
 """Newest turns that `/compact` keeps."""
 _MOST_SUMMARY = 2_500
 _SUMMARY_SHARE = 8
-"""A summary takes an eighth of the tokens it replaces, up to `_MOST_SUMMARY`."""
+"""A summary takes an eighth of the tokens that it replaces, up to `_MOST_SUMMARY`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextReport:
     """The input of a conversation's next call before anything is said, in tokens by source.
 
-    `saved_by_compaction` is what `/compact` would save, about. `read` and `cached` are the input of
+    `saved_by_compaction` is about what `/compact` would save. `read` and `cached` are the input of
     all calls of the last turn, and its cached part; `grown` is the growth of the last call's input
     since the previous turn, None for the first turn.
     """
@@ -47,7 +48,7 @@ class ContextReport:
 
     @property
     def total(self) -> int:
-        """The sum of all sources."""
+        """The tokens of all sources."""
         return sum(self.sources.values())
 
     @property

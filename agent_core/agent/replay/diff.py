@@ -10,7 +10,7 @@ from agent_core.agent.replay.replayer import ReplayedRequest
 from agent_core.transcript import Message, dump_parts
 
 Verdict = Literal["identical", "differs", "fewer", "not_noted"]
-"""Every request is equal; one differs; the turn ended before one was made; one can't be compared,
+"""Every request is equal; one differs; the turn ended before it made one; or one can't be compared,
 because no fingerprint was recorded.
 """
 
@@ -23,8 +23,8 @@ _LONGEST = 240
 class Comparison:
     """The result of a replay.
 
-    `compared` counts the equal requests. The verdict is about the next one, if any; `lines` show
-    the difference as far as it is known.
+    `compared` counts the equal requests. The verdict is about the next request, if any; `lines`
+    show the difference as far as it is known.
     """
 
     verdict: Verdict

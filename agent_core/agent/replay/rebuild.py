@@ -22,8 +22,8 @@ deleted or altered since, messages were deleted, or the transcript differs. Empt
 """
 
 _QUESTIONS_AT = 2
-"""Places from the end where a turn's question for a summary may have been. It is recorded only with
-its answer, and the person's notice may follow.
+"""Places, counted from the end, where a turn may have asked for a summary. The question is recorded
+only together with its answer, and a notice to the person may follow.
 """
 
 
@@ -31,7 +31,8 @@ its answer, and the person's notice may follow.
 class SentRequest:
     """The contents of a request after the first `end` of the turn's own messages.
 
-    `compaction` is the one it was made under; `shown` are the keys of the images in it.
+    `compaction` applied when the request was made; `shown` are the keys of the images in the
+    request.
     """
 
     end: int
@@ -52,7 +53,7 @@ class RebuiltCall:
 def rebuild_calls(record: TurnRecord) -> tuple[RebuiltCall, ...]:
     """Rebuild the calls of a turn, in the order in which they were made.
 
-    No row stores a request. The possible requests are few, and the fingerprint tells which one was
+    No row stores a request. Few requests are possible, and the fingerprint tells which one was
     sent.
     """
     proofs = _fingerprint_all(record)
@@ -65,7 +66,7 @@ def rebuild_calls(record: TurnRecord) -> tuple[RebuiltCall, ...]:
         calls.append(
             RebuiltCall(spent=spent, sent=likely, doubt="" if sent else _doubt(record, spent))
         )
-    # An answer that held nothing is paid for at the turn's end, so rows are not in order.
+    # An empty answer is paid for at the turn's end, so rows are not in order.
     return tuple(sorted(calls, key=lambda call: _place(record, call)))
 
 
@@ -145,8 +146,8 @@ def _part(record: TurnRecord, end: int) -> Sequence[StoredMessage]:
 def _list_compactions(
     part: Sequence[StoredMessage], compactions: Sequence[Compaction]
 ) -> Iterator[Compaction | None]:
-    """The compactions that may have applied: the newest, or an earlier one if that was made at the
-    same message.
+    """List the compactions that may have applied: those made at the newest message, then the one
+    before them.
     """
     newest = part[-1].id
     replayed = [compaction for compaction in compactions if compaction.made_after <= newest]

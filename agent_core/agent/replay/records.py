@@ -93,7 +93,7 @@ def read_record(connection: Connection, turn_id: TurnId) -> TurnRecord | None:
 
 def _is_by_job(connection: Connection, turn: Turn) -> bool:
     said = job_history.find(connection, turn_id=turn.id, person_id=turn.person_id)
-    return said is not None and turn.chat != ""  # it is where the turn's person was erased
+    return said is not None and turn.chat != ""  # empty if the turn's person was erased
 
 
 def read_prompt_context(connection: Connection, record: TurnRecord) -> PromptContext | None:

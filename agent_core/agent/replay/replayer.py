@@ -118,7 +118,7 @@ class _RecordedWindow:
         return self._script.fit()
 
     def limit_output(self, request: ModelRequest) -> ModelRequest:
-        """Return the request as it is: its limit plays no part in a replay."""
+        """Return the request unchanged: its output limit has no effect in a replay."""
         return request
 
     def learn(self, model: str, taken: Usage) -> None:

@@ -26,7 +26,7 @@ _OPEN_OR_ANSWERED: tuple[TurnState, ...] = ("running", "answered")
 
 
 def list_answers(record: TurnRecord, calls: Sequence[RebuiltCall]) -> tuple[ModelAnswer, ...]:
-    """List the answers to `calls`, none for a turn that failed before its first answer.
+    """List the answers to `calls`; none if the turn failed before its first answer.
 
     The content of an empty answer is unknown.
     """
@@ -48,7 +48,7 @@ def _answer(record: TurnRecord, sent: SentRequest | None, later: SentRequest | N
     end = sent.end if sent else None
     message = said[end] if end is not None and end < len(said) else _EMPTY
     if sent and later and later.end == sent.end:
-        # Nothing was added: the same was asked once more, or with a shorter transcript.
+        # Nothing was added: the same request was sent again, or one with a shorter transcript.
         return _give(_EMPTY, "pause" if later.compaction == sent.compaction else "overflow")
     if message.role == "assistant" and end is not None and not _is_notice(record, said, end):
         return _give(message, _stop_of(record, said, end))
@@ -138,7 +138,8 @@ class ReplayScript:
         return {key: b"" for key in choose(messages) if sent is None or key in sent.shown}
 
     def fit(self) -> tuple[Message, ...] | None:
-        """The messages under the next call's compaction; None if it applies already."""
+        """The messages under the next call's compaction; None if that compaction applies already.
+        """
         number = len(self.replayed)
         sent = self._calls[number].sent if number < len(self._calls) else None
         if sent is None or sent.compaction == self._compaction:
@@ -160,7 +161,7 @@ class ReplayScript:
         return find_compaction(before, self._record.compactions)
 
     async def reserve(self, request: ModelRequest, *, cheap: str) -> Reservation:
-        """Use the model of the recorded call, which a fallback or a quota may have chosen."""
+        """Use the model of the recorded call, which may be a fallback or the cheap model."""
         number = len(self.replayed)
         if number >= len(self._calls):
             return _NoReservation(request=request)
@@ -188,7 +189,7 @@ class ReplayScript:
 
     @property
     def _is_spent(self) -> bool:
-        """True once the recorded turn had reached its limit."""
+        """Return True if the recorded turn had reached its limit here."""
         return self._is_summarized and len(self.replayed) >= len(self._calls) - 1
 
     def price(self) -> int:
@@ -207,7 +208,7 @@ class ReplayScript:
         return Budget(limits, started=0.0, clock=lambda: _LATE if self._is_spent else 0.0)
 
     def usage(self) -> Usage:
-        """The usage of the last call, as `price`."""
+        """The usage of the last call, computed like `price`."""
         return Usage(output_tokens=self.price())
 
 
@@ -228,7 +229,7 @@ def _count_opening(said: Sequence[Message]) -> int:
 
 
 def _steer(message: Message) -> Steer:
-    """The steer that a message was made of."""
+    """Return the steer from which a message was made."""
     facts, words, parts = "", "", list[Part](message.parts)
     if isinstance(parts[0], TextPart) and parts[0].is_fact:
         facts, parts = parts[0].text, parts[1:]

@@ -1,4 +1,4 @@
-"""The log of sessions: a file of each, with one JSON document per ended turn."""
+"""The log of sessions: a file per session, with one JSON document per ended turn."""
 
 import asyncio
 import json
@@ -39,11 +39,11 @@ def enqueue_log(connection: Connection, turn_id: TurnId, person_id: PersonId, no
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFiles:
-    """The files of the log below `folder`: `people/<name>/<session>.jsonl`, and full ones.
+    """The files of the log below `folder`: `people/<name>/<session>.jsonl`, and full files.
 
-    A file of `most_bytes` is renamed to `<session>.<number>.jsonl`; the `kept` newest of them stay.
-    The lines of a room's turn are in the folder of the person who asked for it. Every method
-    blocks, and raises `OSError`.
+    A file that reaches `most_bytes` is renamed to `<session>.<number>.jsonl`; the `kept` newest of
+    these stay. The lines of a room's turn are in the folder of the person who asked for it. Every
+    method blocks, and raises `OSError`.
     """
 
     folder: Path
@@ -51,14 +51,16 @@ class LogFiles:
     kept: int
 
     def append(self, slug: str, session: int, line: str) -> None:
-        """Append a turn's line, unless a file of the session has it; repair a torn last line."""
+        """Append a turn's line unless a file of the session has it; cut off an incomplete last
+        line.
+        """
         folder = self.folder / _PEOPLE / slug
         for one in (self.folder, folder.parent, folder):
             one.mkdir(mode=0o700, exist_ok=True)
         path = folder / f"{session}.jsonl"
         _repair(path)
         full = _list_full(folder, session)
-        # A restored database numbers new turns as lost ones: only the start tells them apart.
+        # A restored database reuses the numbers of lost turns: only the line's start tells them apart.
         start = line.partition('"state"')[0].encode()
         if any(_has_line(one, start) for one in (path, *full) if one.exists()):
             return
@@ -103,7 +105,7 @@ class SessionLog:
     files: LogFiles
     mask: SecretMask
     lock: asyncio.Lock
-    """That of erasures: no line may follow the removal of its person's files."""
+    """The lock of erasures: no line may be written after its person's files were removed."""
 
     async def apply(self, task: Task) -> None:
         """Write the line of a turn; nothing if its person was erased.
@@ -116,7 +118,7 @@ class SessionLog:
                 await asyncio.to_thread(self.files.append, *found)
 
     def _read(self, connection: Connection, task: Task) -> tuple[str, int, str] | None:
-        # The turn knows its person better than the task, which may be from before a link.
+        # The turn names the right person; the task may be older than a link of accounts.
         turn = turns.find(connection, turn_id=TurnId(int(task.payload)))
         person = people.find(connection, person_id=turn.person_id) if turn else None
         if turn is None or person is None:
@@ -128,7 +130,7 @@ class SessionLog:
 
 
 def _repair(path: Path) -> None:
-    """Cut off a line that a crash left without its end."""
+    """Cut off a last line that a crash left incomplete."""
     if not path.exists() or not path.stat().st_size:
         return
     with path.open("r+b") as file:
@@ -155,7 +157,7 @@ def _has_line(path: Path, start: bytes) -> bool:
 
 
 def _parse(line: bytes) -> object:
-    """Return the document of a line; of one that somebody edited by hand, perhaps its text."""
+    """Return the document of a line; its text if it is not JSON, perhaps after an edit by hand."""
     text = line.decode("utf-8", "replace")
     try:
         return json.loads(text)

@@ -36,7 +36,7 @@ _PICTURE, _PDF = "[picture]", "[PDF file]"
 _EMAIL, _NUMBER = "[e-mail]", "[number]"
 _EMAILS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _NUMBERS = re.compile(r"(?<!\d)(?!\d{4}-\d\d-\d\d)\+?\d(?:[ ()/.-]?\d){6,}")
-"""Numbers of telephones, accounts and cards, but no dates."""
+"""Numbers like those of telephones, accounts and cards, but no dates."""
 _SHORTEST_NAME = 3
 """Characters; a shorter name would hide ordinary words."""
 
@@ -46,7 +46,7 @@ _P = TypeVar("_P", bound=Part)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectory:
-    """A session: what the model was given, and what it and its people said.
+    """A session: the input of the model, and the messages of the model and its people.
 
     `person` is the folder name of its person or room. `system` and `tools` are empty if the prompt
     was deleted. `started_at` is in milliseconds since the epoch.
@@ -91,7 +91,8 @@ def _read(connection: Connection, person: Person, session: Session) -> Trajector
 
 
 def read_turn(connection: Connection, turn: Turn, slug: str) -> Trajectory:
-    """Read one turn, without its prompt; without its messages if a row of its session is damaged.
+    """Read one turn without its prompt, and without its messages if a row of its session is
+    damaged.
 
     `slug` is the folder name of the person who asked for it.
     """
@@ -103,7 +104,7 @@ def read_turn(connection: Connection, turn: Turn, slug: str) -> Trajectory:
             connection, session_id=turn.session_id, person_id=conversation.person_id
         )
     except StoreDamaged:
-        stored = []  # the ending of the turn says `damaged`, too
+        stored = []  # the turn's ending also says `damaged`
     spent = usage.list_of_turn(connection, turn_id=turn.id)
     return Trajectory(
         session_id=turn.session_id,
@@ -119,8 +120,8 @@ def read_turn(connection: Connection, turn: Turn, slug: str) -> Trajectory:
 class Redaction:
     """Takes people out of trajectories: names, addresses, numbers and secrets.
 
-    The system prompt, which holds a person's memory, and the facts on messages are left out. What
-    people tell about themselves in other words stays.
+    Leaves out the system prompt, which holds a person's memory, and the facts of messages. Other
+    things that people say about themselves stay.
     """
 
     def __init__(self, connection: Connection, mask: SecretMask) -> None:
@@ -139,7 +140,7 @@ class Redaction:
         self._pattern = re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
     def apply(self, trajectory: Trajectory) -> Trajectory:
-        """Return a trajectory without what identifies people."""
+        """Return a trajectory without names and other data that identify people."""
         return replace(
             trajectory,
             person=self._numbers.get(trajectory.person, ""),
@@ -174,13 +175,15 @@ def _list_names(connection: Connection, person_id: PersonId, person: Person) -> 
     accounts = people.list_accounts(connection, person_id=person_id)
     shown = [name for one in accounts for name in (one.user_id, one.display_name)]
     given = [person.name, person.slug, *shown]
-    # A full name also appears as its parts; the words of a room's name are ordinary ones.
+    # A full name also appears as its parts; a room's name has ordinary words, so it is not split.
     parts = [] if person.kind == "room" else person.name.split()
     yield from (name for name in (*given, *parts) if len(name) >= _SHORTEST_NAME)
 
 
 def _change_texts(arguments: str, change: Callable[[str], str]) -> str:
-    """Change the texts in the JSON arguments of a call; anything but JSON is one text."""
+    """Change the texts in the JSON arguments of a call; arguments that are not JSON count as one
+    text.
+    """
     try:
         value = json.loads(arguments or "{}")
     except ValueError:
@@ -201,9 +204,9 @@ def _walk(value: object, change: Callable[[str], str]) -> object:
 def render_trajectory(trajectory: Trajectory, wanted: TrajectoryFormat) -> str:
     """Render a trajectory as one line of JSON.
 
-    `jsonl` keeps every part as it is stored. The others are the formats of OpenAI's and of
-    Anthropic's chat interfaces, and ShareGPT with tool calls as Hermes models write them. These
-    end with the last answer, and name a picture without its bytes.
+    `jsonl` keeps every part as it is stored. The others are the formats of OpenAI's and Anthropic's
+    chat APIs, and ShareGPT with tool calls as Hermes models write them. These three end with the
+    last answer, and name a picture without its bytes.
     """
     body = _RENDER[wanted](trajectory)
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
@@ -348,7 +351,7 @@ _RENDER: dict[TrajectoryFormat, Callable[[Trajectory], Body]] = {
 
 
 def _list_answered(trajectory: Trajectory) -> Sequence[Message]:
-    """List the messages up to the last answer: a model learns nothing from what has none."""
+    """List the messages up to the last answer: a model learns nothing from messages without one."""
     said = [
         mark_images(one, _PICTURE, _PDF) if one.role == "tool" else one
         for one in trajectory.messages
@@ -382,7 +385,7 @@ def _join_tags(tag: str, bodies: Sequence[Body]) -> str:
 
 
 def _read_object(call: ToolCallPart) -> object:
-    """Return the arguments of a call; a text that is no JSON object stays in one field."""
+    """Return the arguments of a call; a text that is no JSON object becomes one field."""
     try:
         value = json.loads(call.arguments or "{}")
     except ValueError:
