@@ -88,12 +88,12 @@ class TitleGenerator:
 
 
 def _show(role: str, text: str) -> str:
-    """A message as one line that can neither end its block nor imitate another line."""
+    """Show a message as one line that can neither end its block nor imitate another line."""
     return f"{role}: {quote(text, _MOST_CHARACTERS)}".replace("</", "<\\/")
 
 
 def choose_title(answer: str, *, first_words: str) -> str:
-    """The model's title if it is usable, else the beginning of the first message."""
+    """Return the model's title if it is usable, else the beginning of the first message."""
     title = " ".join(answer.split()).strip("\"'“”. ")
     if 0 < len(title) <= _LONGEST_TITLE:
         return title

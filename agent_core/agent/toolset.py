@@ -14,7 +14,8 @@ def private_tools(
     inventory: Inventory,
     backend: Backend | None,
 ) -> tuple[Tool, ...]:
-    """The tools of a private conversation; with a `backend`, files of the workspace are sent."""
+    """The tools of a private conversation. With a `backend`, `send_file` can send workspace files.
+    """
     return (
         MemoryTool(memory, approval),
         RecallTool(database),
@@ -29,7 +30,7 @@ def room_tools(
     approval: Approval,
     inventory: Inventory,
 ) -> tuple[Tool, ...]:
-    """The tools of a room's conversation; none shows what its person keeps private."""
+    """The tools of a room's conversation; none shows private data of a person."""
     return (
         MemoryTool(memory, approval, in_room=True),
         RecallTool(database),

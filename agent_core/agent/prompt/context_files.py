@@ -77,7 +77,7 @@ def _find(folder: Path, name: str) -> Path | None:
         is_plain = stat.S_ISREG(path.stat().st_mode)
     except FileNotFoundError:
         return None
-    except (OSError, RuntimeError) as error:  # before Python 3.13, a loop of links raises RuntimeError
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, before 3.13
         _log.warning("context file %s is skipped: %s", name, error)
         return None
     if not path.is_relative_to(root) or not is_plain:

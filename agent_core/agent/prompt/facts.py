@@ -275,11 +275,10 @@ RECALLED = "(found for this message, may not fit; `recall` finds more; quotes ar
 async def describe_recalled(
     recall: TurnRecall, context: PromptContext, view: VisibleMessages, request: str
 ) -> tuple[str, ...]:
-    """Return the lines about past messages that a request refers to; empty for most requests.
-    Raises `StoreError`.
+    """Return the lines about past messages that a request refers to; empty for most.
 
-    They are messages that the conversation's own `recall` tool may find and the prompt does not
-    show.
+    Raises `StoreError`. They are messages that the conversation's own `recall` tool may find and
+    the prompt does not show.
     """
     field = SearchFilter(
         person_id=context.conversation.person_id,

@@ -60,7 +60,7 @@ class LogFiles:
         path = folder / f"{session}.jsonl"
         _repair(path)
         full = _list_full(folder, session)
-        # A restored database reuses the numbers of lost turns: only the line's start tells them apart.
+        # A restored database reuses the numbers of lost turns; only the start of a line differs.
         start = line.partition('"state"')[0].encode()
         if any(_has_line(one, start) for one in (path, *full) if one.exists()):
             return

@@ -91,10 +91,10 @@ def _read(connection: Connection, person: Person, session: Session) -> Trajector
 
 
 def read_turn(connection: Connection, turn: Turn, slug: str) -> Trajectory:
-    """Read one turn without its prompt, and without its messages if a row of its session is
-    damaged.
+    """Read one turn without its prompt.
 
-    `slug` is the folder name of the person who asked for it.
+    Leaves out its messages, too, if a row of its session is damaged. `slug` is the folder name of
+    the person who asked for it.
     """
     conversation = sessions.get_conversation(
         connection, conversation_id=turn.conversation_id, person_id=turn.person_id

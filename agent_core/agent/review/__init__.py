@@ -1,6 +1,6 @@
-"""Background review: what a person's finished turns teach, kept only if their own words prove it.
+"""Background review: keep what a person's finished turns teach, if the person's words prove it.
 
-It reads a copy of the conversation, and imports nothing that runs one.
+A review reads a copy of the conversation, and imports nothing that runs a conversation.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
-"""The second request of a review: what follows from the entries, and nothing else. Pure.
+"""The second request of a review: conclusions from the remembered entries. Pure.
 
-It shows entries only, which the gate or the person let in. Words of others never reach it, so that
-they can't become a guess either.
+The request shows only entries that the gate or the person accepted. It never contains words of
+others, so that these can't become a guess either.
 """
 
 import json
@@ -15,11 +15,11 @@ from agent_core.tools import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec, quote
 
 _MOST = 3
-"""Conclusions of one review."""
+"""The most conclusions of one review."""
 _LEAST_PREMISES = 2
-"""Entries that a conclusion combines; of one alone, it would only say more than that does."""
+"""The fewest entries that a conclusion combines: one entry alone proves no more than it says."""
 _SUREST = 90
-"""Percent; a guess is never certain."""
+"""The highest confidence, in percent: a guess is never certain."""
 _OUTPUT_TOKENS = 600
 _LONGEST_ENTRY = 400
 _SYSTEM = """\
@@ -54,14 +54,15 @@ class Guess:
 
 
 def choose_premises(entries: Sequence[Premise]) -> dict[int, Premise]:
-    """Return the entries that may be premises, by number: none that untrusted words preceded."""
+    """Return the entries that may be premises, by number: not those written after untrusted words.
+    """
     return {one.row_id: one for one in entries if not one.is_untrusted}
 
 
 def make_conclusion_request(
     model: str, premises: Mapping[int, Premise], drawn: Sequence[str]
 ) -> ModelRequest:
-    """Build the request. `drawn` are the standing conclusions."""
+    """Build the request. `drawn` are the present conclusions."""
     shown = [f"[{number}] {quote(one.text, _LONGEST_ENTRY)}" for number, one in premises.items()]
     guessed = [quote(text, _LONGEST_ENTRY) for text in drawn]
     entries, known = "\n".join(shown), "\n".join(guessed) or "(nothing)"
@@ -72,7 +73,9 @@ def make_conclusion_request(
 def read_guesses(
     calls: Sequence[ToolCallPart], premises: Mapping[int, Premise], known: Sequence[str]
 ) -> list[Guess]:
-    """Return the conclusions of an answer that may be stored. `known` is all that stands."""
+    """Return the conclusions of an answer that may be stored. `known` are all present entries and
+    conclusions.
+    """
     found: list[Guess] = []
     for number, call in enumerate(calls[:_MOST]):
         guess = _read(number, call, premises)

@@ -1,4 +1,4 @@
-"""List the entries that reviews have kept, and the claims that they hold back."""
+"""List the entries that reviews have kept, and the claims that wait for the person."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _MOST_REVIEWS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnedEntry:
-    """An entry or a skill that a review made and that still stands; `name` is for /why and /undo.
+    """An entry or a skill that a review made and that still exists; `name` is for /why and /undo.
 
     `at` is in milliseconds since the epoch, UTC. A `skill` is undone by its name.
     """

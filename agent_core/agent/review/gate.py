@@ -1,8 +1,8 @@
 """Judge what a review wants to remember: it counts only if the person's own words say it. Pure.
 
-A model may claim anything, so nothing here trusts its answer: the quote has to stand in a message
-of the person, and the claim has to consist of that message's words. What could be true but is not
-proved waits for the person; what is of no use, or dangerous, is refused.
+A model may claim anything, so no code here trusts its answer. A message of the person must contain
+the quote, and the claim must consist of that message's words. A claim that may be true but is not
+proved waits for the person. A useless or dangerous claim is refused.
 """
 
 import re
@@ -29,26 +29,27 @@ SECTIONS: Mapping[Section, Target] = {
 }
 """The list that holds the lines of each section."""
 Doubt = Literal["source", "quote", "words", "sense", "question", "voice", "replace"]
-"""Reasons to ask the person: no message of theirs is named; the quote is not in it, or it asks to
-work on a text; it does not state the claim in its own words; one of the two is negative; it is a
-question or a condition; the claim speaks as the person; or it would replace an entry.
+"""Reasons to ask the person: no message of theirs is named; the message lacks the quote, or asks to
+work on a text; the quote does not state the claim in its own words; only one of the two is
+negative; the quote is a question or a condition; the claim speaks as the person; or the claim would
+replace an entry.
 """
 Fault = Literal["known", "trivial", "passing", "defeat", "secret", "hidden"]
-"""Reasons to refuse: an entry says so already; there is no content; it is true for a day only; it
-turns a failure into a rule; it has a secret; or it has characters that nobody sees.
+"""Reasons to refuse: an entry says so already; the claim has no content; it is true for a day only;
+it turns a failure into a rule; it has a secret; or it has invisible characters.
 """
 
 LONGEST = 240
-"""Characters of a claim; a list of memory holds about ten such entries."""
+"""The most characters of a claim; a list of memory holds about ten such entries."""
 _SHORTEST = 6
-"""Characters of a claim that can say something."""
+"""The fewest characters of a claim; a shorter one says nothing."""
 _FEW_WORDS = 5
 _POINTERS = frozenset(("that", "this", "it", "das", "dies", "es"))
-"""Words that need another sentence to mean something, if the entry has few others."""
+"""Words that refer to another sentence if the entry has few other words."""
 _LEAST_QUOTE = 8
-"""Characters of a quote; a shorter one stands in nearly every message."""
+"""The fewest characters of a quote; nearly every message contains a shorter one."""
 _LIKENESS = 0.75
-"""Shared words of two entries, of all their words, from which on they say the same."""
+"""The share of common words, of all words of two entries, from which on they say the same."""
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^\s*(?:>|&gt;|\|).*$", re.MULTILINE)
@@ -57,7 +58,7 @@ _QUOTATION = re.compile(
     r"[\"“„«»”][^\"“”„«»]*[\"”“»«]|[‚‘「『][^‚‘’「」『』]*[‘’」』]|(?<!\w)'[^'\n]*'(?!\w)"
 )
 _SHORT_QUOTATION = 2
-"""Words of a quotation that may be a name or a title of the person's own."""
+"""The most words of a quotation that may be a name or a title instead of words of others."""
 _INVISIBLE = re.compile(r"[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _SPACE = re.compile(r"\s+")
@@ -92,7 +93,7 @@ _WORK_ON = re.compile(
     r"|formulier\w*|fass\w*)\b",
     re.IGNORECASE,
 )
-"""A request to work on a text, which is then in the same message."""
+"""A request to work on a text; the text is then part of the same message."""
 _WORD = re.compile(r"[^\s,;:.!?()\[\]]+(?:[.,:][^\s,;:.!?()\[\]]+)*|[,;:.!?()\[\]]")
 _MARKS = frozenset(",;:.!?()[]")
 _SUBJECTS = frozenset(("i", "ich", "we", "wir"))
@@ -104,9 +105,9 @@ _BEFORE_SUBJECT = frozenset(
         *("dir", "dass"),
     )
 )
-"""Words before the subject that leave the sentence as it is."""
+"""Words before the subject that do not change what the sentence says."""
 _AFTER = frozenset(["and", "but", "or", "because", "since", "und", "aber", "oder", "weil", "denn"])
-"""Words that may follow the claim; the fact before them stands alone."""
+"""Words that may follow the claim: the fact before them is complete."""
 _FORMS: Mapping[str, tuple[str, ...]] = {
     "is": ("am", "'m"),
     "has": ("have", "'ve"),
@@ -126,10 +127,10 @@ _QUESTION = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A fact to remember, its list, and the words of the person that it rests on.
+    """A fact to remember, its list, and the person's words that prove it.
 
-    `replaces` is a part of the entry that it corrects, "" for a new one. `section` is its place in
-    the profile, if it is part of that.
+    `replaces` is a part of the entry that the claim corrects, "" for a new entry. `section` is its
+    place in the profile, if the claim belongs there.
     """
 
     target: Target
@@ -149,23 +150,24 @@ class Verdict:
 
 
 def judge(claim: Claim, said: Mapping[MessageId, str], entries: Iterable[str]) -> Verdict:
-    """Judge a claim. `said` are the person's own messages, `entries` what is remembered already."""
+    """Judge a claim. `said` are the person's own messages, `entries` the remembered ones."""
     if fault := _find_fault(claim, entries):
         return Verdict(fault=fault)
     return Verdict(doubt=_find_doubt(claim, said))
 
 
 def find_flaw_of_guess(text: str, entries: Iterable[str]) -> Fault | Doubt | None:
-    """Return why a conclusion can't be stored: it is of no use, dangerous, or speaks as the person.
+    """Return why a conclusion can't be stored: it is useless, dangerous, or speaks as the person.
 
-    Whether it is true, nobody can check; so it is never more than a guess.
+    Nobody can check whether a conclusion is true, so it is never more than a guess.
     """
     guess = Claim(target="archive", text=text, quote="", message_id=None)
     return _find_fault(guess, entries) or ("voice" if _VOICE.search(text) else None)
 
 
 def find_flaw_of_patch(text: str) -> Fault | None:
-    """Return why a passage of a skill can't be proposed: what is hidden, secret or a defeat."""
+    """Return why a passage of a skill can't be proposed: it has hidden text, a secret or a defeat.
+    """
     if find_flaw(text.replace("\n", " ")) or _INVISIBLE.search(text):
         return "hidden"
     if find_secret(text):
@@ -174,9 +176,9 @@ def find_flaw_of_patch(text: str) -> Fault | None:
 
 
 def find_flaw_of_skill(text: str) -> Fault | Doubt | None:
-    """Return why a text can't be a skill's: as a patch, or it speaks as the person.
+    """Return why a text can't be a skill: a flaw of a patch, or it speaks as the person.
 
-    Each line is judged alone: what to do if something fails is no defeat.
+    Each line is judged alone: an instruction for the case that something fails is no defeat.
     """
     if (flaw := find_flaw_of_patch(text)) and flaw != "defeat":
         return flaw
@@ -187,7 +189,7 @@ def find_flaw_of_skill(text: str) -> Fault | Doubt | None:
 
 
 def keep_own_words(text: str) -> str:
-    """Return a message without what it quotes: quoted lines, quotations, code and a copied mail."""
+    """Return a message without quoted lines, quotations, code and copied mails."""
     if head := _LETTER_HEAD.search(text):
         text = text[: head.start()]
     text = _INLINE_CODE.sub(" ", _QUOTED_LINE.sub(" ", _FENCE.sub(" ", text)))
@@ -243,7 +245,7 @@ def list_words(text: str) -> list[str]:
 
 
 def _states(sentence: str, claim: str) -> bool:
-    """Return whether a sentence states a claim: its words without a gap, as a clause of their own.
+    """Return whether a sentence states a claim: all its words in a row, as a clause of their own.
 
     The clause begins the sentence, or follows its subject in the first person: "My mother is
     allergic" says nothing about the person, and "I don't like tea" nothing about liking.
@@ -263,7 +265,7 @@ def _states(sentence: str, claim: str) -> bool:
             continue
         before = words[:start]
         if run[0] != wanted[0] and _SUBJECTS.isdisjoint(before):
-            continue  # only "I prefer" becomes "prefers": "By the way" is no "Bys the way"
+            continue  # only a verb after "I" changes: not "By the way" to "Bys the way"
         if before[-1:] == ["that"] and before[-2:-1] not in (["remember"], ["note"]):
             continue  # "that" is the subject then: "Thanks, that helps"
         if not before or set(before) <= _BEFORE_SUBJECT | {","}:
@@ -276,9 +278,9 @@ def _states(sentence: str, claim: str) -> bool:
 
 
 def _is_same(said: str, claimed: str) -> bool:
-    """Return whether two verbs differ by the person only: "I prefer", "prefers".
+    """Return whether two verbs differ only by grammatical person: "I prefer", "prefers".
 
-    Of other words no form is made: "Mys mother" would pass for what "My mother" does.
+    Other words get no such forms: "Mys mother" would count as "My mother".
     """
     if said in _SUBJECTS or _VOICE.match(said.capitalize()):
         return said == claimed
@@ -287,7 +289,7 @@ def _is_same(said: str, claimed: str) -> bool:
 
 
 def _has_same_sense(claim: str, sentence: str) -> bool:
-    """Return whether both are negative to the same degree: no "not" is lost or added."""
+    """Return whether both are equally negative: no "not" is lost or added."""
     return len(_NEGATION.findall(claim)) == len(_NEGATION.findall(sentence))
 
 

@@ -1,4 +1,4 @@
-"""The request of a review, and what it answers. Pure."""
+"""The request of a review, and its answer. Pure."""
 
 import json
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from agent_core.tools import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec, quote
 
 MOST_MESSAGES = 80
-"""Newest messages that one review reads."""
+"""The newest messages that one review reads."""
 MOST_CLAIMS = 12
-"""Claims of one review; more is not learning but copying."""
+"""The most claims of one review; more would be copying, not learning."""
 _MOST_CHARACTERS = 1200
-"""Characters of one message."""
+"""The most characters of one message."""
 _WHOLE = 24_000
-"""Characters of all messages together, about 6,000 tokens."""
+"""The most characters of all messages together, about 6,000 tokens."""
 _OUTPUT_TOKENS = 1500
 _LONGEST_ENTRY = 400
 
@@ -76,10 +76,10 @@ _TOOLS = (
 def make_request(
     model: str, said: Sequence[Said], entries: Sequence[tuple[str, str]], work: Work = NOTHING
 ) -> ModelRequest:
-    """Build the one call of a review. `entries` are (list, entry) of what is remembered.
+    """Build the one call of a review. `entries` are the remembered (list, entry) pairs.
 
-    With `work`, it asks about that too. A skill is everyone's and no words prove it, so the answers
-    that may repeat words of others, and what the person quotes, are left out then.
+    With `work`, the call asks about that, too. Everyone uses a skill, and no words of a person
+    prove it. So the call then leaves out quotes, and answers that may repeat words of others.
     """
     if work.tools:
         seen = (one for one in said if one.is_own or not one.is_untrusted)
@@ -106,7 +106,7 @@ def read_claims(calls: Sequence[ToolCallPart]) -> tuple[list[Claim], int]:
 
 
 def _show(said: Sequence[Said]) -> str:
-    """Show the newest messages that fit, each as one line that can't imitate another."""
+    """Show the newest messages that fit, each as one line that can't imitate another line."""
     lines: list[str] = []
     left = _WHOLE
     for one in reversed(said):

@@ -1,7 +1,7 @@
 """The profile of a person: the lines of their two lists by section, each with its evidence.
 
-`USER.md` and `MEMORY.md` hold the lines, within their limits. The ledger knows the section of each:
-the key of the call that wrote it ends in the section's name.
+`USER.md` and `MEMORY.md` hold the lines, within their limits. The ledger has the section of each
+line: the key of the call that wrote the line ends in the section's name.
 """
 
 from collections.abc import Iterable
@@ -21,8 +21,8 @@ _MARK = "@"
 class ProfileLine:
     """A line of a profile. `number` is for /why and /undo.
 
-    `quotes` are the words that it rests on: a part of a message, or all messages of a turn.
-    `section` is None for other notes. `at` is in milliseconds since the epoch, UTC.
+    `quotes` are the words that prove it: a part of a message, or all messages of a turn. `section`
+    is None for other notes. `at` is in milliseconds since the epoch, UTC.
     """
 
     number: int
@@ -57,7 +57,7 @@ def list_profile(connection: Connection, *, person_id: PersonId) -> list[Profile
 
 
 def _find_section(connection: Connection, rows: Iterable[LedgerEntry]) -> Section | None:
-    """Find the section of an entry; of `USER.md`, every line is of one."""
+    """Find the section of an entry; each line of `USER.md` has one."""
     rows = list(rows)
     for row in reversed(rows):
         for one in trace_row(connection, row):
@@ -69,7 +69,7 @@ def _find_section(connection: Connection, rows: Iterable[LedgerEntry]) -> Sectio
 
 
 def _find_quotes(connection: Connection, row: LedgerEntry, person_id: PersonId) -> tuple[str, ...]:
-    """Find the words behind a row. In a turn, more may have been said after its first message."""
+    """Find the words that prove a row: all messages of the turn, if it has several."""
     basis = find_basis(connection, row, Reader(person_id=person_id))
     said = tuple(one.text for one in basis.source_messages if one.text)
     if len(said) > 1:

@@ -1,4 +1,4 @@
-"""The record of a review: its input, its model's answer, and the result."""
+"""The record of a review: its input, the model's answer, and the result."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,8 @@ from agent_core.transcript import ToolCallPart
 class Lesson:
     """A change that a review proposes: a note, or a patch of a skill, or a new one.
 
-    `skill` is "" for a note, and `old` for a new skill. `traces` are the two times that something
-    went wrong, or the one turn that shows the work.
+    `skill` is "" for a note, and `old` for a new skill. `traces` show the two times that something
+    went wrong, or the one turn with the work.
     """
 
     skill: str
@@ -26,43 +26,43 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldClaim:
-    """A claim that waits for the person, with its doubt and the turn it rests on."""
+    """A claim that waits for the person, with its doubt and the turn that it comes from."""
 
     number: int
     claim: Claim
     doubt: str
     turn_id: TurnId
     lesson: Lesson | None = None
-    """The lesson that the claim stands for; its text is the claim's."""
+    """The lesson that the claim stands for; both have the same text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewRecord:
-    """The turns behind `after` up to `until`, and the result so far.
+    """The review of the turns after `after` up to `until`, and its result so far.
 
     `calls` is None until the model has answered, so that no answer is paid for twice. `kept` are
-    rows of the ledger, `refused` counts faults, and `is_over` says that nothing is left to do.
+    rows of the ledger, `refused` counts faults, and `is_over` is true when the review has finished.
     """
 
     after: TurnId
     until: TurnId
     calls: tuple[ToolCallPart, ...] | None = None
     drawn: tuple[ToolCallPart, ...] | None = None
-    """The answer to the request for conclusions, likewise."""
+    """The answer to the request for conclusions; None until then."""
     reflected: tuple[ToolCallPart, ...] | None = None
-    """The answer to the request about what went wrong twice, likewise."""
+    """The answer to the request about what went wrong twice; None until then."""
     kept: tuple[int, ...] = ()
     held: tuple[HeldClaim, ...] = ()
     refused: Mapping[str, int] = field(default_factory=dict)
     ticket: Ticket | None = None
-    """The call that a batch answers, if one is under way."""
+    """The call that a running batch answers, if any."""
     is_over: bool = False
     is_reported: bool = True
-    """False while a summary is to report it."""
+    """False until a summary reports the review."""
 
 
 def dump_record(record: ReviewRecord) -> str:
-    """Encode a record as JSON text. What the model answered is dropped once the review is over."""
+    """Encode a record as JSON text. Drops the model's answers once the review is over."""
     return json.dumps(
         {
             "after": record.after,

@@ -1,7 +1,7 @@
 """Reflection: what went wrong twice in the same way, and the one change that could prevent it.
 
-Code finds the pair. The model sees both traces and may propose a note, or a patch of a skill that
-was used; nothing of it counts before a person accepts it.
+Code finds the pair. The model sees both traces and may propose a note, or a patch of a used skill.
+A proposal has no effect until a person accepts it.
 """
 
 import json
@@ -22,10 +22,10 @@ from agent_core.tools import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec, quote
 
 _MOST_TURNS = 200
-"""A person's newest turns in which the first time is looked for."""
+"""A person's newest turns that are searched for the first time that it went wrong."""
 _MOST_MESSAGES = 400
 _LIKENESS = 0.6
-"""Shared words of two corrections, of all their words, from which on they are the same one."""
+"""The share of common words, of all words of two corrections, from which on they are the same."""
 _LONGEST_PART = 300
 """Characters of each part of a trace."""
 _LONGEST_SKILL = 12_000
@@ -57,7 +57,8 @@ _PATCH = _spec("patch", "Propose a change of a skill's text.", ("name", "old", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """The text of one turn in which it went wrong: the person's request and what followed."""
+    """The text of one turn in which something went wrong: the person's request and what followed.
+    """
 
     turn_id: TurnId
     text: str
@@ -65,7 +66,9 @@ class Trace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Twice the same, the later one last, and the texts of skills that both turns used, by name."""
+    """Two traces of the same failure, in order, and the texts of the skills that both turns used,
+    by name.
+    """
 
     first: Trace
     second: Trace
@@ -80,10 +83,11 @@ def find_pair(
     is_new: Callable[[TurnId], bool],
     is_read: Callable[[TurnId], bool],
 ) -> Pair | None:
-    """Find what happened for the second time in the turns of a review; None for nothing.
+    """Find a failure that happened for the second time in the turns of a review, or None.
 
-    `is_new` names these turns, and `is_read` those that reviews may read, which leaves out what was
-    said while learning was off. A third time was reflected on before.
+    `is_new` returns whether a turn belongs to the review. `is_read` returns whether reviews may
+    read a turn: not if learning was off. A third time is ignored, because the second one was
+    handled.
     """
     for trace in (_find_errors, _find_corrections):
         times: dict[str, list[Trace]] = trace(connection, person_id, until, is_read)
@@ -109,7 +113,7 @@ def make_reflection_request(model: str, pair: Pair) -> ModelRequest:
 
 
 def read_lesson(calls: Sequence[ToolCallPart], pair: Pair, known: Sequence[str]) -> Lesson | None:
-    """Return the lesson of an answer; None for one that may not be proposed."""
+    """Return the lesson of an answer; None if it may not be proposed."""
     found = (_read(call, pair, known) for call in calls)
     return next((one for one in found if one), None)
 
@@ -155,8 +159,8 @@ def _find_errors(
 def _find_corrections(
     connection: Connection, person_id: PersonId, until: TurnId, is_read: Callable[[TurnId], bool]
 ) -> dict[str, list[Trace]]:
-    """Return the corrections by what they say, oldest first; none of an answer that may hold words
-    of others.
+    """Return the corrections by their text, oldest first. Skips answers that may hold words of
+    others.
     """
     said = reviews.list_said(
         connection, person_id=person_id, after=TurnId(0), until=until, limit=_MOST_MESSAGES

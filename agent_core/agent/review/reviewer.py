@@ -61,9 +61,9 @@ PURPOSE = "review"
 _TAG = "learned"
 """The tag of archived claims."""
 _MOST_REVIEWS = 200
-"""Earlier reviews whose turns are looked at for a first time."""
+"""Earlier reviews whose turns are searched for a first failure."""
 TWICE = "twice"
-"""The doubt of a lesson: the same went wrong twice."""
+"""The doubt of a lesson: the same thing went wrong twice."""
 _UNREADABLE = "unreadable"
 _FULL = "full"
 Step = Literal["calls", "reflected", "drawn"]
@@ -73,24 +73,24 @@ _SKILL = "skill"
 
 @dataclass(slots=True, kw_only=True)
 class Reviewer:
-    """Runs reviews. Each makes one call of the cheap model, and repeats no finished part of it."""
+    """Runs reviews. A repeated review skips its finished calls."""
 
     database: Database
     memory: MemoryStore
     background: BackgroundModel
     now: Callable[[], int]
     skills: SkillWriter | None = None
-    """With it, reviews also ask what the turns teach about their work."""
+    """If set, reviews also ask what the turns teach about their work."""
 
     async def review(
         self, task: Task, *, asks_first: bool, user_model: LocalUserModel | None = None
     ) -> tuple[Person, ReviewRecord] | None:
-        """Run a review up to its last write, which the caller makes with its notice.
+        """Run a review except its last write, which the caller makes together with its notice.
 
-        Returns None if nothing is left to do. With `asks_first`, everything waits for the person.
-        With a `user_model`, a review that kept something also draws conclusions.
-        Raises `AnswerPending` while a batch answers: run it again later. Also raises `ModelError`,
-        `QuotaExceeded` and `StoreError`, and `OSError` for an unreadable file.
+        Returns None if nothing is left to do. With `asks_first`, everything that it would keep
+        waits for the person. With a `user_model`, a review that kept something also draws
+        conclusions. Raises `AnswerPending` while a batch answers: run it again later. Also raises
+        `ModelError`, `QuotaExceeded` and `StoreError`, and `OSError` for an unreadable file.
         """
         record = load_record(task.payload)
         person = await self.database.read(lambda c: people.find(c, person_id=task.person_id))
@@ -101,7 +101,7 @@ class Reviewer:
         if record.is_over:
             return person, record
         record, pair = await self._reflect(task, record, person)
-        # Read afresh: the person may have deleted messages while the model answered.
+        # Read the messages again: the person may have deleted some while the model answered.
         said = await self._read_said(task, record)
         kept = await self._keep(record, said, person, asks_first=asks_first)
         if user_model and kept.kept and not await self._is_withdrawn(person, record):
@@ -174,7 +174,7 @@ class Reviewer:
         return await self._call(task, person, request, record, "reflected"), pair
 
     async def _hold_lesson(self, record: ReviewRecord, pair: Pair, person: Person) -> ReviewRecord:
-        """Add the lesson of a pair to what waits for the person."""
+        """Add the lesson of a pair to the claims that wait for the person."""
         known = [text for _, text in await self._read_known(person)]
         lesson = read_lesson(record.reflected or (), pair, known)
         if lesson is None or await self._is_withdrawn(person, record):
@@ -189,7 +189,7 @@ class Reviewer:
         return replace(record, held=(*record.held, held))
 
     async def _find_work(self, record: ReviewRecord, person: Person) -> Work:
-        """Find the work to ask about, as far as it is still there."""
+        """Find the work to ask about, as far as it still exists."""
         writer = self.skills
         if writer is None:
             return NOTHING
@@ -226,7 +226,7 @@ class Reviewer:
                 return replace(kept, refused={**kept.refused, _SKILL: 1})
             return replace(kept, kept=(*kept.kept, row))
         held = HeldClaim(
-            number=len(asked.calls or ()) + 1,  # behind that of `_hold_lesson`
+            number=len(asked.calls or ()) + 1,  # after the number used by `_hold_lesson`
             claim=Claim(target="memory", text=lesson.text, quote="", message_id=None),
             doubt=WORK,
             turn_id=turn_id,
@@ -235,7 +235,7 @@ class Reviewer:
         return replace(kept, held=(*kept.held, held))
 
     async def _conclude(self, task: Task, record: ReviewRecord, person: Person) -> None:
-        """Ask what follows from the entries, and store it as guesses."""
+        """Ask what follows from the entries, and store the answers as guesses."""
         entries = await self.database.read(lambda c: list_premises(c, person_id=person.id))
         standing = await self.database.read(lambda c: list_conclusions(c, person_id=person.id))
         premises = choose_premises(entries)
@@ -263,7 +263,7 @@ class Reviewer:
     async def _keep(
         self, record: ReviewRecord, said: Sequence[Said], person: Person, *, asks_first: bool
     ) -> ReviewRecord:
-        """Judge every claim, and write those that are proved."""
+        """Judge every claim, and write the proved ones."""
         claims, unreadable = read_claims(record.calls or ())
         own = {one.id: one.text for one in said if one.is_own}
         turn_of = {one.id: one.turn_id for one in said}
@@ -273,7 +273,7 @@ class Reviewer:
         for number, claim in enumerate(claims):
             key = name_section(f"review:{person.id}:{record.until}:{number}", claim.section)
             if await self._is_withdrawn(person, record):
-                break  # the person was erased or forgot these words meanwhile
+                break  # the person was erased, or deleted these words
             known = await self._read_known(person)
             if done := await self._find_done(person.id, key):
                 kept.append(done)
@@ -331,7 +331,7 @@ class Reviewer:
         return None if isinstance(outcome, Refusal) else outcome.rows[-1].id
 
     async def _read_known(self, person: Person) -> list[tuple[str, str]]:
-        """List the memory as (list, entry), after taking in changes made by hand."""
+        """Record changes made by hand, then list the memory as (list, entry)."""
         known = await self.memory.snapshot(person.id, person.slug, self.now())
         return [
             *(("user", entry) for entry in known.user),
@@ -350,9 +350,9 @@ def _note(record: ReviewRecord, step: Step, calls: tuple[ToolCallPart, ...]) -> 
 
 
 def _find_pair(connection: Connection, person: Person, record: ReviewRecord) -> Pair | None:
-    """Find what happened for the second time in the turns of a review.
+    """Find a failure that happened for the second time in the turns of a review.
 
-    Skills are everyone's, so only an owner is asked to patch one.
+    Everyone uses the skills, so only an owner is asked to patch one.
     """
     payloads = tasks.list_finished(
         connection, kind=reviews.KIND, person_id=person.id, limit=_MOST_REVIEWS

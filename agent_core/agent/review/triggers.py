@@ -18,9 +18,9 @@ _CORRECTION = re.compile(
     re.IGNORECASE,
 )
 _LEAST_TURNS = 3
-"""Answered turns between two reviews, whatever brings one forward."""
+"""The fewest answered turns between two reviews, even if something makes one due earlier."""
 _LONG = 8
-"""Tool calls of a turn whose success is worth a look at once."""
+"""Tool calls from which on a turn's success is reviewed at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +49,8 @@ def is_correction(said: str) -> bool:
 def enqueue_due(connection: Connection, rules: ReviewRules, turn: EndedTurn, now: int) -> bool:
     """Queue a review if one is due after this turn; return whether it is.
 
-    Runs in the transaction that ends the turn. A correction, a long success and a failure that
-    was overcome bring the review forward.
+    Runs in the transaction that ends the turn. A correction, a long success, or a success after a
+    failure make a review due earlier.
     """
     after = reviews.find_newest(connection, person_id=turn.person_id)
     if not _is_due(connection, rules, turn, after):
@@ -78,7 +78,7 @@ def _is_due(connection: Connection, rules: ReviewRules, turn: EndedTurn, after: 
             >= least
         )
     counted = [(rules.turns, reviews.count_turns)]
-    if turn.tools:  # another turn adds no steps
+    if turn.tools:  # a turn without tool calls adds no steps
         counted.append((rules.steps, reviews.count_steps))
     return any(
         most and count(connection, person_id=turn.person_id, after=after, most=most) >= most

@@ -1,7 +1,7 @@
 """The second question of a review: what its turns teach about doing this kind of work.
 
-A review shows the tool calls of turns in which nobody else's words were read, never their results.
-So a lesson about work can't repeat a page, a file or a mail. Code decides what may come of it: a
+A review shows the tool calls of turns that read no words of others, but never the results. So a
+lesson about work can't repeat a page, a file or a mail. Code decides what a lesson may become: a
 draft, which counts only once its tests pass, or a proposal that waits for the person.
 """
 
@@ -24,13 +24,15 @@ from agent_core.transcript import ToolCallPart, ToolSpec, flatten, quote
 WORK = "work"
 """The doubt of a lesson about work: no words of the person prove it."""
 LEAST_STEPS = 3
-"""Tool calls that went well in a turn that a new skill rests on; fewer are no recurring work."""
+"""The fewest successful tool calls of a turn that a new skill comes from; fewer are no recurring
+work.
+"""
 _MOST_TURNS = 20
 _LONGEST_REQUEST = 300
 _LONGEST_CALL = 240
-"""Characters of a call's arguments, and of its error."""
+"""The most characters of a call's arguments, and of its error."""
 _LONGEST_WORK = 12_000
-"""Characters of all shown turns, and of all shown skills."""
+"""The most characters of all shown turns, and of all shown skills."""
 _LONGEST_DESCRIPTION = 300
 _LONGEST_BODY = 6_000
 _DESCRIPTION = "description: "
@@ -59,7 +61,7 @@ LESSON_TOOLS = frozenset(one.name for one in (_CREATE, _PATCH, _NOTE))
 
 
 class SkillWriter(Protocol):
-    """Writes the agent's own skills; `agent_core.skills.drafts` has it."""
+    """Writes the agent's own skills; `agent_core.skills.drafts` implements it."""
 
     def list_own(self, connection: Connection) -> frozenset[str]:
         """Return the names of the skills whose text the agent wrote. Raises `StoreDamaged`."""
@@ -74,7 +76,7 @@ class SkillWriter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkTurn:
-    """A turn as it is shown, and the number of its tool calls that went well."""
+    """A turn as it is shown, and the number of its successful tool calls."""
 
     text: str
     successes: int
@@ -82,9 +84,9 @@ class WorkTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """The turns that show work, by number; the agent's own skills read in them, by name.
+    """The turns that show work, by number, and the agent's own skills that they read, by name.
 
-    `may_create` is true for an owner: skills are everyone's.
+    `may_create` is true only for an owner, because everyone uses the skills.
     """
 
     turns: Mapping[TurnId, WorkTurn] = field(default_factory=dict)
@@ -111,7 +113,9 @@ def find_work(
     until: TurnId,
     own: frozenset[str] | None,
 ) -> Work:
-    """Find the work in a person's turns; `own` are the agent's skills, None if not an owner's."""
+    """Find the work in a person's turns. `own` are the agent's skills; None if the person is no
+    owner.
+    """
     called: dict[TurnId, list[Called]] = {}
     for one in reviews.list_called(
         connection, person_id=person_id, after=after, until=until, limit=_MOST_TURNS
@@ -124,7 +128,7 @@ def find_work(
     for turn_id in sorted(called, reverse=True):
         said = messages.request_of_turn(connection, turn_id=turn_id, person_id=person_id)
         if not said.strip():
-            continue  # it was forgotten
+            continue  # its words were deleted by /forget
         text = _show(turn_id, said, called[turn_id])
         left -= len(text)
         if left < 0:
@@ -153,7 +157,7 @@ def read_lesson(calls: Sequence[ToolCallPart], work: Work, known: Sequence[str])
 
 
 def find_turn(lesson: Lesson, work: Work) -> TurnId:
-    """Return the turn that a lesson rests on."""
+    """Return the turn that a lesson comes from."""
     return next(one for one, turn in work.turns.items() if turn.text == lesson.traces[0])
 
 
@@ -200,7 +204,7 @@ def read_description(text: str) -> str:
 
 
 def _show(turn_id: TurnId, said: str, called: Sequence[Called]) -> str:
-    """Show a turn: what the person asked in own words, and each call with how it went."""
+    """Show a turn: the person's request in their own words, and each call with its outcome."""
     lines = [f"[turn {turn_id}] person: {quote(keep_own_words(said), _LONGEST_REQUEST)}"]
     for one in called:
         end = f"failed: {flatten(one.outcome, _LONGEST_CALL)}" if one.is_error else "went well"
@@ -209,7 +213,7 @@ def _show(turn_id: TurnId, said: str, called: Sequence[Called]) -> str:
 
 
 def _choose_skills(texts: Mapping[str, str]) -> dict[str, str]:
-    """Choose the skills that are shown whole; one that is cut can't be patched."""
+    """Choose the skills that fit whole; a skill that is cut can't be patched."""
     chosen: dict[str, str] = {}
     left = _LONGEST_WORK
     for name in sorted(texts, key=lambda one: len(texts[one])):
