@@ -20,7 +20,7 @@ MOST_FILES = 10
 _LARGEST = 1e15
 _LONGEST = 200
 _SECONDS = 40.0
-"""Seconds; the first drawing in a home scans the machine's fonts, which takes a while."""
+"""Seconds for a drawing. The first one in a home scans the machine's fonts, which takes a while."""
 _MOST_BYTES = 2_000_000
 _DRAWER = "agent_core.digest.readers.chart_drawer"
 CHARTS_MISSING = (
@@ -73,7 +73,7 @@ class ChartTool:
         Raises `ToolArgumentError` for numbers that can't be drawn, and `StoreError`.
         """
         order = _read_order(arguments)
-        if find_spec("matplotlib") is None:  # the extra `charts`; an import would cost 200 MB
+        if find_spec("matplotlib") is None:  # from the extra `charts`; an import would cost 200 MB
             return ToolResult(text=CHARTS_MISSING, is_error=True)
         given = await self._database.read(lambda c: files.list_of_turn(c, turn_id=context.turn_id))
         if len({one.call_id for one in given} | {context.call_id}) > MOST_FILES:

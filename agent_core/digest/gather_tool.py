@@ -27,7 +27,7 @@ from agent_core.transcript import ToolSpec, UntrustedSource, make_source, quote
 SOURCE_SECONDS = 30.0
 """Seconds per source; the slowest one determines the duration of a call."""
 _ROOM = 18_000
-"""Characters of the whole answer; see `tools.results.RESULT_LIMIT`."""
+"""The most characters of the whole answer; see `tools.results.RESULT_LIMIT`."""
 _SHOWN_PLACE = 200
 _NOT_HERE = "personal sources are not available in a room; use a direct chat"
 _NOT_NAMED = (
@@ -90,7 +90,8 @@ class GatherTool:
     async def _read_named(
         self, source: Source, wanted: GatherRequest, person: Person, context: ToolContext
     ) -> tuple[bool, str]:
-        """Read one source; returns whether it succeeded, and its text or the reason."""
+        """Read one source; return whether it succeeded, and its text or the reason of the failure.
+        """
         name = f"{source.kind} {quote(source.at, _SHOWN_PLACE)}" if source.at else source.kind
         try:
             async with asyncio.timeout(SOURCE_SECONDS):
@@ -142,7 +143,7 @@ class GatherTool:
 
 
 def _name_source(source: Source) -> UntrustedSource:
-    """Name a source whose words are not Talaria's own: an address, or earlier conversations."""
+    """Name a source that holds words of others: an address, or earlier conversations."""
     return (
         make_source("earlier")
         if source.kind == "recall"

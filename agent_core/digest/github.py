@@ -32,7 +32,7 @@ _PLACES = {"pulls": "pull", "issues": "issues", "commits": "commit"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitHubAccess:
-    """A GitHub server and its token; "" for none."""
+    """A GitHub server and its token; the token is "" if there is none."""
 
     url: str
     token: str
@@ -40,7 +40,7 @@ class GitHubAccess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """A notification with its reason."""
+    """A notification, and the reason why GitHub sent it."""
 
     title: str
     repository: str
@@ -67,7 +67,7 @@ async def read_notifications(access: GitHubAccess, fetcher: Fetcher, wanted: Gat
 async def _fetch(
     access: GitHubAccess, fetcher: Fetcher, since: int
 ) -> tuple[list[Notification], bool]:
-    """Fetch the notifications; the flag tells whether they are complete."""
+    """Fetch the notifications; the flag is true if they are complete."""
     home = access.url.rstrip("/")
     moment = datetime.fromtimestamp(since // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     url = f"{home}/notifications?{urlencode({'since': moment, 'per_page': _PAGE})}"
@@ -114,7 +114,7 @@ def _list(given: object) -> Iterator[Notification]:
 
 
 def _link(site: str, url: object) -> str:
-    """Build the link to the site: the API returns its own address, or none."""
+    """Build the link to the web page: the API returns only an address of its own, or none."""
     kind, _, number = str(url or "").rpartition("/")
     place = _PLACES.get(kind.rpartition("/")[2])
     return f"{site}/{place}/{number}" if place else site

@@ -33,12 +33,12 @@ _OPEN = (
     " erinnern morgen später versprochen offen rappeler demain plus tard promis"
     " recordar mañana luego pendiente"
 )
-"""Words typical of open ends in several languages; a `query` is more precise."""
+"""Words that are typical of open questions, in several languages; a `query` is more precise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """The database and the turn that asks."""
+    """The database, and the turn that reads from it."""
 
     connection: Connection
     context: ToolContext
@@ -69,7 +69,7 @@ def list_due_jobs(reader: Reader, wanted: GatherRequest) -> str:
 
 
 def _list_times(job: Job, begin: int, end: int) -> list[int]:
-    """List the first due times of a job within a span of milliseconds, and one more."""
+    """List the first due times of a job in a span of milliseconds, one more than are shown."""
     first = next_slot_of(job)
     if first is None:
         return []

@@ -18,12 +18,12 @@ from agent_core.tools.readers import SourceFailed
 from agent_core.tools.web import FetchRequest, Page
 
 _DIGEST = 8
-"""Characters of a digest; a wrong match only keeps one entry from opening a gate."""
+"""Characters of a hash. A collision would only keep one entry from opening a gate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateOutcome:
-    """The outcome of a check: whether the run goes on, and what was `seen`, as digests."""
+    """The outcome of a check: whether the job runs, and the hashes of the `seen` entries."""
 
     is_open: bool
     seen: str = ""
@@ -32,7 +32,7 @@ class GateOutcome:
 async def check_source(
     access: WebAccess, gate: Gate, *, seen: str, today: str, zone: str, folders: Sequence[Path]
 ) -> GateOutcome:
-    """Check a gate against what the last one has `seen`. Raises `SourceFailed`."""
+    """Check a gate against the entries that the last check has `seen`. Raises `SourceFailed`."""
     if gate.kind == "calendar":
         found = CalendarFolders(folders=tuple(folders))
         return GateOutcome(is_open=bool(await list_events(access, found, gate.at, today, zone)))

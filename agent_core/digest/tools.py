@@ -18,8 +18,8 @@ _FONTS = Path("cache") / "fonts"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestOptions:
-    """The digest settings. `github_token` is "" for none; `zone` is for people who have set
-    none. `allow_hosts` are hosts of the local network that jobs may fetch from.
+    """The digest settings. `github_token` is "" for none; `zone` applies to people who have set no
+    time zone. `allow_hosts` are hosts of the local network that jobs may fetch from.
     """
 
     home: Path
@@ -32,7 +32,7 @@ class DigestOptions:
 
 
 def digest_tools(database: Database, kit: DigestOptions, *, in_room: bool) -> tuple[Tool, ...]:
-    """Create `gather` and `chart`; in a room without private sources."""
+    """Create `gather` and `chart`. In a room, they have no private sources."""
     desk = GatherSources(
         sources=kit.home / SOURCES,
         zone=kit.zone,
@@ -46,5 +46,5 @@ def digest_tools(database: Database, kit: DigestOptions, *, in_room: bool) -> tu
 
 
 def open_web(kit: DigestOptions) -> WebAccess:
-    """Create the access to the web that digests and gates have."""
+    """Create the web access of digests and gates."""
     return WebAccess(fetcher=Fetcher(allow_hosts=kit.allow_hosts), readers=kit.readers)

@@ -26,14 +26,14 @@ _CALENDAR_READER = "agent_core.digest.readers.calendar_reader"
 _FEED_READER = "agent_core.digest.readers.feed_reader"
 _READ_SECONDS = 12.0
 _MOST_REPORTED = 1_000_000
-"""Bytes of JSON accepted from a reader."""
+"""The most bytes of JSON that are accepted from a reader."""
 _MOST_ENTRIES = 40
 _MOST_DAYS_OFF = 400
-"""Spans of days off that a job stores with its timing."""
+"""The most spans of days off that a job stores with its timing."""
 _LONGEST_TITLE = 200
 _LONGEST_TEXT = 300
 _LONGEST_PAGE = 100_000
-"""Characters of a page that a gate looks through."""
+"""The most characters of a page that a gate reads."""
 _FILE = re.compile(r"[\w][\w .()+-]{0,99}")
 
 

@@ -1,7 +1,7 @@
 """The owner's agreements to skills of others: a file in the home's skills folder.
 
-An agreement is about the content: once a file of the skill changes, it no longer holds. The yes at
-an installation is one, and `talaria skills agree` gives another.
+An agreement holds for the content: once a file of the skill changes, it ends. An owner agrees by
+installing a skill, or with `talaria skills agree`.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from agent_core.memory import hash_text, read_file, write_file
 
 FILE = ".agreed.json"
 _MOST_BYTES = 20_000_000
-"""Bytes of a skill's files; agreeing to more is refused."""
+"""The most bytes of a skill's files that an owner can agree to."""
 
 
 def read_agreements(folder: Path) -> Mapping[str, str]:
@@ -29,7 +29,7 @@ def read_agreements(folder: Path) -> Mapping[str, str]:
 
 
 def agree(folder: Path, place: Path, copy: Path | None = None) -> None:
-    """Record that an owner agrees to a skill as it is, or as its `copy` is before it moves. Blocks.
+    """Record that an owner agrees to a skill as it is, or to a `copy` that is moved later. Blocks.
 
     Raises `SkillBroken` if it can't be read, `SkillConflict` if the file changes meanwhile, and
     `OSError`.
@@ -58,7 +58,7 @@ def hash_folder(place: Path) -> str:
                 path = Path(here, name)
                 found = path.lstat()
                 total += found.st_size
-                # A pipe would block, and a link leads to what nobody agreed to.
+                # A pipe would block, and a link leads to files that nobody agreed to.
                 if not stat.S_ISREG(found.st_mode) or total > _MOST_BYTES:
                     return ""
                 content = path.read_bytes()

@@ -21,7 +21,7 @@ EVALS = "evals"
 ARCHIVE = ".archive"
 """The subfolder for archived skills."""
 PROJECT_FOLDERS = (".agents/skills", ".claude/skills")
-"""Where the working folder keeps skills, in the order in which a name is looked up."""
+"""Folders with skills in the working folder, in the order in which a name is looked up."""
 MOST_BYTES = 131_072
 """The largest SKILL.md. Some published ones have more than 64 KiB."""
 MOST_FILES = 1000
@@ -36,7 +36,7 @@ Origin = Literal["bundled", "home", "project"]
 class CatalogEntry:
     """A skill in the catalog; a broken one has a `fault` and no `skill`.
 
-    A skill of the working folder is not trusted until an owner agrees to it as it is.
+    A skill of the working folder is not trusted until an owner agrees to its present content.
     """
 
     name: str
@@ -44,7 +44,7 @@ class CatalogEntry:
     skill: Skill | None = None
     fault: str = ""
     place: Path | None = None
-    """Its folder; None for one inside a package archive."""
+    """The skill's folder; None for a skill inside a package archive."""
     is_trusted: bool = True
 
 
@@ -61,7 +61,7 @@ _Stamp = tuple[int, ...]
 
 
 class SkillCatalog:
-    """The available skills, read afresh on each call because people edit the files. Blocks.
+    """The available skills, read again on each call because people edit the files. Blocks.
 
     A listing reads only the files that have changed since the last one.
     """
@@ -71,7 +71,7 @@ class SkillCatalog:
     ) -> None:
         """`folder` contains the home's own skills; it need not exist.
 
-        `further` folders contain skills beside the bundled ones, which nobody edits here.
+        `further` folders contain more skills that nobody edits here, like the bundled ones.
         `project` is the working folder, whose skills come last.
         """
         self.folder = folder
@@ -80,10 +80,10 @@ class SkillCatalog:
         self._known: dict[Path, tuple[_Stamp, CatalogEntry]] = {}
 
     def load(self, name: str) -> Skill:
-        """Load a skill by name; a skill in the home folder overrides a bundled one, and both one
-        of the working folder, which must be trusted.
+        """Load a skill by name.
 
-        Raises `SkillMissing` and `SkillBroken`.
+        A skill in the home folder overrides a bundled one. Both override one of the working folder,
+        which must be trusted. Raises `SkillMissing` and `SkillBroken`.
         """
         entry = self.find(name)
         if not entry.is_trusted:
@@ -96,7 +96,7 @@ class SkillCatalog:
         return entry.skill
 
     def find(self, name: str) -> CatalogEntry:
-        """Read a skill by name, also a broken one and one that is not trusted.
+        """Read a skill by name, even a broken or untrusted one.
 
         Raises `SkillMissing`, and `SkillBroken` if a folder of skills is unreadable.
         """
@@ -112,7 +112,7 @@ class SkillCatalog:
         raise self._miss(name)
 
     def is_bundled(self, name: str) -> bool:
-        """True if `load` takes a skill from Talaria itself, not one that somebody put here."""
+        """Return True if `load` takes the skill from Talaria itself, not from a person's folder."""
         if self.folder / name in list_skill_folders(self.folder):
             return False
         return (self._bundles[0] / name / SKILL_FILE).is_file()
@@ -170,7 +170,7 @@ class SkillCatalog:
     def _look_again(
         self, place: Path, origin: Origin
     ) -> tuple[CatalogEntry, tuple[_Stamp, CatalogEntry]]:
-        """Read a skill, unless its text and its folder are as they were."""
+        """Read a skill, unless its text and its folder are unchanged."""
         stamp = _stamp(place) if origin != "project" else ()
         known = self._known.get(place)
         is_same = known is not None and known[0] == stamp != ()
@@ -203,7 +203,7 @@ class SkillCatalog:
 
 
 def _stamp(place: Path) -> _Stamp:
-    """Return what changes with a skill's text, or with the files beside it; () for a broken one."""
+    """Return a value that changes with a skill's text or its other files; () for a broken skill."""
     try:
         text, folder = (place / SKILL_FILE).lstat(), place.lstat()
     except OSError:

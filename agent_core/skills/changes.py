@@ -1,8 +1,8 @@
 """The agent's own changes of skills, within a transaction: the ledger row first, then the file.
 
 `plan` records the row together with an intent, and `write_planned` writes the file in a later
-transaction. A crash between them leaves the intent, which the next start writes. A file that
-somebody edited meanwhile wins: the intent is dropped, and the edit is recorded as one by hand.
+transaction. A crash between them leaves the intent, which the next start writes. If somebody edited
+the file meanwhile, the edit wins: the intent is dropped, and the edit is recorded as made by hand.
 """
 
 import json
@@ -45,7 +45,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillChange:
-    """A change of one file: the SKILL.md, or a new file beside it. None means no such file."""
+    """A change of one file: the SKILL.md, or a new file beside it. None means that the file does
+    not exist.
+    """
 
     name: str
     path: str
@@ -85,7 +87,8 @@ def check_patch(catalog: SkillCatalog, name: str, old: str, new: str) -> SkillCh
 
 
 def check_rewrite(catalog: SkillCatalog, name: str, text: str) -> SkillChange:
-    """Check a whole new text of the home's skill. Blocks. Raises as above."""
+    """Check a new text that replaces the whole text of the home's skill. Blocks. Raises as above.
+    """
     before = _read_own(catalog, name)
     if text == before:
         raise SkillConflict(f"The skill {name} says that already.")
@@ -112,9 +115,9 @@ def check_file(catalog: SkillCatalog, name: str, path: str, text: str) -> SkillC
 def plan(
     connection: Connection, catalog: SkillCatalog, change: SkillChange, origin: Origin
 ) -> int | None:
-    """Record a change and the intent to write it; returns the skill's version from then on.
+    """Record a change and the intent to write it; return the skill's new version.
 
-    None if the file is not as it was checked any more.
+    None if the file has changed since it was checked.
     """
     write_planned(connection, catalog.folder)
     team = blocks.make_team(connection, now=origin.now)
@@ -153,7 +156,7 @@ def plan(
 def plan_moves(
     connection: Connection, name: str, moves: Sequence[tuple[str, str]], tree: str = ""
 ) -> None:
-    """Record the intent to move folders below that of the skills, for the newest row of a skill.
+    """Record the intent to move folders within the skills folder, for the newest row of a skill.
 
     With a `tree`, the folder that the last move takes must still have that hash.
     """
@@ -177,7 +180,7 @@ def restore_planned(connection: Connection, folder: Path, kept: str, origin: Ori
 
 
 def find_version(connection: Connection, call_key: str) -> int | None:
-    """Return the version that a call has made; None if it has made none yet."""
+    """Return the version that a call has made; None if the call has made none yet."""
     team = blocks.find_team(connection)
     made = ledger.find_call(connection, person_id=team, call_key=call_key) if team else []
     return _count(connection, made[0]) if made else None
@@ -200,19 +203,19 @@ def write_planned(connection: Connection, folder: Path) -> None:
 
 
 def has_written_all(connection: Connection) -> bool:
-    """True if every planned file is written, or given up for an edit by hand."""
+    """Return True if every planned file was written, or dropped in favour of an edit by hand."""
     return not meta.list_under(connection, prefix=_INTENT)
 
 
 def _move(folder: Path, moves: Sequence[tuple[str, str]], tree: str) -> None:
-    """Make the moves of an intent that are still to be made. Blocks. Raises `OSError`."""
+    """Make the moves of an intent that were not made yet. Blocks. Raises `OSError`."""
     last, _ = moves[-1]
     if tree and os.path.lexists(folder / last) and hash_folder(folder / last) != tree:
         _log.warning("%s was changed before it was moved, and stays there", folder / last)
         return
     for before, after in moves:
         place, target = folder / before, folder / after
-        # After a crash, or an edit by hand, a move may be made already.
+        # After a crash, or an edit by hand, a move may have been made already.
         if place.is_dir() and not place.is_symlink() and not os.path.lexists(target):
             move_folder(place, target)
 
@@ -263,7 +266,7 @@ def _check_words(text: str) -> None:
 
 
 def _find_newest(connection: Connection, name: str) -> LedgerEntry:
-    """Return the newest row of a skill that was recorded just now."""
+    """Return the newest ledger row of a skill; the caller has just recorded one."""
     team, row = blocks.find_team(connection), skills.find(connection, name=name)
     assert team is not None  # noqa: S101 - its rows are the team's
     assert row is not None  # noqa: S101

@@ -25,7 +25,7 @@ class CuratorRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A SKILL.md that differs from the ledger; None means no such skill."""
+    """A SKILL.md that differs from the ledger; None means that there is no skill."""
 
     before: str | None
     after: str | None
@@ -33,11 +33,12 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CuratorView:
-    """The present state. `own` are the home's skills, `others` the names of bundled ones, `away`
-    the archived ones, `wanted` those used by jobs, and `changes` those not in the ledger yet.
+    """The present state.
 
-    `made` are those whose present text the agent wrote. Only these age; a skill that a person
-    wrote or installed is theirs to keep.
+    `own` are the home's skills, `others` the names of bundled ones, `away` the archived ones,
+    `wanted` those that jobs use, and `changes` the changes that the ledger lacks. `made` are the
+    skills whose present text the agent wrote. Only these become stale; a skill that a person wrote
+    or installed stays.
     """
 
     own: Sequence[CatalogEntry]
@@ -51,9 +52,9 @@ class CuratorView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A step for one skill. `days` is the time without use; `kept` is its name in the archive
-    once it
-    is there.
+    """A step for one skill.
+
+    `days` is the time without use; `kept` is the skill's name in the archive once it is there.
     """
 
     kind: StepKind
@@ -65,9 +66,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CuratorReport:
-    """The result of a curator run: planned or finished `steps`, and skills that could not be
-    moved, with
-    the reason. `count` is the number of skills in the home folder.
+    """The result of a curator run.
+
+    `steps` are planned or finished. `stuck` are skills that could not be moved, with the reason.
+    `count` is the number of skills in the home folder.
     """
 
     count: int
@@ -123,14 +125,14 @@ def _plan_present(
     if rules.archive_days and days >= rules.archive_days and not is_protected:
         yield Step(kind="archive", name=one.name, days=days)
     elif rules.stale_days and days >= rules.stale_days:
-        if row.state == "active":  # a draft and a trial wait for their proof
+        if row.state == "active":  # drafts and skills on trial wait for their proof
             yield Step(kind="stale", name=one.name, days=days)
     elif row.state == "stale":
         yield Step(kind="fresh", name=one.name)
 
 
 def _plan_absent(row: SkillRow, view: CuratorView) -> Iterator[Step]:
-    """Plan the steps for a skill that left the home folder."""
+    """Plan the steps for a skill that is no longer in the home folder."""
     if row.name in view.away:
         if row.state != "archived":
             yield Step(kind="archived", name=row.name)

@@ -1,8 +1,9 @@
-"""Notice that a skill goes badly, and return it to its last good text, within a transaction.
+"""Notice that a skill performs badly, and return it to its last good text, in a transaction.
 
 The outcomes of a text's uses go through a sequential probability ratio test: A. Wald, "Sequential
-Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16 (1945). It decides as soon as
-the uses tell, and begins again after each good verdict, so that a later decline is noticed, too.
+Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16 (1945). The test decides as
+soon as the uses suffice. It begins again after each good verdict, so that it notices a later
+decline, too.
 """
 
 import math
@@ -20,9 +21,11 @@ from agent_core.state.memory import blocks, ledger, skill_changes, skill_uses, s
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 
 GOOD_RATE = 0.1
-"""Share of bad uses of a skill that is worth keeping: people change their minds, too."""
+"""Share of bad uses of a skill that is worth keeping. It is not 0, because people also change their
+minds.
+"""
 BAD_RATE = 0.4
-"""Share of bad uses from which on a skill does harm."""
+"""Share of bad uses of a skill that does harm."""
 FALSE_ALARM = 0.01
 """Chance that a skill with `GOOD_RATE` is found bad before it is found good."""
 MISSED = 0.1
@@ -38,9 +41,9 @@ Trend = Literal["good", "bad", "open"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decline:
-    """The end of a skill's text that went badly. `row` is for undo.
+    """The replacement of a skill's text that performed badly. `row` is for undo.
 
-    `version` is the text that it returned to, 0 if it is a draft now, because it has no good one.
+    `version` is the text that the skill returned to; 0 if it had no good text and is a draft now.
     """
 
     name: str
@@ -51,7 +54,7 @@ class Decline:
 
 
 def judge_uses(uses: Sequence[bool]) -> Trend:
-    """Judge a text by its uses, oldest first: whether each went well. Pure."""
+    """Judge a text by its uses, oldest first; each tells whether it went well. Pure."""
     score, trend = 0.0, "open"
     for went_well in uses:
         score += _GOOD_USE if went_well else _BAD_USE
@@ -65,9 +68,9 @@ def judge_uses(uses: Sequence[bool]) -> Trend:
 def check_uses(
     connection: Connection, catalog: SkillCatalog, name: str, origin: Origin
 ) -> Decline | None:
-    """Prove a skill on trial by its uses, or return one that goes badly to its last good text.
+    """Prove a skill on trial by its uses, or return a bad one to its last good text.
 
-    Only the agent's own texts are touched. `write_planned` makes the change. Raises
+    Only texts that the agent wrote are changed. `write_planned` makes the change. Raises
     `SkillBroken` if the folder is unreadable.
     """
     write_planned(connection, catalog.folder)

@@ -1,4 +1,4 @@
-"""Drafts: skills that a review writes. None counts before its tests pass."""
+"""Drafts: skills that a review writes. A draft does not count before its tests pass."""
 
 import asyncio
 from functools import partial
@@ -12,7 +12,7 @@ from agent_core.state.memory import blocks, ledger, skills
 from agent_core.state.memory.ledger import Origin
 
 _MOST_DRAFTS = 5
-"""Drafts that may wait; each is tested by replays, which cost money."""
+"""The most drafts that may wait: their tests are replays, which cost money."""
 
 
 class Drafts:

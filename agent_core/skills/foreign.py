@@ -1,7 +1,7 @@
 """The lenient reader of skills that other agents' authors wrote. Pure.
 
-Other agents accept more than the format does: lists, nested metadata, unquoted colons, a `name`
-unlike the folder. Such a skill is read all the same, with the first rule that it breaks as a note.
+Other agents accept more than the format allows: lists, nested metadata, unquoted colons, or a
+`name` unlike the folder. Such a skill is read anyway; its note is the first rule that it breaks.
 """
 
 import json
@@ -33,7 +33,7 @@ _REQUIREMENTS = ("bins", "anyBins", "env")
 
 
 def read_any_skill(folder: str, text: str) -> Skill:
-    """Parse a SKILL.md leniently. Raises `SkillBroken` if it has no use without the owner's help:
+    """Parse a SKILL.md leniently. Raises `SkillBroken` if it is useless without the owner's help:
     no name for its folder, no description, no text, or front matter that can't be read.
     """
     try:
@@ -62,7 +62,7 @@ def read_any_skill(folder: str, text: str) -> Skill:
 
 
 def _load(front: str) -> Mapping[str, object]:
-    """Parse front matter as YAML, else line by line with every value as a text."""
+    """Parse front matter as YAML, else line by line with every value as text."""
     found: object
     if find_colon(front):
         found = _read_lines(front)

@@ -26,7 +26,7 @@ _MARK = "~"
 
 
 def archive_folder(folder: Path, name: str) -> str:
-    """Move a skill into the archive; returns its name there, numbered if the name was taken.
+    """Move a skill into the archive; return its name there, numbered if the name was taken.
 
     Blocks. Raises `SkillMissing`, and `OSError` if the folder can't be moved.
     """
@@ -37,7 +37,7 @@ def archive_folder(folder: Path, name: str) -> str:
 
 
 def restore_folder(folder: Path, kept: str) -> str:
-    """Move a skill out of the archive, by its name there; returns its new name.
+    """Move a skill out of the archive, by its name there; return its new name.
 
     Blocks. Raises `SkillMissing`, `FileExistsError` if the name is taken, and `OSError`.
     """
@@ -53,7 +53,7 @@ def _find(folder: Path, name: str) -> Path:
 
 
 def _find_name(folder: Path, kept: str) -> str:
-    """Return the name of an archived skill once it is back."""
+    """Return the name that an archived skill gets when it returns."""
     name = original_name(_find(folder / ARCHIVE, kept))
     if os.path.lexists(folder / name):
         raise FileExistsError(f"{folder / name} already exists; archive it first")
@@ -70,7 +70,7 @@ def choose_archive_name(folder: Path, name: str) -> str:
 
 
 def original_name(place: Path) -> str:
-    """Return the name of a skill without the number of its folder."""
+    """Return the name of a skill without the number of its archive folder."""
     name, _, number = place.name.rpartition(_MARK)
     return name if name and number.isdecimal() else place.name
 
@@ -106,9 +106,7 @@ def inspect_skills(connection: Connection, catalog: SkillCatalog) -> CuratorView
 def note_found(
     connection: Connection, view: CuratorView, steps: Iterable[Step], origin: Origin
 ) -> None:
-    """Record what was done by hand or before a crash: `steps` of that kind, and their ledger
-    rows.
-    """
+    """Record changes made by hand or before a crash: the `Found` steps, and their ledger rows."""
     for step in steps:
         match step.kind:
             case "see":
@@ -138,10 +136,10 @@ def note_loaded(connection: Connection, folder: Path, name: str, origin: Origin)
 
 
 def archive_skill(connection: Connection, folder: Path, name: str, origin: Origin) -> str:
-    """Move a skill into the archive and record it; returns its name there.
+    """Move a skill into the archive and record the move; return its name there.
 
-    The move is first: one that fails leaves no record in a transaction with other skills. Raises
-    the errors of `record_archived`, and `OSError` if the folder can't be moved.
+    Moves first: a failed move leaves no record in a transaction with other skills. Raises the
+    errors of `record_archived`, and `OSError` if the folder can't be moved.
     """
     _check_free(connection, name)
     kept = archive_folder(folder, name)
@@ -150,7 +148,7 @@ def archive_skill(connection: Connection, folder: Path, name: str, origin: Origi
 
 
 def record_archived(connection: Connection, folder: Path, name: str, origin: Origin) -> str:
-    """Record that a skill is in the archive; the caller moves it to the returned name there.
+    """Record that a skill is in the archive, and return its name there; the caller moves it.
 
     Raises `SkillConflict` if it is pinned or in use, and `SkillMissing`.
     """
@@ -172,7 +170,7 @@ def _check_free(connection: Connection, name: str) -> None:
 def _note_archived(
     connection: Connection, place: Path, name: str, origin: Origin, kept: str = ""
 ) -> None:
-    """Record the text at `place` and the archiving; `kept` is the folder's name there."""
+    """Record the text at `place` and the archiving; `kept` is the folder's name in the archive."""
     hand = Origin(actor="hand", now=origin.now, evidence="found so when it was archived")
     record_text(connection, name=name, text=read_snapshot(place), origin=hand)
     skills.set_state(connection, name=name, state="archived")
@@ -181,7 +179,7 @@ def _note_archived(
 
 
 def restore_skill(connection: Connection, folder: Path, kept: str, origin: Origin) -> str:
-    """Restore a skill by its name in the archive and record it; returns its new name.
+    """Restore a skill by its name in the archive, and record that; return its new name.
 
     Raises the errors of `restore_folder`.
     """
@@ -191,7 +189,7 @@ def restore_skill(connection: Connection, folder: Path, kept: str, origin: Origi
 
 
 def record_restored(connection: Connection, folder: Path, kept: str, origin: Origin) -> str:
-    """Record that a skill is back; the caller moves it from the archive to the returned name.
+    """Record that a skill is back, and return its name; the caller moves it from the archive.
 
     Raises `SkillMissing`, and `FileExistsError` if the name is taken.
     """
@@ -201,7 +199,7 @@ def record_restored(connection: Connection, folder: Path, kept: str, origin: Ori
 
 
 def _note_restored(connection: Connection, place: Path, kept: str, origin: Origin) -> None:
-    """Record the text at `place` as that of a skill that is back from the archive."""
+    """Record that a skill is back from the archive, with the text at `place`."""
     name = original_name(place)
     skills.restore(connection, name=name, now=origin.now)
     with_place = _with_place(origin, f"restored from {kept}")
@@ -211,7 +209,7 @@ def _note_restored(connection: Connection, place: Path, kept: str, origin: Origi
 def record_text(
     connection: Connection, *, name: str, text: str | None, origin: Origin
 ) -> LedgerEntry | None:
-    """Record the text of a skill, None for a removed one; returns None if nothing changed."""
+    """Record the text of a skill, None if it was removed. Returns None if nothing changed."""
     if text is not None:
         skills.note_seen(connection, name=name, now=origin.now)
     row = skills.find(connection, name=name)

@@ -16,15 +16,16 @@ from agent_core.errors import SkillBroken
 Value = str | dict[str, str]
 
 LONGEST_FRONT = 16_384
-"""Characters; the fields that the format limits sum up to a tenth of that."""
+"""The most characters of the front matter; the fields that the format limits need a tenth of that.
+"""
 _PLAIN = re.compile(
     r"([a-z][a-z-]{0,63}): +([A-Za-z](?:(?! #|:(?: |$)).)*(?<! )|\"[^\"\\]*\"|'[^']*') *"
 )
-"""A line whose value YAML reads as it stands: no comment, colon or indicator, or all of it in
-quotes without an escape.
+"""A line whose value YAML takes literally: without a comment, colon or indicator, or quoted without
+an escape.
 """
 _COLON = re.compile(r"[a-z][a-z-]{0,63}: +[A-Za-z](?:(?! #).)*?:(?: .*)?")
-"""A line whose unquoted value has a colon, which YAML refuses. Many skills of others have one."""
+"""A line whose unquoted value has a colon, which YAML refuses. Many published skills have one."""
 
 
 def read_front_matter(text: str) -> dict[str, Value]:
@@ -53,7 +54,7 @@ def read_front_matter(text: str) -> dict[str, Value]:
 def _read_plain(text: str) -> dict[str, str] | None:
     """Parse front matter of unquoted one-line texts; None if any line needs the YAML parser.
 
-    Most skills have no other, and the YAML parser takes ten times as long.
+    Most skills have only such texts, and the YAML parser takes ten times as long.
     """
     found: dict[str, str] = {}
     for line in text.removesuffix("\n").split("\n"):
@@ -66,9 +67,9 @@ def _read_plain(text: str) -> dict[str, str] | None:
 
 
 def find_colon(text: str) -> int:
-    """Find the line that YAML refuses for a colon in its value; 0 if that takes the YAML parser.
+    """Find the line that YAML refuses for a colon in its value; 0 if only the parser can tell.
 
-    Line 1 is the opening `---`. The parser takes milliseconds to find the same.
+    Line 1 is the opening `---`. The YAML parser takes milliseconds to find the same line.
     """
     seen: set[str] = set()
     for number, line in enumerate(text.split("\n"), start=2):
@@ -126,9 +127,9 @@ class Skill:
     """A parsed skill.
 
     `allowed_tools` is the author's suggestion and grants nothing. `unknown` are fields that the
-    format does not define. `note` is the first rule of the format that it breaks and that does not
-    make it useless. `is_for_model` and `is_command` are false for a skill whose author keeps it
-    from the model, or from people; other agents know these fields.
+    format does not define. `note` is the first broken rule of the format that does not make the
+    skill useless. `is_for_model` is false if the author hides the skill from the model,
+    `is_command` if the author hides it from people; other agents know these fields.
     """
 
     name: str
@@ -183,7 +184,7 @@ def make_skill(
     body: str,
     given: Mapping[str, object],
 ) -> Skill:
-    """Make a skill of the fields that were read; `given` holds those of other agents, too."""
+    """Make a skill from the fields that were read; `given` also holds fields of other agents."""
     return Skill(
         name=folder,
         description=texts["description"],

@@ -18,7 +18,7 @@ class _NotRegular(Exception):
 
 
 def read_snapshot(place: Path) -> str:
-    """Read the text of a skill: "" if there is none, or a note that explains why it is not kept.
+    """Read the text of a skill; "" if it has none, or a note on why the text is not kept.
 
     Never reads outside the folder. Blocks; raises nothing.
     """
@@ -49,13 +49,13 @@ def is_whole(text: str) -> bool:
 
 
 def explain_omission(note: str) -> str:
-    """Return the reason in a note."""
+    """Return the reason that a note gives."""
     found = _NOTE.fullmatch(note)
     return found[1] if found else ""
 
 
 def write_back(place: Path, text: str, seen: str) -> None:
-    """Restore the text of a skill, durably and atomically, if it still reads as `seen`.
+    """Restore the text of a skill, durably and atomically, if the file still holds `seen`.
 
     Blocks. Raises `SkillConflict`, and `OSError` if it is unwritable.
     """

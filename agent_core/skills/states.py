@@ -1,7 +1,7 @@
 """The states of skills, within a transaction: each change is a row of the ledger with its reason.
 
 A text that the agent wrote is a draft until its tests pass. If the skill had a proved text before,
-the new one is on trial instead. What a person wrote is active at once.
+the new text is on trial instead. A text that a person wrote is active at once.
 """
 
 import re
@@ -25,7 +25,7 @@ _MOST_ROWS = 1_000
 
 
 def judge_text(connection: Connection, *, name: str, entry: LedgerEntry) -> None:
-    """Give a skill the state that its new text allows, and queue a test of the agent's own."""
+    """Give a skill the state that its new text allows; queue a test if the agent wrote the text."""
     row, text = skills.find(connection, name=name), entry.change.after
     if row is None or text is None or row.state in ("archived", "gone"):
         return
@@ -53,7 +53,7 @@ def judge_text(connection: Connection, *, name: str, entry: LedgerEntry) -> None
 
 
 def read_states(row: LedgerEntry) -> tuple[SkillState, SkillState] | None:
-    """Return the states before and after a row that changes the state only."""
+    """Return the states before and after a row that changes only the state."""
     found = _STATE.fullmatch(row.origin.evidence)
     if found is None or row.change.before != row.change.after:
         return None
@@ -68,7 +68,8 @@ def is_agents(origin: Origin) -> bool:
 
 
 def is_by_agent(rows: Sequence[LedgerEntry], text_row: int) -> bool:
-    """Return whether the agent wrote a text first; `rows` are those of the skill, newest first."""
+    """Return whether the agent was the first to write a text; `rows` are the skill's, newest first.
+    """
     text = next((one.change.after for one in rows if one.id == text_row), None)
     first = next((one for one in reversed(rows) if one.change.after == text), None)
     return first is not None and is_agents(first.origin)
@@ -122,7 +123,7 @@ def find_payer(connection: Connection, skill_id: int) -> PersonId | None:
 def _change(
     connection: Connection, row: SkillRow, state: SkillState, entry: LedgerEntry, why: str
 ) -> None:
-    """Change the state that a text brings; a new or restored one needs no row besides its own."""
+    """Set the state that follows from a text. A new or restored text needs no extra ledger row."""
     if entry.change.before is None:
         skills.set_state(connection, name=row.name, state=state)
         return
@@ -130,7 +131,7 @@ def _change(
 
 
 def _is_proved(connection: Connection, row: SkillRow, text: str, entry: LedgerEntry) -> bool:
-    """Return whether a person wrote this text first, or it was proved before."""
+    """Return whether a person was the first to write this text, or it was proved before."""
     rows = _list_rows(connection, row)
     if any(one.id == row.good_row and one.change.after == text for one in rows):
         return True
@@ -139,7 +140,7 @@ def _is_proved(connection: Connection, row: SkillRow, text: str, entry: LedgerEn
 
 
 def _find_text_before(connection: Connection, row: SkillRow, entry: LedgerEntry) -> int | None:
-    """Return the newest row before another one that changed the text."""
+    """Return the newest row before `entry` that changed the text."""
     rows = (one for one in _list_rows(connection, row) if one.id < entry.id)
     return next((one.id for one in rows if one.change.before != one.change.after), None)
 

@@ -19,9 +19,10 @@ from agent_core.state.memory.skills import SkillRow, SkillState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoneSkillChange:
-    """The undone change of the skill `name`, and its undo row. `derived` are the rows in between,
-    oldest
-    first. `is_text_only` is true if the folder no longer existed: only its SKILL.md came back.
+    """The undone change of the skill `name`, and its undo row.
+
+    `derived` are the rows in between, oldest first. `is_text_only` is true if the folder no longer
+    existed, so that only its SKILL.md came back.
     """
 
     name: str
@@ -36,9 +37,9 @@ def undo_skill_change(
 ) -> UndoneSkillChange:
     """Undo a ledger row of a skill, for an `origin`; files and ledger must be in sync.
 
-    A new text is undone only while the file still has it. An added skill is archived whatever its
-    text is now, and a removed one returns. Raises `SkillConflict`, the errors of moving a folder,
-    `OSError` and `StoreDamaged`.
+    A change of the text is undone only if the file still has the new text. An added skill is
+    archived whatever its text is now, and a removed skill returns. Raises `SkillConflict`, the
+    errors of moving a folder, `OSError` and `StoreDamaged`.
     """
     team, row, skill = _find(connection, row_id)
     if states := read_states(row):
@@ -83,7 +84,7 @@ def _undo_state(
     states: tuple[SkillState, SkillState],
     origin: Origin,
 ) -> UndoneSkillChange:
-    """Return a skill to the state before a row, if it still has the state that the row gave it."""
+    """Restore the state of a skill before a row, if it still has the state that the row set."""
     before, after = states
     if skill.state != after:
         raise SkillConflict(f"The skill {skill.name} is not {after} any more; it is {skill.state}.")

@@ -64,7 +64,7 @@ class SkillRecord:
 
 
 def list_records(connection: Connection) -> list[SkillRecord]:
-    """List the use of every skill that is not gone, by name."""
+    """List the use of every skill that still exists, by name."""
     team = blocks.find_team(connection)
     versions = skill_changes.count_rows(connection, person_id=team) if team else {}
     tallies = skill_uses.count(connection)

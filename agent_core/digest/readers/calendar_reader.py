@@ -14,7 +14,7 @@ from agent_core.execution.subprocesses.confinement import confine_reader
 from agent_core.tools.readers.limits import LIMITS
 
 _LONGEST = 300
-"""Characters of a title or a place."""
+"""The most characters of a title or a place."""
 
 
 def read_days_off(data: bytes, zone: ZoneInfo, first: date, days: int) -> list[tuple[str, str]]:

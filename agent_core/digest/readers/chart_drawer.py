@@ -34,7 +34,7 @@ _FAMILIES = (
 _LAST_RESORT = "Last Resort"
 """A font of boxes, which has every character and shows none."""
 _SIZES = (12.0, 10.0)
-"""Smaller sizes of labels that overlap, in points."""
+"""Font sizes to try for labels that overlap, in points."""
 _MISSING = "□"
 _MOST_HORIZONTAL = 14
 """The largest number of horizontal bars with a label each; more are drawn vertically."""
@@ -188,7 +188,7 @@ def _hold_zero(
     limits: tuple[float, float],
     values: Sequence[float],
 ) -> None:
-    """Start bars at zero, without empty space beyond it."""
+    """Start bars at zero, without empty space on the other side of it."""
     low, high = limits
     low = 0.0 if min(values) >= 0 else low
     high = 0.0 if max(values) <= 0 else high

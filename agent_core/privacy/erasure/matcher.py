@@ -11,7 +11,7 @@ LEAST = 3
 """The smallest number of letters in all words; fewer would match far too much."""
 
 _HEAVY = 2
-"""The weight of a character in scripts that write whole words in one or two characters."""
+"""The number of letters that a character counts for, in scripts that write words in one or two."""
 _WORD = re.compile(r"(\*?)([^\W_]+)")
 _QUOTED = re.compile(r'(\*?)(?:"([^"]+)"|“([^”]+)”|„([^“”]+)[“”])')
 _INVISIBLE = re.compile(
@@ -28,9 +28,9 @@ class WordMatcher:
     patterns: tuple[re.Pattern[str], ...]
 
     def is_in(self, text: str) -> bool:
-        """True if a text contains all words, in any order and case.
+        """Return True if a text contains all words, in any order and case.
 
-        An invisible character may stand within a word or separate two.
+        An invisible character may be part of a word or separate two words.
         """
         folded = normalize(text)
         joined = folded if text.isascii() else normalize(_INVISIBLE.sub("", text))
@@ -40,8 +40,9 @@ class WordMatcher:
         )
 
     def is_in_json(self, text: str) -> bool:
-        """True if the strings of a JSON text match, however they are escaped; else match plain
-        text.
+        """Return True if the strings of a JSON text match, however they are escaped.
+
+        Any other text is matched as plain text.
         """
         return self.is_in(plain(text))
 
@@ -64,7 +65,7 @@ def parse_words(words: str) -> WordMatcher | None:
     """Parse the words to remove; None if they are too short.
 
     Each word matches the beginning of a word; a quoted phrase matches literally. After a star, and
-    in scripts without spaces between words, both match anywhere.
+    in scripts without spaces between words, words and phrases match anywhere.
     """
     words = _INVISIBLE.sub("", words)
     runs = [
@@ -103,5 +104,5 @@ def _compile(run: str, is_inside: bool) -> re.Pattern[str]:
 
 
 def _is_unspaced(run: str) -> bool:
-    """True for scripts without spaces between words, and for signs."""
+    """Return True for scripts without spaces between words, and for symbols."""
     return not run[0].isalnum() or list_pieces(run[0])[1]

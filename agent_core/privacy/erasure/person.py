@@ -34,7 +34,7 @@ from agent_core.transcript import (
 
 
 def redact_message(message: Message, mark: str) -> Message:
-    """Replace all text and files of a message by the mark.
+    """Replace all text and files of a message by a mark.
 
     Calls and results stay as empty shells, because providers reject a call without its result.
     """
@@ -65,7 +65,7 @@ class ErasureRecord:
     accounts: tuple[tuple[str, str], ...]
     chats: tuple[tuple[str, str], ...]
     folders: tuple[str, ...]
-    """Paths below each of the `folders` of `PersonErasure`."""
+    """Paths to remove below each of the `folders` of `PersonErasure`."""
 
     @property
     def whose(self) -> DataSubject:
@@ -74,13 +74,15 @@ class ErasureRecord:
 
 
 _PEOPLE = "people/"
-"""The folders of people, in the names of an erasure record."""
+"""The folder of people, as an erasure record names it."""
 
 
 @dataclass(slots=True)
 class PersonErasure:
-    """Erases people. `folders` hold one of each person at `people/<name>`, `workspaces` is the
-    folder of workspaces; `is_alone` is true for a direct chat.
+    """Erases people.
+
+    Each of `folders` has a person's folder at `people/<name>`; `workspaces` is the folder of
+    workspaces. `is_alone` returns True for a direct chat.
     """
 
     database: Database
@@ -90,11 +92,10 @@ class PersonErasure:
     is_alone: Callable[[str], bool]
 
     async def begin(self, person_id: PersonId, *, now: int) -> None:
-        """Make a person unknown from now on; `resume` deletes the rest.
+        """Make a person unknown at once; `resume` deletes the rest.
 
         The caller must invalidate caches of people, conversations and prompts. Raises
-        `WorkInProgress`,
-        `LastOwner` and `StoreError`.
+        `WorkInProgress`, `LastOwner` and `StoreError`.
         """
 
         def look(
@@ -153,10 +154,10 @@ class PersonErasure:
         scrub.enqueue_scrub(connection)
 
     async def resume(self, now: int) -> int:
-        """Continue all begun erasures; returns the number of completed ones.
+        """Continue all begun erasures; return the number of completed ones.
 
-        Raises `StoreError`, and `OSError` if a folder can't be removed. Its erasure then stays
-        open; all others are complete.
+        Raises `StoreError`, and `OSError` if a folder can't be removed. That erasure then stays
+        open; all others are completed.
         """
         marks = await self.database.read(lambda c: meta.list_under(c, prefix=_MARK))
         stuck: OSError | None = None
@@ -289,7 +290,7 @@ def _list_events(connection: Connection, subject: DataSubject) -> list[InboxId]:
 
 
 def _has_open_events(connection: Connection, subject: DataSubject) -> bool:
-    """True while an event of or about the person is unprocessed."""
+    """Return True while an event from or about the person is unprocessed."""
     return any(state in _OPEN for _, state in _list_matching_events(connection, subject))
 
 
@@ -308,7 +309,7 @@ def _list_matching_events(
 
 
 def _empty_session(connection: Connection, session_id: SessionId) -> bool:
-    """Delete the next messages of a session; returns False once none is left."""
+    """Delete the next messages of a session; return False once none is left."""
     found = erase_person.list_messages(connection, session_id=session_id, limit=_BATCH)
     for _, parts in found:
         scrub.note_loose_files(connection, {image.file_key for image in parts})
@@ -346,7 +347,7 @@ def _drop_evidence(connection: Connection, changes: Sequence[int]) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder with its content, or just a link. Raises `OSError`."""
+    """Remove a folder with its content; of a link, remove only the link. Raises `OSError`."""
     if folder.is_symlink():
         folder.unlink()
     elif folder.is_dir():

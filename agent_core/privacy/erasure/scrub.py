@@ -10,7 +10,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import person_data, redact, scrubbing
 
 _MARK = "loose:"
-"""The key prefix in `meta` of files that may have no reference left."""
+"""The key prefix in `meta` for files that may have no reference left."""
 
 
 def note_loose_files(connection: Connection, keys: Iterable[str]) -> None:
@@ -39,7 +39,7 @@ REQUEST_KEY = "scrub"
 _PAGES = 250
 """Index pages per transaction, which takes some milliseconds."""
 _LOOKS = 6000
-"""Checks for a quiet moment, ten minutes in all, before a scrub runs anyway."""
+"""The most checks for a quiet moment, ten minutes in all; then a scrub runs anyway."""
 _ATTEMPTS = 100
 """Attempts to truncate the log while a reader holds an older snapshot."""
 _PAUSE = 0.1
@@ -55,9 +55,9 @@ def enqueue_scrub(connection: Connection) -> None:
 
 
 async def merge_indexes(database: Database) -> None:
-    """Merge the segments of each search index in steps, between which others can write.
+    """Merge the segments of each search index in steps; others can write between the steps.
 
-    This drops deleted words and speeds up searches. Raises `StoreError`.
+    Merging drops deleted words and speeds up searches. Raises `StoreError`.
     """
     for index in scrubbing.INDEXES:
         await database.write(
@@ -69,11 +69,11 @@ async def merge_indexes(database: Database) -> None:
 
 
 async def scrub_database(database: Database, *, is_quiet: Callable[[], bool] | None = None) -> bool:
-    """Run a pending scrub; returns False if it must run again.
+    """Run a pending scrub; return False if it must run again.
 
-    Indexes are merged in steps between which others can write. Then the whole file is rewritten,
-    because SQLite leaves copies of moved rows. All writes wait for that, so it runs once
-    `is_quiet`. Raises `StoreError`.
+    First merges the indexes in steps; others can write between the steps. Then rewrites the whole
+    file, because SQLite leaves copies of moved rows. All writes wait for the rewrite, so it starts
+    once `is_quiet`. Raises `StoreError`.
     """
     requested = await database.read(lambda c: meta.get(c, key=REQUEST_KEY))
     if not requested:
@@ -93,7 +93,7 @@ async def scrub_database(database: Database, *, is_quiet: Callable[[], bool] | N
 
 
 def _clear(connection: Connection, requested: str) -> bool:
-    """Clear the request, unless another one came meanwhile."""
+    """Clear the request, unless another request came meanwhile."""
     if meta.get(connection, key=REQUEST_KEY) != requested:
         return False
     meta.drop(connection, key=REQUEST_KEY)

@@ -27,9 +27,9 @@ from agent_core.state.memory.blocks import PREFIX
 class Found:
     """The ids of matching rows, without any of their text.
 
-    `keys` are files that others may still reference. `evidence_rows` are rows of shared memory
-    whose evidence alone matches. `blocks` are those with a matching description, `names` (person,
-    folder) those with a matching name, `deeds` the audit rows about them.
+    `keys` are files that other rows may still reference. `evidence_rows` are rows of shared memory
+    of which only the evidence matches. `blocks` are blocks with a matching description, `names` are
+    (person, folder) of blocks with a matching name, and `deeds` the audit rows about these.
     """
 
     blocks: tuple[PersonId, ...] = ()
@@ -56,7 +56,7 @@ class Found:
     keys: tuple[str, ...] = ()
 
     def cut(self, most: int) -> Iterator["Found"]:
-        """Split into pieces with at most `most` rows of each kind; yields at least one."""
+        """Split into pieces with at most `most` rows of each kind; yields at least one piece."""
         kinds = [field.name for field in fields(self)]
         longest = max(len(getattr(self, kind)) for kind in kinds)
         for start in range(0, max(longest, 1), most):

@@ -29,9 +29,9 @@ _BATCH = 50
 """Rows per transaction, so that other writers wait for milliseconds only."""
 _ROUNDS = 3
 _SHOWN = 5
-"""Lines in a preview."""
+"""The most lines in a preview."""
 _LONGEST = 120
-"""Characters of such a line."""
+"""The most characters of a line in a preview."""
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ class Entry:
 class Preview:
     """The matches before the removal: their numbers, and a few lines.
 
-    `messages` counts what waits and what jobs were before changes, too.
+    `messages` also counts waiting messages and earlier versions of jobs.
     """
 
     entries: int
@@ -111,8 +111,9 @@ class WordRemoval:
     ) -> RemovedCounts:
         """Remove the words from memory and, if requested, from conversations and derived data.
 
-        An interrupted removal keeps what it did and may be repeated. `scrub` must run afterwards.
-        Raises `StoreError`, `OSError` if a memory file is unreadable, and `WorkInProgress`.
+        After an interruption, the finished part of the removal stays and a repetition does the
+        rest. `scrub` must run afterwards. Raises `StoreError`, `OSError` if a memory file is
+        unreadable, and `WorkInProgress`.
         """
         subject = await self._whose(person_id)
         if await self.database.read(lambda c: _is_at_work(c, subject)):
@@ -140,7 +141,8 @@ class WordRemoval:
     async def _rename_block(self, person_id: PersonId, folder: str) -> str:
         """Give a block a neutral name, and delete its folder; the next read writes a new one.
 
-        The folder goes first: its edits are in the ledger, and a repetition finds the old name.
+        The folder is deleted first: its edits are in the ledger, and a repetition still finds the
+        old name.
         """
         name = word_search.name_neutrally(person_id)
         place = self.memory.locate("block", folder, "memory").parent
@@ -149,7 +151,7 @@ class WordRemoval:
         await self.database.write(
             "forget.name", lambda c: redact.drop_name(c, person_id=person_id, name=name)
         )
-        await asyncio.to_thread(remove)  # a read may have written it again meanwhile
+        await asyncio.to_thread(remove)  # a read may have created it again meanwhile
         return name
 
     async def _whose(self, person_id: PersonId) -> DataSubject:

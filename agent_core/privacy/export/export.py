@@ -28,10 +28,10 @@ from agent_core.transcript import (
 )
 
 _ROOM = 0.75
-"""The share of the size limit at which the next archive begins."""
+"""The share of the size limit from which on the next archive begins."""
 _LEVEL = 6
 _LISTED = 46
-"""Bytes of an archive's directory per file, besides its name."""
+"""Bytes per file in an archive's directory, besides the file's name."""
 
 
 class ExportArchive:

@@ -1,4 +1,4 @@
-"""The curator's judgement: snapshots, and proposals of a model to merge skills or tidy memory."""
+"""The curator's judgement: snapshots, and a model's proposals to merge skills or tidy memory."""
 
 from typing import TYPE_CHECKING
 

@@ -18,11 +18,12 @@ from agent_core.state.people import owners, people
 from agent_core.state.queues import curations, tasks
 
 _MOST_RECORDS = 30
-"""Looks that are remembered: half a year of weekly ones, of a memory and of the skills."""
+"""The newest looks of a person that are read, about half a year of weekly ones."""
 
 
 def enqueue_looks(connection: Connection, *, now: int) -> None:
-    """Queue a look at each person's memory, and one at the skills, which the first owner pays."""
+    """Queue a look at each person's memory, and one at the skills, for which the first owner pays.
+    """
     for person in people.list_all(connection):
         if person.learning != "off":
             enqueue_memory_look(connection, person_id=person.id, now=now)
@@ -62,9 +63,9 @@ def list_records(connection: Connection, *, person_id: PersonId) -> list[StoredR
 def list_visible(
     connection: Connection, *, person_id: PersonId, is_owner: bool
 ) -> list[tuple[PersonId, StoredRecord]]:
-    """List the looks that a person decides about: at their memory, for owners also at the skills.
+    """List the looks that a person decides about: at their memory and, for owners, at the skills.
 
-    Each comes with the person who paid for it.
+    Each look comes with the person who paid for it.
     """
     own = [(person_id, one) for one in list_records(connection, person_id=person_id)]
     found = [one for one in own if is_owner or one[1].record.subject == "memory"]
@@ -76,7 +77,7 @@ def list_visible(
 
 
 def list_known_groups(records: Iterable[StoredRecord]) -> frozenset[frozenset[str]]:
-    """Return the groups of skills and entries that were proposed before, whatever became of it."""
+    """Return the groups of skills and entries of all earlier proposals, accepted or not."""
     return frozenset(
         _name_group(proposal) for stored in records for proposal in stored.record.proposals
     )

@@ -1,7 +1,7 @@
 """Merges of skills that overlap: the request to a model, its answer, and the change itself.
 
-Only texts of the agent's own are merged, and only whole ones: a model that has not read a text
-must not replace it.
+Only texts that the agent wrote are merged, and only if the model saw them whole: a model must not
+replace a text that it has not read.
 """
 
 import hashlib
@@ -33,9 +33,9 @@ from agent_core.tools import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec
 
 MOST_MERGES = 3
-"""Merges that one look proposes; a person reads each."""
+"""The most merges that one look proposes, because a person reads each."""
 _WHOLE = 48_000
-"""Characters of all texts together, about 12,000 tokens."""
+"""The most characters of all texts together, about 12,000 tokens."""
 _OUTPUT_TOKENS = 4_000
 _LONGEST_REASON = 300
 _SYSTEM = """\
@@ -65,11 +65,11 @@ _MERGE = ToolSpec(
 
 
 def choose_texts(connection: Connection, catalog: SkillCatalog) -> dict[str, str]:
-    """Return the texts that may be merged, by name: the agent's own that stand alone.
+    """Return the texts that may be merged, by name: skills by the agent without other files.
 
-    A skill that is pinned, that a job needs, or that has files beside its text and its cases is
-    left out. The most alike come first, as many as one request holds. Blocks. Raises `SkillBroken`
-    if the folder is unreadable, `StoreDamaged`, and `OSError`.
+    Leaves out skills that are pinned, that a job needs, or that have more files than their text and
+    their cases. Returns the most similar ones first, as many as one request holds. Blocks. Raises
+    `SkillBroken` if the folder is unreadable, `StoreDamaged`, and `OSError`.
     """
     needed, made = skills.list_needed(connection), list_made(connection)
     pinned = {row.name for row in skills.list_present(connection) if row.is_pinned}
@@ -85,13 +85,13 @@ def choose_texts(connection: Connection, catalog: SkillCatalog) -> dict[str, str
 
 
 def make_merge_request(model: str, texts: dict[str, str]) -> ModelRequest:
-    """Build the one call about skills."""
+    """Build the request about skills."""
     shown = "\n\n".join(_show(name, text) for name, text in texts.items())
     return make_question(model, _SYSTEM, shown, tools=(_MERGE,), most_tokens=_OUTPUT_TOKENS)
 
 
 def hash_texts(texts: Collection[str]) -> str:
-    """Name what was looked at."""
+    """Hash the texts that a look compares."""
     return hashlib.sha256("\0".join(sorted(texts)).encode()).hexdigest()[:32]
 
 
@@ -103,7 +103,7 @@ def read_merges(
 ) -> tuple[list[Proposal], int]:
     """Return the sound proposals of an answer, and how many were dropped. Blocks.
 
-    `known` are groups of skills that were proposed before, whatever became of it.
+    `known` are the groups of skills in earlier proposals, accepted or not.
     """
     found: list[Proposal] = []
     taken: set[str] = set()
@@ -125,7 +125,7 @@ def read_merges(
 
 
 def check_merge(catalog: SkillCatalog, merge: Merge) -> SkillChange:
-    """Return the change of the text that a merge writes. Blocks.
+    """Check a merge, and return the change of the text that it writes. Blocks.
 
     Raises `SkillConflict` and `SkillBroken`.
     """
@@ -139,9 +139,9 @@ def apply_merge(
 ) -> None:
     """Record a merge that a person has agreed to; `write_planned` makes it.
 
-    The new text is active, as a person approved it, and its uses are watched like those of any
-    text that the agent wrote. Raises `SkillConflict` and `SkillBroken` if it is not possible any
-    more.
+    The new text is active, because a person approved it. Its uses are judged like those of any text
+    that the agent wrote. Raises `SkillConflict` and `SkillBroken` if the merge is no longer
+    possible.
     """
     folder = catalog.folder
     write_planned(connection, folder)
@@ -170,7 +170,7 @@ def apply_merge(
 
 
 def _approve(connection: Connection, name: str, origin: Origin) -> None:
-    """Note that a person has proved the present text of a skill."""
+    """Record that a person has approved the present text of a skill, and activate it."""
     row, team = skills.find(connection, name=name), blocks.find_team(connection)
     assert row is not None  # noqa: S101 - its text was recorded just now
     assert team is not None  # noqa: S101
@@ -181,7 +181,7 @@ def _approve(connection: Connection, name: str, origin: Origin) -> None:
 
 
 def _show(name: str, text: str) -> str:
-    """Show a skill in a way that it can't end itself."""
+    """Show a skill between tags that its text can't close."""
     inside = text.replace("</", "<\\/").strip()
     return f'<skill name="{name}">\n{inside}\n</skill>'
 
@@ -208,7 +208,7 @@ def _read_merge(call: ToolCallPart, texts: dict[str, str]) -> tuple[str, Merge] 
 
 
 def _read_text(entry: CatalogEntry) -> str:
-    """Return the text of a skill that consists of it and its cases; "" for any other."""
+    """Return the text of a skill that has no files but its text and its cases; "" for any other."""
     place = entry.place
     if entry.skill is None or place is None or place.is_symlink():
         return ""
@@ -219,7 +219,7 @@ def _read_text(entry: CatalogEntry) -> str:
 
 
 def _order(texts: dict[str, str]) -> list[str]:
-    """Return the names of skills, those first that have the most words in common with another."""
+    """Sort the names of skills by the share of words that each has in common with another skill."""
     words = {name: frozenset(cut(text)) - UNINDEXED for name, text in texts.items()}
     likeness = dict.fromkeys(texts, 0.0)
     for one, other in combinations(texts, 2):

@@ -1,4 +1,4 @@
-"""The record of a look at skills or at a memory: what a model proposed, and what became of it."""
+"""The record of a look at skills or at a memory: a model's proposals, and their outcomes."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ TidyKind = Literal["duplicate", "contradiction", "shorten"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
-    """Skills that become one, an umbrella or one of them. `before` are their whole texts."""
+    """Skills that are merged into a new one or into one of them. `before` are their whole texts."""
 
     into: str
     text: str
@@ -24,7 +24,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tidying:
-    """Entries of one list of a memory that go, and the text that stands for them, "" for none.
+    """Entries to remove from one list of a memory, and the text that replaces them, "" for none.
 
     `kept` is the entry that stays instead: the one that says the same, or the newer one.
     """
@@ -38,7 +38,7 @@ class Tidying:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A change that waits for a yes, with the reason that the model gave."""
+    """A change that waits for a person's yes, with the model's reason."""
 
     reason: str
     change: Merge | Tidying
@@ -47,10 +47,10 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurationRecord:
-    """The proposals of one look of the curator. `digest` names the texts, so that they are paid for
-    once.
+    """The proposals of one look of the curator.
 
-    `refused` counts proposals that were dropped because they were not sound.
+    `digest` is the hash of the texts, so that nobody pays twice for the same ones. `refused` counts
+    proposals that were dropped because they were not sound.
     """
 
     subject: Subject
@@ -59,7 +59,7 @@ class CurationRecord:
     refused: int = 0
 
     def decide(self, number: int, state: ProposalState) -> "CurationRecord":
-        """Return the record with another state of one proposal, which counts from 0."""
+        """Return the record with another state of one proposal; proposals are numbered from 0."""
         changed = [*self.proposals]
         changed[number] = replace(changed[number], state=state)
         return replace(self, proposals=tuple(changed))
@@ -86,7 +86,7 @@ def load_record(text: str) -> CurationRecord:
 
 
 def list_open(records: Sequence[StoredRecord]) -> list[tuple[StoredRecord, int]]:
-    """List the proposals that wait, as their record and number, in the order of the records."""
+    """List the proposals that wait, as (record, number), in the order of the records."""
     return [
         (stored, number)
         for stored in records

@@ -1,7 +1,7 @@
 """Snapshots of the home's skills: copies of their folders that one command restores.
 
-The curator takes one before it moves or merges anything. A restored skill replaces the present
-one, which goes to the archive, so that restoring loses nothing either.
+The curator takes a snapshot before it moves or merges anything. A restored skill replaces the
+present one. That one goes to the archive, so that restoring loses nothing.
 """
 
 import os
@@ -25,9 +25,9 @@ from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
 
 SNAPSHOTS = ".snapshots"
-"""The subfolder of the skills with the snapshots, each named after its moment in UTC."""
+"""The subfolder of the skills folder with the snapshots; each is named after its time in UTC."""
 _KEPT = 5
-"""Snapshots that stay; weekly ones reach back a month."""
+"""The number of snapshots that are kept: a month of weekly ones."""
 _NAME = "%Y%m%dT%H%M%SZ"
 
 
@@ -43,8 +43,8 @@ class RestoredSnapshot:
 def take_snapshot(folder: Path, now: int) -> str:
     """Copy the home's skills, and return the name of the snapshot. Blocks.
 
-    A skill with links, or with more than 20 MB, is left out: nobody could agree to it either, and
-    the curator does not touch it. `now` is in milliseconds since the epoch, UTC. Raises
+    Leaves out a skill with links, or with more than 20 MB: no owner can agree to such a skill, and
+    the curator does not change it. `now` is in milliseconds since the epoch, UTC. Raises
     `SkillBroken` if the folder can't be listed, and `OSError`.
     """
     name = datetime.fromtimestamp(now / 1000, UTC).strftime(_NAME)
@@ -61,7 +61,7 @@ def take_snapshot(folder: Path, now: int) -> str:
     sync_folder(snapshots)
     oldest = list_snapshots(folder)[:_KEPT][-1]
     for old in snapshots.iterdir():
-        if old.name.removeprefix(".") < oldest:  # also those that a crash left unfinished
+        if old.name.removeprefix(".") < oldest:  # including those that a crash left unfinished
             shutil.rmtree(old)
     return name
 
@@ -74,11 +74,11 @@ def list_snapshots(folder: Path) -> list[str]:
 
 
 def restore_snapshot(connection: Connection, folder: Path, origin: Origin) -> RestoredSnapshot:
-    """Record that the newest snapshot is back; `write_planned` moves its skills into place.
+    """Record the return of the newest snapshot; `write_planned` moves its skills into place.
 
-    Skills that the curator has written since go to the archive, unless they are pinned or a job
-    needs them. Those of people stay. Blocks. Raises `SkillConflict` if there is no snapshot, or
-    nothing differs from it, `SkillBroken` if the folder is unreadable, and `OSError`.
+    Skills that the curator has written since then go to the archive, unless they are pinned or a
+    job needs them. Skills of people stay. Blocks. Raises `SkillConflict` if there is no snapshot,
+    or nothing differs from it, `SkillBroken` if the folder is unreadable, and `OSError`.
     """
     write_planned(connection, folder)
     hand = Origin(actor="hand", now=origin.now, evidence="found before a snapshot came back")
@@ -106,7 +106,7 @@ def restore_snapshot(connection: Connection, folder: Path, origin: Origin) -> Re
 
 
 def _restore(connection: Connection, folder: Path, copy: Path, why: Origin) -> bool:
-    """Record that one skill is back, and plan its moves; False if it is as it was."""
+    """Record the return of one skill, and plan its moves; False if it has not changed."""
     place = folder / copy.name
     tree = hash_folder(copy)
     if place.is_symlink() or (place.is_dir() and hash_folder(place) == tree):

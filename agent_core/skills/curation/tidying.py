@@ -1,7 +1,7 @@
 """Tidying of a memory: the request to a model, and its answer. Pure.
 
-A proposal removes entries that others repeat or contradict, or writes several shorter as one. It
-can't add a fact: a new text consists of words of the entries that it stands for.
+A proposal removes entries that others repeat or contradict, or replaces several by a shorter one.
+It can't add a fact: a new text consists of words of the entries that it replaces.
 """
 
 import json
@@ -17,9 +17,9 @@ from agent_core.tools import find_secret, local_time, make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec, quote
 
 LEAST_ENTRIES = 5
-"""Entries of a memory from which on it is looked through; fewer are seen at a glance."""
+"""The fewest entries of a memory that is tidied; a person surveys fewer at a glance."""
 MOST_TIDYINGS = 5
-"""Proposals of one look; a person reads each."""
+"""The most proposals of one look, because a person reads each."""
 _OUTPUT_TOKENS = 1_500
 _LONGEST_ENTRY = 1_000
 _LONGEST_REASON = 300
@@ -51,7 +51,8 @@ _TIDY = ToolSpec(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownEntry:
-    """An entry of a memory, with the time since when it reads so, in milliseconds."""
+    """An entry of a memory; `at` is the time of its last change, in milliseconds since the epoch.
+    """
 
     target: Literal["user", "memory"]
     text: str
@@ -61,7 +62,7 @@ class KnownEntry:
 def make_tidy_request(
     model: str, entries: Sequence[KnownEntry], limits: dict[str, int]
 ) -> ModelRequest:
-    """Build the one call about a memory. `limits` are the characters that each list may have."""
+    """Build the request about a memory. `limits` are the most characters of each list."""
     lines: list[str] = []
     for target, limit in limits.items():
         numbered = [(i, one) for i, one in enumerate(entries) if one.target == target]
@@ -80,7 +81,7 @@ def read_tidyings(
 ) -> tuple[list[Proposal], int]:
     """Return the sound proposals of an answer, and how many were dropped.
 
-    `known` are groups of entries that were proposed before, whatever became of it.
+    `known` are the groups of entries in earlier proposals, accepted or not.
     """
     found: list[Proposal] = []
     taken: set[str] = set()
@@ -103,7 +104,7 @@ def name_entries(change: Tidying) -> frozenset[str]:
 
 
 def make_edits(change: Tidying) -> tuple[Edit, ...]:
-    """Return the edits of a proposal: a new text takes the place of the first entry."""
+    """Return the edits of a proposal: a new text replaces the first entry."""
     first, *others = change.removed
     edit = (
         Edit(action="replace", target=change.target, old=first, text=change.text)
@@ -162,7 +163,7 @@ def _is_newer(removed: Sequence[KnownEntry], kept: KnownEntry) -> bool:
 
 
 def _is_shorter(text: str, texts: Sequence[str]) -> bool:
-    """Return whether a text is sound and shorter than others, has their numbers and no new word."""
+    """Return whether a text is sound, shorter than others, keeps their numbers and adds no word."""
     words = {word for one in texts for word in cut(one)}
     numbers = {word for word in words if word.isdigit()}
     own = set(cut(text))

@@ -1,4 +1,4 @@
-"""Tests of skills: cases from recorded turns, replayed in a scratch workspace, with and without."""
+"""Tests of skills: cases from recorded turns, replayed with and without the skill."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
 """The cases that test a skill: `evals/evals.json` beside its SKILL.md, as Agent Skills have it.
 
-A case that was drawn from a turn names that turn only. Its words stay in the transcript, where
-`/forget` finds them, and where no other reader of the skill sees them.
+A case that was drawn from a turn holds only the turn's number. The turn's words stay in the
+transcript: `/forget` finds them there, and other readers of the skill do not see them.
 """
 
 import json
@@ -18,7 +18,7 @@ from agent_core.memory import read_file, write_file
 
 EVALS = "evals/evals.json"
 LEAST_CASES = 3
-"""Fewer cases prove nothing about a skill."""
+"""The fewest cases of a test; fewer prove nothing about a skill."""
 _MOST_CASES = 50
 _MOST_BYTES = 1_000_000
 _LONGEST_PATTERN = 500
@@ -42,9 +42,9 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalCase:
-    """A request, and what its answer should be; one that was drawn has the number of its turn.
+    """A request and the expected answer; a drawn case has the number of its turn.
 
-    A model judges `expected` and `assertions`, only where there are no `checks`.
+    A model judges `expected` and `assertions`, but only if there are no `checks`.
     """
 
     id: str
@@ -54,16 +54,17 @@ class EvalCase:
     checks: tuple[Check, ...] = ()
     assertions: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    """Files of the skill that are in the workspace at the beginning, under their own names."""
+    """Files of the skill that are in the workspace at the start, under their own names."""
 
 
 def read_cases(place: Path) -> list[EvalCase]:
-    """Read the cases of a skill's folder; none without a file. Blocks. Raises `SkillBroken`."""
+    """Read the cases of a skill's folder; none if there is no file. Blocks. Raises `SkillBroken`.
+    """
     return [_read_case(one, place) for one in _read_evals(place)["evals"]][:_MOST_CASES]
 
 
 def add_cases(place: Path, name: str, turn_ids: Sequence[TurnId]) -> None:
-    """Add cases that were drawn from turns, unless they are there; keeps the others as they are.
+    """Add cases that were drawn from turns, unless they are there; keep the others unchanged.
 
     Blocks. Raises `SkillBroken`, `SkillConflict` if somebody edits the file now, and `OSError`.
     """
@@ -120,9 +121,9 @@ def _read_case(given: object, place: Path) -> EvalCase:
 
 
 def find_pattern(pattern: str, text: str) -> bool:
-    """Return whether a pattern is found in a text. Raises `ValueError` if it is none.
+    """Return whether a pattern is found in a text. Raises `ValueError` for an invalid pattern.
 
-    Patterns come with skills of strangers, so RE2 searches: its time is linear in the text.
+    Strangers' skills contain patterns, so RE2 searches: its time is linear in the text.
     """
     options = re2.Options()
     options.log_errors = False

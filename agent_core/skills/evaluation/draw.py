@@ -1,4 +1,4 @@
-"""Draw cases from what a person has asked before, and read one as it was recorded."""
+"""Draw cases from a person's earlier requests, and read a case as it was recorded."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from agent_core.tools import WordIndex
 from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart
 
 MOST_DRAWN = 5
-"""Cases that are drawn for a skill; each is replayed twice, and paid for."""
+"""The most cases that are drawn for a skill: each is replayed twice, which costs money."""
 _LOOK_BACK = 400
-"""Messages of the person among which similar requests are looked for."""
+"""The person's newest messages that are searched for similar requests."""
 _MOST_CONTEXT = 6
-"""Messages before a request that its replay sees, so that "and now the other one" has a meaning."""
+"""Messages before a request that its replay sees, so that "and now the other one" makes sense."""
 _WRITERS = frozenset(("skill_manage",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """A turn as it was: what came before, the request, its answer, and the results of its calls.
+    """A recorded turn: earlier messages, the request, its answer, and the results of its calls.
 
-    The results are by tool and arguments.
+    The results are keyed by tool and arguments.
     """
 
     context: tuple[Message, ...]
@@ -41,9 +41,9 @@ def draw_cases(
     person_id: PersonId,
     about: str,
 ) -> list[TurnId]:
-    """Choose turns of a person that a skill should do well: its own uses first, then similar ones.
+    """Choose turns of a person that a skill should do well: first its uses, then similar requests.
 
-    `about` describes the skill. Turns that wrote a skill are no work of that skill.
+    `about` describes the skill. Skips the turns that wrote the skill.
     """
     used = skill_uses.list_good_turns(connection, skill_id=skill_id, person_id=person_id)
     said = reviews.list_said(
@@ -71,7 +71,7 @@ def draw_cases(
 def load_recorded(
     connection: Connection, *, turn_id: TurnId, person_id: PersonId
 ) -> Recorded | None:
-    """Read a recorded turn; None if it is somebody else's, or its words were forgotten since.
+    """Read a recorded turn; None if it is another person's, or its words were deleted by `/forget`.
 
     Raises `StoreDamaged`.
     """

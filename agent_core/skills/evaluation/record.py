@@ -1,4 +1,4 @@
-"""The record of a skill's test: its cases, and each run as it ends. Kept in its task."""
+"""The record of a skill's test: its cases, and each finished run. The test's task stores it."""
 
 import json
 from collections.abc import Sequence
@@ -30,7 +30,8 @@ class EvalRecord:
     """A test of one text of a skill. `cases` is None until they are chosen.
 
     `text_row` is the ledger row of the text. `is_asked` is true if a person asked for the test.
-    `result` is "" until it is over: then `passed`, `failed`, `few` (too few cases), or `void`.
+    `result` is "" until the test is over, then `passed`, `failed`, `few` (too few cases), or
+    `void`.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Replay one case in a scratch workspace, with or without a skill, and judge the answer.
 
-Commands and files are those of the person's backend, in a workspace of its own without a network.
-A call of any other tool gets the result that was recorded for it, or an error: nothing goes out.
+Commands and files use the person's backend, in a separate workspace without a network. A call of
+any other tool gets its recorded result, or an error, so that it has no effect outside.
 """
 
 import asyncio
@@ -53,12 +53,12 @@ _JUDGE = (
 )
 
 Ask = Callable[[ModelRequest], Awaitable[tuple[ModelAnswer, int]]]
-"""Makes a call, pays for it, and returns its answer and its cost in millionths of a US dollar."""
+"""Makes and bills a call; returns its answer and its cost in millionths of a US dollar."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
-    """The surroundings of replays: models, tools of the workspace, and the backend, if any.
+    """The environment of replays: models, tools of the workspace, and the backend, if any.
 
     `find_words` returns a recorded request without the sentence that names the skill.
     """
@@ -76,13 +76,13 @@ class Replayer:
     """Replays cases for one person, who pays."""
 
     def __init__(self, sandbox: Sandbox, ask: Ask, person_id: PersonId, slug: str) -> None:
-        """`slug` is that of the person's workspace."""
+        """`slug` names the person's workspace."""
         self._sandbox = sandbox
         self._ask = ask
         self._person_id = person_id
         self._workspace = name_scratch(slug)
         backend = sandbox.backend
-        # A container's network can't be closed for one workspace; then there are no commands.
+        # A container's network can't be closed for one workspace, so it runs no commands then.
         is_closed = backend is not None and not backend.has_network(self._workspace)
         self._backend = backend if is_closed else None
 
@@ -178,7 +178,7 @@ class Replayer:
         return ToolResult(text=known.text, is_error=known.is_error, sources=known.sources)
 
     def _list_specs(self, recorded: Recorded | None) -> tuple[ToolSpec, ...]:
-        """List the tools of the workspace, and those whose results were recorded."""
+        """List the tools of the workspace, and the tools whose results were recorded."""
         tools = self._sandbox.tools
         own = tools.specs if tools and self._backend else ()
         names = {spec.name for spec in own}
@@ -205,7 +205,7 @@ class Replayer:
         return f"{text}\n\n{copied}" if copied else text
 
     async def _judge(self, run: Run, request: str, answer: str, expected: list[str]) -> Run:
-        """Ask the cheap model whether an answer is as expected."""
+        """Ask the cheap model whether an answer meets the expectations."""
         wanted = [one for one in expected if one.strip()]
         if not wanted:
             return replace(run, passed=None, why="nothing says what is right")

@@ -8,7 +8,7 @@ from agent_core.skills.evaluation.cases import LEAST_CASES, Check, find_pattern
 from agent_core.skills.evaluation.record import Run
 
 _SAVED = 0.95
-"""Share of the tokens from which on fewer are more than chance: answers vary by some percent."""
+"""The share of the tokens below which a saving counts: answers vary by some percent by chance."""
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _STATUS = re.compile(r"\[Exit status (\d+)\.\]")
 
@@ -24,7 +24,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The verdict on a skill: `passed`, `failed`, or `few` for too few cases, and why."""
+    """The verdict on a skill and its reason: `passed`, `failed`, or `few` for too few cases."""
 
     result: str
     reason: str
@@ -45,12 +45,12 @@ def find_failure(checks: Sequence[Check], found: Found) -> str:
 
 
 def list_own_numbers(answer: str, given: str) -> set[str]:
-    """Return the numbers of an answer that the request did not give: its results."""
+    """Return the numbers in an answer that are not in the request: its results."""
     return set(_NUMBER.findall(answer)) - set(_NUMBER.findall(given))
 
 
 def judge_runs(runs: Sequence[Run]) -> Verdict:
-    """Judge a skill by its runs: no case is worse with it, and success, steps or tokens are better.
+    """Judge a skill by its runs: no case may be worse with it; success, steps or tokens improve.
 
     Only cases that could be replayed both ways count.
     """

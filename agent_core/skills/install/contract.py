@@ -36,10 +36,10 @@ class ScanReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedSkill:
-    """A skill that was copied, and waits for a decision.
+    """A skill that was copied and waits for a decision.
 
     `token` names its place below the skills folder, `tree` is the hash of its files, `address` and
-    `commit` tell where it comes from; `commit` is "" for a folder.
+    `commit` name its origin; `commit` is "" for a folder.
     """
 
     name: str
@@ -64,7 +64,7 @@ class SkillSource(Protocol):
 
     @property
     def address(self) -> str:
-        """Return the place as it is shown and recorded."""
+        """Return the address of the place, as it is shown and recorded."""
 
     def list_skills(self) -> Sequence[str]:
         """List the names of the skills. Blocks. Raises `SkillConflict`."""
@@ -78,7 +78,7 @@ class SkillContent(Protocol):
 
     @property
     def address(self) -> str:
-        """Return the place of the skill as it is recorded."""
+        """Return the address of the skill, as it is recorded."""
 
     @property
     def commit(self) -> str:

@@ -18,14 +18,14 @@ from agent_core.skills.catalog import SKILL_FILE, show_name
 from agent_core.skills.install.contract import SkillFile
 
 _SECONDS = 120.0
-"""Time for one command of Git."""
+"""The most seconds of one Git command."""
 _LARGEST_PACK = 256 * 1024 * 1024
-"""Bytes of a repository's newest commit, compressed."""
+"""The most bytes of a repository's newest commit, compressed."""
 _LARGEST_LIST = 16 * 1024 * 1024
-"""Bytes of the list of its files. Nested trees can name one file a billion times."""
+"""The most bytes of the list of its files. Nested trees can name one file a billion times."""
 _LONGEST_ERROR = 1_000_000
 _DEEPEST = 4
-"""Folders below which skills are found."""
+"""The most folders above a skill that is found."""
 _ADDRESS = re.compile(
     r"https://[A-Za-z0-9][^\s@\x00-\x1f]*|ssh://(?:[\w.-]+@)?[A-Za-z0-9][^\s@\x00-\x1f]*"
     r"|file:///[^\s\x00-\x1f]*|\w[\w.-]*@[A-Za-z0-9][\w.-]*:(?!//)[A-Za-z0-9~/][^\s\x00-\x1f]*"
@@ -55,18 +55,20 @@ _SETTINGS = (
 
 
 def is_git_address(text: str) -> bool:
-    """True for an address that only Git could fetch from; `http:` and others are refused later."""
+    """Return True for an address that only Git can fetch from; `http:` and others are refused
+    later.
+    """
     return "://" in text or _ADDRESS.fullmatch(text) is not None
 
 
 class GitSource:
     """The skills in the newest commit of a branch, a tag or an id, fetched into a bare repository.
 
-    Of `environ`, Git sees only the search path, the home folder and the proxy.
+    Git sees only the search path, the home folder and the proxy of `environ`.
     """
 
     def __init__(self, address: str, ref: str, scratch: Path, environ: Mapping[str, str]) -> None:
-        """Fetch it into the new folder `scratch`. Blocks. Raises `SkillConflict`."""
+        """Fetch the commit into the new folder `scratch`. Blocks. Raises `SkillConflict`."""
         if _ADDRESS.fullmatch(address) is None:
             raise SkillConflict(
                 f"{show_name(address[:200])} is not an address that Talaria fetches skills from;"
@@ -154,9 +156,9 @@ class GitSource:
         return found
 
     def _run(self, *words: str, most: int = 1_000_000) -> bytes:
-        """Run Git without the settings of this computer, and return what it writes.
+        """Run Git without the settings of this computer, and return its output.
 
-        Raises `SkillConflict`, also for more than `most` bytes.
+        Raises `SkillConflict` on an error, and for more than `most` bytes.
         """
         settings = (*_SETTINGS, f"protocol.{self._scheme}.allow=always")
         options = [part for one in settings for part in ("-c", one)]
@@ -204,7 +206,7 @@ class GitSkill:
 
 
 def _collect(process: "subprocess.Popen[bytes]", most: int) -> tuple[bytes, bytes]:
-    """Read what a command writes. Raises `SkillConflict` if it is too much or takes too long."""
+    """Read a command's output. Raises `SkillConflict` if it is too long or takes too long."""
     assert process.stdout  # noqa: S101 - both are pipes
     assert process.stderr  # noqa: S101
     streams = {process.stdout: bytearray(), process.stderr: bytearray()}
@@ -230,7 +232,7 @@ def _collect(process: "subprocess.Popen[bytes]", most: int) -> tuple[bytes, byte
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
     """Kill Git with its children, which hold its pipes."""
-    with suppress(ProcessLookupError):  # it has ended, with all of its children
+    with suppress(ProcessLookupError):  # Git has ended, with all of its children
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     for stream in (process.stdout, process.stderr):

@@ -1,6 +1,6 @@
 """Installed skills and their versions within a transaction: the ledger row first, then the files.
 
-A row names the place that a skill comes from, and the hash of its files.
+A row holds the origin of a skill and the hash of its files.
 """
 
 import os
@@ -34,9 +34,10 @@ _EVIDENCE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillVersion:
-    """A text that a skill had; `number` counts from 1.
+    """A version of a skill's text; `number` counts from 1.
 
-    `kept` is the folder in the archive that still has all its files, "" if there is only the text.
+    `kept` is the archive folder that still has all files of the version; "" if only the text is
+    left.
     """
 
     number: int
@@ -50,7 +51,7 @@ def plan_install(
 ) -> None:
     """Record a staged skill; `write_planned` moves it. An earlier version goes to the archive.
 
-    With `agrees`, the owner's yes is an agreement to the scanned files, scripts included.
+    With `agrees`, the owner agrees to the scanned files, scripts included.
 
     Raises `SkillConflict` if a skill of another origin has the name, or if the copy has changed
     since it was scanned.
@@ -108,10 +109,10 @@ def list_versions(connection: Connection, folder: Path, name: str) -> Sequence[S
 def plan_rollback(
     connection: Connection, catalog: SkillCatalog, name: str, number: int | None, now: int
 ) -> SkillVersion:
-    """Record the return to a version, by default to the one before; `write_planned` makes it.
+    """Record the return to a version, by default to the previous one; `write_planned` makes it.
 
-    The present files go to the archive if the version has files of its own there; else only the
-    text returns. Raises `SkillConflict` with the reason for a refusal.
+    If the archive has all files of the version, these return and the present ones are archived.
+    Otherwise only the text returns. Raises `SkillConflict` with the reason for a refusal.
     """
     folder = catalog.folder
     write_planned(connection, folder)
@@ -139,7 +140,9 @@ def plan_rollback(
 
 
 def _choose(versions: Sequence[SkillVersion], name: str, number: int | None) -> SkillVersion:
-    """Choose a version by its number, or the newest other one. Raises `SkillConflict`."""
+    """Choose a version by its number, or else the newest version except the present one. Raises
+    `SkillConflict`.
+    """
     current = next((one for one in versions if one.is_current), None)
     text = current.row.change.after if current else None
     if number is None:
@@ -159,7 +162,7 @@ def _choose(versions: Sequence[SkillVersion], name: str, number: int | None) -> 
 
 
 def record_version(connection: Connection, name: str, text: str, origin: Origin) -> None:
-    """Record a text, even if only the other files of the skill are new."""
+    """Record a version even if its text is the same and only other files are new."""
     skills.restore(connection, name=name, now=origin.now)
     if record_text(connection, name=name, text=text, origin=origin) is None:
         position = _list_rows(connection, name)[0].change.position
@@ -169,12 +172,12 @@ def record_version(connection: Connection, name: str, text: str, origin: Origin)
 
 
 def is_installed(connection: Connection, name: str) -> bool:
-    """Return whether a skill of the home came from elsewhere."""
+    """Return whether a skill in the home was installed from elsewhere."""
     return _find_address(connection, name) != ""
 
 
 def _find_address(connection: Connection, name: str) -> str:
-    """Return the place that a skill was last installed from, unless it was removed since."""
+    """Return the address from which a skill was last installed, unless it was removed since."""
     for row in _list_rows(connection, name):
         if row.change.after is None:
             return ""

@@ -1,4 +1,4 @@
-"""The patterns of a scan: what a person should read before a skill is installed."""
+"""The patterns of a scan: passages that a person should read before they install a skill."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ Place = Literal["script", "text", "any"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A pattern, and the files where it counts. Patterns have no unbounded wildcard."""
+    """A pattern, and the files that it applies to. Patterns have no unbounded wildcard."""
 
     kind: Kind
     severity: Severity

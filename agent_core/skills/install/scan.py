@@ -1,4 +1,4 @@
-"""The scan of a skill before it is installed. It reads the files, and runs none of them."""
+"""The scan of a skill before it is installed. The scan reads the files and runs none of them."""
 
 import re
 import unicodedata
@@ -40,7 +40,7 @@ _INVISIBLE = re.compile(
     r"\U000e0000-\U000e0fff]"
 )
 _LONGEST = 400_000
-"""Characters of a file that are scanned; more would take many seconds."""
+"""The most characters of a file that are scanned; more would take many seconds."""
 _UNUSUAL = re.compile(r"[^\x20-\x7e\n\r\t\f]")
 _LICENCE_FILES = ("LICENSE", "LICENCE", "COPYING")
 
@@ -96,7 +96,7 @@ def _scan_text(path: str, text: str) -> Iterator[Finding]:
         yield _find("obfuscation", "caution", path, 0, what)
         text = text[:_LONGEST]
     yield from _find_hidden(path, text)
-    # Characters that nobody sees may cut a word in two, and wide letters may stand for plain ones.
+    # Invisible characters may split a word, and wide letters may replace plain ones.
     plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
     is_script = PurePosixPath(path).suffix.lower() not in _PROSE or text.startswith("#!")
     for rule in RULES:
@@ -113,7 +113,7 @@ def _scan_text(path: str, text: str) -> Iterator[Finding]:
 
 
 def _find_hidden(path: str, text: str) -> Iterator[Finding]:
-    """Find characters that a reader does not see. A joiner belongs to emoji and some scripts."""
+    """Find characters that a reader does not see. Emoji and some scripts need a joiner."""
     places = [
         position
         for match in _INVISIBLE.finditer(text)

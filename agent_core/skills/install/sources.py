@@ -20,7 +20,7 @@ INDEX = "index.json"
 _LARGEST_INDEX = 4 * 1024 * 1024
 _MOST_SKILLS = 5_000
 _DEEPEST = 4
-"""Folders below which skills are found."""
+"""The most folders above a skill that is found."""
 _MOST_FOLDERS = 20_000
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REMOTE = ("https://", "ssh://")
@@ -29,7 +29,7 @@ _REMOTE = ("https://", "ssh://")
 def open_source(
     text: str, ref: str, scratch: Path, environ: Mapping[str, str], hubs: Mapping[str, str]
 ) -> tuple[SkillSource, str]:
-    """Open the source of `PATH`, `GIT` or `HUB` and `HUB/NAME`; return it and the name, or "".
+    """Open the source `PATH`, `GIT`, `HUB` or `HUB/NAME`; return it and the skill's name, or "".
 
     `scratch` takes temporary files, and `hubs` are addresses by name. Blocks. Raises
     `SkillConflict`.
@@ -61,7 +61,7 @@ class FolderSource:
     """A skill's folder, or a folder of several skills."""
 
     def __init__(self, place: Path) -> None:
-        """Raises `SkillConflict` if it is no folder."""
+        """Raises `SkillConflict` if `path` is not a folder."""
         if not place.is_dir():
             what = "a file; unpack it first" if place.exists() else "not a folder"
             raise SkillConflict(f"{show_name(str(place))} is {what}.")

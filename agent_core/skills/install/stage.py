@@ -21,16 +21,16 @@ from agent_core.skills.parser import is_name
 from agent_core.state.engine.backup import sync_folder
 
 INCOMING = ".incoming"
-"""The subfolder for skills that wait for a decision; it is on the disk of the skills."""
+"""The subfolder for skills that wait for a decision; it is on the same disk as the skills."""
 LEFT_OUT = frozenset({".git", ".hg", ".svn", "__pycache__", ".DS_Store", "Thumbs.db"})
 """Names that no copy includes."""
 _MOST_SIZE = 20_000_000
-"""Bytes of a whole skill, as many as an owner can agree to."""
+"""The most bytes of a whole skill; an owner can agree to this many."""
 _DEEPEST = 8
-"""Folders above a file."""
+"""The most folders above a file."""
 _LONGEST_PART = 128
 _STALE_SECONDS = 86_400
-"""Age of a copy whose command was killed; nobody decides about it any more."""
+"""Seconds after which a copy counts as left by a killed command; nobody will decide about it."""
 
 
 def stage_skill(folder: Path, name: str, content: SkillContent) -> StagedSkill:
@@ -65,7 +65,7 @@ def stage_skill(folder: Path, name: str, content: SkillContent) -> StagedSkill:
 
 
 def find_staged(folder: Path, token: str, name: str) -> Path:
-    """Return the place of a staged skill; it need not exist."""
+    """Return the folder of a staged skill; it need not exist."""
     return folder / INCOMING / token / name
 
 
@@ -75,7 +75,7 @@ def clear_incoming(folder: Path, token: str) -> None:
 
 
 def walk(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield what is not a folder below a folder, with its relative path. Follows no link.
+    """Yield everything below a folder except folders, with its relative path. Follows no link.
 
     Raises `OSError`.
     """

@@ -1,9 +1,9 @@
 """The skills as conversations see them: the list in the prompt, the search and the commands.
 
 A request is ranked by BM25F over names, descriptions and texts, by pairs of neighbouring words, by
-topics, and by meaning. A topic is a line of `topics.txt`: words in English and German that people
-use for one thing. The request "my rose has yellow leaves" finds a skill on plants. `word_vectors`
-compares what is meant with names and descriptions.
+topics, and by meaning. A topic is a line of `topics.txt`: English and German words that people use
+for one thing. So the request "my rose has yellow leaves" finds a skill on plants. `word_vectors`
+compares the meaning of a request with names and descriptions.
 """
 
 import asyncio
@@ -30,11 +30,11 @@ from agent_core.transcript import escape, flatten
 
 FIND_TOOL = "skills_search"
 LONGEST_LINE = 120
-"""Characters of a description in the prompt and in search results."""
+"""The most characters of a description in the prompt and in search results."""
 _LETTERS_PER_TOKEN = 4
 _MOST_SUGGESTED = 3
 _LEAST = 0.8
-"""The score of a single word in the text of a skill, where it is too weak to be suggested."""
+"""The score of a single word in the text of a skill: too low to suggest the skill."""
 _INTRODUCTION = f"Read one that fits the work with `{SKILL_TOOL}` first, and follow it."
 _SEPARATOR = ", "
 _NAMED = "Others: {names}."
@@ -47,24 +47,28 @@ _NAME, _DESCRIPTION, _BODY = 2.0, 1.0, 0.1
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
 """The parameters k1 and b of BM25."""
 _PAIR_IN_BODY = 0.3
-"""The weight of a pair of words at the start of a text; in a name or a description, it is 1."""
+"""The weight of a pair of words at the start of a text; in a name or a description, the weight is
+1.
+"""
 _START = 400
-"""Words at the start of a text whose pairs are indexed."""
+"""The number of words at the start of a text whose pairs are indexed."""
 _NUMBER_BITS = 20
-"""Bits of an entry for a pair that are the number of its skill; the others are a hash."""
+"""The bits of a pair's entry that hold the number of its skill; the other bits are a hash."""
 _LARGEST_HASH = (1 << 64 - _NUMBER_BITS) - 1
 _FREQUENT = 3e-4
-"""The probability of a word in general that counts half in a request."""
+"""The general probability at which a word counts half in a request."""
 _MEANING = 6.0
-"""The weight of the likeness of meaning, per word that is not frequent."""
+"""The weight of similar meaning, per word that is not frequent."""
 _CLOSE = 3.0
-"""The likeness that is enough without a common word. Small talk is hardly ever as close."""
+"""The similarity of meaning that suffices without a common word. Small talk rarely reaches it."""
 _RELATED = 0.5
 """The weight of a word of the same topic."""
 _PART = 4
-"""Letters of the shortest part that is found in a longer word, such as in a German compound."""
+"""The fewest letters of a part that is found in a longer word, such as in a German compound."""
 _LONGEST_TEXT = 20_000
-"""Characters of a text that are indexed, and of a request that are read: each turn waits for it."""
+"""The most characters of a text that are indexed, and of a request that are read, because each turn
+waits for that.
+"""
 
 _ASKING = frozenset(
     word
@@ -81,11 +85,11 @@ _ASKING = frozenset(
     )
     for word in cut(line)
 )
-"""Words with which people ask for anything."""
+"""Words that people use in any request."""
 
 
 class SkillIndex:
-    """An index of skills; built once, and asked often."""
+    """An index of skills; it is built once and searched often."""
 
     def __init__(self, texts: Sequence[tuple[str, str, str]]) -> None:
         """`texts` are names with their descriptions and their bodies."""
@@ -113,9 +117,9 @@ class SkillIndex:
         ]
 
     def rank(self, query: str, least: float = 0.0) -> list[int]:
-        """Return the numbers of the skills that fit a query, best first; a name itself is first.
+        """Return the numbers of the skills that fit a query, best first; an exact name comes first.
 
-        Those whose score for words is not above `least` are left out, unless they mean the same.
+        Leaves out skills whose score for words is not above `least`, unless their meaning is close.
         """
         query = query[:_LONGEST_TEXT]
         scores: defaultdict[int, float] = defaultdict(float)
@@ -145,14 +149,14 @@ class SkillIndex:
         return [number for _, number in sorted(found)]
 
     def _compare(self, query: str) -> list[float]:
-        """Return for each skill how much it is about what a query means."""
+        """Return how close each skill is to the meaning of a query."""
         if not query:  # a greeting or a thank-you is about no skill
             return [0.0] * len(self._points)
         vector = word_vectors.embed(query)
         return [_MEANING * sum(map(mul, vector, direction)) for direction in self._points]
 
     def _score_pair(self, pair: tuple[str, str]) -> Mapping[int, float]:
-        """Return the score that a pair of words gives each skill that holds it."""
+        """Return the score that a pair of words gives each skill that contains the pair."""
         held: defaultdict[int, float] = defaultdict(float)
         first = _hash(pair) << _NUMBER_BITS
         after = first + (1 << _NUMBER_BITS)
@@ -162,9 +166,9 @@ class SkillIndex:
         return self._weigh(held)
 
     def _weigh(self, holders: Mapping[int, float]) -> Mapping[int, float]:
-        """Return the score that a word or a pair gives each skill that holds it.
+        """Return the score that a word or a pair gives each skill that contains it.
 
-        A skill that only mentions a word in its text hardly makes it less rare.
+        A skill that only mentions a word in its text hardly lowers the word's rarity.
         """
         parts = {number: count / (count + _SATURATION) for number, count in holders.items()}
         held = sum(parts.values())
@@ -174,7 +178,9 @@ class SkillIndex:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The skills as last read. `offered` are those that the model may choose itself: no drafts."""
+    """The skills as last read. `offered` are the skills that the model may choose itself, without
+    drafts.
+    """
 
     entries: Mapping[str, CatalogEntry]
     offered: tuple[Skill, ...]
@@ -183,10 +189,10 @@ class _Known:
 
 
 class SkillDirectory:
-    """Keeps an index of the skills; files are read only by `refresh`, and only changed ones."""
+    """Keeps an index of the skills. Only `refresh` reads files, and only changed ones."""
 
     def __init__(self, catalog: SkillCatalog, database: Database, budget: int) -> None:
-        """`budget` is in tokens of the list in a prompt."""
+        """`budget` is the size of the list in a prompt, in tokens."""
         self.catalog = catalog
         self._database = database
         self._letters = budget * _LETTERS_PER_TOKEN
@@ -196,7 +202,7 @@ class SkillDirectory:
         self._is_cut = True
 
     async def refresh(self) -> None:
-        """Read what has changed.
+        """Read the skills that have changed.
 
         Raises `SkillBroken` if the home's folder is unreadable, and `StoreError`.
         """
@@ -207,10 +213,10 @@ class SkillDirectory:
             self._entries, self._drafts = entries, drafts
 
     async def describe(self) -> str:
-        """List the skills for a new prompt: all that the budget holds, else the most used ones.
+        """List the skills for a new prompt: all if they fit the budget, else the most used ones.
 
-        A bundled skill that nobody has used stands there with its name alone. Raises `StoreError`,
-        and `SkillBroken` as `refresh`.
+        A bundled skill that nobody has used is listed only by its name. Raises `StoreError`, and
+        `SkillBroken` as `refresh`.
         """
         await self.refresh()
         offered = self._known.offered
@@ -233,9 +239,9 @@ class SkillDirectory:
         return tuple(skill.name for skill in found)
 
     def search(self, request: str, least: float = 0.0) -> list[Skill]:
-        """Find skills by a request, best first: those that may be used, then those that wait.
+        """Find skills by a request, best first: the usable ones, then those that wait.
 
-        Those whose score for words is not above `least` are left out, unless they mean the same.
+        Leaves out skills whose score for words is not above `least`, unless their meaning is close.
         """
         known = self._known
         everything = (*known.offered, *known.waiting)
@@ -261,9 +267,9 @@ class SkillDirectory:
         ]
 
     def _choose(self, rows: Mapping[str, SkillRow]) -> tuple[set[str], list[str]]:
-        """Choose the skills that a prompt describes, and those that it names.
+        """Choose the skills that a prompt describes, and the skills that it only names.
 
-        Pinned ones go first, then those of most use, then those that do not come with Talaria.
+        Pinned skills come first, then the most used ones, then those that do not come with Talaria.
         """
 
         def order(skill: Skill) -> tuple[bool, int, bool]:
@@ -304,7 +310,7 @@ def _index(entries: Sequence[CatalogEntry], drafts: frozenset[str]) -> _Known:
 
 
 def _is_draft(entry: CatalogEntry, drafts: frozenset[str]) -> bool:
-    """Return whether no test has proved a skill yet: then only people start it, by its name."""
+    """Return whether no test has proved a skill yet; then only people can start it, by its name."""
     return entry.origin == "home" and entry.name in drafts
 
 
@@ -313,12 +319,13 @@ def _show(skill: Skill) -> str:
 
 
 def _list_telling(words: Iterable[str]) -> list[str]:
-    """List the words that tell what a text is about, in their order."""
+    """List the words that show the subject of a text, in their order."""
     return [word for word in words if word not in UNINDEXED and word not in _ASKING]
 
 
 def _weigh_words(request: str) -> Mapping[str, float]:
-    """Return how much the words of a request count: less if they are frequent in general."""
+    """Return the weight of each word of a request; words that are frequent in general weigh less.
+    """
     return {
         word: _FREQUENT / (_FREQUENT + word_vectors.measure_frequency(form))
         for form in word_vectors.list_words(request)
@@ -327,7 +334,7 @@ def _weigh_words(request: str) -> Mapping[str, float]:
 
 
 def _list_entries(texts: Iterable[Sequence[str]]) -> "array[int]":
-    """Return the pairs of all texts, sorted, each with the number of its text."""
+    """Return the sorted entries of all pairs of words, each with the number of its text."""
     return array(
         "Q",
         sorted(
@@ -344,7 +351,7 @@ def _hash(pair: tuple[str, str]) -> int:
 
 @lru_cache(maxsize=4096)
 def _list_related(word: str) -> tuple[tuple[str, float], ...]:
-    """List a word, and those of its topics, with their weights."""
+    """List a word and the words of its topics, with their weights."""
     topics = _read_topics()
     known = topics.get(word)
     if known is None:
@@ -353,7 +360,7 @@ def _list_related(word: str) -> tuple[tuple[str, float], ...]:
 
 
 def _list_parts(word: str) -> Iterator[str]:
-    """Yield the beginnings and ends of a word that may be words of their own."""
+    """Yield the beginnings and ends of a word that may be words themselves."""
     for length in range(_PART, len(word) - _PART + 2):
         yield word[:length]
         yield word[-length:]
@@ -361,7 +368,7 @@ def _list_parts(word: str) -> Iterator[str]:
 
 @cache
 def _read_topics() -> Mapping[str, frozenset[str]]:
-    """Read the table, as the words that each word is related to."""
+    """Read the table of topics: for each word, its related words."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     table = files("agent_core.skills.tools").joinpath("topics.txt").read_text(encoding="utf-8")
     for line in table.splitlines():

@@ -40,7 +40,8 @@ _WISH = Text("{name} wants to change a skill that everyone here uses:")
 
 
 class SkillManageTool:
-    """The `skill_manage` tool. An owner's call runs at once, others wait for an owner."""
+    """The `skill_manage` tool. An owner's call runs at once; the calls of others wait for an owner.
+    """
 
     effect: Effect = "idempotent"
     declaration = Declaration(cost="free", time_limit=PATIENCE, waits_for_person=True)
@@ -91,7 +92,7 @@ class SkillManageTool:
         )
         try:
             made = await self._database.read(lambda c: find_version(c, key))
-            if made is not None:  # by an earlier process
+            if made is not None:  # an earlier process has made it
                 return await self._finish(arguments, made)
             shown = await self._show(arguments)
             is_allowed = await self._approval.is_owner_present(context)
@@ -113,7 +114,9 @@ class SkillManageTool:
         return show_difference(change.before or "", change.after, (path, path))
 
     def _check(self, arguments: Mapping[str, object]) -> SkillChange:
-        """Check a change of a file. Blocks. Raises `ToolArgumentError` and what it checks."""
+        """Check a change of a file. Blocks. Raises `ToolArgumentError` and the errors of the
+        checks.
+        """
         action, name = str(arguments["action"]), str(arguments["name"])
         for needed in _NEEDED[action]:
             if needed not in arguments:
@@ -144,7 +147,7 @@ class SkillManageTool:
         return await self._finish(arguments, version)
 
     async def _finish(self, arguments: Mapping[str, object], version: int | None) -> ToolResult:
-        """Write the file of a change that is recorded. Raises `SkillConflict`."""
+        """Write the file of a recorded change. Raises `SkillConflict`."""
         name, folder = str(arguments["name"]), self._catalog.folder
         is_written = await self._database.write(
             "skills.write_planned", partial(_write_and_check, folder=folder)

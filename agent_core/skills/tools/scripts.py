@@ -61,7 +61,7 @@ class SkillScripts:
     def __init__(
         self, directory: SkillDirectory, database: Database, backend: Backend, seconds: int
     ) -> None:
-        """`seconds` is the longest time of a run."""
+        """`seconds` is the most that a run may take."""
         self._directory = directory
         self._database = database
         self._backend = backend
@@ -71,7 +71,7 @@ class SkillScripts:
         self._tools: tuple[Tool, ...] = ()
 
     async def list_tools(self, person_id: PersonId) -> Sequence[Tool]:
-        """List the tools; read again only once a skill has changed. Raises `StoreError`."""
+        """List the tools; reads the skills again only if one has changed. Raises `StoreError`."""
         entries = [one for one in self._directory.list_offered() if _list_names(one)]
         if entries != self._seen:
             names = [one.name for one in entries]
@@ -83,7 +83,7 @@ class SkillScripts:
         return self._tools
 
     def _make(self, entries: Sequence[CatalogEntry], foreign: Sequence[str]) -> tuple[Tool, ...]:
-        """Make the tools; those of installed skills once an owner agreed. Blocks."""
+        """Make the tools. Installed skills get tools only if an owner agreed to them. Blocks."""
         tools: dict[str, Tool] = {}
         for entry in entries:
             if entry.name in foreign and not is_agreed(self._directory.catalog, entry):
@@ -95,7 +95,7 @@ class SkillScripts:
         return tuple(tools.values())
 
     def list_actions(self, command: str, context: ToolContext) -> Sequence[Action]:
-        """Return what a command may do, as for any command of the workspace."""
+        """Return the actions of a command, as for any command in the workspace."""
         return self._terminal.list_actions({"command": command}, context)
 
     async def run(self, name: str, command: str, context: ToolContext) -> ToolResult:
@@ -127,7 +127,8 @@ class SkillScripts:
 
 
 class ScriptTool:
-    """A tool that runs a script of a skill. The policy judges it as the command that it is."""
+    """A tool that runs a script of a skill. The policy judges the tool as the command that it runs.
+    """
 
     effect: Effect = "unsafe"
 
@@ -142,7 +143,7 @@ class ScriptTool:
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
-        """Return what the script may do; see `DeclaresActions`."""
+        """Return the actions of the script; see `DeclaresActions`."""
         return self._scripts.list_actions(self._compose(arguments), context)
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
@@ -150,7 +151,7 @@ class ScriptTool:
         return await self._scripts.run(self._skill, self._compose(arguments), context)
 
     def _compose(self, arguments: Mapping[str, object]) -> str:
-        """Compose the command; a subshell keeps the conversation's shell where it is."""
+        """Compose the command; a subshell keeps the working folder of the conversation's shell."""
         given = shlex.quote(json.dumps(arguments, ensure_ascii=False))
         script = shlex.quote(f"{FOLDER}/{self._skill}/{self._path}")
         how = f"python3 {_CALLER} {script}" if self._path.endswith(".py") else f"bash {script}"
@@ -162,7 +163,7 @@ def offers_scripts(catalog: SkillCatalog) -> bool:
     try:
         return any(_list_names(one) for one in catalog.list_all())
     except SkillBroken:
-        return False  # `talaria skills check` says why
+        return False  # `talaria skills check` shows the reason
 
 
 def is_agreed(catalog: SkillCatalog, entry: CatalogEntry) -> bool:
@@ -179,7 +180,7 @@ def name_tool(skill: str, script: str) -> str:
 
 
 def read_script(entry: CatalogEntry, name: str) -> tuple[ToolSpec, str] | None:
-    """Read a script's spec and its path in the skill; None if it can be no tool. Blocks."""
+    """Read a script's spec and its path in the skill; None if it can't be a tool. Blocks."""
     place, tool = entry.place, name_tool(entry.name, name)
     assert entry.skill is not None  # noqa: S101 - only good skills are offered
     if place is None or "/" in name or len(tool) > _LONGEST_NAME:
@@ -215,7 +216,9 @@ def _read_schema(text: str) -> dict[str, object] | None:
 
 
 def _describe(path: Path) -> tuple[str, dict[str, object] | None]:
-    """Read the first line of a Python script's `main`, and its arguments; it is not run. Blocks."""
+    """Read the first docstring line and the arguments of a script's `main` without running it.
+    Blocks.
+    """
     if path.suffix != ".py":
         return "", None
     try:
@@ -232,7 +235,7 @@ def _describe(path: Path) -> tuple[str, dict[str, object] | None]:
 
 
 def _read_signature(main: ast.FunctionDef) -> dict[str, object] | None:
-    """Return the schema of a function's arguments; None if one is not plain."""
+    """Return the schema of a function's arguments; None if an argument is not plain."""
     given = main.args
     if given.vararg or given.kwarg or given.posonlyargs:
         return None

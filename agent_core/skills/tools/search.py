@@ -1,4 +1,4 @@
-"""The `skills_search` tool: skills by what they are for."""
+"""The `skills_search` tool: finds skills by their purpose."""
 
 from collections.abc import Mapping
 

@@ -11,5 +11,5 @@ from agent_core.tools import Tool
 def make_skill_tools(
     directory: SkillDirectory, database: Database, backend: Backend | None = None
 ) -> tuple[Tool, ...]:
-    """Make the tools that read skills; with a `backend`, their scripts can run there."""
+    """Make the tools that read skills; with a `backend`, the skills' scripts can run there."""
     return SkillViewTool(directory.catalog, database, backend), SkillsSearchTool(directory)

@@ -19,7 +19,7 @@ from agent_core.tools import SKILL_TOOL, Declaration, Effect, ToolContext, ToolR
 from agent_core.transcript import ToolSpec, make_source
 
 _PART = 18_000
-"""Characters of one result; a longer text is read on with `offset`."""
+"""The most characters of one result; `offset` continues a longer text."""
 _MOST_BYTES = 2_000_000
 _MOST_NAMED = 60
 
@@ -43,7 +43,7 @@ class SkillViewTool:
     def __init__(
         self, catalog: SkillCatalog, database: Database, backend: Backend | None = None
     ) -> None:
-        """Copy the files of a skill to the workspace of its reader, if there is a `backend`."""
+        """With a `backend`, `run` copies the files of a skill to the reader's workspace."""
         self._catalog = catalog
         self._database = database
         self._backend = backend
@@ -83,7 +83,7 @@ class SkillViewTool:
     def _note(
         self, connection: Connection, entry: CatalogEntry, context: ToolContext
     ) -> SkillState:
-        """Record the use, after a text that somebody changed by hand; return the skill's state."""
+        """Record a text that somebody changed by hand, then the use; return the skill's state."""
         if entry.origin == "home":
             origin = Origin(actor="hand", now=context.now, evidence="found when it was read")
             write_planned(connection, self._catalog.folder)

@@ -31,10 +31,10 @@ class _TooLarge(Exception):
 async def copy_files(
     backend: Backend, catalog: SkillCatalog, entry: CatalogEntry, context: ToolContext
 ) -> str:
-    """Copy a trusted skill's files to the workspace of the call; return a sentence about it.
+    """Copy a trusted skill's files to the workspace of the call; return a sentence about that.
 
-    "" if there are none, or no workspace. A file that was changed there is kept beside the skill's
-    own one, which replaces it: the scripts that run are those that an owner trusts.
+    "" without files or without a workspace. The skill's own file replaces a file that was changed
+    there, so that only trusted scripts run; the changed file is kept beside it.
     """
     owner = context.memory_owner
     if owner is None or owner.kind != "human" or entry.place is None or not entry.is_trusted:
@@ -42,7 +42,7 @@ async def copy_files(
     place = f"{FOLDER}/{entry.name}"
     try:
         found = await asyncio.to_thread(_read_all, entry.place)
-        # The owner has agreed to other files if somebody changed them since.
+        # If somebody changed the files since, the owner has agreed to other ones.
         if not found or not (await asyncio.to_thread(catalog.find, entry.name)).is_trusted:
             return ""
         async with asyncio.timeout(_SECONDS):
@@ -86,7 +86,7 @@ async def _read(backend: Backend, workspace: str, path: str) -> bytes | None:
     try:
         found = await backend.read_file(workspace, path, _MOST_BYTES)
     except WorkspaceError:
-        return None  # the write says what is wrong, if it still is
+        return None  # a later write reports the error if it persists
     if found.size > len(found.data):
         raise _TooLarge
     return found.data
@@ -124,10 +124,10 @@ def _read_all(place: Path) -> dict[str, bytes]:
 
 
 def _read_plain(path: Path, most: int) -> bytes | None:
-    """Read a regular file up to one byte more than `most`; None for a link, a pipe or a device."""
+    """Read at most `most` + 1 bytes of a regular file; None for a link, a pipe or a device."""
     if not stat.S_ISREG(path.lstat().st_mode):
         return None
-    # Somebody may put a link or a pipe there now; neither is followed, and none blocks.
+    # Somebody may put a link or a pipe there now: do not follow it, and do not block.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as opened:
         return opened.read(most + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
