@@ -21,7 +21,7 @@ class CanDraft(Protocol):
     """Platforms that show a growing text as a draft, until a message takes its place."""
 
     async def draft(self, message: OutboundMessage) -> bool:
-        """Show the text so far; False where drafts are not possible.
+        """Show the text so far; return False if drafts are not possible there.
 
         A draft notifies nobody and disappears by itself. Raises `AdapterError`.
         """
@@ -55,18 +55,18 @@ class CanFind(Protocol):
         """Return the message's id if the platform has it, or None if it certainly has not.
 
         `known` holds ids from before the send, in any order: the result of `newest`, our newest
-        messages there, the message that this one answers. Raises `Unsure` when neither is certain,
-        and any other `AdapterError` when the lookup itself fails.
+        messages there, and the message that this one answers. Raises `Unsure` if neither result is
+        certain, and any other `AdapterError` if the lookup itself fails.
         """
 
 
 @runtime_checkable
 class CountsTogether(Protocol):
-    """Platforms that can only look for a message by trying the ids it may have.
+    """Platforms that can look for a message only by trying its possible ids.
 
     Two addresses that share one id sequence could claim each other's message. The dispatcher
-    therefore sends to all addresses of a sequence one message at a time, and a lookup knows our
-    newest messages in all topics of the chat.
+    therefore sends one message at a time to all addresses of a sequence, and passes our newest
+    messages in all topics of the chat to a lookup.
     """
 
     def count_of(self, address: Address) -> str:
@@ -80,8 +80,9 @@ class MenuEntry:
     name: str
     description: str
     is_transient: bool = False
-    """Its reply only confirms: its sender alone sees it, also in the direct chat, where it may
-    vanish."""
+    """The reply only confirms, so that only the sender sees it. In a direct chat, it may vanish,
+    too.
+    """
     is_listed: bool = True
     """False for a command that works for some people, so that no menu shows it."""
 
@@ -126,9 +127,9 @@ class Bot:
     name: str
     """As people of the platform see it."""
     link: str
-    """An address that opens the bot's chat, or adds the bot to a server."""
+    """A link that opens the bot's chat, or adds the bot to a server."""
     gaps: tuple[str, ...] = ()
-    """Rights that it lacks: a sentence each, with what to do."""
+    """Rights that the bot lacks: a sentence each, with the remedy."""
 
 
 @runtime_checkable
@@ -136,7 +137,7 @@ class CanIdentify(Protocol):
     """Platforms that can check their tokens without receiving anything."""
 
     async def identify(self) -> Bot:
-        """Return the bot; not while `run` runs.
+        """Return the bot. Not called while `run` runs.
 
         Raises `AdapterStopped` if a token is refused, and any other `AdapterError`.
         """
@@ -198,8 +199,8 @@ class CanCount(Protocol):
         """Count the people besides the bot who can read the address; None if unknown.
 
         Raises `AdapterError`. The gateway asks before each turn that shows private content in a
-        group or channel. A count above one may be up to a minute old; one is always looked up
-        afresh. A place that people can read without being members has an unknown count.
+        group or channel. A count above one may be up to a minute old; a count of one is never
+        cached. If people can read a place without being members, its count is unknown.
         """
 
 
@@ -219,7 +220,7 @@ class CanPreview(Protocol):
     """Platforms that can render a text without sending it."""
 
     def preview(self, text: str) -> list[str]:
-        """Return the messages that the Markdown would become, in the platform's format. Pure."""
+        """Return the messages that the Markdown would result in, in the platform's format. Pure."""
 
 
 @runtime_checkable

@@ -19,7 +19,7 @@ class Pace:
     room_interval: float = 0
     """The same in a group or channel, threads included."""
     burst: int = 1
-    """New messages that a chat takes at once after a quiet time."""
+    """New messages that a chat accepts at once after a quiet time."""
     edit_interval: float
     """Minimum seconds between two edits of a live message."""
     per_second: float
@@ -28,7 +28,9 @@ class Pace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """The state of a connection. `detail` is a sentence; `alive_at` is in monotonic seconds."""
+    """The state of a connection. `detail` is a sentence; `alive_at` is the time of the last sign of
+    life, in monotonic seconds.
+    """
 
     state: HealthState
     detail: str = ""
@@ -39,10 +41,10 @@ class Inlet(Protocol):
     """The gateway's entry point for inbound events."""
 
     async def take(self, events: Sequence[RawEvent]) -> None:
-        """Store the events and return once all are durable; acknowledge them only then.
+        """Store the events and return once all are durable; the caller acknowledges them only then.
 
-        Skips events that are already stored. Raises `Unreachable` when the store fails: acknowledge
-        nothing, and hand over the same events again.
+        Skips events that are already stored. Raises `Unreachable` if the store fails: the caller
+        then acknowledges nothing, and hands over the same events again.
         """
 
     async def marks(self) -> Mapping[str, str]:
@@ -61,7 +63,7 @@ class ChatAdapter(Protocol):
 
     @property
     def name(self) -> str:
-        """The platform's name, in the database and as its package."""
+        """The platform's name, used in the database and for its package."""
 
     @property
     def pace(self) -> Pace:

@@ -28,7 +28,7 @@ class RateLimited(AdapterError):
     """The platform asks for a pause in one chat."""
 
     def __init__(self, message: str, *, retry_after: float) -> None:
-        """Take `retry_after` in seconds, as the platform gave it."""
+        """Take `retry_after` in seconds, as the platform sent it."""
         super().__init__(message)
         self.retry_after = retry_after
 

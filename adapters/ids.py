@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import NewType
 
 EventId = NewType("EventId", str)
-"""A platform's name of one event, unique within one bot account."""
+"""A platform's id of one event, unique within one bot account."""
 
 PlatformMessageId = NewType("PlatformMessageId", str)
-"""A platform's name of one message, unique within its chat."""
+"""A platform's id of one message, unique within its chat."""
 
 PlatformUserId = NewType("PlatformUserId", str)
 """A platform's opaque id of a user; never a display name."""
@@ -29,11 +29,12 @@ class Address:
     """True for a direct chat between one person and the bot."""
     ticket: str | None = None
     """A short-lived token to answer where the bot has no permission to write, such as a slash
-    command in a channel without the bot. Not part of the place: two tickets share a conversation.
+    command in a channel without the bot. The ticket does not identify the place: addresses that
+    differ only in the ticket share a conversation.
     """
 
 
 @cache
 def list_platforms() -> tuple[str, ...]:
-    """List the platforms by name, without importing them: the folders with an `adapter` module."""
+    """List the platforms by name, without importing them: all folders with an `adapter` module."""
     return tuple(sorted(found.parent.name for found in Path(__file__).parent.glob("*/adapter.py")))

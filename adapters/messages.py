@@ -12,8 +12,8 @@ AttachmentKind = Literal["image", "voice", "audio", "video", "document", "sticke
 class RawEvent:
     """An event as the platform sent it. `payload` is JSON text, kept until the event is done.
 
-    Raises `ValueError` if a text holds an unpaired surrogate: no store takes one, and the event
-    would take the others of its batch along.
+    Raises `ValueError` if a text holds an unpaired surrogate: no store accepts it, and the whole
+    batch of the event would fail.
     """
 
     event_id: EventId
@@ -42,9 +42,9 @@ class Sender:
     display_name: str
     username: str | None = None
     language: str | None = None
-    """The language of their app, a BCP 47 tag."""
+    """The language of the author's app, a BCP 47 tag."""
     time_zone: str | None = None
-    """Their IANA time zone, if the platform knows it."""
+    """The author's IANA time zone, if the platform knows it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +56,11 @@ class Attachment:
     name: str | None = None
     media_type: str | None = None
     size: int | None = None
-    """`file_id` is enough for the adapter to fetch the file while the platform keeps it."""
+    """None if unknown. The adapter needs only `file_id` to fetch the file, while the platform keeps
+    it.
+    """
     is_stored: bool = False
-    """`file_id` is the key of a file that the gateway has already; nobody fetches it."""
+    """True if `file_id` is the key of a file in the gateway's store; nobody fetches it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +73,10 @@ class Quote:
     sent_at: int = 0
     """Milliseconds since the epoch, UTC; 0 if unknown."""
     message_id: PlatformMessageId | None = None
-    """The id of the message in the chat of the reply; None if it is elsewhere or unknown."""
+    """The id of the message in the chat of the reply; None if the message is elsewhere or unknown.
+    """
     is_untrusted: bool = False
-    """True for a message of Talaria's own that may hold words of others; the gateway sets it."""
+    """True for a message of Talaria that may hold words of others; the gateway sets this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +92,10 @@ class InboundMessage:
     """True in a direct chat, and in a group when the bot is mentioned, answered or commanded."""
     is_edit: bool = False
     reply_address: Address | None = None
-    """The address for the reply to a slash command: in its place, and seen by its sender only.
+    """The address for the reply to a slash command: in the same place, but only the sender sees it.
 
-    None where a command is answered in `address`. A platform that fills it waits for that reply.
+    None if a command is answered in `address`. A platform that sets this address waits for the
+    reply.
     """
     attachments: tuple[Attachment, ...] = ()
     quote: Quote | None = None
@@ -99,9 +103,13 @@ class InboundMessage:
     forwarded_from: str | None = None
     """The original author of a forwarded message; the words are not the sender's own."""
     is_command_line: bool = False
-    """The person wrote it behind the platform's one command: its first word may be a command."""
+    """The person wrote the text after the platform's only command, so its first word may be a
+    command.
+    """
     is_program: bool = False
-    """A program wrote it with its person's token: it is no command and answers no question."""
+    """A program wrote the message with its person's token: it is no command and answers no
+    question.
+    """
     sent_at: int
     """Milliseconds since the epoch, UTC, by the platform's clock."""
 
@@ -123,11 +131,11 @@ class ButtonPress:
 class EmojiReaction:
     """A change of one person's reactions to a message that may be ours.
 
-    The signs are Unicode emoji; a platform leaves out its own pictures.
+    The reactions are Unicode emoji; a platform leaves out its own pictures.
     """
 
     address: Address
-    """The chat of the message, without its thread where the platform does not name it."""
+    """The chat of the message; without its thread if the platform does not name that."""
     message_id: PlatformMessageId
     user_id: PlatformUserId
     added: tuple[str, ...] = ()
@@ -136,15 +144,15 @@ class EmojiReaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presence:
-    """A sign of people in a group or channel that asks for no answer, such as a join."""
+    """An event that shows people in a group or channel and needs no answer, such as a join."""
 
     address: Address
     user_ids: tuple[PlatformUserId, ...]
 
 
 Inbound = InboundMessage | ButtonPress | EmojiReaction | Presence
-"""The result of parsing an event. A platform's slash commands, stop buttons and the like become
-the message with the same words: `/stop`.
+"""The result of parsing an event. A platform's slash commands, stop buttons and the like become a
+message with the command's text, such as `/stop`.
 """
 
 ButtonStyle = Literal["plain", "good", "danger"]
@@ -163,7 +171,8 @@ class Button:
 class OutboundFile:
     """A file that a message carries. `name` contains no path.
 
-    The type `audio/ogg; codecs=opus` marks speech: a voice message where the platform has them.
+    The type `audio/ogg; codecs=opus` marks speech, which is sent as a voice message if the platform
+    has them.
     """
 
     name: str
@@ -193,13 +202,13 @@ class OutboundMessage:
     is_silent: bool = False
     """Ask the platform not to notify."""
     is_live: bool = False
-    """True while its turn still runs: the gateway will edit the message."""
+    """True while the message's turn runs: the gateway will edit the message."""
     key: str = ""
     """Unique per outbox message; platforms with an idempotency key send it along."""
     buttons: tuple[Button, ...] = ()
-    """Shown below the text where the platform `CanAsk`. An edit without buttons removes them."""
+    """Shown below the text if the platform `CanAsk`. An edit without buttons removes them."""
     file: OutboundFile | None = None
-    """Sent where the platform `CanSendFiles`; the text becomes the caption and may be empty. `find`
+    """Sent if the platform `CanSendFiles`; the text becomes the caption and may be empty. `find`
     looks for the message with this file.
     """
     steps: tuple[Step, ...] = ()

@@ -33,7 +33,7 @@ class ConsoleAdapter:
     most_buttons = 25
     """A limit for readability; clients could show more."""
     most_file_bytes = 5_000_000
-    """In base64, a file of this size fits the longest line."""
+    """A file of this size, encoded in base64, fits the longest line."""
 
     def __init__(self, settings: ConsoleSettings) -> None:
         self._server = ConsoleServer(settings, self._hear)
@@ -54,7 +54,7 @@ class ConsoleAdapter:
         return reading.receive(event)
 
     def split(self, text: str) -> tuple[str, ...]:
-        """Split only texts that no screen could show."""
+        """Split only texts that are too long for any screen."""
         return split_markdown(text, limit=_LONGEST_MESSAGE, measure=len)
 
     def preview(self, text: str) -> list[str]:
@@ -62,7 +62,7 @@ class ConsoleAdapter:
         return list(self.split(text))
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
-        """Show a message; returns once a client confirms. Raises `Unreachable` and `Unsure`.
+        """Show a message; return once a client confirms. Raises `Unreachable` and `Unsure`.
 
         The message id is the outbox key: clients show a repeat in place of the first.
         """
@@ -80,7 +80,7 @@ class ConsoleAdapter:
             await self._server.post(line, key)
 
     async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
-        """Delete a message; returns once a client confirms. Raises `Unreachable` and `Unsure`."""
+        """Delete a message; return once a client confirms. Raises `Unreachable` and `Unsure`."""
         key = self._name_change(message_id)
         await self._server.post(render_deletion(message_id, key=key), key)
 
@@ -117,7 +117,7 @@ class ConsoleAdapter:
         self._is_open = True
 
     async def _hear(self, line: str, client: Client) -> None:
-        """Take one line from a client; reports an unusable line and continues."""
+        """Take one line from a client; report an unusable line and continue."""
         try:
             heard = reading.read_line(line, now=time.time_ns() // 1_000_000)
             if isinstance(heard, reading.Got):

@@ -1,4 +1,4 @@
-"""The console's wire: a Unix socket, its clients, and JSON lines in both directions."""
+"""The console's connection: a Unix socket, its clients, and JSON lines in both directions."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ Hear = Callable[[str, "Client"], Awaitable[None]]
 
 
 class Client:
-    """A connection."""
+    """The connection of one client."""
 
     shows_buttons = False
 
@@ -56,7 +56,7 @@ class ConsoleServer:
     async def serve(self, on_open: Callable[[], None]) -> None:
         """Listen until cancelled. Raises `AdapterStopped` if the socket cannot be created."""
         try:
-            # We hold the home's lock, so an existing socket is left over.
+            # We hold the home's lock, so no process uses an existing socket.
             self._path.unlink(missing_ok=True)
             server = await asyncio.start_unix_server(
                 self._attend, self._path, limit=LONGEST_LINE, start_serving=False
@@ -78,7 +78,7 @@ class ConsoleServer:
             self._path.unlink(missing_ok=True)
 
     def broadcast(self, line: Line, *, besides: Client | None = None) -> None:
-        """Send a line to every client, or to all `besides` one, without confirmation."""
+        """Send a line to every client, or to all except `besides`, without confirmation."""
         for client in self._clients:
             if client is not besides:
                 client.write(line.full if client.shows_buttons else line.plain)
@@ -86,7 +86,7 @@ class ConsoleServer:
     async def post(self, line: Line, key: str) -> None:
         """Send a line to every client and wait until one confirms it.
 
-        Raises `Unreachable` if there is no client, `Unsure` if none confirms in time.
+        Raises `Unreachable` without any client, and `Unsure` if none confirms in time.
         """
         if not self._clients:
             raise Unreachable("nobody has the console open")

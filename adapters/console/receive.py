@@ -32,10 +32,10 @@ from adapters.messages import (
 )
 
 CHAT = "local"
-"""All clients share one conversation: whoever can open the socket owns the home."""
+"""All clients share one conversation, because only the home's owner can open the socket."""
 _HERE = Address(chat_id=CHAT, is_direct=True)
 _NAME = find_account_name()
-"""Whoever opens the socket works as the user of the home, whose name they have."""
+"""The sender's name: only the user of the home can open the socket."""
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 _FILE_KEY = re.compile(r"[0-9a-f]{64}")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")

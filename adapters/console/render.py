@@ -80,7 +80,7 @@ def render_deletion(message_id: str, *, key: str) -> Line:
 
 
 def render_sign(message_id: str, *, seen: bool) -> Line:
-    """Render the eyes on a client's message, or their removal."""
+    """Render the eyes on a client's message, or the removal of the eyes."""
     line = _line(type="seen", id=message_id, seen=seen)
     return Line(full=line, plain=line)
 
@@ -97,10 +97,10 @@ def render_typing() -> Line:
 
 
 def render_error(sentence: str) -> str:
-    """Render the reason why a line is unusable."""
+    """Render the reason why a line is not usable."""
     return _line(type="error", text=sentence)
 
 
 def _line(**fields: object) -> str:
-    # ASCII only: a lone surrogate could not be sent otherwise.
+    # ASCII only: otherwise, a lone surrogate could not be sent.
     return json.dumps(fields, separators=(",", ":")) + "\n"

@@ -7,27 +7,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LONGEST_LINE = 8_000_000
-"""Bytes of one line; a message of a million characters fits, with any escapes."""
+"""The most bytes of one line; an escaped message of a million characters fits."""
 
 
 def find_account_name() -> str:
     """Return the full name of this process's user, else their login name; "" if there is none."""
     try:
         account = pwd.getpwuid(os.getuid())
-    except KeyError:  # a container may run under a number without a name
+    except KeyError:  # in a container, the user id may have no name
         return ""
     return account.pw_gecos.partition(",")[0].strip() or account.pw_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleSettings:
-    """The socket's path and the time to confirm a message."""
+    """The socket's path, and the time that clients have to confirm a message."""
 
     socket: Path
     confirm: float = 5.0
     """Seconds in which a client must confirm a message."""
     longest_backlog: int = 4 * LONGEST_LINE
-    """Bytes buffered for a slow client; a client that never reads must not fill memory."""
+    """The most bytes buffered for a client: a client that never reads must not fill the memory."""
 
 
 def read_settings(options: Mapping[str, str]) -> ConsoleSettings:

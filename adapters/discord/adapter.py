@@ -48,7 +48,8 @@ from adapters.toolkit import (
 _log = logging.getLogger(__name__)
 
 _STEADY = 60.0
-"""Seconds that a session must last before the next failure starts with a short pause."""
+"""Seconds after which a session counts as stable: the next failure then starts with a short pause.
+"""
 
 
 class DiscordAdapter:
@@ -96,7 +97,7 @@ class DiscordAdapter:
             return Api(connection).identify(reads_quotes=self._settings.message_content)
 
     async def _stay_connected(self) -> None:
-        """Keep signing in, with a fresh client each time: a client does not survive two runs."""
+        """Sign in again and again, each time with a new client: a client can run only once."""
         backoff = Backoff(self._settings.longest_pause)
         while True:
             began = time.monotonic()
@@ -152,7 +153,7 @@ class DiscordAdapter:
         return self._connection_health.health()
 
     async def _use(self, ticket: str) -> Api:
-        """Return the connection once the interaction behind the ticket is acknowledged."""
+        """Return the connection once the ticket's interaction was acknowledged."""
         await self._acknowledgements.wait(ticket)
         return self._connected()
 
@@ -182,7 +183,7 @@ class DiscordAdapter:
                 )
             except ChatGone:
                 if not address.is_direct:
-                    raise  # elsewhere, others would see it, or the bot is not a member
+                    raise  # elsewhere, others would see it, or the bot is no member
                 message = replace(message, address=replace(address, ticket=None))
         message_id = await channel_directory.send(
             self._connected(), message, opens_threads=self._settings.thread_per_mention
@@ -227,7 +228,7 @@ class DiscordAdapter:
             await channel_directory.react(self._connected(), address, message_id, seen=seen)
 
     def newest(self, address: Address) -> PlatformMessageId | None:
-        """Return the newest id seen in the channel, or the opening message of a new thread."""
+        """Return the newest id seen in the channel or, for a new thread, its opening message."""
         found = self._recent_ids.newest(channel_of(address)) or address.thread_id
         return PlatformMessageId(found) if found else None
 
@@ -264,7 +265,7 @@ class DiscordAdapter:
         return PlatformUserId(creator) if creator else None
 
     async def count_people(self, address: Address) -> int | None:
-        """Count the people besides the bot who can read the address, at most. Raises
+        """Count at most how many people besides the bot can read the address. Raises
         `AdapterError`.
         """
         return await channel_directory.count(
@@ -299,5 +300,6 @@ def create(options: Mapping[str, str]) -> ChatAdapter:
 
 
 def _ticket_of(address: Address) -> str | None:
-    """Return the ticket that a sent message needs: in a direct chat, the bot may change its own."""
+    """Return the ticket to change a sent message; none in a direct chat, where the bot needs none.
+    """
     return None if address.is_direct else address.ticket

@@ -26,7 +26,7 @@ _MESSAGE = _MESSAGES + "/{message_id}"
 
 
 class Api:
-    """Calls over one session. Every method raises `AdapterError`."""
+    """API calls over one session. Every method raises `AdapterError`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -45,7 +45,7 @@ class Api:
         """The application's id."""
         return str(self._client.application_id)
 
-    # What is known without asking
+    # Known without a request
 
     def identify(self, *, reads_quotes: bool) -> Bot:
         """Return the bot, with the address that adds it to a server.
@@ -70,7 +70,7 @@ class Api:
         return Bot(name=str(self._client.user), link=link, gaps=gaps)
 
     def known_place(self, channel_id: str) -> Place | None:
-        """Return a server channel as the gateway described it, or None."""
+        """Return a server channel as the gateway connection described it, or None."""
         channel = self._client.get_channel(int(channel_id))
         if not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
             return None
@@ -84,16 +84,16 @@ class Api:
         )
 
     def known_role(self, guild_id: str) -> str:
-        """Return the bot's role in a server, empty if unknown."""
+        """Return the bot's role in a server; empty if unknown."""
         guild = self._client.get_guild(int(guild_id))
         role = guild.self_role if guild else None
         return str(role.id) if role else ""
 
     def can_read(self, channel_id: str) -> bool:
-        """Tell whether the bot may read a server channel's history, as far as is known.
+        """Return whether the bot may read a server channel's history, as far as is known.
 
-        Discord lists channels that are hidden from the bot too. Each refused call counts towards
-        the 10,000 in ten minutes after which it blocks an address.
+        Discord also lists channels that are hidden from the bot. Discord counts refused calls, and
+        blocks an IP address after 10,000 in ten minutes.
         """
         channel = self._client.get_channel(int(channel_id))
         if not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
@@ -118,10 +118,10 @@ class Api:
         }
         return {one: plain_name(thing.name) for one, thing in found.items() if thing}
 
-    # Asking
+    # Requests that read
 
     async def fetch_place(self, channel_id: str) -> Place:
-        """Fetch a channel that the gateway did not describe, such as a direct chat or an old
+        """Fetch a channel that the gateway connection did not describe: a direct chat, an old
         thread.
         """
         channel = await self._get(_CHANNEL, channel_id=channel_id)
@@ -147,7 +147,7 @@ class Api:
     async def count_members(self, guild_id: str) -> int | None:
         """Count a server's members, including bots; None if Discord leaves the number out.
 
-        The number of the gateway connection is only a lower bound: it may be hours old.
+        The number from the gateway connection may be hours old, so it is only a lower bound.
         """
         guild = await self._call(
             "GET",
@@ -177,7 +177,8 @@ class Api:
             after = newest_in(found)
 
     async def read_newest(self, channel_id: str, *, before: str = "") -> list[Json]:
-        """Return a channel's newest hundred messages, or those before one, oldest first."""
+        """Return a channel's newest hundred messages, or the hundred before `before`, oldest first.
+        """
         page: list[Json] = await self._call(
             "GET",
             _MESSAGES,
@@ -191,7 +192,7 @@ class Api:
         found: Json = await self._get(_MESSAGE, channel_id=channel_id, message_id=message_id)
         return found
 
-    # Doing
+    # Requests that write
 
     async def post(self, channel_id: str, body: Json, file: OutboundFile | None) -> str:
         """Send a message and return its id."""
@@ -239,7 +240,7 @@ class Api:
         )
 
     async def open_thread(self, channel_id: str, message_id: str, name: str) -> None:
-        """Open a message's thread, whose id equals the message's; an existing thread is fine."""
+        """Open a message's thread; its id equals the message's. An existing thread is no error."""
         try:
             await self._call(
                 "POST",
@@ -272,7 +273,7 @@ class Api:
         body: Json | None = None,
         file: OutboundFile | None = None,
     ) -> Json:
-        """Call an interaction's webhook; without a message id it sends a new message."""
+        """Call an interaction's webhook; without a message id, the call sends a new message."""
         path = "/webhooks/{webhook_id}/{webhook_token}"
         answer = await self._call(
             method,

@@ -1,4 +1,4 @@
-"""Knows channels, the bot's roles and names; sends to channels and opens threads."""
+"""Looks up channels, the bot's roles and names; sends to channels and opens threads."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 
@@ -34,7 +34,7 @@ class ChannelDirectory:
         self._places: BoundedDict[str, Place] = BoundedDict(_REMEMBERED)
 
     def guess(self, data: Json, channel_id: str) -> Context:
-        """Build the context of a live event; the place is None if it must be fetched.
+        """Build the context of a live event; its place is None if that must be fetched.
 
         Raises `Unreachable` and `ValueError`.
         """
@@ -56,7 +56,7 @@ class ChannelDirectory:
         return known or self._keep(await api.fetch_place(channel_id))
 
     async def role(self, place: Place) -> str:
-        """Return the bot's role there, empty if it has none. Raises `AdapterError`."""
+        """Return the bot's role in a server, empty if it has none. Raises `AdapterError`."""
         return await self._api().fetch_role(place.guild_id) if place.guild_id else ""
 
     def history(self, place: Place, after: str) -> AsyncIterator[list[Json]]:
@@ -85,24 +85,23 @@ class ChannelDirectory:
         return self._api().has_every_guild()
 
     def may_concern_us(self, data: object, *, is_direct: bool) -> bool:
-        """Tell whether an unreadable message may be addressed to the bot.
+        """Return whether an unreadable message may be addressed to the bot.
 
-        Other people's words in servers stay out of the database, readable or not: whoever
-        addresses the bot names its id or a role, or answers it.
+        Only messages that address the bot may be stored, even unreadable ones. Such a message
+        contains the bot's id or a role, or answers the bot.
         """
         if is_direct or not isinstance(data, dict):
             return True
         return bool(data.get("mention_roles")) or self._api().bot in repr(data)
 
     async def place_of(self, message: Json, channel_id: str) -> Place:
-        """Return a live message's channel; built from the message alone if Discord does not
-        answer.
+        """Return a live message's channel; if Discord does not answer, build it from the message.
         """
         try:
             return await self.place(channel_id)
         except AdapterError:
             guild_id = words_in(message, "guild_id")
-            # Outside of servers a bot is in nothing but direct talks.
+            # Outside of servers, a bot has only direct chats.
             kind = number_in(message, "channel_type", default=0 if guild_id else _DIRECT)
             return Place(channel_id=channel_id, kind=kind, guild_id=guild_id)
 
@@ -144,10 +143,10 @@ async def _post(api: Api, message: OutboundMessage) -> str:
     channel, body = channel_of(message.address), make_message(message, bot=api.bot)
     try:
         return await api.post(channel, body, message.file)
-    except NoReplies:  # better said to nobody in particular than not at all
+    except NoReplies:  # a message that answers nothing is better than none
         body.pop("message_reference", None)
         return await api.post(channel, body, message.file)
-    except MessageGone as error:  # archived, and not even by a new message to be opened again
+    except MessageGone as error:  # the thread is archived, and a message does not reopen it
         raise ChatGone(str(error)) from error
     except NotPermitted as error:
         if message.file is None:
@@ -176,7 +175,9 @@ async def _open(api: Api, channel_id: str, message_id: str) -> None:
 
 
 async def type_in(api: Api, address: Address) -> None:
-    """Show the typing indicator, above a thread that is not open yet. Raises `AdapterError`."""
+    """Show the typing indicator; if the thread is not open yet, in its parent channel. Raises
+    `AdapterError`.
+    """
     try:
         await api.type(channel_of(address))
     except ChannelUnknown:
@@ -192,7 +193,7 @@ async def react(api: Api, address: Address, message_id: str, *, seen: bool) -> N
             await api.react(channel_id, message_id, EYES, is_on=seen)
         except (ChannelUnknown, MessageGone):
             continue
-        except NotPermitted as error:  # of this sign only: the chat is fine
+        except NotPermitted as error:  # only this reaction is forbidden: the chat works
             raise Rejected(str(error)) from error
         return
     if seen:
@@ -202,7 +203,7 @@ async def react(api: Api, address: Address, message_id: str, *, seen: bool) -> N
 def _where(address: Address, message_id: str) -> Sequence[str]:
     """Return the channels that may hold a thread's opening message.
 
-    It is in the parent channel, or inside the thread for a forum post.
+    The message is in the parent channel or, for a forum post, inside the thread.
     """
     if address.thread_id is None:
         return (address.chat_id,)
@@ -216,9 +217,9 @@ async def count(
 ) -> int | None:
     """Count the people besides the bot, never too few. Raises `AdapterError`.
 
-    Servers count all members, including other bots: without the right to see members and roles,
-    the bot cannot know who reads a channel, and administrators read private threads. Groups
-    without the bot report nothing.
+    In a server, counts all members, including other bots. Without the right to see members and
+    roles, the bot cannot know who reads a channel, and administrators read private threads. The
+    count of a group without the bot is unknown.
     """
     if address.ticket is not None:
         return None
@@ -237,7 +238,7 @@ async def count(
 
 
 async def find_creator(api: Api, directory: ChannelDirectory, address: Address) -> str:
-    """Return the owner of an address's server, "" outside of servers. Raises `AdapterError`."""
+    """Return the owner of an address's server; "" outside of servers. Raises `AdapterError`."""
     if address.ticket is not None or address.is_direct:
         return ""
     guild_id = (await directory.place(address.chat_id)).guild_id

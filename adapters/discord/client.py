@@ -59,10 +59,10 @@ class SessionLimit:
 
 _log = logging.getLogger(__name__)
 
-# Talaria makes no calls; without this discord.py warns at every start that it could not.
+# Talaria makes no calls; without this line, discord.py warns at every start that it can't.
 discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
 
-# It warns of pauses, which the dispatcher also reports, but with addresses that contain tokens.
+# Its warnings about pauses contain addresses with tokens; the dispatcher reports pauses, too.
 logging.getLogger("discord.http").setLevel(logging.ERROR)
 
 HEARD = (
@@ -77,21 +77,20 @@ _CALL_TIMEOUT = 60.0
 _TIMEOUT = aiohttp.ClientTimeout(total=_CALL_TIMEOUT, connect=CONNECT_TIMEOUT)
 _CONNECTIONS = 32
 _SHORT_WAIT = 0.5
-"""Seconds of a rate limit to wait here; longer ones are reported to the dispatcher."""
+"""The most seconds to wait here for a rate limit; longer waits are reported to the dispatcher."""
 _STEADY = 3.0
-"""Seconds that a connection must live for the next attempt to follow without a pause."""
+"""Seconds that a connection must last so that the next attempt follows without a pause."""
 _MOST_FRUITLESS = 4
 """Connections in a row without a session before the client starts a new one."""
 _CLOSING = 2.0
 
 
 class EventListener(Protocol):
-    """Receives what the gateway connection delivers. Called on the loop, in order; must not
-    block.
+    """Receives the events of the gateway connection. Called on the loop, in order; must not block.
     """
 
     def hear(self, name: str, data: Any) -> None:
-        """Take an event of `HEARD` or `LISTED`, as sent, whatever it holds."""
+        """Take an event of `HEARD` or `LISTED`, unchanged and unchecked."""
 
     def note_ready(self) -> None:
         """A new session began: events since the last one may be missing."""
@@ -100,7 +99,7 @@ class EventListener(Protocol):
         """The connection delivered something."""
 
     def note_resumed(self) -> None:
-        """The session resumed; Discord has resent what was missed."""
+        """The session resumed; Discord has resent the missed events."""
 
     def note_lost(self, why: str) -> None:
         """The connection is lost; the client reconnects."""
@@ -109,8 +108,8 @@ class EventListener(Protocol):
 class Bucket(Ratelimit):
     """A rate limit that waits before the call.
 
-    discord.py's own keeps the last fitting response until the next window, which looks like a lost
-    one, and refuses calls that would fit after a short wait.
+    discord.py's own limit holds back the last allowed response until the next window, so that it
+    seems lost. It also refuses calls that would be allowed after a short wait.
     """
 
     __slots__ = ()
@@ -176,8 +175,8 @@ class HttpClient(HTTPClient):
     async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
         """Connect to the gateway and retry until it answers; discord.py gives up after 60 s.
 
-        discord.py reconnects at once, however short the last connection, and retries a resume that
-        never worked forever. Raises `Unreachable` to end that.
+        discord.py reconnects at once, even after a very short connection, and retries a failing
+        resume forever. This method raises `Unreachable` to end that.
         """
         if self._fruitless == _MOST_FRUITLESS:
             raise Unreachable("Discord's gateway hangs up on every attempt to begin.")
@@ -197,7 +196,7 @@ class HttpClient(HTTPClient):
                 return self._socket
 
     async def close(self) -> None:
-        """Close everything, also a socket whose session never began: discord.py forgets it."""
+        """Close everything, even a socket whose session never began, which discord.py forgets."""
         try:
             if self._socket is not None:
                 await self._socket.close()
@@ -208,10 +207,10 @@ class HttpClient(HTTPClient):
 class Client(discord.Client):
     """A session. Caches servers, roles and channels, but neither people nor messages.
 
-    Events go to the listener raw, before discord.py builds objects from them: its one task per
-    event would lose their order, and an event that it cannot parse would end the connection. For
-    the same reason buttons are no `DynamicItem`s: a press is stored before anything acts on it,
-    and its `custom_id` holds all that any process needs to parse it.
+    The listener gets raw events, before discord.py builds objects from them. discord.py runs one
+    task per event, which would lose their order, and an event that it cannot parse would end the
+    connection. For the same reason, buttons are no `DynamicItem`s: a press is stored before any
+    code acts on it, and any process can parse it by its `custom_id`.
     """
 
     def __init__(
@@ -236,7 +235,7 @@ class Client(discord.Client):
             enable_debug_events=True,
         )
         Route.BASE = settings.api_base_url
-        # An invalid session leads discord.py there, whatever READY said before.
+        # After an invalid session, discord.py connects to this address, not to the one in READY.
         DiscordWebSocket.DEFAULT_GATEWAY = URL(settings.gateway_url)
 
     def _get_state(self, **options: Any) -> ConnectionState["Client"]:
@@ -261,7 +260,7 @@ class Client(discord.Client):
         return parse
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
-        """Use only the signs of life among discord.py's own events."""
+        """Use discord.py's own events only as signs of life."""
         if event == "socket_raw_receive":
             self._listener.note_alive()
         elif event == "disconnect":
@@ -275,7 +274,7 @@ class Client(discord.Client):
             await asyncio.sleep(min(pause, self._settings.longest_pause))
 
     async def close(self) -> None:
-        """Close everything, even when the server does not answer or the caller stops waiting."""
+        """Close everything, even if the server does not answer or the caller stops waiting."""
         try:
             async with asyncio.timeout(_CLOSING):
                 await super().close()
@@ -286,9 +285,10 @@ class Client(discord.Client):
             await self.http.close()
 
     def _stop_heartbeats(self) -> None:
-        """Stop the heartbeats of a connection that was given up before it led to a session.
+        """Stop the heartbeats of a connection that was abandoned before it led to a session.
 
-        Only then discord.py knows the connection, and the thread would outlive the loop.
+        discord.py knows a connection only once it has a session. Without this, the heartbeat thread
+        would outlive the loop.
         """
         for thread in threading.enumerate():
             if isinstance(thread, KeepAliveHandler) and thread.ws._connection is self._connection:
@@ -298,8 +298,8 @@ class Client(discord.Client):
 def _lenient(name: str, parser: Any) -> Any:
     """Wrap a parser of discord.py so that it skips events it cannot parse.
 
-    Its cache may have gaps, but the error would end the connection, at every start if the event
-    comes again.
+    Its cache may then have gaps. But an error would end the connection, at every start if the event
+    is sent again.
     """
 
     def parse(data: Any) -> None:
@@ -325,7 +325,7 @@ _AGAIN = 1.0
 
 
 async def until_ended(task: asyncio.Task[None]) -> None:
-    """Await a task; once cancelled, cancel it until it ends. Raises what it raises.
+    """Await a task; if cancelled, cancel the task until it ends. Raises what the task raises.
 
     discord.py connects within `asyncio.wait_for`, which before Python 3.12 loses a cancellation
     that arrives just as its future completes (bpo-37658).
@@ -337,6 +337,6 @@ async def until_ended(task: asyncio.Task[None]) -> None:
             task.cancel()
             await asyncio.wait({task}, timeout=_AGAIN)
         if not task.cancelled():
-            task.exception()  # taken note of; the cancellation goes on all the same
+            task.exception()  # marks it as retrieved; the cancellation continues
         raise
     task.result()

@@ -17,7 +17,7 @@ from adapters.toolkit import name_mishap, read_wait
 PORTAL = "Developer Portal (discord.com/developers) > your application > Bot"
 
 _DEFAULT_WAIT = 5.0
-"""Seconds to wait on a 429 that names no time."""
+"""Seconds to wait after a 429 that names no time."""
 _CHANNEL_UNKNOWN = 10003
 _CHAT_GONE = frozenset((
     10004,  # unknown server
@@ -26,7 +26,7 @@ _CHAT_GONE = frozenset((
     50001,  # no access
     50007,  # this person takes no messages from the bot
     50008,  # not a channel of text
-    50027,  # the webhook's token has run out
+    50027,  # the webhook's token has expired
     50278,  # no server in common with this person
     160005,  # the thread is locked
 ))  # fmt: skip
@@ -34,8 +34,8 @@ _MESSAGE_GONE = frozenset((
     10008,  # unknown message
     30046,  # too many edits of an old message
     50005,  # somebody else's message
-    50021,  # a message of the system
-    50083,  # the thread is archived, which a new message there would end
+    50021,  # a system message
+    50083,  # the thread is archived; a new message would reopen it
 ))  # fmt: skip
 _NOT_PERMITTED = 50013
 _NO_REPLIES = 160002
@@ -45,7 +45,7 @@ _TOO_LATE = frozenset((10062, 40060))
 """The interaction is unknown or already acknowledged."""
 _JSON = "application/json"
 _PASSING = frozenset((404, 407, 408))
-"""Temporary answers of a proxy. Discord's own errors are JSON, except its 413."""
+"""Temporary errors of a proxy. Discord's own errors are JSON, except its 413."""
 _FATAL = {
     4004: f"Discord does not know the token in DISCORD_BOT_TOKEN. Make a new one: {PORTAL} > "
     "Reset Token.",
@@ -104,7 +104,7 @@ def translate(error: BaseException, *, lost: type[AdapterError] = Unreachable) -
             return Unreachable("Discord does not tell where its gateway is.")
         case aiohttp.ClientError() | OSError() | ValueError():
             return name_mishap(error, "Discord", lost=lost)
-        case _:  # what Talaria does not use of discord.py; a repeat would raise it again
+        case _:  # a part of discord.py that Talaria does not use; a repeat would fail, too
             return Rejected(f"discord.py can't do that: {error or type(error).__name__}.")
 
 
@@ -137,7 +137,7 @@ def _translate_answer(error: discord.HTTPException, lost: type[AdapterError]) ->
 
 
 def _is_page(error: discord.HTTPException) -> bool:
-    """True for an answer of a proxy or an unhealthy server, which may change later."""
+    """Return True for an answer of a proxy or an unhealthy server; it may differ later."""
     content_type = str(error.response.headers.get("Content-Type", _JSON))
     return error.status in _PASSING and not content_type.startswith(_JSON)
 

@@ -33,7 +33,7 @@ class Acknowledgements:
         self._transient = frozenset(entry.name for entry in entries if entry.is_transient)
 
     def expect(self, interaction: Json) -> bool:
-        """Register an interaction before it is stored; False if it is already in progress.
+        """Register an interaction before it is stored; return False if it is already in progress.
 
         The answer may be ready before the acknowledgement.
         """
@@ -44,7 +44,7 @@ class Acknowledgements:
         return True
 
     async def make(self, interaction: Json) -> None:
-        """Acknowledge a registered interaction. Failures are logged: the answer may still
+        """Acknowledge a registered interaction. Only logs failures, because the answer may still
         succeed.
         """
         try:
@@ -57,7 +57,7 @@ class Acknowledgements:
             self._finish(id_in(interaction, "id"))
 
     def give_up(self) -> None:
-        """Release all waiting answers; no connection is left to acknowledge with."""
+        """Release all waiting answers, because no connection is left for acknowledgements."""
         for interaction_id in [*self._pending]:
             self._finish(interaction_id)
 
@@ -94,7 +94,7 @@ async def send(api: Api, ticket: str, message: OutboundMessage) -> str:
     """Fill the deferred answer, or send a follow-up. Raises `AdapterError`.
 
     Filling is idempotent. A follow-up is not: Discord supports no nonce there. Outside of the
-    direct chat it is ephemeral, as the deferred answer is.
+    direct chat, a follow-up is ephemeral, like the deferred answer.
     """
     check(ticket)
     body = make_content(message)
@@ -123,7 +123,7 @@ async def delete(api: Api, ticket: str, message_id: str) -> None:
 
 
 async def find(api: Api, ticket: str, message: OutboundMessage) -> str | None:
-    """Return the deferred answer's id if it is this message, None while it is pending.
+    """Return the deferred answer's id if it is this message; None while the answer is pending.
 
     Raises `Unsure` for follow-ups, which Discord does not show to the bot.
     """
@@ -149,5 +149,5 @@ async def _original(api: Api, ticket: str) -> Json | None:
 
 
 def names_no_message(message_id: str) -> bool:
-    """True for a command's id, which is not a message and takes no reaction."""
+    """Return True for a command's id: a command is no message and can have no reaction."""
     return message_id.startswith(NO_MESSAGE)

@@ -77,11 +77,11 @@ class RecentIds:
 
 
 async def find(api: Api, message: OutboundMessage, known: Sequence[str]) -> str | None:
-    """Return the message's id, or None if it certainly is not there. Raises `AdapterError`.
+    """Return the message's id, or None if it certainly does not exist. Raises `AdapterError`.
 
-    Discord does not return nonces later, so author, text, file and reply identify a message. Only
-    one message after an id known before the send can match. Without such an id, an equal old
-    message may match, so `Unsure` is raised. Within some minutes the nonce makes a repeat
+    Discord does not return nonces later, so author, text, file and reply identify a message. After
+    an id from before the send, only this message can match. Without such an id, an equal older
+    message may match, so `find` raises `Unsure`. Within some minutes, the nonce makes a repeat
     harmless.
     """
     channel = channel_of(message.address)
@@ -116,7 +116,7 @@ def _pick(page: Iterable[Json], message: OutboundMessage, bot: str) -> str | Non
             inside(one, "author").get("id") == bot
             and str(one.get("content", "")).strip() == content
             and [file.get("filename") for file in parts(one, "attachments")] == files
-            and reference in (answered, None)  # what was answered may be gone
+            and reference in (answered, None)  # the answered message may no longer exist
         ):
             return str(one["id"])
     return None

@@ -69,7 +69,7 @@ def answered_by(message: OutboundMessage) -> str | None:
     reply_to = message.reply_to
     if reply_to is None or not (reply_to.isascii() and reply_to.isdecimal()):
         return None  # the id of a command, or of another platform's message
-    # What opened a thread stands above it, and is the thread's title already.
+    # A thread already shows its opening message above it and as its title.
     return None if reply_to == message.address.thread_id else reply_to
 
 
@@ -78,9 +78,9 @@ def make_acknowledgement(
 ) -> Json:
     """Build the acknowledgement that Discord expects within 3 s; the answer takes its place.
 
-    A press changes nothing yet. A command gets a deferred response, which later becomes the
-    answer: an ephemeral one, except in the direct chat, where it may stay. There, only those to
-    the `transient` commands are ephemeral.
+    A press changes nothing yet. A command gets a deferred response, which later becomes the answer.
+    The response is ephemeral, except in the direct chat. There, only responses to `transient`
+    commands are ephemeral.
     """
     if interaction.get("type") == PRESS:
         return {"type": _LATER_UPDATE}
@@ -118,7 +118,7 @@ def make_rows(buttons: Sequence[Button]) -> list[Json]:
 def make_menu(entries: Sequence[MenuEntry], *, is_for_users: bool) -> list[Json]:
     """Build the slash commands, each with an optional text argument.
 
-    `is_for_users` lets people use the bot where it is not a member.
+    `is_for_users` lets people use the bot in places where it is not a member.
     """
     contexts = [place for place in _EVERYWHERE if is_for_users or place != _WITHOUT_US]
     option = {"type": _TEXT_OPTION, "name": "text", "description": "What to say with it"}
@@ -137,7 +137,7 @@ def make_menu(entries: Sequence[MenuEntry], *, is_for_users: bool) -> list[Json]
 
 
 def fingerprint(commands: Sequence[Json]) -> str:
-    """Build a fingerprint that ignores fields which Discord adds."""
+    """Build a fingerprint that ignores the fields that Discord adds."""
     reported = sorted(
         repr((
             command.get("name"),

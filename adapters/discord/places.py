@@ -1,4 +1,4 @@
-"""Kinds of channels: their addresses and whether the bot can write to them; pure."""
+"""Kinds of channels: their addresses, and whether the bot can write to them; pure."""
 
 from dataclasses import dataclass
 
@@ -40,7 +40,7 @@ class Place:
 
     @property
     def takes_threads(self) -> bool:
-        """True where a thread can be opened on a message."""
+        """True if a thread can be opened on a message in this channel."""
         return self.kind in (_TEXT, _NEWS)
 
     @property
@@ -96,11 +96,11 @@ def is_forward(message: Json) -> bool:
 
 
 def can_write(interaction: Json, place: Place) -> bool:
-    """Tell whether the bot may write where it was called. Raises `ValueError`."""
+    """Return whether the bot may write in the place where it was called. Raises `ValueError`."""
     if place.is_direct:
         return bool(interaction.get("context", _WITH_BOT) == _WITH_BOT)
     if "0" not in (inside(interaction, "authorizing_integration_owners")):
-        return False  # a person brought it along; to the place it is a stranger
+        return False  # a person brought the bot; it is no member of the place
     permissions = words_in(interaction, "app_permissions")
     if not place.guild_id or not permissions.isdecimal():
         return False

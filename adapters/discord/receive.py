@@ -54,7 +54,7 @@ _STRANGER = "somebody"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """The facts needed to parse a message, as of its arrival."""
+    """The facts that parsing a message needs, as they were when it arrived."""
 
     bot: str
     """The bot's user id."""
@@ -85,9 +85,9 @@ def pack(key: str, data: Json, context: Context) -> str:
 
 
 def is_for_us(message: Json, context: Context) -> bool:
-    """Tell whether a person addressed the bot. Raises `ValueError`.
+    """Return whether a person addressed the bot. Raises `ValueError`.
 
-    `@everyone` addresses nobody, and neither does a message in a thread without a mention, whoever
+    `@everyone` does not address the bot. Nor does a message without a mention in a thread, whoever
     opened the thread: people talk to each other there.
     """
     if not is_written(message):
@@ -104,7 +104,7 @@ def is_for_us(message: Json, context: Context) -> bool:
 
 
 def is_written(message: Json) -> bool:
-    """Tell whether a person wrote the message. Raises `ValueError`."""
+    """Return whether a person wrote the message. Raises `ValueError`."""
     author = part(message, "author")
     if author is None or author.get("bot") or message.get("webhook_id"):
         return False
@@ -112,7 +112,7 @@ def is_written(message: Json) -> bool:
 
 
 def find_author(message: Json, bot: str) -> str:
-    """Return the user who wrote a message or caused it by joining; "" for us and webhooks.
+    """Return the user who wrote a message, or who caused it by joining; "" for us and webhooks.
 
     Raises `ValueError`.
     """
@@ -228,7 +228,7 @@ def _read_quote(message: Json, context: Context) -> Quote | None:
 def _read_interaction(interaction: Json, context: Context) -> InboundMessage | ButtonPress | None:
     data, channel = part(interaction, "data"), part(interaction, "channel")
     if data is None or channel is None:
-        return None  # a ping, or one that happens nowhere
+        return None  # a ping, or an interaction without a place
     place = context.place or read_place(channel, guild_id=words_in(interaction, "guild_id"))
     ticket = None if can_write(interaction, place) else make_ticket(interaction)
     address = place.address(ticket=ticket)

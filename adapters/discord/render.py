@@ -20,8 +20,8 @@ from adapters.toolkit import (
 )
 
 TEXT_LIMIT = 2000
-"""Characters of a message (Discord API, Create Message: content), counted in UTF-16 units, of
-which there are never fewer.
+"""Characters of a message (Discord API, Create Message: content). We count UTF-16 units, which are
+never fewer.
 """
 
 _RULE = "———"
@@ -31,9 +31,9 @@ _UNSENDABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _SPECIAL = re.compile(
     r"(?P<address>https?://[^\s\\*`|~<>\]]+)"
     r"|(?P<mark>[\\*`]"
-    r"|_(?![^\W_])|(?<![^\W_])_"  # but not within a word: those never mean anything
+    r"|_(?![^\W_])|(?<![^\W_])_"  # but not within a word, where they have no meaning
     r"|~(?=~)|(?<=~)~|\|(?=\|)|(?<=\|)\|"
-    r"|\](?=\()"  # nothing else makes a link
+    r"|\](?=\()"  # only these make a link
     r"|<(?=[@#:/]|a:|t:|id:))"
 )
 _LINE_START = re.compile(r"^(?P<blank>\s*)(?=#{1,3} |>|-# |[-+] )", re.MULTILINE)
@@ -78,7 +78,7 @@ def _write_block(block: Block) -> str:
             return _fence(fitted) if isinstance(fitted, str) else _list(fitted)
         case Quote():
             lines = _write(block.blocks, gap="\n\n").split("\n")
-            # Discord nests no quotes: a mark within one would be shown.
+            # Discord nests no quotes: a mark within a quote would be shown.
             return "\n".join("> " + line.removeprefix("> ") for line in lines)
         case Listing():
             return _list(block)
@@ -113,19 +113,19 @@ def _inline(runs: Sequence[Run]) -> str:
             text += is_open.pop()[1]
         for style, mark in _MARKS:
             if style in run.styles and all(style != one for one, _ in is_open):
-                # Beside other stars an italic one would be taken for half of a bold one.
+                # Next to other stars, Discord reads the star of italics as half of a bold mark.
                 is_open.append((style, "_" if mark == "*" == text[-1:] else mark))
                 text += is_open[-1][1]
         before = runs[index - 1].link if index else None
         behind = runs[index + 1].link if index + 1 < len(runs) else None
         text += _link(run, is_first=before != run.link, is_last=behind != run.link)
     text += "".join(mark for _, mark in reversed(is_open))
-    # Words may stand at the start of a line that would make it a heading or a list.
+    # Words at the start of a line could turn it into a heading or a list.
     return _LINE_START.sub(r"\g<blank>\\", text)
 
 
 def _link(run: Run, *, is_first: bool, is_last: bool) -> str:
-    """Render a linked run, with its address behind it where Discord makes no link."""
+    """Render a linked run; if Discord makes no link, append the address."""
     text = _look(run)
     link = run.link
     if link is None:

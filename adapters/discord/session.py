@@ -37,8 +37,9 @@ class Expired(AdapterError):
 class Call:
     """A call. `path` has names in braces, filled from `ids`.
 
-    `lost` is raised when the call got no clear answer. A call with `is_single` is made once:
-    discord.py would retry a 5xx, which sends a message twice where Discord supports no nonce.
+    `lost` is raised if the call got no clear answer. A call with `is_single` is made only once:
+    discord.py would retry after a 5xx, which would send a message twice if Discord supports no
+    nonce for it.
     """
 
     method: str
@@ -89,7 +90,7 @@ class Connection:
         except WIRE_ERRORS as error:
             raise translate(error) from error
         except AttributeError:
-            # discord.py asks the connection that it does not have yet where it was.
+            # discord.py reads the position of a connection that it does not have yet.
             if self.client.ws is not None:
                 raise
         raise Unreachable("Discord ended the connection.")
@@ -113,11 +114,11 @@ class Connection:
                 answer = await self.client.http.request(route, **options)
         except WIRE_ERRORS as error:
             raise translate(error, lost=call.lost) from error
-        except RuntimeError as error:  # aiohttp's, of a session that is closed
+        except RuntimeError as error:  # raised by aiohttp if the session is closed
             if not self.client.is_closed():
                 raise
             raise call.lost("The connection to Discord ended before the answer came.") from error
-        if isinstance(answer, str) and answer:  # not Discord, which speaks JSON or says nothing
+        if isinstance(answer, str) and answer:  # not from Discord, which sends JSON or nothing
             raise call.lost("Discord's answer can't be read.")
         return answer
 

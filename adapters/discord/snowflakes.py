@@ -21,7 +21,7 @@ def id_in(source: Json, key: str) -> str:
 
 
 def is_snowflake(text: str) -> bool:
-    """True for a snowflake, which is at most a signed 64-bit number here."""
+    """Return True for a snowflake: at most a signed 64-bit number."""
     is_number = text.isascii() and text.isdecimal() and len(text) <= _LONGEST
     return is_number and int(text) < 1 << 63
 

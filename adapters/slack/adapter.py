@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 _SEEN = "eyes"
 _INTERVAL, _BURST = 1.05, 5
 """One message a second in a channel, and "short bursts" (docs: rate limits, chat.postMessage); with
-a margin for a message that the network delivers sooner than the one before.
+a margin, because the network may delay a message less than the previous one.
 """
 _NO_SCOPES = (
     "The app's manifest is out of date; it lacks {scopes}. On the app's page, replace the manifest"
@@ -55,7 +55,7 @@ _NO_SCOPES = (
 )
 _UNSEEN = "What only one person saw can't be looked for."
 _DEAF = 4.0
-"""Heartbeats of silence after which a connection counts as dead."""
+"""Heartbeat intervals without a message after which a connection counts as dead."""
 
 
 class SlackAdapter:
@@ -81,7 +81,7 @@ class SlackAdapter:
         self._rooms = ChannelMembers(self._api)
         self._files = Files(self._api, token=settings.bot_token, base_url=settings.base_url)
         self._foreign: BoundedDict[str, None] = BoundedDict()
-        """Channels that refused the bot because it is not a member."""
+        """Channels that the bot may not write to because it is not a member."""
         self._me: BotIdentity | None = None
         self._connection_health = ConnectionHealth(
             "Slack", silence=_DEAF * settings.heartbeat if settings.mode == "socket" else None
@@ -99,7 +99,7 @@ class SlackAdapter:
 
     @property
     def shows_steps(self) -> bool:
-        """Slack shows steps while it streams; otherwise they are lines below the text."""
+        """Slack shows steps of streamed messages; otherwise the steps are lines below the text."""
         return True
 
     async def run(self, inlet: Inlet) -> None:
@@ -160,7 +160,7 @@ class SlackAdapter:
             await self._finish(message, place, was_edit=True)
 
     async def type(self, address: Address) -> None:
-        """Show that the bot is working, if the app has a way to. Raises `AdapterError`."""
+        """Show that the bot is working, if the app can show that. Raises `AdapterError`."""
         if home_owner(address) is None and not self._is_whispered(address):
             await self._sessions.work(_spot(address))
 
@@ -188,7 +188,7 @@ class SlackAdapter:
     ) -> PlatformMessageId | None:
         """Look for a message of unknown delivery by its key. Raises `AdapterError`."""
         if home_owner(message.address) is not None:
-            return None  # a home is replaced whole, so it may be published again
+            return None  # an App Home is replaced whole, so it may be published again
         if self._is_whispered(message.address):
             raise Unsure(_UNSEEN)
         if self._me is None:
@@ -203,7 +203,7 @@ class SlackAdapter:
             raise Unsure(_UNSEEN) from error
         if ts is None:
             return None
-        if self._streams.is_on:  # an earlier process may have left it open, and nobody edits it now
+        if self._streams.is_on:  # an earlier process may have left it open
             await self._streams.stop(place.channel, ts)
         self._activity.note_sent(place.channel, ts)
         return PlatformMessageId(ts)
@@ -225,7 +225,7 @@ class SlackAdapter:
             await self._api.react(channel_of(address), message_id, _SEEN, is_on=seen)
 
     async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
-        """Download a file that somebody sent. Raises `AdapterError`."""
+        """Download a file that a person sent. Raises `AdapterError`."""
         return await self._files.fetch(attachment, most_bytes=most_bytes)
 
     async def find_creator(self, address: Address) -> PlatformUserId | None:
@@ -243,7 +243,7 @@ class SlackAdapter:
         return self._connection_health.health()
 
     def _is_whispered(self, address: Address) -> bool:
-        """Return whether only the person of the ticket sees what is sent there."""
+        """Return whether only the person with the ticket sees messages to the address."""
         ticket = address.ticket
         return ticket is not None and (address.chat_id in self._foreign or read_ticket(ticket)[1])
 
@@ -268,13 +268,13 @@ class SlackAdapter:
             return
         try:
             await self._api.update(channel, ts, content)
-        except StreamOpen:  # begun by an earlier process
+        except StreamOpen:  # started by an earlier process
             await self._streams.stop(channel, ts)
             await self._api.update(channel, ts, content)
         self._shown.note((channel, ts), content)
 
     async def _finish(self, message: OutboundMessage, place: Place, *, was_edit: bool) -> None:
-        """Clear the status with the last words, or show that a question waits for an answer."""
+        """Clear the status after the last message, or show that a question waits for an answer."""
         if not message.is_live or message.buttons:
             asks = message.is_live or bool(message.buttons)
             await self._sessions.finalize(place, asks=asks, was_edit=was_edit)
@@ -380,7 +380,7 @@ def _spot(address: Address) -> Place:
 
 
 def _leaves(group: BaseExceptionGroup[AdapterStopped]) -> list[AdapterStopped]:
-    """Return the stops inside nested exception groups."""
+    """Return every `AdapterStopped` inside nested exception groups."""
     found: list[AdapterStopped] = []
     for error in group.exceptions:
         if isinstance(error, BaseExceptionGroup):

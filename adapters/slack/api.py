@@ -56,11 +56,11 @@ class Api:
     def __init__(self, settings: SlackSettings) -> None:
         self._settings = settings
         self._session: aiohttp.ClientSession | None = None
-        # A request is never repeated here: whoever asked knows whether it may be.
+        # A request is never repeated here: only the caller knows whether that is safe.
         self.web = AsyncWebClient(
             token=settings.bot_token, base_url=settings.base_url, retry_handlers=[]
         )
-        self.web.proxy = None  # the SDK knows no NO_PROXY
+        self.web.proxy = None  # the SDK does not support NO_PROXY
 
     async def __aenter__(self) -> Self:
         self._session = self.web.session = aiohttp.ClientSession(
@@ -122,7 +122,9 @@ class Api:
         return replace(me, is_agent=await self._is_agent(), app_id=await self._find_app(me.bot_id))
 
     async def _find_app(self, bot_id: str) -> str:
-        """Return the app's id, or "" without the scope users:read. Raises what ends a start."""
+        """Return the app's id, or "" without the scope users:read. Raises the errors that end a
+        start.
+        """
         try:
             with self.client() as web:
                 return words_in(inside(read(await web.bots_info(bot=bot_id)), "bot"), "app_id")
@@ -132,9 +134,10 @@ class Api:
             return ""
 
     async def _is_agent(self) -> bool:
-        """Tell whether the app is declared an agent.
+        """Return whether the app is declared an agent.
 
-        Asks about a channel that does not exist: Slack rejects other apps before it looks for it.
+        Asks about a channel that does not exist: Slack rejects other apps before it looks for the
+        channel.
         """
         try:
             with self.client() as web:
@@ -145,7 +148,7 @@ class Api:
             raise
         except Rejected:
             return False
-        except AdapterError:  # no such channel: the method itself is there
+        except AdapterError:  # only the channel is missing: the app may use the method
             return True
         return True
 
@@ -236,11 +239,9 @@ class Api:
     ) -> AsyncIterator[list[Json]]:
         """Yield pages of messages after `after`, in no reliable order.
 
-        A channel yields everything except replies in threads; a thread yields its root and
-        replies.
-        With `is_patient`, rate-limit pauses are waited out: restarting a long read after each
-        pause
-        would never finish where Slack allows few requests.
+        A channel yields everything except replies in threads; a thread yields its root and replies.
+        With `is_patient`, waits during rate-limit pauses: a long read that restarts after each
+        pause would never finish if Slack allows few requests.
         """
         cursor: str | None = None
         asked: dict[str, Any] = {"channel": place.channel, "oldest": after, "limit": _PAGE}
@@ -335,13 +336,13 @@ class Api:
 
 
 def _read_scopes(headers: Mapping[str, str]) -> frozenset[str]:
-    """Return the scopes of a token; the SDK's headers have names in any case."""
+    """Return the scopes of a token; the SDK's header names may be in upper or lower case."""
     granted = {name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes", "")
     return frozenset(one.strip() for one in granted.split(",") if one.strip())
 
 
 def read(answer: AsyncSlackResponse) -> Json:
-    """Return an answer's JSON object."""
+    """Return the JSON object of an answer."""
     return answer.data if isinstance(answer.data, dict) else {}
 
 
@@ -359,7 +360,7 @@ def translate(
             return Unreachable("Slack is not connected.")
         case SlackTokenRotationError() | SlackClientConfigurationError():
             return AdapterStopped(f"Slack's client can't work with these settings: {error}.")
-        case _:  # a request that the SDK itself holds to be wrong
+        case _:  # a request that the SDK itself rejects
             return Rejected(f"Slack's client refuses this: {type(error).__name__}.")
 
 

@@ -21,7 +21,9 @@ _CHAT_GONE = frozenset(
     | {"is_inactive", "channel_is_limited_access", "method_not_supported_for_channel_type"}
     | {"ekm_channel_access_denied", "used_url", "expired_url"}
 )
-"""A missing thread is not listed: its channel still exists, so only that message is rejected."""
+"""The codes of a lost chat. A missing thread is not one: its channel still exists, so only the
+message is rejected.
+"""
 _MESSAGE_GONE = frozenset(
     {"message_not_found", "cant_update_message", "cant_delete_message", "edit_window_closed"}
     | {"no_item_specified", "message_not_owned_by_app", "cant_broadcast_message"}
@@ -51,7 +53,9 @@ class StreamOver(MessageGone):
 
 
 class StreamOpen(MessageGone):
-    """The message is still a stream, perhaps of an earlier process; stop it first."""
+    """The message is still a stream, perhaps of an earlier process; the stream must be stopped
+    first.
+    """
 
 
 class Unsupported(Rejected):
@@ -67,8 +71,8 @@ def read_refusal(
 ) -> AdapterError:
     """Map an error code.
 
-    `needed` is the scope that Slack names, if any; `variable` names the token; `unwell` is for
-    errors after which the call may have worked.
+    `needed` is the scope that Slack names, if any; `variable` names the token; `unwell` is raised
+    for errors after which the call may have worked.
     """
     match code:
         case "missing_scope":
@@ -106,7 +110,7 @@ def token_refused(code: str, variable: str) -> AdapterStopped:
 
 
 def read_status(status: int, unwell: type[AdapterError]) -> AdapterError:
-    """Map an answer without JSON, from a proxy or an unhealthy server."""
+    """Map an answer without JSON, which comes from a proxy or an unhealthy server."""
     if status >= 500:
         return unwell(f"Slack is unwell: status {status}.")
     if status in (401, 403, 407):

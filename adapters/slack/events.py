@@ -1,4 +1,4 @@
-"""Classifies Slack's events: which concern a conversation, and their ids; pure."""
+"""Classifies Slack's events: finds those that concern a conversation, and their ids; pure."""
 
 import json
 import re
@@ -48,17 +48,17 @@ _ABOUT_A_COMMAND = ("user_id", "user_name", "channel_id", "channel_name", "text"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotIdentity:
-    """The bot's identity and kind of app: every conversation with an agent is a thread."""
+    """The bot's identity and its kind of app. Every conversation with an agent is a thread."""
 
     user_id: str
     bot_id: str
     team_id: str
     is_agent: bool = False
     app_id: str = ""
-    """Empty if Slack does not say."""
+    """The app's id; empty if Slack does not name it."""
     name: str = ""
     scopes: frozenset[str] = frozenset()
-    """What the app may do; empty if Slack does not say."""
+    """The permissions of the app; empty if Slack does not name them."""
 
 
 Threads = Container[tuple[str, str]]
@@ -85,11 +85,11 @@ class SlackEvent:
     user: str
     channel: str = ""
     ts: str = ""
-    """The time of the message, if Slack names it; sorts as text."""
+    """The time of the message, if Slack names it; it sorts as text."""
     thread: str | None = None
     """The message's thread or, in a conversation with an agent, the thread that it starts."""
     is_ours: bool = False
-    """The thread alone addresses the bot, see `places.mark_of`."""
+    """Every message in the thread addresses the bot, see `places.mark_of`."""
 
     @property
     def mark(self) -> str:
@@ -124,7 +124,7 @@ def sort_event(body: Any, me: BotIdentity, ours: Threads) -> SlackEvent | None:
 
 
 def _teams(body: Json) -> set[str]:
-    """Return the workspaces that a request is for. Raises `ValueError` if it names none."""
+    """Return the workspaces that a request belongs to. Raises `ValueError` if it names none."""
     named = {
         words_in(body, "team_id"),
         words_in(body, "context_team_id"),
@@ -145,7 +145,7 @@ def id_in(source: Json, *keys: str) -> str:
 
 
 def unreadable_event(body: Any, fault: str) -> SlackEvent:
-    """Wrap a request that cannot be read as an event to be set aside."""
+    """Wrap an unreadable request as an event that the gateway sets aside."""
     event = {"body": body, "fault": fault}
     return SlackEvent(kind="unreadable", event_id=EventId(""), event=event, user="")
 
@@ -163,7 +163,7 @@ def sort_message(event: Json, me: BotIdentity, ours: Threads, channel: str) -> S
         raise ValueError("a message without a user or a channel")
     is_named = me.user_id in mentions_in(words_in(event, "text"))
     is_root = thread in (None, ts)
-    # Who writes to the bot begins a thread with it; an agent's talks are threads as well.
+    # A message to the bot begins a thread; conversations with an agent are threads, too.
     opens = is_root and (me.is_agent if is_im(channel) else is_named)
     is_answer = not is_root and (
         is_im(channel) or event.get("parent_user_id") == me.user_id or (channel, thread) in ours
@@ -182,7 +182,7 @@ def sort_message(event: Json, me: BotIdentity, ours: Threads, channel: str) -> S
 
 
 def is_in_unknown_thread(slack_event: SlackEvent) -> bool:
-    """True for a message in a thread that is not known to address the bot."""
+    """Return True for a message in a thread that is not known to address the bot."""
     event = slack_event.event
     is_answer = event.get("thread_ts") not in (None, event.get("ts"))
     return slack_event.kind in ("message", "edit") and slack_event.thread is None and is_answer
@@ -191,7 +191,7 @@ def is_in_unknown_thread(slack_event: SlackEvent) -> bool:
 def pack(
     slack_event: SlackEvent, me: BotIdentity, person: Callable[[str], Person | None], facts: Json
 ) -> str:
-    """Pack the event as JSON with everything that its parsing depends on."""
+    """Pack the event as JSON, with all data that its parsing needs."""
     named = (slack_event.user, *mentions_in(str(slack_event.event.get("text") or "")))
     return json.dumps(
         {
@@ -255,7 +255,7 @@ def _presence(event: Json, me: BotIdentity) -> SlackEvent | None:
     """Classify a join or a reaction; one event for each person and channel is enough."""
     item = inside(event, "item")
     if event.get("type") == "reaction_added" and "channel" not in item:
-        return None  # of a file
+        return None  # a reaction to a file
     user = id_in(event, "user")
     channel = id_in(item if "channel" in item else event, "channel")
     if user == me.user_id:

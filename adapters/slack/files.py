@@ -30,7 +30,7 @@ MOST_BYTES = 1_000_000_000
 _TRANSFER_TIMEOUT = aiohttp.ClientTimeout(total=300, connect=CONNECT_TIMEOUT, sock_read=30)
 _MOST_REDIRECTS = 3
 _PAUSES = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
-"""Seconds between looks for an uploaded file's message, which Slack shares a moment later."""
+"""Seconds between checks for an uploaded file's message, which Slack posts a moment later."""
 _NO_PERMISSION = (
     "Slack did not hand out the file: the app lacks the permission files:read. Add it under "
     "OAuth & Permissions on the app's page and install the app again."
@@ -77,7 +77,7 @@ class Files:
             reported = read(answer)
             file_id, url = text_in(reported, "file_id"), text_in(reported, "upload_url")
         await self._upload(url, file)
-        # From here on the file may be seen, and is found again by its id.
+        # From here on, people may see the file; it is found by its id.
         self._uploads.put(message.key, file_id)
         with self._api.client(lost=Unsure) as web:
             await web.files_completeUploadExternal(
@@ -152,7 +152,7 @@ async def _read(
     if response.status != 200:
         raise read_status(response.status, Unreachable)
     if response.content_type == "text/html" and attachment.media_type != "text/html":
-        raise Rejected(_NO_PERMISSION)  # the page on which a person would log in
+        raise Rejected(_NO_PERMISSION)  # the login page for people
     data = await read_at_most(response, most_bytes)
     if data is None:
         raise _too_large(name, most_bytes)

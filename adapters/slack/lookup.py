@@ -19,11 +19,11 @@ _LETTERS = re.compile(r"[\W_]+")
 async def find(
     api: Api, me: BotIdentity, message: OutboundMessage, place: Place, known: Sequence[str]
 ) -> str | None:
-    """Return the message's ts, or None if it certainly is not there.
+    """Return the message's ts, or None if the message certainly does not exist.
 
     Every post carries its key, which histories return. A stream has no key until it stops, so its
-    text identifies it; a file's name and size identify a file. Raises `Unsure` when there is too
-    much to search, and any other `AdapterError`.
+    text identifies it. A file's name and size identify a file. Raises `Unsure` if there is too much
+    to search, and any other `AdapterError`.
     """
     after = max((ts for ts in known if is_ts(ts)), default="0")
     pages = 0
@@ -57,7 +57,7 @@ def _is_it(shown: Json, message: OutboundMessage) -> bool:
 
 
 def _letters(text: str) -> str:
-    """Return the text without markup, which Slack returns in another form."""
+    """Return the text without markup, because Slack returns markup in another form."""
     return _LETTERS.sub("", text)
 
 
@@ -65,7 +65,7 @@ _KEEPS = 30.0
 
 
 class ChannelMembers:
-    """Member counts of the last half minute, for channels with other people."""
+    """Member counts of the last half minute, for channels with several people."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -83,7 +83,7 @@ class ChannelMembers:
                 members = await self._api.count_members(channel)
         except (ChatGone, Rejected):
             return None
-        # The bot itself is counted where it is a member; a command may come from elsewhere.
+        # The bot is counted only if it is a member; a command may come from another channel.
         people = max(members - (room.get("is_member") is not False), 0)
         # Everybody in the workspace can read a public channel, member or not.
         is_closed = any(room.get(kind) for kind in ("is_private", "is_mpim", "is_im"))
@@ -98,14 +98,15 @@ _GONE = (
 
 
 def is_whisper(message_id: str) -> bool:
-    """True for an ephemeral message, which cannot be changed any more."""
+    """Return True for an ephemeral message, which can no longer be changed."""
     return message_id.startswith(_MARK)
 
 
 class EphemeralAnswers:
-    """Ephemeral answers to a command. Slack accepts five per command and no edits, so a growing
-    answer
-    appears only once it is complete.
+    """Ephemeral answers to a command.
+
+    Slack accepts five per command and no edits, so a growing answer appears only once it is
+    complete.
     """
 
     def __init__(self, api: Api) -> None:

@@ -21,7 +21,7 @@ _FALLBACK = 4000
 readers, search and other programs read that text.
 """
 _PIECE = re.compile(r"<[^<>\n]*>|&\w+;|.", re.DOTALL)
-"""A link, an escaped sign or a letter; nothing less may be cut off."""
+"""A link, an escaped sign or a letter; text is cut only between such pieces."""
 _SCHEME = re.compile(r"[a-z][a-z\d+.-]*:", re.IGNORECASE)
 _ADDRESS = re.compile(r"<?(?P<address>\w+://[^\s<>|`]+)(?:\|(?P<label>[^<>\n]*)>)?>?")
 
@@ -41,7 +41,7 @@ def _report(match: re.Match[str]) -> str:
 
 
 def fallback_of(words: str) -> str:
-    """Render the text beside blocks, cut with an ellipsis where Slack takes no more."""
+    """Render the text beside blocks; cut it with an ellipsis at Slack's limit."""
     start = words[:_FALLBACK]  # each edit of a growing answer renders it again
     whole = _render(start) or escape(start)
     if start == words and len(whole.encode()) <= _FALLBACK:
@@ -61,7 +61,7 @@ def _render(text: str) -> str:
 
 
 def lines_of(block: Block) -> Iterator[str]:
-    """Render a block's lines; Slack fetches nothing but links in them."""
+    """Render a block's lines; of such a text, Slack fetches only links."""
     match block:
         case Paragraph(runs=runs) | Heading(runs=runs):
             yield from _words(runs).split("\n")
@@ -84,7 +84,7 @@ def lines_of(block: Block) -> Iterator[str]:
 
 
 def escape(text: str) -> str:
-    """Escape the three signs that mean something in mrkdwn."""
+    """Escape the three characters that have a meaning in mrkdwn."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -13,7 +13,7 @@ _COMMAND = "command:"
 
 
 def home_of(user: str) -> Address:
-    """Return the address of a person's App Home, which is replaced as a whole."""
+    """Return the address of a person's App Home; each message replaces its whole content."""
     return Address(chat_id=_HOME + user, is_direct=True)
 
 
@@ -31,26 +31,25 @@ def channel_of(address: Address) -> str:
 
 
 def make_ticket(url: str) -> str | None:
-    """Return the ticket of a command, whose answer only its sender sees; None without an URL."""
+    """Return the ticket of a command whose answer only the sender sees; None without a URL."""
     return _COMMAND + url if url else None
 
 
 def read_ticket(ticket: str) -> tuple[str, bool]:
-    """Return the response URL of a ticket, and whether the answer is for its sender only."""
+    """Return the response URL of a ticket, and whether only the sender may see the answer."""
     return ticket.removeprefix(_COMMAND), ticket.startswith(_COMMAND)
 
 
 def is_im(channel: str) -> bool:
-    """True for chats of two: with the bot or, in a slash command, between two people."""
+    """Return True for a chat of two: with the bot or, in a slash command, between two people."""
     return channel.startswith("D")
 
 
 def mark_of(channel: str, thread: str | None, *, is_ours: bool) -> str:
     """Return the name of a read position: of our thread, another thread, or a channel.
 
-    A thread is ours if a message to or from the bot started it: everything in it addresses the
-    bot.
-    In other threads only a mention does.
+    A thread is ours if a message to or from the bot started it: every message in it addresses the
+    bot. In other threads, only mentions do.
     """
     if thread is None:
         return channel

@@ -47,7 +47,9 @@ _EMOJI = dict(
         *("face_with_symbols_on_mouth 🤬", "angry 😠", "face_vomiting 🤮", "triumph 😤"),
     )
 )
-"""The emoji of the names that say whether an answer was good; a skin tone follows after `::`."""
+"""The emoji, by Slack's name, that say whether an answer was good. In an event, a skin tone may
+follow the name after `::`.
+"""
 
 
 def receive(payload: str) -> Inbound | None:
@@ -127,7 +129,7 @@ class _Message:
 
 
 def _command(event: Json, people: Json, envelope: Json) -> InboundMessage:
-    """Read the words behind `/talaria`; without any, they are a call for help."""
+    """Read the words after `/talaria`; without words, it is a request for help."""
     channel = text_in(event, "channel_id")
     is_direct = bool(envelope.get("is_own_talk"))
     ticket = make_ticket(words_in(event, "response_url"))
@@ -155,7 +157,7 @@ def _press(event: Json, people: Json) -> ButtonPress:
             sent_at=sent_at,
         )
     channel = text_in(event, "channel")
-    # What only one person sees may stand in a talk of two people that the bot is not in.
+    # An ephemeral message may be in a direct chat of two people without the bot.
     is_direct = is_im(channel) and not event.get("is_ephemeral")
     address = Address(
         chat_id=channel,
@@ -170,7 +172,8 @@ def _press(event: Json, people: Json) -> ButtonPress:
 
 
 def _reaction(event: Json) -> EmojiReaction | Presence:
-    """Parse a reaction to a message of ours; one by a picture only shows who is there."""
+    """Parse a reaction to a message of ours; any other emoji only shows that the person is there.
+    """
     channel, user = text_in(event, "channel"), PlatformUserId(text_in(event, "user"))
     address = Address(chat_id=channel, is_direct=is_im(channel))
     sign = _EMOJI.get(text_in(event, "name").partition("::")[0])
@@ -226,7 +229,7 @@ def _said(
     envelope: Json,
     room_title: str | None = None,
 ) -> InboundMessage:
-    """Turn an action into the message with the same words."""
+    """Turn an action into a message with the same words."""
     at = envelope.get("at")
     return InboundMessage(
         address=address,
@@ -240,7 +243,8 @@ def _said(
 
 
 def _thread(message: Json, bot: Json, *, is_direct: bool) -> str | None:
-    """Return the thread to answer in: always in channels; in direct chats only with an agent."""
+    """Return the thread to answer in: in channels always one, in direct chats only with an agent.
+    """
     ts, thread = text_in(message, "ts"), words_in(message, "thread_ts")
     if is_direct and not bot.get("is_agent"):
         return thread if thread != ts and thread else None

@@ -4,13 +4,13 @@ from adapters.toolkit import BoundedDict
 
 
 class RecentActivity:
-    """The activity that this process has seen in channels."""
+    """The activity in channels that this process has seen."""
 
     def __init__(self) -> None:
         self.threads: BoundedDict[tuple[str, str], None] = BoundedDict()
         """Threads where every message addresses the bot, see `places.mark_of`."""
         self.direct_chats: BoundedDict[str, None] = BoundedDict()
-        """Direct chats with the bot; Slack does not report those of other people."""
+        """Direct chats with the bot; Slack does not report the chats of other people."""
         self._newest: BoundedDict[str, str] = BoundedDict()
         self._speakers: BoundedDict[tuple[str, str | None], str] = BoundedDict()
 

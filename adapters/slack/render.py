@@ -15,13 +15,13 @@ MOST_BUTTONS = 25
 _BUTTONS_A_BLOCK = 5
 _EVENT_TYPE = "talaria"
 _SECTION = 3000
-"""Characters of a section's text (docs: Block Kit, section)."""
+"""The most characters of a section's text (docs: Block Kit, section)."""
 _HEADER = 150
 _MOST_BLOCKS = 100
 _EMPTY = "Nothing to show yet."
 _STEP_TITLE = 256
 _NEWEST_STEPS = 3
-"""Steps listed below the text where Slack does not show them itself."""
+"""The number of newest steps listed below the text if Slack does not show them itself."""
 _CALL = re.compile(r"<!(?=(?:channel|here|everyone|group|subteam\^\w+)\b)", re.IGNORECASE)
 """Mentions that would notify a whole channel."""
 _APART = "<\u200b!"
@@ -40,7 +40,7 @@ def measure(text: str) -> int:
 
 
 def words_of(text: str) -> str:
-    """Return the Markdown to send; the model's text notifies no groups."""
+    """Return the Markdown to send, changed so that the model's text notifies no groups."""
     return _CALL.sub(_APART, plain_text(text))
 
 
@@ -53,7 +53,7 @@ def post_of(message: OutboundMessage) -> Json:
 
 
 def update_of(message: OutboundMessage) -> Json:
-    """Build an edit with blocks, because earlier blocks would stay otherwise."""
+    """Build an edit. It always has blocks, because the earlier ones would stay otherwise."""
     words = _shown(message)
     return _blocks(words, message.buttons) | {"metadata": metadata_of(message)}
 
@@ -88,7 +88,7 @@ def actions_of(buttons: Sequence[Button]) -> list[Json]:
 
 
 def text_chunks(words: str) -> list[Json]:
-    """Build a stream's next chunks from text of `words_of`."""
+    """Build a stream's next chunks from a text that `words_of` returned."""
     return [{"type": "markdown_text", "text": words}] if words else []
 
 

@@ -41,11 +41,11 @@ class SlackSettings:
     Slack's own limit is one a second per channel (docs: rate limits, chat.postMessage).
     """
     is_streaming: bool = True
-    """Use Slack's streaming where the workspace has it."""
+    """Use Slack's streaming if the workspace supports it."""
     heartbeat: float = 15.0
-    """Seconds of silence after which a websocket is pinged; it has half as long to answer."""
+    """Seconds of silence after which a websocket is pinged; it has half that time to answer."""
     longest_hold: float = 10.0
-    """Seconds of a connection during which new messages are left to catch-up."""
+    """Seconds at the start of a connection in which catch-up reads the new messages."""
     longest_pause: float = 30.0
     """Upper bound of the backoff while Slack is unreachable."""
 

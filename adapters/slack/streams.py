@@ -1,4 +1,5 @@
-"""Signs of a running answer: messages that grow through Slack's streaming API, and a status."""
+"""Indicators of a running answer: messages that grow through Slack's streaming API, and a status.
+"""
 
 import contextlib
 import logging
@@ -24,7 +25,8 @@ _TRIES = 3
 class _Stream:
     """The shown part of a message.
 
-    Once an append got no answer, the message is replaced as a whole: appending is not idempotent.
+    After an append without an answer, the message is replaced as a whole: appending is not
+    idempotent.
     """
 
     text: str
@@ -42,11 +44,11 @@ class Streams:
 
     @property
     def is_on(self) -> bool:
-        """Whether the workspace is believed to support streaming."""
+        """Whether the workspace seems to support streaming."""
         return self._refusals < _TRIES
 
     def suits(self, message: OutboundMessage, place: Place) -> bool:
-        """True if a message can start as a stream: the beginning of an answer in a thread."""
+        """Return True if a message can start as a stream: if it begins an answer in a thread."""
         has_room = message.is_live and not message.buttons and message.file is None
         return self.is_on and has_room and place.thread is not None
 
@@ -55,7 +57,7 @@ class Streams:
     ) -> str | None:
         """Start a stream and return its ts; None if Slack refuses and nothing was sent.
 
-        In a channel, Slack requires the reader that the answer is for. Raises `AdapterError`.
+        In a channel, Slack requires the person that the answer is for. Raises `AdapterError`.
         """
         to: Json = {}
         if not is_im(place.channel):
@@ -80,14 +82,14 @@ class Streams:
         return ts
 
     async def carry(self, message: OutboundMessage, channel: str, ts: str) -> bool:
-        """Bring a stream up to date; False if the message must be replaced as a whole.
+        """Bring a stream up to date; return False if the message must be replaced as a whole.
 
         Raises `AdapterError`; the call may be repeated.
         """
         stream = self._open.get((channel, ts))
         if stream is None:
             return False
-        # Compared as it is sent: what calls a channel together could come in two halves.
+        # Compare the text as it is sent: a mention of a whole channel could arrive in two halves.
         words = words_of(message.text)
         grows = words.startswith(stream.text)
         if stream.is_doubtful or not grows or (message.is_live and message.buttons):
@@ -116,9 +118,9 @@ class Streams:
         return True
 
     async def stop(self, channel: str, ts: str) -> None:
-        """End a stream as it is; an ended one is not an error. Raises `AdapterError`.
+        """End a stream as it is; an ended stream is no error. Raises `AdapterError`.
 
-        It may be repeated, so without an answer it raises `Unreachable`, never `Unsure`.
+        The call may be repeated, so without an answer it raises `Unreachable`, never `Unsure`.
         """
         try:
             with contextlib.suppress(MessageGone, Rejected):
@@ -170,7 +172,7 @@ class StatusIndicator:
                     )
             except Unsupported:
                 self._is_assistant = False
-            except Rejected as error:  # not in this kind of thread
+            except Rejected as error:  # this kind of thread has no status
                 _log.debug("slack shows no sign in %s: %s", place.channel, error)
             else:
                 self._shown.put(place, "processing")

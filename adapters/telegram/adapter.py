@@ -42,8 +42,8 @@ _log = logging.getLogger(__name__)
 _EYES = "👀"
 _CHAT_INTERVAL, _ROOM_INTERVAL, _BURST = 1.05, 3.05, 5
 """One message a second in a chat, 20 a minute in a group, and "short bursts" (Bots FAQ: how can I
-message all of my bot's subscribers at once). Telegram gives no number for those. The margin is for
-a message that the network delivers sooner than the one before.
+message all of my bot's subscribers at once). Telegram gives no number for those. The margin allows
+for a network that delays a message less than the previous one.
 """
 _NO_GROUPS = (
     "Nobody can add the bot to a group. To allow it, send /setjoingroups to @BotFather and choose"
@@ -163,7 +163,7 @@ class TelegramAdapter:
         return None if creator is None else PlatformUserId(str(creator))
 
     async def count_people(self, address: Address) -> int | None:
-        """Count the members of a group without this bot; None where others can read along."""
+        """Count the members of a group without this bot; None if others can read along."""
         if address.is_direct:
             return 1
         members = await self._api.count_members(chat_of(address))
@@ -193,7 +193,7 @@ class TelegramAdapter:
         return PlatformMessageId(str(message_id)) if message_id else None
 
     def count_of(self, address: Address) -> str:
-        """Return the chat: all topics of a group share its sequence."""
+        """Return the chat, because all topics of a group share its sequence."""
         return address.chat_id
 
     async def find(
@@ -201,15 +201,14 @@ class TelegramAdapter:
     ) -> PlatformMessageId | None:
         """Look for a message of unknown delivery by edits that change nothing.
 
-        Telegram offers bots neither history nor idempotency keys. An edit tells for each id whether
-        it is one of our messages, and "not modified" tells that it is this one. Limits:
+        Telegram offers bots neither history nor idempotency keys. For each id, an edit shows
+        whether the message is ours, and "not modified" shows that it is this one. Limits:
 
-        - It tries at most 100 ids after the newest known one, then raises `Unsure`.
-        - A new process has not seen earlier ids, so None may be wrong after more than 100 foreign
-          messages.
-        - A later message with other text by an earlier process would be overwritten. None exists:
-          nothing is sent after a message in doubt (`count_of`). This process's own ids are skipped.
-        - A file is recognised by its caption and buttons only.
+        - It tries at most 100 ids after the newest known one, then raises `Unsure`. - A new process
+        has not seen earlier ids, so None may be wrong after more than 100 foreign messages. - A
+        later message with other text by an earlier process would be overwritten. None exists:
+        nothing is sent after a message in doubt (`count_of`). This process's own ids are skipped. -
+        A file is recognised by its caption and buttons only.
         """
         if not known:
             raise Unsure("No message of this chat is known from before the one in doubt.")
@@ -223,7 +222,7 @@ class TelegramAdapter:
                 await self._api.edit(post, message_id)
             except MessageGone:
                 continue
-            except Unsure as error:  # of an edit that changes nothing
+            except Unsure as error:  # the edit changes nothing, so it may be repeated
                 raise Unreachable(str(error)) from error
             self._recent_ids.note_sent(chat_id, message_id)
             return PlatformMessageId(str(message_id))
@@ -256,8 +255,8 @@ class TelegramAdapter:
         backoff = Backoff(self._settings.longest_pause)
         conflict = Conflict(self._settings.conflict_patience)
         while True:
-            # The first answer, and the first after a failure, shall come at once: it tells that
-            # the line works.
+            # The first answer, also after a failure, must come at once: it shows that
+            # the connection works.
             wait = self._settings.poll_timeout if self._connection_health.is_connected else 0
             try:
                 updates = await self._api.fetch(offset, wait)
@@ -287,12 +286,12 @@ class TelegramAdapter:
                 backoff.reset()
 
     async def _answer_press(self, update: dict[str, Any]) -> None:
-        """Acknowledge a stored press to the client; a failure here loses nothing."""
+        """Acknowledge a stored press to the client; if that fails, nothing is lost."""
         query = update.get("callback_query")
         if isinstance(query, dict) and isinstance(query.get("id"), str):
             try:
                 await self._api.answer_press(query["id"])
-            except (AdapterError, ValueError) as error:  # an id that no request can carry
+            except (AdapterError, ValueError) as error:  # no request can carry such an id
                 _log.debug("a press could not be acknowledged: %s", error)
 
 
@@ -306,7 +305,7 @@ def create(options: Mapping[str, str]) -> ChatAdapter:
 
 
 def _is_numbered(update: Any) -> bool:
-    """Tell whether an update has an id, which identifies and acknowledges it."""
+    """Return whether an update has an id; the id identifies and acknowledges the update."""
     try:
         return isinstance(update, dict) and number_in(update, "update_id") > 0
     except ValueError:

@@ -31,7 +31,7 @@ from adapters.telegram.render import Page
 from adapters.telegram.settings import TelegramSettings
 
 _PRESS_TIMEOUT = 5.0
-"""Seconds to acknowledge a press; updates wait for it."""
+"""Seconds to acknowledge a press; the next updates wait for that."""
 _FILE_TIMEOUT = 120.0
 """Seconds for a whole file in either direction: 50 MB at 3.5 megabits a second."""
 _CONNECTIONS = 16
@@ -47,11 +47,11 @@ _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _NO_PHOTO = ("photo_invalid_dimensions", "image_process_failed", "photo_ext_invalid")
 """Refusals of a picture that can still be sent as a document."""
 _NO_VOICE = "voice_messages_forbidden"
-"""Refusal of a person who takes no voice messages; a document is still possible."""
+"""The refusal if a person accepts no voice messages; a document is still possible."""
 _UNCHANGED = "message is not modified"
 _TOO_BIG = "file is too big"
 _FETCH_LIMIT = 20_000_000
-"""Maximum bytes of a file that Telegram gives to bots (Bot API, getFile)."""
+"""The most bytes of a file that bots can download (Bot API, getFile)."""
 
 
 class Api:
@@ -77,7 +77,7 @@ class Api:
     async def __aexit__(self, *_: object) -> None:
         try:
             await self._polls.shutdown()
-        finally:  # also if the gateway gives up waiting
+        finally:  # even if the gateway stops waiting
             await self._calls.shutdown()
 
     async def fetch_me(self) -> BotIdentity:
@@ -142,7 +142,8 @@ class Api:
         return message.message_id
 
     async def _send_file(self, post: Post, file: OutboundFile, about: Mapping[str, Any]) -> Message:
-        """Send a picture as a photo, speech as a voice message, any other file as a document."""
+        """Send a picture as a photo, speech as a voice message, and any other file as a document.
+        """
         about = {
             "caption": post.page.text or None,
             "caption_entities": _entities(post.page),
@@ -166,7 +167,7 @@ class Api:
         )
 
     async def edit(self, post: Post, message_id: int) -> bool:
-        """Replace a message or a file's caption; False if it was already the same."""
+        """Replace a message or a file's caption; return False if it was the same already."""
         about: dict[str, Any] = {
             "chat_id": post.chat_id,
             "message_id": message_id,
@@ -191,7 +192,7 @@ class Api:
         return True
 
     async def draft(self, post: Post, draft_id: int) -> None:
-        """Show a text that grows in a private chat; Telegram removes it after half a minute."""
+        """Show a growing text in a private chat; Telegram removes it after half a minute."""
         try:
             await self._bot.send_message_draft(
                 chat_id=post.chat_id,
@@ -200,7 +201,7 @@ class Api:
                 message_thread_id=post.thread_id,
                 entities=_entities(post.page),
             )
-        except InvalidToken as error:  # the SDK's name for 404, which unknown methods get
+        except InvalidToken as error:  # the SDK's name for a 404, the answer to unknown methods
             raise Rejected("This Bot API server knows no drafts.") from error
         except TelegramError as error:
             raise translate(error, lost=Unreachable, unwell=Unreachable) from error
@@ -231,7 +232,7 @@ class Api:
             await self._bot.set_my_commands(commands)
 
     async def fetch_file(self, file_id: str, *, most_bytes: int) -> bytes:
-        """Download a file that somebody sent. Raises `Rejected` if it is not available."""
+        """Download a file that a person sent. Raises `Rejected` if it is not available."""
         try:
             file = await self._bot.get_file(file_id)
             if (file.file_size or 0) > most_bytes:
@@ -253,7 +254,7 @@ class Api:
             raise translate(error, lost=Unreachable, unwell=Unreachable) from error
 
     async def count_members(self, chat_id: int) -> int | None:
-        """Count a group's members, including the bot; None where others can read along."""
+        """Count a group's members, including the bot; None if others can read along."""
         with _translated():
             # Raw, because the SDK's own method fails on a chat that lacks a field it knows.
             chat = await self._calls.post(f"{self._bot.base_url}/getChat?chat_id={chat_id}")

@@ -62,7 +62,7 @@ def translate(
 ) -> AdapterError:
     """Map an SDK error to a platform error.
 
-    `lost` is for a request without an answer, `unwell` for a 5xx answer: their meaning depends on
+    `lost` is returned for a request without an answer, `unwell` for a 5xx answer: both depend on
     whether the call may be repeated.
     """
     match error:
@@ -96,7 +96,7 @@ def translate(
             return lost("Telegram did not answer in time.")
         case NetworkError():
             return lost(f"The connection to Telegram broke: {error}.")
-        case _:  # an answer that is no JSON; the call may well have been applied
+        case _:  # the answer is no JSON; the call may have been applied
             return lost(f"Telegram's answer can't be read: {error}.")
 
 
@@ -115,10 +115,11 @@ def _seconds(error: RetryAfter) -> float:
 
 
 class PollingConflict:
-    """Decides when a second poller is permanent.
+    """Decides when a conflict with a second poller counts as permanent.
 
     The last request of a killed process stays open at Telegram for a while. Two retrying programs
-    succeed in turn, so a success does not end a conflict; only quiet does.
+    succeed in turn, so a success does not end a conflict. It ends only after some time without
+    conflicts.
     """
 
     def __init__(self, patience: float) -> None:

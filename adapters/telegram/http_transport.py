@@ -15,7 +15,7 @@ from adapters.toolkit import CONNECT_TIMEOUT, make_connector, read_at_most, read
 _SILENCE = 25.0
 """Seconds without a byte after which a download is abandoned."""
 _DEFAULT_WAIT = 5.0
-"""Seconds to wait on a 429 that names no time."""
+"""Seconds to wait after a 429 that names no time."""
 
 
 class NeverLeft(NetworkError):
@@ -27,7 +27,7 @@ class Unwell(NetworkError):
 
 
 class TooFast(NetworkError):
-    """The server asks for a pause. The SDK's own class warns whenever it is created."""
+    """The server asks for a pause. Replaces the SDK's class, which warns whenever it is created."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"Telegram asks to wait for {seconds:g} s")
@@ -132,7 +132,7 @@ class HttpTransport(BaseRequest):
             raise NeverLeft(str(error)) from error
         except TimeoutError as error:
             raise TimedOut from error
-        except aiohttp.ClientError as error:  # its text may hold the address with the token
+        except aiohttp.ClientError as error:  # the error's text may hold the address with the token
             raise NetworkError(type(error).__name__) from error
 
 

@@ -1,7 +1,7 @@
 """python-telegram-bot, loaded without its optional parts.
 
-It imports `cryptography` for Telegram Passport, and httpx its command line with rich: 12 MB of
-memory that no bot here needs. Both libraries work without them.
+The library imports `cryptography` for Telegram Passport, and httpx imports rich for its command
+line: 12 MB of memory that Talaria does not need. Both libraries work without these parts.
 """
 
 from adapters.toolkit import leaving_out

@@ -1,4 +1,4 @@
-"""Outgoing payloads (posts, inline keyboards, the HTML preview), and the ids that they get."""
+"""Outgoing payloads (posts, inline keyboards, the HTML preview), and the ids of sent messages."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ def message_of(message_id: PlatformMessageId) -> int:
 
 
 def has_own_count(chat_id: int) -> bool:
-    """True for supergroups and channels; a bot's other chats share one id sequence."""
+    """Return True for supergroups and channels; a bot's other chats share one id sequence."""
     return chat_id < _SUPERGROUPS_BELOW
 
 
@@ -44,7 +44,7 @@ def _number(text: str) -> int:
 
 _MOST_PROBES = 100
 _MARGIN = 20
-"""Ids that may be used already while their messages are in flight: the 16 concurrent calls, and
+"""The number of ids that may be taken by messages in flight: those of the 16 concurrent calls, and
 a few messages of people.
 """
 _REMEMBERED = 4096
@@ -54,14 +54,14 @@ _ACCOUNT = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """Ids to try, in order, and whether the message may have a higher one."""
+    """Ids to try, in order, and whether the message may have a higher id."""
 
     within_reach: list[int]
     are_more: bool
 
 
 class RecentIds:
-    """The newest ids seen, and the last few thousand messages of this process."""
+    """The newest ids seen, and the ids of the last few thousand messages of this process."""
 
     def __init__(self) -> None:
         self._newest: dict[int, int] = {}
@@ -108,10 +108,10 @@ MOST_BUTTONS = 100
 """Buttons on one message (the limit of Telegram's clients and servers)."""
 
 _MARK = "t:"
-"""The prefix of our callback data: a chat may still show another program's buttons."""
+"""The prefix of our callback data, because a chat may still show another program's buttons."""
 _STYLES: dict[ButtonStyle, str | None] = {"plain": None, "good": "success", "danger": "danger"}
 _ROW_LETTERS = 30
-"""Characters of all labels in one row that a phone shows in full."""
+"""The most characters of all labels in one row that a phone shows in full."""
 _ROW_BUTTONS = 3
 _DRAFTS = (1 << 31) - 1
 
@@ -198,7 +198,7 @@ def make_post(message: OutboundMessage) -> Post:
 
 
 def draft_id_of(key: str) -> int:
-    """Return the draft of a turn: a number above zero (Bot API, sendMessageDraft)."""
+    """Return the draft id of a turn: a number above zero (Bot API, sendMessageDraft)."""
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=4).digest()) % _DRAFTS + 1
 
 
@@ -213,7 +213,7 @@ _TAGS: dict[EntityKind, str] = {
 
 
 def write_html(page: Page) -> str:
-    """Render the page's entities as HTML tags (Bot API, HTML style). Tags never cross."""
+    """Render the page's entities as HTML tags (Bot API, HTML style). Tags are always nested."""
     written: list[str] = []
     is_open: list[Entity] = []
     at = 0

@@ -87,7 +87,7 @@ def read_attachments(message: Json) -> tuple[Attachment, ...]:
         found.append(_file(largest, "image", "image/jpeg"))
     for key, kind, media_type in _FILES:
         file = part(message, key)
-        # An animation comes as a document as well, for programs that know no animations.
+        # An animation is also sent as a document, for programs that do not know animations.
         if file is not None and not (key == "document" and "animation" in message):
             found.append(_file(file, kind, media_type))
     sticker = part(message, "sticker")
@@ -129,8 +129,8 @@ def _sticker(sticker: Json) -> Attachment:
 
 
 def _describe(message: Json) -> str | None:
-    """Describe content without a file in words, so that the person gets an answer."""
-    # A venue has a location as well, therefore it is asked for first.
+    """Describe content that is no file in words, so that the person gets an answer."""
+    # A venue also has a location, so check for a venue first.
     for key, field in _NAMED_BY:
         thing = part(message, key)
         if thing is not None:
@@ -164,8 +164,9 @@ class BotIdentity:
 def pack(update: Any, me: BotIdentity, *, now: int) -> str:
     """Pack an update with its arrival time and the bot's identity, as JSON text.
 
-    `now` is in milliseconds since the epoch; a press has no time of its own. The identity decides
-    which messages address the bot, and a stored update may be parsed before the bot knows it.
+    `now` is in milliseconds since the epoch; it is needed because a press has no time. The identity
+    decides which messages address the bot, and a stored update may be parsed before the bot knows
+    its identity.
     """
     bot = {"id": me.user_id, "username": me.username}
     return json.dumps({"bot": bot, "at": now, "update": update})
@@ -200,12 +201,12 @@ def _read(message: Json, me: BotIdentity, *, is_edit: bool) -> InboundMessage | 
         raise ValueError("a message without a chat")
     sender = part(message, "from")
     if sender is None or chat.get("type") == "channel":
-        return None  # posts of channels
+        return None  # posts in channels
     has_text = "text" in message or "caption" in message
     attachments = read_attachments(message)
     is_foreign = sender.get("is_bot") or message.get("is_automatic_forward")
     if is_foreign or not (has_text or attachments):
-        return _read_presence(message, me)  # somebody joined, a message was pinned, and so on
+        return _read_presence(message, me)  # a person joined, a message was pinned, and so on
     quote = _read_quote(message, me)
     words = _read_words(message, me)
     is_for_us = words.is_named or (quote is not None and quote.is_ours)
@@ -268,8 +269,8 @@ def _read_presence(change: Json, me: BotIdentity) -> Presence | None:
 def _read_press(query: Json, *, at: int) -> ButtonPress | None:
     """Parse a press of one of our buttons.
 
-    A press on a message that Telegram no longer keeps for bots has no topic; one on a message sent
-    through inline mode has no message.
+    A press has no topic if Telegram no longer keeps its message for bots. It has no message if the
+    message was sent through inline mode.
     """
     key = read_key(words_in(query, "data"))
     message = part(query, "message")
@@ -308,7 +309,7 @@ def _sender_of(sender: Json) -> Sender:
 def _thread_of(message: Json) -> str | None:
     """Return the topic.
 
-    In plain supergroups a chain of replies also has a thread id, which is no place to write to.
+    In plain supergroups, a chain of replies also has a thread id, but no message can be sent to it.
     A forum's General topic has none.
     """
     if not message.get("is_topic_message") or "message_thread_id" not in message:
@@ -354,7 +355,7 @@ def _read_words(message: Json, me: BotIdentity) -> _Words:
 def _read_quote(message: Json, me: BotIdentity) -> Quote | None:
     """Return the message that this one replies to.
 
-    In a topic, every message without a reply refers to the one that opened the topic; ignore that.
+    In a topic, every message that is no reply refers to the topic's first message; ignore that.
     """
     chosen = part(message, "quote")
     chosen_text = plain_text(words_in(chosen, "text")) if chosen else ""

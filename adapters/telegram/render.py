@@ -78,9 +78,9 @@ def render(markdown: str) -> Page:
 
 
 def measure(markdown: str) -> int:
-    """Measure how much of a message's 4,096 units a text fills once rendered; never too little.
+    """Measure how many of a message's 4,096 units a text needs once rendered; never too few.
 
-    A text that surely fits is not parsed. Telegram shows at most 100 links and code blocks, so
+    A text that certainly fits is not parsed. Telegram shows at most 100 links and code blocks, so
     each counts for at least a hundredth of a message.
     """
     bound = _bound(markdown)
@@ -92,10 +92,11 @@ def measure(markdown: str) -> int:
 
 
 def _bound(markdown: str) -> int:
-    """Return an upper bound of `measure` without parsing, or more than the limit if there is none.
+    """Return an upper bound of `measure` without parsing; more than the limit if none is known.
 
-    Rendering removes marks and adds a few characters between blocks, which only a line break can
-    open; a tab becomes up to four blanks. The size of tables and escaped links is not estimated.
+    Rendering removes marks and adds a few characters between blocks, and only a line break can
+    start a block. A tab becomes up to four blanks. The size of tables and escaped links is not
+    estimated.
     """
     if is_plain(markdown):
         return count_units(markdown)
@@ -135,7 +136,7 @@ class _Writer:
         self.at += count_units(text)
 
     def is_at_line_start(self) -> bool:
-        """False directly after the mark of a list item that begins with a list."""
+        """False right after the mark of a list item that begins with a list."""
         return not self.parts or self.parts[-1].endswith("\n")
 
     def mark(
@@ -173,7 +174,7 @@ def _write_block(writer: _Writer, block: Block, depth: int) -> None:
                 writer.write(fitted)
                 writer.mark("pre", start)
         case Quote():
-            # Telegram nests no quotes, and begins one at the start of a line only.
+            # Telegram does not nest quotes, and a quote can begin only at the start of a line.
             _write_blocks(writer, block.blocks, depth=-1, gap="\n")
             if depth == 0:
                 writer.mark("blockquote", start)
@@ -246,7 +247,7 @@ def _spell(runs: Sequence[Run]) -> str:
 def _trim(text: str, entities: Sequence[Entity]) -> Page:
     """Trim blanks at both ends, as Telegram does, and shift the entities.
 
-    Telegram keeps blanks from the first entity on, so a block of code keeps the indentation of its
+    Telegram keeps blanks from the first entity on, so a code block keeps the indentation of its
     first line.
     """
     left = len(text) - len(text.lstrip())

@@ -25,14 +25,14 @@ class TelegramSettings:
     poll_timeout: int = 30
     """Seconds that Telegram may hold a request for updates."""
     conflict_patience: float = 30.0
-    """Seconds that another poller is tolerated. The last request of a killed process may stay open
-    at Telegram for a while.
+    """Seconds for which another poller is tolerated, because the last request of a killed process
+    may stay open at Telegram for a while.
     """
     answer_timeout: float = 25.0
     poll_margin: float = 10.0
-    """Seconds beyond the requested wait after which a request for updates is abandoned."""
+    """Seconds after the requested wait until a request for updates is abandoned."""
     silence_margin: float = 15.0
-    """Seconds beyond the longest poll after which silence means a dead connection."""
+    """Seconds of silence after the longest poll until the connection counts as dead."""
     longest_pause: float = 30.0
     """Upper bound of the backoff while Telegram is unreachable."""
 

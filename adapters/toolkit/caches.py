@@ -37,7 +37,7 @@ class BoundedDict(Generic[K, V]):
 
 
 class ShownContents:
-    """The contents that a platform surely shows, so that no edit changes nothing."""
+    """The contents that a platform certainly shows, to avoid edits that change nothing."""
 
     def __init__(self) -> None:
         self._shown: BoundedDict[tuple[str, str], int] = BoundedDict()
@@ -45,7 +45,7 @@ class ShownContents:
     def is_shown(self, place: tuple[str, str], content: object) -> bool:
         """Return whether a message shows this content; `place` is its chat and its id.
 
-        Otherwise, its content counts as unknown until `note`, because an edit is about to begin.
+        If not, the caller will edit the message, so its content counts as unknown until `note`.
         """
         if self._shown.get(place) == hash(repr(content)):
             return True
@@ -60,12 +60,12 @@ class ShownContents:
 class MemberCounts:
     """A cache of member counts.
 
-    One is never cached: private content is shown to a person who is alone, so a newcomer must
-    be noticed at once.
+    A count of one is never cached: a person who is alone is shown private content, so a newcomer
+    must be noticed at once.
     """
 
     def __init__(self, keeps: float) -> None:
-        """Keep counts above one, and unknown ones, for `keeps` seconds, at most a minute."""
+        """Keep counts above one, and unknown counts, for `keeps` seconds, at most a minute."""
         self._keeps = keeps
         self._counted: BoundedDict[str, tuple[int | None, float]] = BoundedDict()
 

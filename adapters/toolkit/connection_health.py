@@ -17,9 +17,10 @@ class ConnectionHealth:
     """Tracks the state of one connection and its last sign of life."""
 
     def __init__(self, platform: str, *, silence: float | None = None) -> None:
-        """Name the platform as sentences should; `silence` is in seconds.
+        """Take the platform's name for sentences; `silence` is in seconds.
 
-        A connection without a sign of life for that long counts as dead, whatever its last state.
+        A connection without a sign of life for `silence` seconds counts as dead, whatever its last
+        state.
         """
         self._platform = platform
         self._silence = silence
@@ -30,7 +31,7 @@ class ConnectionHealth:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Note the start of a run and, however it ends, its end."""
+        """Note the start and the end of a run, even if it fails."""
         self.note("starting")
         try:
             yield
@@ -74,7 +75,7 @@ class Backoff:
     """Exponential backoff with jitter, up to a bound. All times are in seconds."""
 
     def __init__(self, longest: float, *, first: float = 0.5) -> None:
-        """Never wait longer than `longest`, unless the platform asks for it."""
+        """Never wait longer than `longest`, unless the platform asks for a longer wait."""
         self._longest = longest
         self._first = self._next = min(first, longest)
 

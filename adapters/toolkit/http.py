@@ -22,10 +22,11 @@ def make_connector(connections: int) -> aiohttp.TCPConnector:
 
 
 def has_proxy(address: str) -> bool:
-    """Tell whether the environment names a proxy for an address.
+    """Return whether the environment names a proxy for an address.
 
-    Without one, the session need not trust the environment: aiohttp would look it up in a thread
-    on every call and also read `~/.netrc`, whose passwords are not for bots.
+    Without a proxy, the session need not trust the environment. Otherwise aiohttp would look for
+    the proxy in a thread on every call, and would also read `~/.netrc`, whose passwords are not for
+    bots.
     """
     parts = urlsplit(address)
     is_direct = parts.hostname is None or proxy_bypass(parts.hostname)
@@ -60,7 +61,7 @@ def name_mishap(error: Exception, platform: str, *, lost: type[AdapterError]) ->
             return Unreachable(f"{platform} can't be reached: {error}.")
         case TimeoutError():
             return lost(f"{platform} did not answer in time.")
-        case aiohttp.ClientError() | OSError():  # its text may hold an address with a token
+        case aiohttp.ClientError() | OSError():  # the error's text may hold an address with a token
             return lost(f"The connection to {platform} broke ({type(error).__name__}).")
         case _:
             return lost(f"{platform}'s answer can't be read: {error}.")

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any, cast
 
 MOST_CONNECTIONS = 100
-"""Connections at one time; a page opens six, and then keeps one."""
+"""The most connections at one time; a web page opens six, and then keeps one."""
 HEAD_SECONDS = 10.0
-"""Seconds that a client has for the head of its request."""
+"""Seconds that a client has to send the head of its request."""
 _END_OF_HEAD = b"\r\n\r\n"
 
 
@@ -20,9 +20,10 @@ async def listen(
 ) -> asyncio.Server:
     """Listen on a port for an HTTP server, which the caller closes. Raises `OSError`.
 
-    aiohttp and uvicorn wait forever for the first request of a connection. When all places are
-    taken, the oldest connection without a request makes room, or else the new one is refused. The
-    server has to close each connection after one request, so that each request is seen to begin.
+    aiohttp and uvicorn wait forever for the first request of a connection. If all places are taken,
+    the oldest connection without a request is closed, or else the new one is refused. The server
+    has to close each connection after one request, because only the first request of a connection
+    is watched.
     """
     places = Places(head_seconds)
     return await asyncio.get_running_loop().create_server(
@@ -43,7 +44,8 @@ class Places:
 
 
 class _Transport:
-    """The transport of a connection. A protocol that hands over to another keeps its place."""
+    """The transport of a connection. The connection keeps its place if another protocol takes over.
+    """
 
     def __init__(self, transport: asyncio.Transport, connection: "_Connection") -> None:
         self._transport = transport
@@ -70,7 +72,7 @@ class _Connection(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._tail = b""
         self.is_waiting = True
-        """No whole head has come yet."""
+        """True until a whole head has arrived."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take a place, or refuse the connection."""
@@ -84,7 +86,7 @@ class _Connection(asyncio.Protocol):
         self._timer = loop.call_later(self._head_seconds, self.abort)
 
     def data_received(self, data: bytes) -> None:
-        """Pass data on; the time for the head ends with its empty line."""
+        """Pass data on. The empty line after the head stops the timer."""
         if self.is_waiting:
             recent = self._tail + data
             self._tail = recent[-len(_END_OF_HEAD) + 1 :]
@@ -94,15 +96,15 @@ class _Connection(asyncio.Protocol):
         self.inner.data_received(data)
 
     def eof_received(self) -> bool | None:
-        """Pass the end of the client's data on."""
+        """Pass on that the client has sent all its data."""
         return self.inner.eof_received()
 
     def pause_writing(self) -> None:
-        """Pass the request to pause on."""
+        """Pass on the request to pause writing."""
         self.inner.pause_writing()
 
     def resume_writing(self) -> None:
-        """Pass the end of the pause on."""
+        """Pass on the request to resume writing."""
         self.inner.resume_writing()
 
     def connection_lost(self, error: Exception | None) -> None:

@@ -121,7 +121,7 @@ def parse(text: str) -> tuple[Block, ...]:
 
 
 def _has_lost_cells(text: str, tokens: Sequence[Token]) -> bool:
-    """True if a table has a row longer than its header, whose last words the parser drops."""
+    """Return True if a table has a row longer than its header; the parser drops the row's end."""
     lines: list[str] = []
     columns = 0
     for token in tokens:
@@ -185,7 +185,7 @@ class _Reader:
                 return self._table()
             case "hr":
                 return Rule()
-            case _:  # a kind this reader has never met: better its bare words than nothing
+            case _:  # an unknown kind of block: keep at least its words
                 return Paragraph(runs=(Run(text=token.content),)) if token.content else None
 
     def _inline(self, closing: str) -> tuple[Run, ...]:
@@ -274,13 +274,13 @@ def _runs(tokens: Sequence[Token]) -> tuple[Run, ...]:
 
 
 _PHONE = 40
-"""Columns of letters of one width that a phone shows in a line; longer lines wrap into a heap."""
+"""Columns of a monospaced font that fit a phone's line; longer lines wrap and are hard to read."""
 _PAIR = 2
-"""Columns of a table that is a list of names and values."""
+"""The number of columns of a table that lists names and values."""
 
 
 def fit(table: Table, *, spell: Callable[[Sequence[Run]], str]) -> str | Listing:
-    """Draw a table if a phone shows its lines whole; otherwise make a list of its rows."""
+    """Draw a table if its lines fit a phone; otherwise make a list of its rows."""
     drawn = draw(table, spell=spell)
     if max(map(_width, drawn.split("\n"))) <= _PHONE:
         return drawn
@@ -291,7 +291,9 @@ def fit(table: Table, *, spell: Callable[[Sequence[Run]], str]) -> str | Listing
 
 
 def _list_row(header: Sequence[Cell], row: Sequence[Cell]) -> tuple[Block, ...]:
-    """Turn a row into an item: its first cell, and below it the others with their headings."""
+    """Turn a row into a list item: the first cell, and below it the other cells with their
+    headings.
+    """
     title = tuple(replace(run, styles=run.styles | {"bold"}) for run in row[0])
     named = [
         (*name, Run(text=": "), *cell) if name else cell

@@ -9,13 +9,14 @@ from typing import cast
 
 @contextmanager
 def leaving_out(*names: str) -> Iterator[None]:
-    """Let the import of modules fail in this block, as if they were not installed.
+    """Make the import of modules fail in this block, as if they were not installed.
 
-    Modules that are loaded already stay. Other threads must not import them meanwhile.
+    Modules that are loaded already stay loaded. Other threads must not import the modules
+    meanwhile.
     """
     hidden = [name for name in names if name not in sys.modules]
     for name in hidden:
-        sys.modules[name] = cast(ModuleType, None)  # Python's documented way to make it fail
+        sys.modules[name] = cast(ModuleType, None)  # Python's documented way to make an import fail
     try:
         yield
     finally:

@@ -20,11 +20,13 @@ _CODE_GAP = re.compile(r"\n[ \t]*\n(?=\S)")
 _BLANK = re.compile(r"\s")
 
 _LONGEST_LANGUAGE = 32
-"""A fence's language is repeated in every part of its block; a longer "name" is none."""
+"""The most characters of a fence's language, which every part of its block repeats; a longer one is
+dropped.
+"""
 _LONGEST_CLUSTER = 64
 """Code points searched for a grapheme boundary; Unicode's longest emoji has 10."""
 _PATIENT_TRIES = 8
-"""Proportional guesses before a part is halved until it fits."""
+"""The most proportional guesses; after them, a part is halved until it fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +81,9 @@ def split_markdown(text: str, *, limit: int, measure: Callable[[str], int]) -> t
 
 
 def close_code(text: str) -> str:
-    """Close a code block that would contain a paragraph which follows the text.
+    """Close a code block that would swallow a paragraph after the text.
 
-    A block in a list or a quote ends with it.
+    A block in a list or a quote ends with the list or quote.
     """
     fence = _survey(text).fences[-1]
     if fence is None or isinstance(parse(f"{text}\n\n.")[-1], Paragraph):
@@ -99,7 +101,7 @@ def _survey(text: str) -> _Source:
     for line in text.split("\n"):
         end = start + len(line) + 1
         if fence is not None and fence.quote and not line.lstrip().startswith(">"):
-            fence = None  # the quote is over, and what was open in it with it
+            fence = None  # the quote is over, and so is a block in it
             borders.append(start)
             fences.append(None)
         if fence is None:
@@ -157,7 +159,7 @@ def _skip(source: _Source, place: int) -> int:
         place += 1
         if text[place - 1] == "\n":
             line = place
-    # Indentation of a line has a meaning, blanks between two words have none.
+    # The indentation of a line has a meaning; blanks between two words have none.
     is_line_start = line == 0 or text[line - 1] == "\n"
     return line if place < len(text) and is_line_start else place
 
@@ -165,7 +167,7 @@ def _skip(source: _Source, place: int) -> int:
 def _take(
     source: _Source, start: int, limit: int, measure: Callable[[str], int]
 ) -> tuple[str, int]:
-    """Return the next part, with few measurements, and its end."""
+    """Return the next part and its end; measures only a few times."""
     window = limit
     tries = 0
     while True:
@@ -210,7 +212,7 @@ def _dedent_code(part: str, fence: _Fence) -> str:
 
 
 def _dedent_items(part: str, indent: str) -> str:
-    """Move inner list items at the start of a part to the margin; they would become code."""
+    """Move inner list items at the start of a part to the margin, or they would become code."""
     lines = part.split("\n")
     for index, line in enumerate(lines):
         if line.strip() and not line.startswith(indent):
@@ -229,7 +231,7 @@ def _cut(source: _Source, start: int, window: int) -> int:
     fence = source.fence_at(end)
     if fence is not None and fence.starts > start + window // 4:
         return fence.starts
-    # A block's first line never stands alone: some of its code goes with it.
+    # The first line of a code block is never alone in a part: some code stays with it.
     floor = start if fence is None else max(start, fence.code_starts)
     places = (
         _last_paragraph(source, middle, end),

@@ -46,17 +46,17 @@ def count_units(text: str) -> int:
 
 
 _MARKUP = re.compile(
-    r"[*_`~\[<\\|\r\x00]"  # what may open something within a line
+    r"[*_`~\[<\\|\r\x00]"  # characters that may start markup within a line
     r"|&[#a-zA-Z]"  # an entity
-    r"|^[#>=+-]|^\d{1,9}[.)]"  # what may open a block
+    r"|^[#>=+-]|^\d{1,9}[.)]"  # characters that may start a block
     r"|^[^\S\n]|[^\S\n]$"  # indentation, and spaces that the parser would cut
-    r"|[^\S\n ]",  # blanks other than space, on which the parser has views of its own
+    r"|[^\S\n ]",  # blanks other than spaces, which the parser treats differently
     re.MULTILINE,
 )
 
 
 def is_plain(text: str) -> bool:
-    """True when a text contains no possible markup; parsing it then costs microseconds."""
+    """Return True if a text contains no possible markup, so that it need not be parsed."""
     return _MARKUP.search(text) is None
 
 
@@ -102,8 +102,8 @@ def parts(source: Json, key: str) -> list[Json]:
 
 
 _MOST = 2**53
-"""Integers beyond this are not exact in JSON (RFC 8259, section 6), and milliseconds made of them
-do not fit into a column.
+"""Larger integers are not exact in JSON (RFC 8259, section 6), and as milliseconds they may not fit
+into a column.
 """
 
 
@@ -139,7 +139,7 @@ def words_in(source: Json, *keys: str) -> str:
 
 
 def _first(source: Json, keys: tuple[str, ...]) -> Any:
-    for key in keys:  # dozens of times an event: a generator would take longer than the look
+    for key in keys:  # runs dozens of times an event; a generator is slower
         value = source.get(key)
         if value is not None:
             return value
@@ -150,7 +150,7 @@ _UNREADABLE = "unreadable"
 _SURROGATE = "\\ud"
 """The start of an escaped surrogate, as `json.dumps` writes it."""
 _LONGEST = 65_536
-"""Characters of an unreadable event to keep; chat platforms send smaller ones."""
+"""The most characters that are kept of an unreadable event; chat platforms send smaller events."""
 
 
 def read_envelope(payload: str) -> Json:
@@ -171,11 +171,11 @@ def read_envelope(payload: str) -> Json:
 def make_unreadable(data: object, fault: str) -> RawEvent:
     """Wrap an event that cannot be read, so that the gateway stores and parks it.
 
-    The id depends on the content only: a redelivered event is stored once.
+    The id depends only on the content, so that an event that is sent twice is stored once.
     """
     try:
         text = json.dumps(data)
-    except (ValueError, RecursionError):  # nested more deeply than it can be written
+    except (ValueError, RecursionError):  # the data is nested too deeply
         text = ""
     digest = hashlib.sha256(text.encode()).hexdigest()
     about = {"data": text[:_LONGEST], "fault": plain_text(fault)}

@@ -21,8 +21,8 @@ _log = logging.getLogger(__name__)
 HeardKind = Literal["message", "edit", "interaction", "reaction", "mark", "presence", "unreadable"]
 
 NOISE = 50
-"""Other people's messages after which a channel's read position advances, so that a restart does
-not read them again; a smaller number would cost more rows.
+"""Number of other people's messages after which a channel's read position advances, so that a
+restart does not read them again. A smaller number would cost more rows.
 """
 
 
@@ -37,16 +37,16 @@ class HeardEvent:
 
 
 class Backlog:
-    """Tracks which channels are incomplete, and holds their newer events back."""
+    """Tracks which channels are incomplete, and holds back their newer events."""
 
     def __init__(self) -> None:
         self.behind: set[str] = set()
         """Channels whose older messages may be missing."""
         self.unmarked: set[str] = set()
-        """Channels that were found unread although they have no read position."""
+        """Channels with unread messages but without a read position."""
         self._held: dict[str, list[HeardEvent]] = {}
         self._known: set[str] = set()
-        """Channels with a read position, or soon with one."""
+        """Channels that have a read position, or will have one soon."""
         self._met: set[str] = set()
         """Channels whose history was requested."""
         self._noise: dict[str, int] = {}
@@ -73,8 +73,9 @@ class Backlog:
         return channel in self._begun
 
     def discover(self, channel: str) -> bool:
-        """True for a direct chat that is new to us but older than the session: it may have a
-        past.
+        """Return True for a direct chat that is new to us but older than the session.
+
+        Such a chat may have older messages.
         """
         if channel in self._met or int(channel) >= self._since:
             return False
@@ -95,12 +96,12 @@ class Backlog:
         return True
 
     def finish(self, channel: str) -> list[HeardEvent]:
-        """Mark a channel as complete and return its held events."""
+        """Mark a channel as complete and return the events that it held back."""
         self.behind.discard(channel)
         return self._held.pop(channel, [])
 
     def release(self, channels: Iterable[str]) -> list[HeardEvent]:
-        """Return held events although older messages are still missing."""
+        """Return events that were held back, although older messages are still missing."""
         return [heard for channel in channels for heard in self._held.pop(channel, [])]
 
     def note_conversation(self, channel: str) -> None:
@@ -109,7 +110,9 @@ class Backlog:
         self._noise.pop(channel, None)
 
     def note_noise(self, channel: str) -> bool:
-        """Count a message between others; True when the read position should advance."""
+        """Count a message that does not address the bot; return True if the read position should
+        advance.
+        """
         if channel not in self._known or channel in self.behind:
             return False
         count = self._noise.get(channel, 0) + 1
@@ -124,7 +127,7 @@ class Backlog:
 
 
 def park(data: object, error: ValueError) -> HeardEvent:
-    """Wrap what cannot be read as an event to be set aside."""
+    """Wrap unreadable data as an event that the gateway sets aside."""
     _log.error("an event of Discord can't be read and is set aside: %s", error)
     about = {"event": data, "fault": str(error)}
     return HeardEvent(kind="unreadable", channel="", data=about, context=Context(bot=""))
@@ -133,7 +136,7 @@ def park(data: object, error: ValueError) -> HeardEvent:
 def make_event(heard: HeardEvent, *, is_in_order: bool) -> RawEvent:
     """Build the event to store. Raises `ValueError`.
 
-    `is_in_order` says that nothing older of its channel is missing. Only messages advance a read
+    `is_in_order` is true if no older event of its channel is missing. Only messages advance a read
     position; the order of edits and interactions among them is unknown.
     """
     if heard.kind == "unreadable":
@@ -147,9 +150,9 @@ def make_event(heard: HeardEvent, *, is_in_order: bool) -> RawEvent:
             event_id = f"{bot}/{name}/{words_in(heard.data, 'edited_timestamp')}"
         case "interaction":
             event_id = f"{bot}/i/{name}"
-        case "reaction":  # the same one may come, go and come again
+        case "reaction":  # the same reaction may be added again later
             event_id = f"{bot}/reaction/{name}/{id_in(heard.data, 'at')}"
-        case "presence":  # one of each person and channel is enough
+        case "presence":  # one for each person and channel is enough
             event_id = f"{bot}/presence/{heard.channel}/{id_in(heard.data, 'user')}"
         case _:
             event_id = f"{bot}/mark/{heard.channel}/{name}"
@@ -177,7 +180,7 @@ class Start:
     after: str = ""
     before: str = ""
     has_mark: bool = True
-    """Whether the channel has a read position of its own, or `Rest` covers it."""
+    """True if the channel has its own read position, False if `Rest` covers it."""
 
 
 @dataclass(slots=True)
@@ -189,7 +192,7 @@ class Catchup:
     take: Callable[[Sequence[RawEvent]], Awaitable[None]]
 
     async def run(self, starts: Mapping[str, Start], done: Callable[[str], None]) -> None:
-        """Read every channel from its start; calls `done` for each complete one."""
+        """Read every channel from its start; call `done` for each complete one."""
         async with asyncio.TaskGroup() as group:
             for channel in sorted(starts, key=lambda one: starts[one].after, reverse=True):
                 group.create_task(self._read(channel, starts[channel], done))
@@ -208,7 +211,7 @@ class Catchup:
                 except (Unreachable, RateLimited) as error:
                     await backoff.wait(error)
                 except AdapterStopped:
-                    return  # the gateway says so too, where it is heard
+                    return  # the event handler logs it, too, when it hears it
                 except (AdapterError, ValueError) as error:
                     _log.info("channel %s of Discord is skipped: %s", channel, error)
                     break
@@ -217,7 +220,7 @@ class Catchup:
         done(channel)
 
     async def _read_on(self, place: Place, start: Start) -> AsyncIterator[str]:
-        """Hand over the messages after the read position, page by page; yields the progress."""
+        """Hand over the messages after the read position, page by page; yield the progress."""
         role = await self.directory.role(place)
         after = int(start.after)
         if not place.is_direct:
@@ -244,7 +247,8 @@ class Catchup:
     def _sift(
         self, page: Sequence[Json], place: Place, role: str, *, has_mark: bool
     ) -> list[RawEvent]:
-        """Return the messages addressed to the bot, and a bare position after many others."""
+        """Return the messages addressed to the bot; after many others, also a bare read position.
+        """
         events: list[RawEvent] = []
         noise = 0
         context = Context(bot="")

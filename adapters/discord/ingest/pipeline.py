@@ -36,7 +36,7 @@ _READ_AT_ONCE = 4
 """Channels whose history is read concurrently."""
 _LONGEST_PAUSE = 5.0
 _AHEAD = 3600.0
-"""Seconds by which Discord's clock is certainly not ahead of ours."""
+"""The most seconds by which Discord's clock may be ahead of ours."""
 _COMMAND = 2
 _PLACED = ("message", "edit", "reaction", "presence")
 """Kinds that name a channel only by its id."""
@@ -46,9 +46,9 @@ class EventPipeline:
     """A queue with one worker.
 
     It stores only messages addressed to the bot: other people's words do not belong in the
-    database. It stores reactions to the bot, and once who writes or reacts in a channel. A channel
-    where the bot was addressed stores a bare read position after every 50 messages of others, so
-    that catch-up stays short.
+    database. It stores reactions to the bot's messages, and once per channel each person who writes
+    or reacts there. In a channel where the bot was addressed, it stores a bare read position after
+    every 50 messages of others, so that catch-up stays short.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class EventPipeline:
         self._longest_pause = min(settings.longest_pause, _LONGEST_PAUSE)
         self._backlog = Backlog()
         self._present: BoundedDict[tuple[str, str], None] = BoundedDict()
-        """Channels and the people who were noticed in them."""
+        """Pairs of a channel and a person who was noticed there."""
         self._slots = asyncio.Semaphore(_READ_AT_ONCE)
         self._rest = Rest(directory, self._backlog)
         self._queue: deque[HeardEvent | GuildListing | None] = deque()
@@ -124,7 +124,7 @@ class EventPipeline:
                 try:
                     await self._hand_over(inlet, [await self._make(heard) for heard in batch])
                 except asyncio.CancelledError:
-                    self._put_back(batch)  # a further run must not move a mark past it
+                    self._put_back(batch)  # the next run must not advance a read position past it
                     raise
                 for interaction in asked:
                     group.create_task(self._acknowledgements.make(interaction))
@@ -134,14 +134,14 @@ class EventPipeline:
         self._stirred.set()
 
     def _put_back(self, items: Sequence[HeardEvent]) -> None:
-        """Put held events back in front of later ones."""
+        """Put events back in front of later ones."""
         self._queue.extendleft(reversed(items))
         self._stirred.set()
 
     def _take_batch(self) -> tuple[list[HeardEvent], list[HeardEvent]]:
         """Take the next events without those that must wait for older ones.
 
-        Also returns the held ones of people who write to the bot for the first time.
+        Also returns the first messages in direct chats that are new to the bot.
         """
         batch: list[HeardEvent] = []
         discovered: list[HeardEvent] = []
@@ -151,11 +151,11 @@ class EventPipeline:
                 break
             self._queue.popleft()
             if heard.channel == REST and self._backlog.behind:
-                continue  # it would pass over what is still missing
+                continue  # it would skip messages that are still missing
             is_direct = heard.kind == "message" and not heard.data.get("guild_id")
             if is_direct and self._backlog.discover(heard.channel):
                 discovered.append(heard)
-            if heard.kind == "interaction":  # must be answered soon, and behind what came before
+            if heard.kind == "interaction":  # must be answered soon, but after earlier events
                 batch += self._backlog.release((heard.channel,))
             if not self._backlog.holds(heard):
                 batch.append(heard)
@@ -167,7 +167,7 @@ class EventPipeline:
         """Classify an event; None if it does not concern the bot. Raises `ValueError`."""
         if name in ("MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE"):
             return self._sort_reaction(data, is_on=name == "MESSAGE_REACTION_ADD")
-        id_in(data, "id")  # each of them has one, by which it is known
+        id_in(data, "id")  # each of these events has an id
         if name == "INTERACTION_CREATE":
             if not _is_ours(data):
                 return None
@@ -175,10 +175,10 @@ class EventPipeline:
         else:
             kind = "message" if name == "MESSAGE_CREATE" else "edit"
         if kind == "edit" and not (data.get("edited_timestamp") and data.get("author")):
-            return None  # a link got its picture, or the like
+            return None  # for example, a link got its picture
         channel = id_in(data, "channel_id")
         if kind != "interaction" and not is_written(data):
-            return self._pass_over(kind, channel, data)  # as our own words do, in every turn
+            return self._pass_over(kind, channel, data)  # such as our own messages, in every turn
         context = self._directory.guess(data, channel)
         if kind != "interaction" and not is_for_us(data, context):
             return self._pass_over(kind, channel, data)
@@ -187,7 +187,7 @@ class EventPipeline:
         return HeardEvent(kind=kind, channel=channel, data=data, context=context)
 
     def _sort_reaction(self, data: Json, *, is_on: bool) -> HeardEvent | None:
-        """Classify a reaction: one to the bot's words is kept, of others' only who is there.
+        """Classify a reaction: keep one to a message of the bot; of others, report only the person.
 
         Discord names the author of the message only when a reaction is added. Raises `ValueError`.
         """
@@ -195,7 +195,7 @@ class EventPipeline:
         bare: Json = {"id": id_in(data, "message_id"), "guild_id": words_in(data, "guild_id")}
         author = words_in(data, "message_author_id")
         emoji = inside(data, "emoji")
-        sign = "" if emoji.get("id") else words_in(emoji, "name")  # with an id, a server's picture
+        sign = "" if emoji.get("id") else words_in(emoji, "name")  # an id means a server's picture
         if user == self._directory.bot:
             return None
         if not sign or author not in ("", self._directory.bot):
@@ -233,7 +233,7 @@ class EventPipeline:
             _log.warning("a server of Discord can't be read: %s", error)
 
     def _park(self, data: Any, error: ValueError, *, is_for_us: bool) -> HeardEvent | None:
-        """Park an unreadable event, unless it is a message between others."""
+        """Park an unreadable event, unless it is a message that does not address the bot."""
         is_direct = is_for_us or not (isinstance(data, dict) and data.get("guild_id"))
         if not self._directory.may_concern_us(data, is_direct=is_direct):
             _log.warning("a Discord message to others can't be read: %s", error)
@@ -269,7 +269,7 @@ class EventPipeline:
         release()
 
     async def _hand_over(self, inlet: Inlet, events: Sequence[RawEvent]) -> None:
-        """Store events and retry until it works: Discord does not resend them."""
+        """Store events; retry until that succeeds, because Discord does not resend them."""
         backoff = Backoff(self._longest_pause)
         while events:
             try:
@@ -284,8 +284,7 @@ class EventPipeline:
         """Return the points from which a new session must read: the read positions.
 
         A channel that an earlier session read only halfway may have none, because its first
-        messages
-        still waited for older ones; reading starts there with the newest.
+        messages still waited for older ones. Reading such a channel starts with the newest message.
         """
         marks, now = await self._marks(inlet), snowflake_at(time.time())
         rest = self._rest.begin(marks, now=now)
@@ -300,11 +299,11 @@ class EventPipeline:
         return starts
 
     async def _find_unread(self, inlet: Inlet, listing: GuildListing) -> dict[str, Start]:
-        """Return where to read on in a server, and hold its newer messages back."""
+        """Return where to continue reading in a server, and hold back its newer messages."""
         try:
             starts = self._rest.find_starts(listing, await self._marks(inlet))
         except Unreachable:
-            return {}  # the next session lists it again
+            return {}  # the next session lists the server again
         self._backlog.add(starts)
         return starts
 

@@ -1,7 +1,7 @@
 """Finds unread messages in server channels that have no read position of their own.
 
-Somebody may mention the bot for the first time in a channel, or in a new thread, while it is away.
-Discord lists every channel with its newest message, so only those with news are read.
+While the bot is away, somebody may mention it for the first time in a channel or a new thread.
+Discord lists every channel with its newest message, so only channels with new messages are read.
 """
 
 import time
@@ -21,11 +21,11 @@ REST = "rest"
 _WRITABLE = (0, 2, 5, 10, 11, 12, 13)
 """Channel types with messages: text, voice, news, threads, stages. A forum has only threads."""
 _MOST_CHANNELS = 200
-"""Channels to read after an absence, those with the newest messages first."""
+"""The most channels to read after an absence; those with the newest messages come first."""
 _INTERVAL = 300.0
 """Seconds between two advances of the position, each of which is a row."""
 _MARGIN = 60_000 << 22
-"""A minute of snowflakes, by which the messages of several channels may be out of order."""
+"""A minute, in snowflakes: messages of several channels may be out of order by that much."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +57,10 @@ def _channels(data: Json, key: str) -> Iterator[tuple[str, int]]:
 
 
 class Rest:
-    """The position up to which the channels without one of their own are read.
+    """The position up to which all channels without their own position are read.
 
-    It is stored at the first session, and advances with the messages that are heard while nothing
-    is missing. After an absence, reading starts there.
+    The position is stored in the first session, and advances with received messages while none are
+    missing. After an absence, reading starts there.
     """
 
     def __init__(self, directory: ChannelDirectory, backlog: Backlog) -> None:
@@ -73,8 +73,8 @@ class Rest:
     def begin(self, marks: Mapping[str, str], *, now: int) -> HeardEvent | None:
         """Begin a session; return the position to store, if there was none. `now` is a snowflake.
 
-        Without any read position, the bot is here for the first time: older words are for others.
-        A message of this very millisecond may have the id `now`, and is read.
+        Without any read position, the bot is here for the first time: older messages are not for
+        it. A message of the same millisecond may have the id `now`; it is read.
         """
         self._listed.clear()
         known = marks.get(REST)
@@ -82,13 +82,13 @@ class Rest:
         return None if known else self._mark(self._position)
 
     def start(self) -> Start:
-        """Return where to begin in a channel without a read position."""
+        """Return where to start reading in a channel without a read position."""
         return Start(after=str(self._position), has_mark=False)
 
     def find_starts(self, listing: GuildListing, marks: Mapping[str, str]) -> dict[str, Start]:
-        """Return the channels with unread messages, and where to begin.
+        """Return the channels with unread messages, and where to start reading.
 
-        A server that is listed again was out of reach: all its channels may have missed messages.
+        A server that is listed again was unreachable: all its channels may have missed messages.
         """
         was_away = listing.guild_id in self._listed
         self._listed.add(listing.guild_id)
@@ -108,7 +108,7 @@ class Rest:
         return not self._backlog.behind and self._directory.is_complete()
 
     def advance(self, message_id: int) -> HeardEvent | None:
-        """Return the new position once in a while; `message_id` was heard live."""
+        """Return the new position from time to time; `message_id` is of a live message."""
         now = time.monotonic()
         position = message_id - _MARGIN
         if position <= self._position or now - self._advanced < _INTERVAL or not self.is_whole():

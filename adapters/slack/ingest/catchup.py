@@ -30,18 +30,19 @@ _MOST_MESSAGES = 2000
 _MOST_THREADS = 100
 """Threads of one channel to search after an absence, newest first."""
 _OVERLAP = 60.0
-"""Seconds before a read position that are read again: several sockets keep no strict order."""
+"""Seconds before a read position that are read again, because several sockets keep no strict order.
+"""
 _ROOTS = 2 * 24 * 3600.0
 """Seconds before a read position within which a thread with new replies may have started."""
 _OLDEST_THREAD = 30 * 24 * 3600.0
 _BATCH = 50
 _MOST_UNMARKED = 200
 _PATIENCE = 1.2
-"""Seconds that a new message waits for earlier ones: Slack expects the ack within three (docs:
-Socket Mode), and storing takes part of that.
+"""Seconds that a new message waits for earlier ones. Slack expects the ack within three seconds
+(docs: Socket Mode), and storing takes part of that time.
 """
 _MOST_FAILURES = 5
-"""Failing channels after which Slack or the store counts as failing."""
+"""The number of failing channels from which on Slack or the store counts as failing."""
 _NEVER = "9999999999.000000"
 _REFUSED = (Rejected, ChatGone, MessageGone)
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
@@ -72,14 +73,14 @@ class CatchUp:
         """Set, and replaced, whenever a channel may have become complete."""
 
     def is_whole(self, channel: str) -> bool:
-        """True when everything earlier in the channel is stored."""
+        """Return True if all earlier messages of the channel are stored."""
         return self._knows_marks and channel not in self._behind
 
     async def wait_until_whole(self, channel: str) -> bool:
         """Wait until the channel is complete, or as long as Slack can wait.
 
-        False if the message should rather be read again in order: during a connection's first
-        seconds.
+        Returns False if the message should be read again in order instead: in the first seconds of
+        a connection.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE):
@@ -89,7 +90,7 @@ class CatchUp:
         return is_late or self.is_whole(channel)
 
     def open(self, slack_events: Sequence[SlackEvent]) -> None:
-        """Mark events that could not be stored; they are fetched again."""
+        """Note events that could not be stored, so that they are fetched again."""
         for slack_event in slack_events:
             if slack_event.kind == "message":
                 known = self._missed.get(slack_event.channel, slack_event.ts)
@@ -135,19 +136,19 @@ class CatchUp:
         for mark, ts in sorted(marks.items(), key=itemgetter(1)):
             newest[read_mark(mark)[0]] = ts
         failures: list[Unreachable] = []
-        # Where something was said lately, somebody may be waiting.
+        # First the channels with the newest messages: somebody may be waiting there.
         for channel in sorted(self._behind, key=lambda one: newest.get(one, ""), reverse=True):
             missed = self._missed.get(channel)
             try:
                 await self._read(inlet, me, channel, marks)
             except (*_REFUSED, ValueError) as error:
                 _log.warning("the history of %s on Slack can't be read: %s", channel, error)
-            except Unreachable as error:  # perhaps of this channel alone: it comes again
+            except Unreachable as error:  # perhaps only of this channel: try the others
                 failures.append(error)
                 if len(failures) == _MOST_FAILURES:
                     break
                 continue
-            if self._missed.get(channel) == missed:  # no more was missed meanwhile
+            if self._missed.get(channel) == missed:  # no further message was missed meanwhile
                 self._missed.pop(channel, None)
                 self._behind.discard(channel)
                 self._show_progress()
@@ -189,7 +190,7 @@ class CatchUp:
             await self._pipeline.store(inlet, me, batch, lambda _: True)
 
     async def _ask(self, place: Place, after: str) -> list[Json]:
-        """Fetch messages after `after`, as slowly as Slack demands."""
+        """Fetch messages after `after`, as slowly as Slack's rate limits demand."""
         shown: list[Json] = []
         async for page in self._api.pages(place, after=after, is_patient=True):
             shown += page
@@ -201,7 +202,7 @@ class CatchUp:
     async def _find_unmarked(self, marks: Mapping[str, str]) -> None:
         """Find channels without a read position, where a first message may have arrived.
 
-        The only known bound is when this installation last received anything.
+        Reading starts at the time when this installation last received any message.
         """
         known = {read_mark(mark)[0] for mark in marks}
         newest = max(marks.values())
@@ -217,7 +218,7 @@ class CatchUp:
     def _sort(
         self, messages: Iterable[Json], me: BotIdentity, channel: str, since: str
     ) -> dict[str, SlackEvent]:
-        """Return people's messages after `since`, by time, and last those that can't be read."""
+        """Return people's messages after `since`, sorted by time, with the unreadable ones last."""
         found: dict[str, SlackEvent] = {}
         for message in messages:
             try:

@@ -1,4 +1,4 @@
-"""HTTP mode: verifies the signature of each request, and only then reads it."""
+"""HTTP mode: verifies the signature of each request before reading it."""
 
 import asyncio
 import hashlib
@@ -20,15 +20,16 @@ PATH = "/slack/events"
 """The request URL in the app's settings for events, commands and presses."""
 _MOST_BYTES = 4 * 1024 * 1024
 _BODY_PATIENCE = 5.0
-"""Seconds to receive a request; Slack itself waits three for the answer."""
+"""Seconds to receive a request; Slack itself waits three seconds for the answer."""
 _GRACE = 3.0
 """Seconds for running requests when the server stops."""
 _OLDEST = 300.0
-"""Seconds for which a signature is valid, against replay (docs: verifying requests from Slack)."""
+"""Seconds for which a signature is valid, to prevent replay (docs: verifying requests from Slack).
+"""
 
 
 class Webhook:
-    """The endpoint of one app. `note_alive` is called after each request that was taken."""
+    """The endpoint of one app. `note_alive` is called after each accepted request."""
 
     def __init__(
         self, receiver: RequestReceiver, *, signing_secret: str, note_alive: Callable[[], None]
@@ -40,7 +41,7 @@ class Webhook:
     async def answer(self, request: web.Request) -> web.Response:
         """Answer a request: 200 once it is durable, 401 if Slack did not sign it, 503 otherwise.
 
-        The connection ends with it, see `listen`.
+        The answer ends the connection, see `listen`.
         """
         try:
             response = await self._answer(request)
@@ -83,7 +84,7 @@ class Webhook:
 def read_body(raw: bytes, content_type: str) -> Any:
     """Parse a request: events are JSON, commands a form, presses JSON in a form's field.
 
-    Returns the text of a request that is neither; nothing can be read from that.
+    Returns the text of any other request, which cannot be parsed.
     """
     text = raw.decode("utf-8", "replace")
     try:

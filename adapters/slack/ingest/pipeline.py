@@ -24,26 +24,26 @@ _MOST_AT_ONCE = 100
 _TURNS = 3
 """Loop iterations in which events from several sockets gather into one batch."""
 _DEADLINE = 1.5
-"""Seconds after which no further attempt to store starts: Slack waits three for its ack."""
+"""Seconds after which no further attempt to store starts: Slack waits three seconds for its ack."""
 _FIRST_PAUSE = 0.05
 _PATIENCE = 1.2
-"""Seconds that a command waits to learn whether its place is the bot's own direct chat."""
+"""Seconds that a command waits for the answer whether its place is the bot's own direct chat."""
 
 
 class Gaps(Protocol):
-    """Knows where older messages may still be missing."""
+    """Knows the channels where older messages may still be missing."""
 
     def is_whole(self, channel: str) -> bool:
-        """True when everything earlier in the channel is stored."""
+        """Return True if all earlier messages of the channel are stored."""
 
     async def wait_until_whole(self, channel: str) -> bool:
         """Wait until the channel is complete, or as long as Slack can wait.
 
-        False if the message should rather be read again in order.
+        Returns False if the message should be read again in order instead.
         """
 
     def open(self, slack_events: Sequence[SlackEvent]) -> None:
-        """Mark events that could not be stored."""
+        """Note events that could not be stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class EventPipeline:
         self._transient = {entry.name for entry in entries if entry.is_transient}
 
     async def take(self, slack_event: SlackEvent) -> bool:
-        """Store an event; True once it is durable, False if it could not be stored."""
+        """Store an event; return True once it is durable, False if it could not be stored."""
         self.note(slack_event)
         waiting = _Waiting(
             slack_event=slack_event, is_kept=asyncio.get_running_loop().create_future()
@@ -170,7 +170,7 @@ class EventPipeline:
             self._activity.direct_chats.put(slack_event.channel, None)
 
     async def _facts(self, slack_event: SlackEvent) -> Json:
-        """Collect the facts that parsing some kinds of events needs."""
+        """Collect the facts that are needed to parse some kinds of events."""
         facts: Json = {
             "at": int(time.time() * 1000),
             "room": self._people.title(slack_event.channel),
@@ -183,7 +183,9 @@ class EventPipeline:
         return facts
 
     async def _is_own_chat(self, slack_event: SlackEvent) -> bool:
-        """Tell whether a command's chat is the bot's own; two people can use one in theirs."""
+        """Return whether a command's chat is the bot's own; people can also use commands in their
+        own chats.
+        """
         channel = slack_event.channel
         if not is_im(channel) or channel in self._activity.direct_chats:
             return is_im(channel)

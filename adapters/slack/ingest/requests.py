@@ -1,4 +1,4 @@
-"""Takes the requests of both modes: stores those of conversations, then acknowledges all."""
+"""Takes the requests of both modes: stores those of conversations, and acknowledges each."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -39,16 +39,16 @@ class RequestReceiver:
         self._ours = ours
 
     async def take(self, body: Any) -> bool:
-        """Return True once the request is durable or concerns nobody, False if it must come again.
+        """Return True once the request is durable or irrelevant, False if Slack must resend it.
 
-        A request that cannot be read is stored too, and set aside by the gateway.
+        An unreadable request is stored, too; the gateway sets it aside.
         """
         if not isinstance(body, dict):
             return await self._store(body)
         try:
             request = AsyncBoltRequest(mode="socket_mode", body=body)
         except (ValueError, LookupError, TypeError, AttributeError):
-            return await self._store(body)  # Bolt can't read it either
+            return await self._store(body)  # Bolt can't read it, either
         response = await self._app.async_dispatch(request)
         return response.status == 200
 
@@ -57,14 +57,14 @@ class RequestReceiver:
         may_go = True
         if slack_event is not None and slack_event.kind in ("message", "edit"):
             may_go = await self._gaps.wait_until_whole(slack_event.channel)
-            slack_event = self._sort(body)  # whose thread it is may stand in what was missed
+            slack_event = self._sort(body)  # a missed message may show whose thread it is
         if slack_event is None:
             return True
         is_unknown = is_in_unknown_thread(slack_event) and not self._gaps.is_whole(
             slack_event.channel
         )
         if is_unknown or (slack_event.kind == "message" and not may_go):
-            self._gaps.open([slack_event])  # it is read again, behind what is missing
+            self._gaps.open([slack_event])  # it is read again, after the missing messages
             return False
         return await self._pipeline.take(slack_event)
 
@@ -79,8 +79,8 @@ class RequestReceiver:
 class _Store(AsyncMiddleware):
     """The only middleware that a request reaches.
 
-    It answers by itself: Bolt would call auth.test first, and leave requests without a listener
-    unanswered.
+    The middleware answers by itself: Bolt would call auth.test first, and would not answer requests
+    without a listener.
     """
 
     def __init__(self, store: Callable[[Any], Awaitable[bool]]) -> None:

@@ -19,13 +19,13 @@ _log = logging.getLogger(__name__)
 _CROWD_PAUSE = 5.0
 """Minimum seconds to wait when Slack reports too many connections."""
 _LONG_LIFE = 4.0
-"""Seconds after which a connection's end is normal and the next opens at once."""
+"""Seconds after which the end of a connection is normal, so that the next one opens at once."""
 _GREETING = 15.0
-"""Seconds for a new connection to send its hello."""
+"""Seconds that a new connection has to send its hello."""
 _FAREWELL = 30.0
 """Seconds that an old connection may still deliver once its successor is open."""
 _GOODBYE = 2.0
-"""Seconds for the server to answer a close."""
+"""Seconds that the server has to answer a close."""
 _FRAME_LIMIT = 4 * 1024 * 1024
 
 
@@ -33,7 +33,7 @@ class SocketMode:
     """The connections of one app.
 
     The SDK's own client reconnects in a tight loop, waits up to a minute after a reset, and
-    acknowledges in no order, so it is not used.
+    acknowledges in no fixed order, so it is not used.
     """
 
     def __init__(
@@ -58,13 +58,13 @@ class SocketMode:
     async def run(self, count: int, changed: Callable[[], None]) -> None:
         """Hold `count` connections until cancelled. Raises `AdapterStopped`.
 
-        Calls `changed` whenever one opens or closes.
+        Calls `changed` whenever a connection opens or closes.
         """
         try:
             async with asyncio.TaskGroup() as tasks:
                 for _ in range(count):
                     tasks.create_task(self._hold(tasks, changed))
-        finally:  # a task that was cancelled before it began has closed nothing
+        finally:  # a task that was cancelled before its start has closed nothing
             for line in tuple(self._lines):
                 await line.close()
             self._lines.clear()
@@ -97,7 +97,7 @@ class SocketMode:
                 await asyncio.sleep(crowd_pause)
             if time.monotonic() - begun > _LONG_LIFE:
                 backoff.reset()
-            else:  # who is sent away again and again has to slow down
+            else:  # a connection that ends early again and again must slow down
                 await backoff.wait()
 
     async def _attend(self, line: "_Line", changed: Callable[[], None]) -> None:
@@ -124,7 +124,7 @@ class _Crowded(Unreachable):
 
 
 class _Line:
-    """A websocket."""
+    """One websocket connection."""
 
     def __init__(
         self, receiver: RequestReceiver, tasks: asyncio.TaskGroup, note_alive: Callable[[], None]
@@ -134,7 +134,7 @@ class _Line:
         self._note_alive = note_alive
         self._socket: aiohttp.ClientWebSocketResponse
         self.is_leaving = asyncio.Event()
-        """Set once a successor is wanted."""
+        """Set once this connection needs a successor."""
         self.is_crowded = self.has_to_stop = False
         self.trouble = ""
 
@@ -149,8 +149,8 @@ class _Line:
                 max_msg_size=_FRAME_LIMIT,
                 timeout=aiohttp.ClientWSTimeout(ws_close=_GOODBYE),
             )
-        except (aiohttp.ClientError, TimeoutError) as error:  # whose text may hold the address,
-            raise name_mishap(error, "Slack", lost=Unreachable) from None  # and that a ticket
+        except (aiohttp.ClientError, TimeoutError) as error:  # its text may hold the address
+            raise name_mishap(error, "Slack", lost=Unreachable) from None  # with a ticket
         try:
             async with asyncio.timeout(_GREETING):
                 await self._greet()
@@ -201,7 +201,7 @@ class _Line:
         try:
             await self._socket.send_str(json.dumps({"envelope_id": envelope_id}))
         except (aiohttp.ClientError, ConnectionError) as error:
-            # It comes again, and is known then.
+            # Slack sends the envelope again; it is a known one then.
             _log.debug("slack: an ack came too late: %s", error)
 
     async def _next(self) -> dict[str, Any] | None:
@@ -231,7 +231,7 @@ class _Line:
                     pass
 
     def _part(self, reason: str) -> None:
-        """Handle Slack's request for a new connection."""
+        """Handle Slack's request to open a new connection."""
         _log.info("Slack is about to close a connection (%s)", reason)
         self.is_crowded = reason == "too_many_websockets"
         self.has_to_stop = reason == "link_disabled"

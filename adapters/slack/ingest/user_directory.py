@@ -13,13 +13,13 @@ from adapters.toolkit import BoundedDict, words_in
 _log = logging.getLogger(__name__)
 
 _PATIENCE = 1.2
-"""Seconds that an event may wait for names; Slack wants its ack within three."""
+"""Seconds that an event may wait for names; Slack wants its ack within three seconds."""
 _KEEPS = 24 * 3600.0
 _KEEPS_NOTHING = 300.0
 
 
 class UserDirectory:
-    """Names of the last ten thousand people and channels."""
+    """Names of the ten thousand people and channels that were stored last."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -48,7 +48,7 @@ class UserDirectory:
                 await asyncio.gather(*asked)
         except TimeoutError:
             _log.info("Slack did not send the names of %d people and rooms in time", len(asked))
-            for name in self._unknown((*people, *places)):  # else each event would wait for them
+            for name in self._unknown((*people, *places)):  # else each event would wait again
                 self._until.put(name, time.monotonic() + _KEEPS_NOTHING)
 
     def _unknown(self, names: Iterable[str]) -> list[str]:
@@ -71,5 +71,5 @@ class UserDirectory:
 
     async def _visit(self, room: str) -> None:
         about = await self._api.fetch_room(room)
-        if not about.get("is_mpim"):  # their names are made of the members'
+        if not about.get("is_mpim"):  # its name consists of its members' names
             self._titles.put(room, words_in(about, "name"))
