@@ -300,6 +300,5 @@ def create(options: Mapping[str, str]) -> ChatAdapter:
 
 
 def _ticket_of(address: Address) -> str | None:
-    """Return the ticket to change a sent message; none in a direct chat, where the bot needs none.
-    """
+    """Return the ticket to change a sent message; a direct chat needs none."""
     return None if address.is_direct else address.ticket

@@ -177,8 +177,7 @@ class Api:
             after = newest_in(found)
 
     async def read_newest(self, channel_id: str, *, before: str = "") -> list[Json]:
-        """Return a channel's newest hundred messages, or the hundred before `before`, oldest first.
-        """
+        """Return a channel's newest hundred messages, or those before `before`, oldest first."""
         page: list[Json] = await self._call(
             "GET",
             _MESSAGES,

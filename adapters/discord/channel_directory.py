@@ -95,8 +95,7 @@ class ChannelDirectory:
         return bool(data.get("mention_roles")) or self._api().bot in repr(data)
 
     async def place_of(self, message: Json, channel_id: str) -> Place:
-        """Return a live message's channel; if Discord does not answer, build it from the message.
-        """
+        """Return a live message's channel; without an answer, build it from the message."""
         try:
             return await self.place(channel_id)
         except AdapterError:

@@ -86,8 +86,7 @@ _CLOSING = 2.0
 
 
 class EventListener(Protocol):
-    """Receives the events of the gateway connection. Called on the loop, in order; must not block.
-    """
+    """Receives the events of the gateway connection. Called in order, on the loop; never blocks."""
 
     def hear(self, name: str, data: Any) -> None:
         """Take an event of `HEARD` or `LISTED`, unchanged and unchecked."""

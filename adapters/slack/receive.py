@@ -172,8 +172,7 @@ def _press(event: Json, people: Json) -> ButtonPress:
 
 
 def _reaction(event: Json) -> EmojiReaction | Presence:
-    """Parse a reaction to a message of ours; any other emoji only shows that the person is there.
-    """
+    """Parse a reaction to a message of ours; any other emoji only shows who is there."""
     channel, user = text_in(event, "channel"), PlatformUserId(text_in(event, "user"))
     address = Address(chat_id=channel, is_direct=is_im(channel))
     sign = _EMOJI.get(text_in(event, "name").partition("::")[0])
@@ -243,8 +242,7 @@ def _said(
 
 
 def _thread(message: Json, bot: Json, *, is_direct: bool) -> str | None:
-    """Return the thread to answer in: in channels always one, in direct chats only with an agent.
-    """
+    """Return the thread to answer in: always in channels, in direct chats only with an agent."""
     ts, thread = text_in(message, "ts"), words_in(message, "thread_ts")
     if is_direct and not bot.get("is_agent"):
         return thread if thread != ts and thread else None

@@ -1,5 +1,4 @@
-"""Indicators of a running answer: messages that grow through Slack's streaming API, and a status.
-"""
+"""Indicators of a running answer: messages that grow by Slack's streaming API, and a status."""
 
 import contextlib
 import logging

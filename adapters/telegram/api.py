@@ -142,8 +142,7 @@ class Api:
         return message.message_id
 
     async def _send_file(self, post: Post, file: OutboundFile, about: Mapping[str, Any]) -> Message:
-        """Send a picture as a photo, speech as a voice message, and any other file as a document.
-        """
+        """Send a picture as a photo, speech as a voice message, any other file as a document."""
         about = {
             "caption": post.page.text or None,
             "caption_entities": _entities(post.page),

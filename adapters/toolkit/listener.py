@@ -44,8 +44,7 @@ class Places:
 
 
 class _Transport:
-    """The transport of a connection. The connection keeps its place if another protocol takes over.
-    """
+    """The transport of a connection, which keeps its place if another protocol takes over."""
 
     def __init__(self, transport: asyncio.Transport, connection: "_Connection") -> None:
         self._transport = transport

@@ -8,8 +8,7 @@ class Options:
     """The options of one platform, as strings. Every method raises `ValueError`."""
 
     def __init__(self, platform: str, given: Mapping[str, str], *, known: Collection[str]) -> None:
-        """Take the platform's name for sentences. Raises `ValueError` on a key that is not `known`.
-        """
+        """Take the platform's name for sentences. Raises `ValueError` on an unknown key."""
         for key in given:
             if key not in known:
                 raise ValueError(f'{platform} has no setting "{key}"; it has {", ".join(known)}.')

@@ -224,8 +224,7 @@ class HelperTurns:
         return await self._play(self._adopt(active), task, left)
 
     def _find_owner(self, task: HelperTask) -> PersonId:
-        """Return the owner of a helper's transcript: for a named agent, the owner of the parent's.
-        """
+        """Return the owner of a helper's transcript; for a named agent, the parent's owner."""
         return self._parent.conversation.person_id if task.agent else self._parent.person.id
 
     async def _begin(self, key: str, task: HelperTask) -> ActiveTurn:

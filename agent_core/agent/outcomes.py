@@ -28,8 +28,7 @@ _MODIFIERS = re.compile("[\ufe0e\ufe0f\u200d\U0001f3fb-\U0001f3ff\\s]")
 
 
 def read_thumb(text: str) -> Outcome | None:
-    """Return the verdict of a message or a reaction that consists only of thumbs or similar signs.
-    """
+    """Return the verdict of a message or reaction that consists only of thumbs or the like."""
     signs = set(_MODIFIERS.sub("", text[:20]))
     if not signs or len(text) > 20:
         return None

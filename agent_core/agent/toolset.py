@@ -14,8 +14,7 @@ def private_tools(
     inventory: Inventory,
     backend: Backend | None,
 ) -> tuple[Tool, ...]:
-    """The tools of a private conversation. With a `backend`, `send_file` can send workspace files.
-    """
+    """The tools of a private conversation. With a `backend`, it can send workspace files."""
     return (
         MemoryTool(memory, approval),
         RecallTool(database),

@@ -90,8 +90,7 @@ class GatherTool:
     async def _read_named(
         self, source: Source, wanted: GatherRequest, person: Person, context: ToolContext
     ) -> tuple[bool, str]:
-        """Read one source; return whether it succeeded, and its text or the reason of the failure.
-        """
+        """Read one source; return whether that succeeded, and the text or the fault."""
         name = f"{source.kind} {quote(source.at, _SHOWN_PLACE)}" if source.at else source.kind
         try:
             async with asyncio.timeout(SOURCE_SECONDS):

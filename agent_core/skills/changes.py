@@ -87,8 +87,7 @@ def check_patch(catalog: SkillCatalog, name: str, old: str, new: str) -> SkillCh
 
 
 def check_rewrite(catalog: SkillCatalog, name: str, text: str) -> SkillChange:
-    """Check a new text that replaces the whole text of the home's skill. Blocks. Raises as above.
-    """
+    """Check a text that replaces the whole text of the home's skill. Blocks. Raises as above."""
     before = _read_own(catalog, name)
     if text == before:
         raise SkillConflict(f"The skill {name} says that already.")

@@ -247,8 +247,7 @@ class Catchup:
     def _sift(
         self, page: Sequence[Json], place: Place, role: str, *, has_mark: bool
     ) -> list[RawEvent]:
-        """Return the messages addressed to the bot; after many others, also a bare read position.
-        """
+        """Return the messages addressed to the bot; after many others, also a read position."""
         events: list[RawEvent] = []
         noise = 0
         context = Context(bot="")

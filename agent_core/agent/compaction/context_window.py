@@ -153,8 +153,7 @@ class TurnContextWindow:
             )
 
     def _failed_recently(self, tokens: int, bounds: ContextBounds) -> bool:
-        """Return True if the request still fits, and a compaction gained too little a moment ago.
-        """
+        """Return True if the request still fits, and a recent compaction gained too little."""
         return tokens <= bounds.limit and tokens < self._failed_at * _REGROWTH
 
     async def _compact(

@@ -11,8 +11,7 @@ from agent_core.transcript import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionTarget:
-    """The session to compact, its owner, who pays, and the turn that runs in the session, if any.
-    """
+    """The session to compact, its owner, the payer, and the session's running turn, if any."""
 
     session_id: SessionId
     owner_id: PersonId

@@ -129,8 +129,7 @@ class SkillSource(Protocol):
     """The skills that conversations may use."""
 
     async def describe(self) -> str:
-        """List the skills for a new prompt, within its budget. Raises `StoreError` and `CoreError`.
-        """
+        """List skills for a new prompt, within its budget. Raises `StoreError` and `CoreError`."""
 
     def suggest(self, request: str) -> Sequence[str]:
         """Name the skills that fit a request, if the prompt does not list all. Reads no file."""

@@ -138,8 +138,7 @@ class ReplayScript:
         return {key: b"" for key in choose(messages) if sent is None or key in sent.shown}
 
     def fit(self) -> tuple[Message, ...] | None:
-        """The messages under the next call's compaction; None if that compaction applies already.
-        """
+        """The messages under the next call's compaction; None if it applies already."""
         number = len(self.replayed)
         sent = self._calls[number].sent if number < len(self._calls) else None
         if sent is None or sent.compaction == self._compaction:

@@ -166,8 +166,7 @@ def find_flaw_of_guess(text: str, entries: Iterable[str]) -> Fault | Doubt | Non
 
 
 def find_flaw_of_patch(text: str) -> Fault | None:
-    """Return why a passage of a skill can't be proposed: it has hidden text, a secret or a defeat.
-    """
+    """Return why a passage of a skill can't be proposed: hidden text, a secret or a defeat."""
     if find_flaw(text.replace("\n", " ")) or _INVISIBLE.search(text):
         return "hidden"
     if find_secret(text):

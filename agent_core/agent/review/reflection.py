@@ -57,8 +57,7 @@ _PATCH = _spec("patch", "Propose a change of a skill's text.", ("name", "old", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """The text of one turn in which something went wrong: the person's request and what followed.
-    """
+    """The text of a turn in which something went wrong: the request, and what followed."""
 
     turn_id: TurnId
     text: str

@@ -22,8 +22,7 @@ _MOST_RECORDS = 30
 
 
 def enqueue_looks(connection: Connection, *, now: int) -> None:
-    """Queue a look at each person's memory, and one at the skills, for which the first owner pays.
-    """
+    """Queue a look at each person's memory, and one at the skills, paid by the first owner."""
     for person in people.list_all(connection):
         if person.learning != "off":
             enqueue_memory_look(connection, person_id=person.id, now=now)

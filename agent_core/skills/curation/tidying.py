@@ -51,8 +51,7 @@ _TIDY = ToolSpec(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownEntry:
-    """An entry of a memory; `at` is the time of its last change, in milliseconds since the epoch.
-    """
+    """An entry of a memory; `at` is when it last changed, in milliseconds since the epoch."""
 
     target: Literal["user", "memory"]
     text: str

@@ -58,8 +58,7 @@ class EvalCase:
 
 
 def read_cases(place: Path) -> list[EvalCase]:
-    """Read the cases of a skill's folder; none if there is no file. Blocks. Raises `SkillBroken`.
-    """
+    """Read the cases of a skill's folder; none without the file. Blocks. Raises `SkillBroken`."""
     return [_read_case(one, place) for one in _read_evals(place)["evals"]][:_MOST_CASES]
 
 

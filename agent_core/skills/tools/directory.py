@@ -324,8 +324,7 @@ def _list_telling(words: Iterable[str]) -> list[str]:
 
 
 def _weigh_words(request: str) -> Mapping[str, float]:
-    """Return the weight of each word of a request; words that are frequent in general weigh less.
-    """
+    """Return the weight of each word of a request; generally frequent words weigh less."""
     return {
         word: _FREQUENT / (_FREQUENT + word_vectors.measure_frequency(form))
         for form in word_vectors.list_words(request)

@@ -40,8 +40,7 @@ _WISH = Text("{name} wants to change a skill that everyone here uses:")
 
 
 class SkillManageTool:
-    """The `skill_manage` tool. An owner's call runs at once; the calls of others wait for an owner.
-    """
+    """The `skill_manage` tool. An owner's call runs at once; others' calls wait for an owner."""
 
     effect: Effect = "idempotent"
     declaration = Declaration(cost="free", time_limit=PATIENCE, waits_for_person=True)

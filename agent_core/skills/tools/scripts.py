@@ -127,8 +127,7 @@ class SkillScripts:
 
 
 class ScriptTool:
-    """A tool that runs a script of a skill. The policy judges the tool as the command that it runs.
-    """
+    """A tool that runs a script of a skill. The policy judges it like the command that it runs."""
 
     effect: Effect = "unsafe"
 
