@@ -54,8 +54,7 @@ class Guess:
 
 
 def choose_premises(entries: Sequence[Premise]) -> dict[int, Premise]:
-    """Return the possible premises by number: no entries that were written after untrusted words.
-    """
+    """Return the possible premises by number: no entries written after untrusted words."""
     return {one.row_id: one for one in entries if not one.is_untrusted}
 
 

@@ -30,9 +30,9 @@ SECTIONS: Mapping[Section, Target] = {
 """The list that holds the lines of each section."""
 Doubt = Literal["source", "quote", "words", "sense", "question", "voice", "replace"]
 """Reasons to ask the person: no message of theirs is named; the message lacks the quote, or asks to
-work on a text; the quote does not state the claim in its own words; only one of the two is
-negative; the quote is a question or a condition; the claim speaks as the person; or the claim would
-replace an entry.
+work on a text; the quote itself does not state the claim; only one of the two is negative; the
+quote is a question or a condition; the claim speaks as the person; or the claim would replace an
+entry.
 """
 Fault = Literal["known", "trivial", "passing", "defeat", "secret", "hidden"]
 """Reasons to refuse: an entry says so already; the claim has no content; it is true for a day only;
@@ -264,7 +264,7 @@ def _states(sentence: str, claim: str) -> bool:
             continue
         before = words[:start]
         if run[0] != wanted[0] and _SUBJECTS.isdisjoint(before):
-            continue  # only a verb after "I" changes: not "By the way" to "Bys the way"
+            continue  # only a verb after "I" may gain an "s", not "By the way"
         if before[-1:] == ["that"] and before[-2:-1] not in (["remember"], ["note"]):
             continue  # "that" is the subject then: "Thanks, that helps"
         if not before or set(before) <= _BEFORE_SUBJECT | {","}:

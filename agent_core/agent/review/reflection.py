@@ -22,7 +22,7 @@ from agent_core.tools import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec, quote
 
 _MOST_TURNS = 200
-"""A person's newest turns that are searched for the first time that it went wrong."""
+"""A person's newest turns that are searched for the first of two failures."""
 _MOST_MESSAGES = 400
 _LIKENESS = 0.6
 """The share of common words, of all words of two corrections, from which on they are the same."""
