@@ -74,7 +74,7 @@ async def run(
 ) -> None:
     """Build the gateway and serve until `stop` is set, then stop it in order.
 
-    Awaits `prepare` after it has locked the home, and before any platform connects. Raises
+    Calls `prepare` after it has locked the home, and before any platform connects. Raises
     `StartError`, `StoreError` if the home can't be used, and `Broken`.
     """
     external = ExternalPlugins(settings)

@@ -61,7 +61,7 @@ class Extensions:
     model: Model | None = None
     """Replaces the model provider of the settings."""
     observe: Observer | None = None
-    """Called when a transaction begins, and after it is committed."""
+    """Called directly before and after each commit."""
     now: Callable[[], int] = wall_clock
     """The time of day, in milliseconds since the epoch, UTC."""
     timings: Timings = field(default_factory=Timings)

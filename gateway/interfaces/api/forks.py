@@ -1,4 +1,4 @@
-"""Forks: conversations on the console's pages that begin with another conversation's past.
+"""Forks: conversations on the console's pages that begin with another conversation's messages.
 
 A person can remove a fork and restore it.
 """

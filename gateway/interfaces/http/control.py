@@ -1,6 +1,6 @@
 """The control socket in the home directory, for the commands of `talaria`.
 
-It is open from each start on, even if no port is. It uses aiohttp, which is loaded anyway: with
+It is open in every gateway, even if no port is. It uses aiohttp, which is loaded anyway: with
 FastAPI, as in `server`, each start would take more time and memory.
 """
 

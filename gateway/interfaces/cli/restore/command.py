@@ -31,7 +31,7 @@ _PASSPHRASE = "BACKUP_PASSPHRASE"  # noqa: S105 - the name of a variable
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Rehearse or restore. Raises `Mistaken` and `StoreError`, and then changes nothing."""
+    """Rehearse or restore. Raises `Mistaken` and `StoreError`, and then restores nothing."""
     home = find_home(environ)
     if finish_switch(home, DATABASE):
         print("An interrupted restore is finished.")
