@@ -56,9 +56,7 @@ class Attachment:
     name: str | None = None
     media_type: str | None = None
     size: int | None = None
-    """None if unknown. The adapter needs only `file_id` to fetch the file, while the platform keeps
-    it.
-    """
+    """None if unknown: the adapter needs only `file_id` to fetch the file."""
     is_stored: bool = False
     """True if `file_id` is the key of a file in the gateway's store; nobody fetches it."""
 

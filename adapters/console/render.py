@@ -6,18 +6,18 @@ The server writes one JSON object a line:
 - `{"type": "said", "id": ..., "text": ..., "files": [...]}`: another client has sent this message;
 - `{"type": "message" | "edit", "id": ..., "text": ..., "key": ..., "live": ..., "silent": ...,
   "file": {"name": ..., "type": ..., "data": ...},
-  "buttons": [{"key": ..., "label": ..., "style": ...}]}`: a message, or what is to stand in its
-  place. A client answers `got` with the key, and shows a message whose id it knows in place of
-  the earlier one. `live` means that more will follow in it: what is live and not shown again
-  after a new `hello` may be over. A file is there in base64, or null. The buttons stand below the
-  text; an edit without any takes them away. A client that has not said that it shows buttons gets
-  none, and their labels as a numbered list below the text: an answer in words counts as well;
-- `{"type": "delete", "id": ..., "key": ...}`: the message is to be taken away. A client answers
-  `got` with the key, also where the message is not there any more;
-- `{"type": "seen", "id": ..., "seen": ...}`: the message that a client sent under this id is
-  being looked at, or, when false, not any more;
-- `{"type": "typing"}`: somebody is at work;
-- `{"type": "error", "text": ...}`: a line of the client could not be used.
+  "buttons": [{"key": ..., "label": ..., "style": ...}]}`: a new message, or the new content of one.
+  A client answers `got` with the key. It replaces a message that it shows under the same id.
+  `live` means that the message will change. A live message that is not sent again after a new
+  `hello` may be complete. A file is in base64, or null. The buttons belong below the text; an edit
+  without buttons removes them. A client that did not announce buttons gets none. It gets their
+  labels as a numbered list below the text, because a person may answer in words, too;
+- `{"type": "delete", "id": ..., "key": ...}`: the client removes the message. It answers `got` with
+  the key, even if it does not have the message;
+- `{"type": "seen", "id": ..., "seen": ...}`: the gateway works on the message that a client sent
+  under this id or, if false, no longer does;
+- `{"type": "typing"}`: the gateway is working;
+- `{"type": "error", "text": ...}`: a line of the client is not usable.
 """
 
 import base64

@@ -265,7 +265,7 @@ class DiscordAdapter:
         return PlatformUserId(creator) if creator else None
 
     async def count_people(self, address: Address) -> int | None:
-        """Count at most how many people besides the bot can read the address. Raises
+        """Return an upper bound of the people besides the bot who can read the address. Raises
         `AdapterError`.
         """
         return await channel_directory.count(

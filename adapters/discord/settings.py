@@ -40,8 +40,8 @@ class DiscordSettings:
     longest_pause: float = 120.0
     """Upper bound of the backoff while Discord is unreachable."""
     longest_silence: float = 62.0
-    """Seconds of silence after which the connection counts as dead: one and a half of the 41.25 s
-    between heartbeats, each of which Discord answers.
+    """Seconds of silence after which the connection counts as dead: one and a half times the 41.25
+    s between heartbeats. Discord answers each heartbeat.
     """
     patience: float = 10.0
     """Seconds that new messages wait for missed older ones of their channel."""

@@ -81,7 +81,7 @@ class SlackAdapter:
         self._rooms = ChannelMembers(self._api)
         self._files = Files(self._api, token=settings.bot_token, base_url=settings.base_url)
         self._foreign: BoundedDict[str, None] = BoundedDict()
-        """Channels that the bot may not write to because it is not a member."""
+        """Channels that refused the bot because it is not a member."""
         self._me: BotIdentity | None = None
         self._connection_health = ConnectionHealth(
             "Slack", silence=_DEAF * settings.heartbeat if settings.mode == "socket" else None

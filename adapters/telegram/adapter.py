@@ -204,11 +204,13 @@ class TelegramAdapter:
         Telegram offers bots neither history nor idempotency keys. For each id, an edit shows
         whether the message is ours, and "not modified" shows that it is this one. Limits:
 
-        - It tries at most 100 ids after the newest known one, then raises `Unsure`. - A new process
-        has not seen earlier ids, so None may be wrong after more than 100 foreign messages. - A
-        later message with other text by an earlier process would be overwritten. None exists:
-        nothing is sent after a message in doubt (`count_of`). This process's own ids are skipped. -
-        A file is recognised by its caption and buttons only.
+        - It tries at most 100 ids after the newest known one, then raises `Unsure`.
+        - A new process has not seen earlier ids, so None may be wrong after more than 100 foreign
+          messages.
+        - A later message of an earlier process with another text would be overwritten. That can't
+          happen: no message is sent after one in doubt (`count_of`). This process's own ids are
+          skipped.
+        - A file is recognised only by its caption and buttons.
         """
         if not known:
             raise Unsure("No message of this chat is known from before the one in doubt.")

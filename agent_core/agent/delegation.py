@@ -327,7 +327,7 @@ class HelperTurns:
             )
             sessions.end(connection, conversation_id=active.conversation.id, now=now)
 
-        # Its answer is paid for and in memory only, as that of a turn in `TurnFinalizer`.
+        # The answer is paid for, but only in memory, like the answer in `TurnFinalizer`.
         await self._database.retry_while_unavailable(
             lambda: finish(self._database.write("helpers.end", end)),
             f"the end of helper {active.id}",

@@ -211,7 +211,7 @@ class Catchup:
                 except (Unreachable, RateLimited) as error:
                     await backoff.wait(error)
                 except AdapterStopped:
-                    return  # the event handler logs it, too, when it hears it
+                    return  # the gateway connection reports that, too
                 except (AdapterError, ValueError) as error:
                     _log.info("channel %s of Discord is skipped: %s", channel, error)
                     break

@@ -23,7 +23,7 @@ _WRITABLE = (0, 2, 5, 10, 11, 12, 13)
 _MOST_CHANNELS = 200
 """The most channels to read after an absence; those with the newest messages come first."""
 _INTERVAL = 300.0
-"""Seconds between two advances of the position, each of which is a row."""
+"""Seconds between two advances of the position; each advance adds a row."""
 _MARGIN = 60_000 << 22
 """A minute, in snowflakes: messages of several channels may be out of order by that much."""
 

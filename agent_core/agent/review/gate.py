@@ -116,7 +116,7 @@ _FORMS: Mapping[str, tuple[str, ...]] = {
     "ist": ("bin",),
     "hat": ("habe", "hab"),
 }
-"""Forms of the third person, and those of the first that mean the same."""
+"""Forms of the third person, each with its equivalent forms of the first person."""
 _QUESTION = re.compile(
     r"[?？؟]|^\W*(?:am|is|are|was|were|do|does|did|can|could|will|would|should|shall|may|have|has"
     r"|what|when|where|who|whom|whose|which|why|how|bin|ist|sind|habe|hat|kann|soll|darf|wird|was"

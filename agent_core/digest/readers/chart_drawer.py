@@ -61,7 +61,7 @@ def draw(order: Order) -> bytes:
 
 
 def plot(order: Order) -> Figure:
-    """Draw a chart whose labels stand apart."""
+    """Draw a chart whose labels do not overlap."""
     families, known = _choose_fonts("".join((order.title, order.unit, *order.labels)))
     mpl.rcParams["font.family"] = families
     labels = [_name(label, number, known) for number, label in enumerate(order.labels, start=1)]
