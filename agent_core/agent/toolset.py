@@ -14,7 +14,7 @@ def private_tools(
     inventory: Inventory,
     backend: Backend | None,
 ) -> tuple[Tool, ...]:
-    """The tools of a private conversation. With a `backend`, it can send workspace files."""
+    """The tools of a private conversation. A `backend` lets `send_file` send workspace files."""
     return (
         MemoryTool(memory, approval),
         RecallTool(database),

@@ -59,7 +59,7 @@ class DailyLimit:
     tokens: int
 
     def amount(self, unit: Unit) -> int:
-        """The limit in a unit."""
+        """The limit in `unit`."""
         return self.money if unit == "money" else self.tokens
 
 

@@ -25,7 +25,7 @@ _LARGEST_LIST = 16 * 1024 * 1024
 """The most bytes of the list of its files. Nested trees can name one file a billion times."""
 _LONGEST_ERROR = 1_000_000
 _DEEPEST = 4
-"""The most folders above a skill that is found."""
+"""The most levels below the top of a repository at which a skill is found."""
 _ADDRESS = re.compile(
     r"https://[A-Za-z0-9][^\s@\x00-\x1f]*|ssh://(?:[\w.-]+@)?[A-Za-z0-9][^\s@\x00-\x1f]*"
     r"|file:///[^\s\x00-\x1f]*|\w[\w.-]*@[A-Za-z0-9][\w.-]*:(?!//)[A-Za-z0-9~/][^\s\x00-\x1f]*"

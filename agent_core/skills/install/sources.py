@@ -20,7 +20,7 @@ INDEX = "index.json"
 _LARGEST_INDEX = 4 * 1024 * 1024
 _MOST_SKILLS = 5_000
 _DEEPEST = 4
-"""The most folders above a skill that is found."""
+"""The most levels below the top of a source at which a skill is found."""
 _MOST_FOLDERS = 20_000
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REMOTE = ("https://", "ssh://")
