@@ -46,7 +46,10 @@ class ChannelDirectory:
         return self._context(data, place, role=role, guild_id=guild_id)
 
     def read(self, message: Json, place: Place, *, role: str) -> Context:
-        """Build the context of a message from a channel's history. Raises as `guess`."""
+        """Build the context of a message that was read from a channel's history.
+
+        Raises the same errors as `guess`.
+        """
         return self._context(message, place, role=role, guild_id=place.guild_id)
 
     async def place(self, channel_id: str) -> Place:

@@ -120,7 +120,7 @@ def _inline(runs: Sequence[Run]) -> str:
         behind = runs[index + 1].link if index + 1 < len(runs) else None
         text += _link(run, is_first=before != run.link, is_last=behind != run.link)
     text += "".join(mark for _, mark in reversed(is_open))
-    # Words at the start of a line could turn it into a heading or a list.
+    # Signs at the start of a line could turn the line into a heading, a quote or a list.
     return _LINE_START.sub(r"\g<blank>\\", text)
 
 

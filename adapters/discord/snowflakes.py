@@ -1,4 +1,4 @@
-"""Snowflake ids, and mentions as names; pure."""
+"""Read snowflake ids, and replace mentions by names; without I/O."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -65,7 +65,9 @@ class SlackAdapter:
     invites_with_words = False
     command_prefix = "/talaria "
     typing_lasts = 60.0
-    """Slack clears an assistant's status after two minutes, an agent's never (docs: setStatus)."""
+    """Seconds: half of the two minutes after which Slack clears an assistant's status. Slack never
+    clears an agent's status (docs: setStatus).
+    """
     most_buttons = MOST_BUTTONS
     most_file_bytes = MOST_BYTES
 

@@ -105,7 +105,7 @@ class Api:
             raise name_mishap(error, "Slack", lost=lost) from error
 
     async def fetch_me(self) -> BotIdentity:
-        """Fetch the bot's identity; the first call, which also verifies the token."""
+        """Fetch the bot's identity. This is the first call, so it also verifies the token."""
         try:
             with self.client() as web:
                 found = await web.auth_test()

@@ -293,7 +293,8 @@ class TelegramAdapter:
         if isinstance(query, dict) and isinstance(query.get("id"), str):
             try:
                 await self._api.answer_press(query["id"])
-            except (AdapterError, ValueError) as error:  # no request can carry such an id
+            except (AdapterError, ValueError) as error:
+                # ValueError: the id can't be encoded in a request.
                 _log.debug("a press could not be acknowledged: %s", error)
 
 

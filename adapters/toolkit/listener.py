@@ -44,7 +44,10 @@ class Places:
 
 
 class _Transport:
-    """The transport of a connection, which keeps its place if another protocol takes over."""
+    """The server's view of a transport.
+
+    If another protocol takes over, the connection still counts as open.
+    """
 
     def __init__(self, transport: asyncio.Transport, connection: "_Connection") -> None:
         self._transport = transport

@@ -123,12 +123,12 @@ class IdAllocator:
         self._session_id = session_id
 
     def next_turn(self) -> TurnId:
-        """The next free turn id."""
+        """Allocate and return the next turn id."""
         self._turn_id = TurnId(self._turn_id + 1)
         return self._turn_id
 
     def next_session(self) -> SessionId:
-        """The next free session id."""
+        """Allocate and return the next session id."""
         self._session_id = SessionId(self._session_id + 1)
         return self._session_id
 

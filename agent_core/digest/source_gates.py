@@ -32,7 +32,10 @@ class GateOutcome:
 async def check_source(
     access: WebAccess, gate: Gate, *, seen: str, today: str, zone: str, folders: Sequence[Path]
 ) -> GateOutcome:
-    """Check a gate against the entries that the last check has `seen`. Raises `SourceFailed`."""
+    """Check a gate. Raises `SourceFailed`.
+
+    `seen` is what the last check returned as `GateOutcome.seen`.
+    """
     if gate.kind == "calendar":
         found = CalendarFolders(folders=tuple(folders))
         return GateOutcome(is_open=bool(await list_events(access, found, gate.at, today, zone)))

@@ -22,9 +22,10 @@ class WorkspaceFolders:
         self.disk = DiskGuard(most)
 
     async def find(self, workspace: str, folder: str = "") -> Path:
-        """Return the folder of a workspace, and create it if it is missing.
+        """Return a workspace's directory, created if missing.
 
-        Raises `WorkspaceError` if the workspace has no such `folder`, and `BackendUnavailable`.
+        `folder` is only checked: raises `WorkspaceError` if the workspace does not contain it. Also
+        raises `BackendUnavailable`.
         """
         place = await asyncio.to_thread(self._make, workspace)
         await asyncio.to_thread(files.find_folder, place, folder)

@@ -41,7 +41,9 @@ for file in /proc/[0-9]*/cmdline; do
 done 2> /dev/null
 echo "$ended"
 """
-"""Kills supervisors of this gateway; the kernel ends their sandboxes (`--die-with-parent`)."""
+"""Kills this gateway's supervisors, whose sandboxes the kernel then ends (`--die-with-parent`), and
+sandboxes that have lost their supervisor. Prints the number of killed processes.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
-"""The supervisor of a command elsewhere: a bash script next to it that talks to the gateway.
+"""The supervisor of a command in a container or on another machine.
 
+The supervisor is a bash script that runs beside the command and talks to the gateway.
 Its standard input is a lifeline: when it closes, because the gateway has ended or the connection is
 lost, the supervisor kills the command. Its standard output is the command's output. On its standard
 error it reports events. It also enforces the command's limits.

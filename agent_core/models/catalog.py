@@ -210,7 +210,10 @@ def find_window(model: str) -> int:
 
 
 def reads_pdf(model: str) -> bool:
-    """True for a listed model that reads PDF files; a request to an unlisted model might fail."""
+    """True for a listed model that reads PDF files.
+
+    An unlisted model might refuse a request with a PDF.
+    """
     facts = load_table().find(model)
     return bool(facts and facts.reads_pdf)
 
@@ -278,7 +281,8 @@ class Prices:
     def find_cache_effect(self, model: str, usage: Usage) -> tuple[int, int] | None:
         """Return the savings of cache reads, and the extra cost of cache writes, in micro-dollars.
 
-        Extra cost means more than plain input. Both use the price of requests of ordinary length.
+        The extra cost is what cache writes cost above plain input. Savings and extra cost use the
+        price of requests of ordinary length.
         None without a known price.
         """
         price = self.find(model)

@@ -150,7 +150,10 @@ def read_request(
 
 
 def _read_options(arguments: Mapping[str, object], known: Options) -> Options:
-    """Parse the run options; an empty value or 0 selects the default."""
+    """Parse the run options. Raises `ToolArgumentError`.
+
+    An empty text or list selects the default; so does 0 for `day_usd`.
+    """
     options = known
     if (is_aware := arguments.get("aware")) is not None:
         options = replace(options, is_aware=bool(is_aware))

@@ -68,7 +68,10 @@ def is_agents(origin: Origin) -> bool:
 
 
 def is_by_agent(rows: Sequence[LedgerEntry], text_row: int) -> bool:
-    """Return whether the agent wrote a text first; `rows` are the skill's, newest first."""
+    """Return whether the agent was the first to write the text of the row `text_row`.
+
+    `rows` are the skill's changes, newest first.
+    """
     text = next((one.change.after for one in rows if one.id == text_row), None)
     first = next((one for one in reversed(rows) if one.change.after == text), None)
     return first is not None and is_agents(first.origin)

@@ -106,7 +106,9 @@ class ToolResult:
 
 
 CallTool = Callable[[ToolCallPart, tuple[UntrustedSource, ...]], Awaitable[ToolResult]]
-"""Runs a call of code as a separate step, after further sources. Raises `QuestionPending`."""
+"""Runs a tool call that the model's code makes, as a step of its own. The sources are those that
+the code has read so far. Raises `QuestionPending`.
+"""
 
 
 class Tool(Protocol):

@@ -106,7 +106,10 @@ def find_own(connection: Connection, request: BlockRequest) -> Block:
 
 
 def find_block(connection: Connection, request: BlockRequest) -> Block:
-    """Return the named block if the caller sees it or made it. Raises `BlockRefused`."""
+    """Return the named block. Raises `BlockRefused`.
+
+    Owners find every block, others only those that they see or made.
+    """
     call = request.call
     known = blocks.list_all(connection) if call.person.is_owner else _list_own(connection, call)
     for block in known:

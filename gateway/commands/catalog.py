@@ -100,7 +100,10 @@ def bind(
 
 
 def make_menu() -> list[MenuEntry]:
-    """Return the menu for the platforms: every command, marked if menus list it."""
+    """Return every command for the platforms' menus.
+
+    Those of `COMMANDS` that everyone may use are marked to be listed.
+    """
     return [
         MenuEntry(
             name=spec.name,

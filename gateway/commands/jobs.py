@@ -286,7 +286,10 @@ def _find_all(connection: Connection, call: Call, first: int = 0) -> list[Job]:
 
 
 def _expect(found: Sequence[Job], order: _Order) -> list[Job]:
-    """Return the jobs as they will be after an order, for the buttons below them."""
+    """Return the jobs as they will be once the command is carried out.
+
+    They are for the buttons below the list.
+    """
     state: JobState = "paused" if order.verb == "pause" else "active"
     is_state = order.verb in ("pause", "resume")
     return [

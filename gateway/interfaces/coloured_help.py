@@ -1,4 +1,8 @@
-"""Prints help in colours. It needs the extra rich, so only a terminal imports this module."""
+"""Print help in colours.
+
+This needs rich, from the extra `colours`, so the module is imported only if the output is a
+terminal.
+"""
 
 import sys
 

@@ -98,7 +98,10 @@ class JobReports:
         made: Made,
         source: Source | None = None,
     ) -> Sequence[OutboxRow]:
-        """Send a result to the targets of its job; `source` has all of it."""
+        """Send a result to the targets of its job.
+
+        `source` names the run; its `whole`, if any, is the full text.
+        """
         person = known.find_person(job.person_id)
         if person is None:
             return ()

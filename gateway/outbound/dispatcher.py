@@ -46,6 +46,7 @@ class DeliveryTimings:
     longest_pause: float = 60.0
     finish: float = 2.0
     """Pause before an unsure message is searched for, and before a final edit after an unsure one.
+    The earlier request may still be on its way.
     """
     group_sent: float = 0.02
     """Pause before sent messages are recorded in one commit; a crash meanwhile leaves them unsure.

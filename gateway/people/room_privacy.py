@@ -1,4 +1,7 @@
-"""The end of the mode `full`, in the transaction that learns of somebody else."""
+"""Check whether others can read a room, and end its mode `full`.
+
+The mode ends in the transaction that records the others.
+"""
 
 from adapters.ids import Address
 from agent_core.ids import PersonId

@@ -31,7 +31,7 @@ V = TypeVar("V")
 
 _MOST_ROOMS = 4096
 _COUNT_TIMEOUT = 3.0
-"""Seconds; the message waits meanwhile."""
+"""Seconds that counting a room's members may take; the message waits for it."""
 
 ChatKey = tuple[str, str]
 """A platform, and the id of a chat on it."""

@@ -38,7 +38,10 @@ class GuildListing:
 
 
 def read_listing(data: Json) -> GuildListing:
-    """Parse GUILD_CREATE; leaves out channels that cannot be read. Raises `ValueError`."""
+    """Parse GUILD_CREATE. Raises `ValueError`.
+
+    Leaves out malformed channels, channels without messages, and types without text.
+    """
     try:
         joined = snowflake_at(datetime.fromisoformat(words_in(data, "joined_at")).timestamp())
     except (ValueError, OverflowError):

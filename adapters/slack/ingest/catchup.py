@@ -42,7 +42,7 @@ _PATIENCE = 1.2
 (docs: Socket Mode), and storing takes part of that time.
 """
 _MOST_FAILURES = 5
-"""The number of failing channels from which on Slack or the store counts as failing."""
+"""If this many channels fail, Slack or the store itself counts as failing."""
 _NEVER = "9999999999.000000"
 _REFUSED = (Rejected, ChatGone, MessageGone)
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0

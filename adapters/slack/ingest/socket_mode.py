@@ -149,8 +149,9 @@ class _Line:
                 max_msg_size=_FRAME_LIMIT,
                 timeout=aiohttp.ClientWSTimeout(ws_close=_GOODBYE),
             )
-        except (aiohttp.ClientError, TimeoutError) as error:  # its text may hold the address
-            raise name_mishap(error, "Slack", lost=Unreachable) from None  # with a ticket
+        except (aiohttp.ClientError, TimeoutError) as error:
+            # The error's text may contain the address with its ticket.
+            raise name_mishap(error, "Slack", lost=Unreachable) from None
         try:
             async with asyncio.timeout(_GREETING):
                 await self._greet()

@@ -22,7 +22,7 @@ _LIFETIMES = {"5m": 300_000, "1h": 3_600_000}
 _LEAST_SHARE = 2
 """An idle conversation shorter than half of `ContextBounds.economy` stays as it is."""
 _OUTPUT_SHARE = 8
-"""A summary takes at most an eighth of the length."""
+"""The price estimate assumes a summary of an eighth of the conversation's tokens."""
 
 _log = logging.getLogger(__name__)
 

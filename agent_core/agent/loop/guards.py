@@ -34,7 +34,11 @@ class Limits:
 
 
 class Budget:
-    """The rest of one turn's limits; a single object shared with everything the turn starts."""
+    """The remaining limits of one turn.
+
+    Each helper has its own `Budget`, which counts its steps and takes everything else from its
+    parent.
+    """
 
     def __init__(
         self,

@@ -53,7 +53,10 @@ def allow_code(
 
 
 def make_unknown(call_id: CallId, turn: TurnInput) -> ToolResult:
-    """Say that the outcome of an interrupted call is unknown, and list the calls of its code."""
+    """Say that the outcome of an interrupted call is unknown.
+
+    Also say how many of its code's calls had ended or only begun.
+    """
     ended, begun = (
         sum(one.startswith(f"{call_id}.") for one in calls)
         for calls in (turn.results, turn.started)

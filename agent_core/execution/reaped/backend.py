@@ -49,7 +49,7 @@ def find_landlock_fault(home: Path) -> str:
 
 
 class _ReapedBackend(FolderBackend):
-    """Runs commands below reapers, each in its workspace's folder."""
+    """Runs each command as a child of a reaper, in the folder of the command's workspace."""
 
     name: ClassVar[str]
     is_confined: ClassVar[bool]

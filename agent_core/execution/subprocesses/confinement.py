@@ -46,7 +46,10 @@ _DENIALS_OF_NETWORK = (Denial(call="socket"), Denial(call="io_uring_setup"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:
-    """The supported parts of a machine: the ABI version of Landlock, or 0, and seccomp."""
+    """Features of the kernel.
+
+    `landlock` is its ABI version, 0 without it; `seccomp` tells whether it exists.
+    """
 
     landlock: int
     seccomp: bool

@@ -177,7 +177,7 @@ def _translate_call(block: _PartialBlock) -> ToolCallPart:
 def read_message(message: dict[str, Any], model: str) -> ModelAnswer:
     """Return the answer of a whole message, as batches send it; `model` is the requested name.
 
-    Raises `ValueError` for a message that lacks a required field.
+    Raises `ValueError` or `KeyError` if the message lacks a required field.
     """
     reader = AnswerReader(model)
     reader.read({"type": "message_start", "message": message})

@@ -1,4 +1,4 @@
-"""Queries over the parts of a person's conversations that the person may see, newest first."""
+"""Queries for pages, the API and telemetry: visible parts of conversations, and times of turns."""
 
 import json
 from collections.abc import Sequence

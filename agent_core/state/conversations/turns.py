@@ -223,7 +223,7 @@ def list_recent(connection: Connection, *, limit: int) -> list[Turn]:
 
 
 def find(connection: Connection, *, turn_id: TurnId) -> Turn | None:
-    """Return the turn with this id; only for the owner's command line."""
+    """Return the turn with this id, whoever it belongs to."""
     found = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
     )
@@ -261,7 +261,10 @@ def has_untrusted(connection: Connection, *, session_ids: Sequence[SessionId]) -
 
 
 def is_untrusted(connection: Connection, *, turn_id: TurnId) -> bool:
-    """Return whether a turn read words of others, so that its answer may repeat them."""
+    """Return whether a turn read words of others, which its answer may repeat.
+
+    True for a missing turn.
+    """
     row = connection.execute(
         "SELECT is_untrusted FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
     ).fetchone()

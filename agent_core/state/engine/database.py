@@ -40,7 +40,9 @@ WAKEUPS_PER_ROUND = 16
 """Callers that continue in one round of the event loop; so few that they don't delay it."""
 
 _BETWEEN_LOOKS = 16
-"""Commits between two checks of the WAL's length. They mostly write 1 MB, half of a step."""
+"""Commits between two checks of the WAL's length. Sixteen commits mostly write 1 MB, half of what
+the WAL grows at a time (`connection._STEP`).
+"""
 
 _log = logging.getLogger(__name__)
 

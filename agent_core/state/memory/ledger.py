@@ -169,9 +169,9 @@ def list_recent(connection: Connection, *, limit: int) -> list[tuple[PersonId, L
 def list_recent_of(
     connection: Connection, *, person_id: PersonId, limit: int, before: int = _END
 ) -> list[LedgerEntry]:
-    """List the newest changes of one owner from below an id, without skills', newest first.
+    """List an owner's changes with ids below `before`, newest first.
 
-    Raises `StoreDamaged` on a damaged row.
+    Changes of skills are left out. Raises `StoreDamaged` on a damaged row.
     """
     rows = connection.execute(
         f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target <> 'skill'"

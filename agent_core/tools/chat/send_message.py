@@ -126,8 +126,9 @@ class SendMessageTool:
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
-        """Return the sending; it is outward unless the message goes to the person alone.
+        """Return one action of the kind `send`.
 
+        `is_outward` is true unless only the person gets the message.
         Raises `ToolArgumentError` if the person has not named the group.
         """
         name = _read_name(arguments)

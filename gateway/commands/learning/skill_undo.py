@@ -33,7 +33,10 @@ class SkillUndo:
         self._folder = folder
 
     async def undo_named(self, call: Call) -> Reply | None:
-        """Undo the newest change of the skill that a call names; None if it names none."""
+        """Answer `/undo skill NAME`: undo the skill's newest change.
+
+        None for any other argument.
+        """
         word, _, name = call.argument.partition(" ")
         if word.casefold() != _WORD:
             return None

@@ -121,7 +121,10 @@ async def look_before_erasing(context: OperationContext, asked: Answer) -> Answe
 
 
 async def erase(context: OperationContext, asked: Answer) -> Answer:
-    """Erase a person, and answer once all their data is removed.
+    """Erase a person.
+
+    Answer once the person is removed from the database and the freed pages are scrubbed. The answer
+    names backups and external memories that may still hold data.
 
     Raises `Declined` and `StoreError`.
     """

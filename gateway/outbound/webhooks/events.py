@@ -121,7 +121,7 @@ def restart(connection: Connection, person_id: PersonId) -> None:
 
 
 def make_test(webhook: Webhook, key: str | None, now: int) -> NewDelivery:
-    """Make an event that only says that it is a test; a repeated `key` makes the same one."""
+    """Make a test event without data about the person. The same `key` gives the same event id."""
     name = key or secrets.token_hex(_ID_LENGTH // 2)
     return NewDelivery(
         event_id=_name(webhook, f"{_TEST}/{name}"),

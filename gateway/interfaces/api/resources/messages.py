@@ -86,7 +86,8 @@ def _read(connection: Connection, client: Client, name: str) -> models.SentMessa
     if progress is None:
         raise make_missing()
     if progress.turn_id is None:
-        # The id of a message that has no turn yet can't be guessed.
+        # Without a turn, the owner is not checked: whoever has the id sees only whether the message
+        # waits or failed. The id is random unless the client chose a guessable Idempotency-Key.
         state = "failed" if progress.is_over else "waiting"
         return models.SentMessage(id=name, state=state, turn_id=None, answer=None)
     turn = turns.find_of_person(connection, turn_id=progress.turn_id, person_id=client.person_id)

@@ -10,7 +10,10 @@ from gateway.interfaces.foreground import serve
 
 
 def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Serve. Raises `StartError`, `StoreError` and `Declined`."""
+    """Serve; offer the setup first if nothing is set up.
+
+    Raises `StartError`, `StoreError`, `Broken` and `Declined`.
+    """
     given = dict(environ)  # `load` wipes the process's own keys
     found = load(environ)
     if _is_new(found) and sys.stdin.isatty() and sys.stdout.isatty() and setup.offer(given):

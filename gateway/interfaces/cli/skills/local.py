@@ -24,7 +24,10 @@ _LOCAL = {"eval": evaluate.evaluate, "install": install.install, "scan": install
 
 
 def run_locally(verb: str, arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Run one of these verbs, and print the result. Raises `Declined`, `Mistaken`."""
+    """Run a verb that needs no gateway, and print the result: `check`, `agree` or one of `_LOCAL`.
+
+    Raises `Declined` and `Mistaken`.
+    """
     settings = read_settings(environ)
     if verb == "check":
         return _check(arguments.path) if arguments.path else _check_all(settings)

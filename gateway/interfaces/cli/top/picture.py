@@ -55,5 +55,5 @@ def _format_span(seconds: float) -> str:
 
 
 def _print_safely(line: str) -> str:
-    """Remove control characters: a name could contain some, and the terminal would obey."""
+    """Remove unprintable characters: a name could contain some, and the terminal would obey."""
     return "".join(letter for letter in line if letter.isprintable())
