@@ -177,14 +177,18 @@ def _translate_call(block: _PartialBlock) -> ToolCallPart:
 def read_message(message: dict[str, Any], model: str) -> ModelAnswer:
     """Return the answer of a whole message, as batches send it; `model` is the requested name.
 
-    Raises `ValueError` or `KeyError` if the message lacks a required field.
+    Raises `ValueError` if the message lacks a required field.
     """
+    try:
+        content, taken = message["content"], message["usage"]
+    except KeyError as error:
+        raise ValueError(f"a message lacks {error}") from error
     reader = AnswerReader(model)
     reader.read({"type": "message_start", "message": message})
-    for index, block in enumerate(message["content"]):
+    for index, block in enumerate(content):
         reader.read({"type": "content_block_start", "index": index, "content_block": block})
         reader.read({"type": "content_block_stop", "index": index})
-    reader.read({"type": "message_delta", "delta": message, "usage": message["usage"]})
+    reader.read({"type": "message_delta", "delta": message, "usage": taken})
     return reader.finish()
 
 

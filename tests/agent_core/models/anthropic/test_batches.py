@@ -1,10 +1,13 @@
 """Batches of one request, through the real SDK."""
 
+from typing import Any
+
 import pytest
 
 from agent_core.errors import ModelBusy, ModelDenied, ModelRejected, ModelUnknown
 from agent_core.models import ModelRouter
 from agent_core.models.anthropic import create
+from agent_core.models.anthropic.answer import read_message
 from agent_core.models.contract import Batches
 from agent_core.transcript import user_message
 from tests.agent_core.models.calls import ask, complete
@@ -92,3 +95,11 @@ async def test_a_router_takes_batches_of_the_providers_that_have_them(rig: Rig) 
     assert await router.find_batch("gpt-5", "m", 0) is None
     with pytest.raises(ModelRejected):
         await router.collect("gpt-5", "x", "m")
+
+
+@pytest.mark.parametrize("missing", ["content", "usage"])
+def test_a_message_without_a_required_field_is_malformed(missing: str) -> None:
+    message: dict[str, Any] = {"model": "m", "stop_reason": "end_turn", "content": [], "usage": {}}
+    del message[missing]
+    with pytest.raises(ValueError, match=missing):
+        read_message(message, "m")
