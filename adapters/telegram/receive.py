@@ -353,10 +353,7 @@ def _read_words(message: Json, me: BotIdentity) -> _Words:
 
 
 def _read_quote(message: Json, me: BotIdentity) -> Quote | None:
-    """Return the message that this one replies to.
-
-    In a topic, every message that is no reply refers to the topic's first message; ignore that.
-    """
+    """Return the message that this one replies to."""
     chosen = part(message, "quote")
     chosen_text = plain_text(words_in(chosen, "text")) if chosen else ""
     answered = part(message, "reply_to_message")
@@ -366,7 +363,7 @@ def _read_quote(message: Json, me: BotIdentity) -> Quote | None:
             return None
         author = _origin_of(part(elsewhere, "origin")) or ""
         return Quote(author=author, text=chosen_text or _summary(elsewhere), is_ours=False)
-    if "forum_topic_created" in answered:
+    if "forum_topic_created" in answered:  # each message of a topic refers to its first one
         return None
     author_of = part(answered, "from") or part(answered, "sender_chat") or {}
     return Quote(

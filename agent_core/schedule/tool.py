@@ -326,14 +326,12 @@ def _find_start(asker: _Asker, arguments: Mapping[str, object]) -> int:
 
 
 def _is_urgent(asker: _Asker, request: JobRequest, job: NewJob) -> bool:
-    """Return whether a job also sends messages in quiet times.
-
-    That is so if the call asks for it, or if the person named the single moment of the job.
-    """
+    """Return whether a job also sends messages in quiet times."""
     if request.is_urgent is not None:
         return request.is_urgent
     if not isinstance(load_timing(job.timing), Once) or job.next_slot is None:
         return job.is_urgent
+    # The job has a single moment, so the person wants the message then if they named it.
     return names_moment(asker.context.evidence, job.next_slot[1], asker.zone)
 
 

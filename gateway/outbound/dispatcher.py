@@ -49,8 +49,7 @@ class DeliveryTimings:
     The earlier request may still be on its way.
     """
     group_sent: float = 0.02
-    """Pause before sent messages are recorded in one commit; a crash meanwhile leaves them unsure.
-    """
+    """Pause before one commit records the sent messages; a crash before it leaves them unsure."""
     indicator_pause: float = 1.0
     """Pause between two attempts to remove the seen mark."""
 

@@ -124,7 +124,7 @@ class _Crowded(Unreachable):
 
 
 class _Line:
-    """One websocket connection."""
+    """Reads requests from a single websocket connection, and passes them on."""
 
     def __init__(
         self, receiver: RequestReceiver, tasks: asyncio.TaskGroup, note_alive: Callable[[], None]

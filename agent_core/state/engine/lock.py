@@ -1,4 +1,4 @@
-"""One process per home: a lock for the life of the process, and a record of its last shutdown."""
+"""Lock a home for the life of a process, and record whether the last one shut down cleanly."""
 
 import fcntl
 import os

@@ -47,7 +47,7 @@ def parse_number(text: str, default: int) -> int:
 
 
 class Missing(Exception):
-    """Nothing is at the address, or it belongs to somebody else."""
+    """Raised if an address has no page, or one that belongs to somebody else."""
 
 
 View = Callable[[Look], Awaitable[Fields]]
