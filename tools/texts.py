@@ -85,6 +85,8 @@ SAMPLES: dict[str, object] = {
     "choice": "always",
     "city": "Vienna",
     "clock": "22:04",
+    "approve": "`/approve ABCD-EFGH`",
+    "linking": "`/link`",
     "code": "ABCD-EFGH",
     "command": "approve",
     "commands": "/undo 14 and /undo 13",

@@ -121,8 +121,9 @@ def suggest_command(name: str, argument: str, person: Person) -> Reply:
     if near is None:
         return Reply(text=general.UNKNOWN_COMMAND(name=name))
     text = general.NEAREST_COMMAND(name=name, nearest=near)
+    meant = f"{near} {argument}".strip()
     try:
-        button = stand_for(f"{near} {argument}".strip(), f"/{near} {argument}".strip())
+        button = stand_for(meant, meant)
     except ValueError:  # the argument is too long for a button, or holds other characters
         return Reply(text=text)
     return Reply(text=text, buttons=(button,))

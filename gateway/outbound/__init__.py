@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from gateway.outbound.channel import CommandFormatter as CommandFormatter
     from gateway.outbound.channel import Composer as Composer
     from gateway.outbound.channel import ReservedSlot as ReservedSlot
-    from gateway.outbound.dispatcher import DeliveryTimings as DeliveryTimings
     from gateway.outbound.dispatcher import OutboxDispatcher as OutboxDispatcher
     from gateway.outbound.event_feed import EventFeed as EventFeed
     from gateway.outbound.event_feed import find_now as find_now
@@ -29,5 +28,6 @@ if TYPE_CHECKING:
     from gateway.outbound.questions import make_secret as make_secret
     from gateway.outbound.quiet_hours import make_rescheduler as make_rescheduler
     from gateway.outbound.quiet_hours import reschedule as reschedule
+    from gateway.outbound.timings import DeliveryTimings as DeliveryTimings
 else:
     __getattr__ = export_lazily(__name__, __file__)

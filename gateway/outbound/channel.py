@@ -167,6 +167,8 @@ class ReservedSlot:
 
 
 _TEXTS = ("text/", "application/json")
+_PROMPT_COMMAND = r"[a-z][a-z0-9_]*__[a-z0-9_]+"
+"""A prompt of an MCP server, such as `web__review`: only the servers know them all."""
 
 
 class CommandFormatter:
@@ -180,7 +182,8 @@ class CommandFormatter:
         """Format a text of the gateway for a platform; a model's text stays as it is."""
         if "/" not in text or not isinstance(adapter, SpellsCommands):
             return text  # the check of the adapter takes longer than that of the text
-        words = "|".join(sorted(map(re.escape, self._list_names()), reverse=True)) or "(?!)"
+        names = sorted(map(re.escape, self._list_names()), reverse=True)
+        words = "|".join([_PROMPT_COMMAND, *names])
         command = re.compile(rf"(?<![\w/:.`])/({words})\b(?!/)")
         return command.sub(lambda found: f"{adapter.command_prefix}{found[1]}", text)
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from adapters.abilities import CanDelete, CanEdit
 from adapters.contract import ChatAdapter
@@ -32,34 +32,11 @@ from gateway.outbound.channel import Channel, ChannelQueues, Chat, Composer, Res
 from gateway.outbound.indicators import Indicators
 from gateway.outbound.live_message import LiveMessage, LiveMessageEditor
 from gateway.outbound.reconciler import Reconciler
+from gateway.outbound.timings import DeliveryTimings, Pause
 from gateway.texts import general
 from gateway.texts.readers import speak_to
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryTimings:
-    """Pauses of delivery, in seconds."""
-
-    first_pause: float = 1.0
-    longest_pause: float = 60.0
-    finish: float = 2.0
-    """Pause before an unsure message is searched for, and before a final edit after an unsure one.
-    The earlier request may still be on its way.
-    """
-    group_sent: float = 0.02
-    """Pause before one commit records the sent messages; a crash before it leaves them unsure."""
-    indicator_pause: float = 1.0
-    """Pause between two attempts to remove the seen mark."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """Seconds until the next attempt. Nothing shortens a firm pause: the platform asked for it."""
-
-    seconds: float
-    is_firm: bool = False
 
 
 Job = OutboxRow | LiveMessage | ReservedSlot
@@ -80,7 +57,7 @@ class OutboxDispatcher:
         composer: Composer,
         reroute: Reroute,
         now: Callable[[], int],
-        timings: DeliveryTimings = DeliveryTimings(),
+        timings: DeliveryTimings,
     ) -> None:
         self._database = database
         self._composer = composer
@@ -88,7 +65,6 @@ class OutboxDispatcher:
         self._now = now
         self._timings = timings
         self.adapters = composer.adapters
-        self.command_formatter = composer.command_formatter
         self.mask = composer.mask
         self._channels = {name: Channel.to(adapter) for name, adapter in self.adapters.items()}
         self._live_messages = LiveMessageEditor(database, now, finish=timings.finish)
@@ -120,8 +96,12 @@ class OutboxDispatcher:
 
     def split(self, platform: str, text: str) -> tuple[str, ...]:
         """Split a text of the gateway into messages, with commands as the platform writes them."""
-        adapter = self.adapters[platform]
-        return adapter.split(self.command_formatter.format_commands(adapter, text))
+        return self.adapters[platform].split(self.format_commands(platform, text))
+
+    def format_commands(self, platform: str, text: str) -> str:
+        """Format a text of the gateway that a turn's message will hold."""
+        adapter = self.adapters.get(platform)
+        return self._composer.command_formatter.format_commands(adapter, text)
 
     def reserve(self, place: Place) -> ReservedSlot | None:
         """Reserve the queue of a chat for a message to come; None if it would wait there."""
@@ -261,7 +241,7 @@ class OutboxDispatcher:
             return Pause(error.retry_after, is_firm=True)
         except Unreachable as error:
             await self._postpone(row, error)
-            return Pause(self._back_off(row.attempts))
+            return Pause(self._timings.back_off(row.attempts))
         except AdapterStopped as error:
             await self._postpone(row, error)
             return Pause(self._timings.longest_pause)
@@ -270,7 +250,7 @@ class OutboxDispatcher:
             await self._database.write(
                 "outbox.unsure", lambda c: outbox.mark_unsure(c, outbox_id=row.id, reason=reason)
             )
-            seconds, finish = self._back_off(row.attempts), self._timings.finish
+            seconds, finish = self._timings.back_off(row.attempts), self._timings.finish
             # A search too early could miss it, and it would be sent twice.
             return Pause(max(finish, seconds), is_firm=seconds <= finish)
         except (Rejected, MessageGone, ChatGone) as error:
@@ -394,6 +374,3 @@ class OutboxDispatcher:
             self._unreachable[row.platform, row.chat] = reason
         if notice:
             self.enqueue([notice])
-
-    def _back_off(self, attempts: int) -> float:
-        return min(self._timings.first_pause * 2.0**attempts, self._timings.longest_pause)

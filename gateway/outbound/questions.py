@@ -306,7 +306,8 @@ class Questions:
             return _Taken(rows=[_say(connection, reaction, outcome.words, now), *outcome.rows])
         person_id = reaction.person.id
         questions.answer(connection, question_id=question.id, key=key, by=person_id, now=now)
-        rows = _close(connection, question, outcome.words, is_alone=outcome.is_alone)
+        words = self._dispatcher.format_commands(question.platform, outcome.words)
+        rows = _close(connection, question, words, is_alone=outcome.is_alone)
         asked = [row for new in outcome.asks for row in self.pose(connection, new, now)]
         return _Taken(rows=[*rows, *outcome.rows, *asked], answered=(question.id, key))
 

@@ -163,17 +163,17 @@ class Identity:
                 # A code that is never shown is invalid from the start: only its hour counts.
                 expires_at=now + _PAIRING_LASTS if has_owner else now,
             )
-            spelled = self._spell_link(platform)
-            return say(connection, general.describe_stranger(code if has_owner else None, spelled))
+            shown = code if has_owner else None
+            return say(connection, general.describe_stranger(shown, self._list_prefixes()))
 
         return await self.database.write("people.stranger", work)
 
-    def _spell_link(self, platform: str) -> dict[str, str]:
-        """Return /link as other platforms spell it, for those that spell it differently."""
+    def _list_prefixes(self) -> dict[str, str]:
+        """Return the text in front of a command, for platforms where it is not a slash."""
         return {
-            name: f"{adapter.command_prefix}link"
+            name: adapter.command_prefix
             for name, adapter in self.adapters.items()
-            if name != platform and isinstance(adapter, SpellsCommands)
+            if isinstance(adapter, SpellsCommands)
         }
 
     async def claim(

@@ -46,8 +46,8 @@ QUESTION_NOT_YOURS = Text("You can't answer that question: it's for someone else
 EMPTY = Text("Your message was empty. Write what you need.")
 INTERNAL_ERROR = Text("Something went wrong on my side. Please try again or put it another way.")
 DAMAGED_ANSWER = Text("One of my answers was damaged before it reached you. Please ask me again.")
-NEAREST_COMMAND = Text("I don't know /{name}. Did you mean /{nearest}?")
-UNKNOWN_COMMAND = Text("I don't know /{name}. /help lists the commands.")
+NEAREST_COMMAND = Text("I don't know the command {name}. Did you mean /{nearest}?")
+UNKNOWN_COMMAND = Text("I don't know the command {name}. /help lists the commands.")
 TOO_LONG = Text(
     "Your message has {size:,} characters, and I can read {limit:,} at once."
     " Send the part that matters, or split it."
@@ -78,9 +78,9 @@ _REPLY_WITH_NUMBER = Text("Reply with the number.")
 _REPEAT = Text("(You may have received this before.)")
 _STRANGER = Text(
     "I don't know you yet, so I can't answer. Ask my owner to send me this within an hour:\n"
-    "/approve {code}\nIf I know you elsewhere, send me {command} there instead."
+    "{approve}\nIf I know you elsewhere, send me {linking} there instead."
 )
-_LINK_SPELLED = Text("On {platform}, it's {command}.")
+_STRANGER_THERE = Text("On {platform}, these are {approve} and {linking}.")
 STRANGER_AGAIN = Text(
     "I don't know you yet, so I can't answer. Ask my owner to approve the code that I gave you."
 )
@@ -169,23 +169,23 @@ _HELP = Text("Write me anything, also while I'm working, to add or correct somet
 _MORE_COMMANDS = Plural("/help all lists {n} more command.", "/help all lists {n} more commands.")
 
 
-def describe_stranger(code: str | None, spelled: Mapping[str, str]) -> str:
+def describe_stranger(code: str | None, prefixes: Mapping[str, str]) -> str:
     """Greet an unknown person, with a pairing code; None if the gateway has no owner.
 
-    `spelled` holds /link for each platform that spells it differently.
+    `prefixes` holds the text in front of a command on each platform where it is not a slash.
     """
     if not code:
         return _STRANGER_NO_OWNER()
-    # In code, because only this platform's own commands are written as it writes them.
-    return " ".join(
-        [
-            _STRANGER(code=code, command="`/link`"),
-            *(
-                _LINK_SPELLED(platform=name_platform(platform), command=f"`{command}`")
-                for platform, command in spelled.items()
-            ),
-        ]
+
+    def spell(prefix: str) -> dict[str, str]:
+        # In code, so that the reader's platform changes nothing: both are typed elsewhere.
+        return {"approve": f"`{prefix}approve {code}`", "linking": f"`{prefix}link`"}
+
+    there = (
+        _STRANGER_THERE(platform=name_platform(platform), **spell(prefix))
+        for platform, prefix in prefixes.items()
     )
+    return " ".join([_STRANGER(**spell("/")), *there])
 
 
 def describe_settings(

@@ -263,7 +263,7 @@ class TurnFinalizer:
         reply = self.compose_reply(active, place)
         slot = slot if slot and slot.is_for(place) else None
         adapter = self.deps.dispatcher.adapters.get(reply.platform)
-        format_commands = partial(self.deps.dispatcher.command_formatter.format_commands, adapter)
+        format_commands = partial(self.deps.dispatcher.format_commands, reply.platform)
         body = text if is_answer else format_commands(text)
         body += format_commands(note_cheap_model(connection, end, active, reader))
         body += f"\n\n{usage.LEFT_OUT()}" if active.window.has_left_out else ""
@@ -305,6 +305,7 @@ class TurnFinalizer:
         """End a turn whose transcript is damaged, and the run of its job. Raises `StoreError`."""
         now = self.deps.now()
         reply = open_reply(turn)
+        format_commands = partial(self.deps.dispatcher.format_commands, turn.platform)
 
         def work(connection: Connection) -> list[OutboxRow]:
             turns.end(
@@ -321,7 +322,7 @@ class TurnFinalizer:
                 target = ReplyTarget(shown=outbox.find_visible(connection, turn_id=turn.id))
                 with speak_to(connection, turn.person_id):
                     doubt = list_interrupted(connection, turn.id, {})
-                    note = "\n\n".join(filter(None, (general.DAMAGED(), doubt)))
+                    note = "\n\n".join(filter(None, (format_commands(general.DAMAGED()), doubt)))
                 rows = enqueue_reply(connection, reply, (note,), now, target)
             return [*rows, *self.deps.questions.end_of_turn(connection, turn.id, now)]
 

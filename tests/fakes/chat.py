@@ -379,3 +379,10 @@ class FakeChat(PlainChat):
         number = f"press {self._next_id()}"
         await self._hand_over({"press": key, "message": message_id, **fields}, number)
         self.acknowledged += 1
+
+
+@dataclass
+class PrefixedChat(FakeChat):
+    """A platform where people type more than a slash in front of a command."""
+
+    command_prefix: str = "/talaria "

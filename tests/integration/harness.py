@@ -15,7 +15,7 @@ from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.bootstrap.timings import Timings
 from gateway.config import load
-from gateway.outbound.dispatcher import DeliveryTimings
+from gateway.outbound.timings import DeliveryTimings
 from gateway.turns.presenter import PresenterTimings
 from tests.databases import place_database
 from tests.fakes.chat import FakeChat

@@ -37,7 +37,7 @@ async def test_help_lists_allowed_commands_and_start_greets(stage: Stage) -> Non
         assert "/approve" not in for_member
         assert "Hi Ben!" in await harness.ask(BEN, "/start")
         assert "Write me anything" in await harness.ask(BEN, "/HELP")
-        assert "I don't know /poem" in await harness.ask(BEN, "/poem of love")
+        assert "I don't know the command poem" in await harness.ask(BEN, "/poem of love")
         assert stage.turns == []
 
 

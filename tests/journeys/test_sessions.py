@@ -160,8 +160,8 @@ async def test_a_mistyped_command_offers_the_nearest(deployment: Stage) -> None:
         async with deployment.open() as harness:
             await harness.hears(account, "hello")
             shown = await harness.hears(account, "/sesions all")
-            assert "I don't know /sesions. Did you mean /sessions?" in shown
-            await harness.press(account, "/sessions all")
+            assert "I don't know the command sesions. Did you mean /sessions?" in shown
+            await harness.press(account, "sessions all")
             assert "1. hello: 2 messages" in texts(account)[-1]
             assert "/help lists" in await harness.hears(account, "/qqqqq")
             assert "approve" not in await harness.hears(account, "/aprove 12345")

@@ -78,9 +78,13 @@ async def test_owners_and_others_come_in_by_the_command(deployment: Stage) -> No
         assert "now the owner" in await answers_command(harness, anna, claim)
         reported = await harness.hears(ben, "hello")
         code = code_in(reported)
+        assert f"`/approve {code}`\nIf I know" in reported, "the owner may read it elsewhere"
         assert "send me `/link` there instead" in reported, "elsewhere, it has no /talaria"
+        (raw,) = deployment.slack.texts(deployment.slack.dm(BEN))
+        assert f"On Slack, these are `/talaria approve {code}` and `/talaria link`." in raw
         elsewhere = await harness.hears(deployment.account("telegram", BEN), "hello")
-        assert elsewhere.endswith("there instead. On Slack, it's /talaria link.")
+        assert f"/approve {code_in(elsewhere)}" in elsewhere
+        assert f"On Slack, these are /talaria approve {code_in(elsewhere)}" in elsewhere
         await harness.takes(anna.commands(f"approve {code}"))
         assert await harness.hears(ben, "hello") == "echo: hello"
 

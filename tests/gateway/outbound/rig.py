@@ -13,7 +13,8 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools import SecretMask
 from gateway.conversion import name_chat
 from gateway.outbound.channel import CommandFormatter, Composer
-from gateway.outbound.dispatcher import DeliveryTimings, OutboxDispatcher
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.timings import DeliveryTimings
 from tests.fakes.chat import FakeChat
 
 CHAT = name_chat(Address(chat_id="1", is_direct=True))

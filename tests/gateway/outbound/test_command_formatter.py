@@ -3,13 +3,9 @@
 import pytest
 
 from gateway.outbound.channel import CommandFormatter
-from tests.fakes.chat import FakeChat
+from tests.fakes.chat import FakeChat, PrefixedChat
 
 SPELLER = CommandFormatter(lambda: ["new", "link", "help", "csv", "csv-report"])
-
-
-class Prefixed(FakeChat):
-    command_prefix = "/talaria "
 
 
 @pytest.mark.parametrize(
@@ -24,12 +20,14 @@ class Prefixed(FakeChat):
         ("`/new` is code", "`/new` is code"),
         ("/news and /unknown", "/news and /unknown"),
         ("/new/", "/new/"),
+        ("Prompts: /web__review, /new", "Prompts: /talaria web__review, /talaria new"),
+        ("/var/web__review and `/web__review`", "/var/web__review and `/web__review`"),
     ],
 )
 def test_only_commands_are_spelled_otherwise(said: str, spelled: str) -> None:
-    assert SPELLER.format_commands(Prefixed(), said) == spelled
+    assert SPELLER.format_commands(PrefixedChat(), said) == spelled
 
 
 def test_elsewhere_a_command_is_a_slash_and_its_name() -> None:
     assert SPELLER.format_commands(FakeChat(), "/new starts afresh") == "/new starts afresh"
-    assert CommandFormatter(list).format_commands(Prefixed(), "/new") == "/new"
+    assert CommandFormatter(list).format_commands(PrefixedChat(), "/new") == "/new"

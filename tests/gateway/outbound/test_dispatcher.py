@@ -22,8 +22,8 @@ from agent_core.state.engine.database import Database
 from agent_core.state.queues import dead_letters, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.conversion import Place, name_chat
-from gateway.outbound.dispatcher import DeliveryTimings
 from gateway.outbound.live_message import LiveMessage
+from gateway.outbound.timings import DeliveryTimings
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.gateway.outbound.rig import CHAT, Delivery, delivering, until

@@ -14,7 +14,7 @@ from agent_core.state.engine.database import Connection, now
 from agent_core.state.memory import ledger
 from agent_core.state.queues import reviews
 from tests.agent_core.skills.test_catalog import write_skill
-from tests.fakes.chat import FakeChat
+from tests.fakes.chat import FakeChat, PrefixedChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.clock import GoingClock
 from tests.integration.harness import Harness, quick, running
@@ -132,7 +132,7 @@ async def test_a_lie_is_held_back_until_the_person_accepts_it(tmp_path: Path) ->
 
 async def test_a_dismissed_note_comes_back_and_can_be_accepted(tmp_path: Path) -> None:
     review = ask(call("memory", remember("Prefers imperial units", SAID)))
-    async with learning(tmp_path, say("Fine."), review) as harness:
+    async with learning(tmp_path, say("Fine."), review, chat=PrefixedChat()) as harness:
         await harness.chat.says("/learned dismissed")
         await harness.chat.sees_text("haven't dismissed anything")
         await harness.chat.says(SAID)
@@ -140,7 +140,7 @@ async def test_a_dismissed_note_comes_back_and_can_be_accepted(tmp_path: Path) -
         await harness.chat.says("/learned review")
         await harness.chat.sees_text("It says more than your message does.")
         await harness.chat.press("Dismiss")
-        await harness.chat.sees_text("/learned dismissed brings it back")
+        await harness.chat.sees_text("Nothing has changed. /talaria learned dismissed")
         await harness.chat.says("/learned restore 99")
         await harness.chat.sees_text("no dismissed note with that number")
         await harness.chat.says("/learned dismissed")

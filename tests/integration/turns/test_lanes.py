@@ -10,7 +10,7 @@ from agent_core.models.contract import Usage
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
-from tests.fakes.chat import FakeChat
+from tests.fakes.chat import FakeChat, PrefixedChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.harness import Harness, running
 
@@ -283,8 +283,8 @@ async def test_a_damaged_transcript_is_reported_and_new_works(tmp_path: Path) ->
         await harness.gateway.database.write(
             "test", lambda c: c.execute("UPDATE messages SET text = 'evil'")
         )
-    async with running(tmp_path, FakeModel(say("Two."))) as harness:
-        await harness.chat.sees_text("/new")
+    async with running(tmp_path, FakeModel(say("Two.")), chat=PrefixedChat()) as harness:
+        await harness.chat.sees_text("Use /talaria new to start")
         assert await states(harness, "turns") == ["failed"]
         await harness.chat.says("go on", id=2)
         await harness.chat.sees_text("I couldn't start on that")

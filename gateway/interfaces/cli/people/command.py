@@ -22,6 +22,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         answer = operations.perform(home, "people.claim", {})
         print(
             f"{answer['code']}\nSend  /claim {answer['code']}  to the bot, in a direct message."
+            f" On Slack, send  /talaria claim {answer['code']}  instead."
             " It works once, within 24 hours. Earlier codes are invalid now."
         )
     elif verb == "approve":
