@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from gateway.config.paths import SESSIONS as SESSIONS
     from gateway.config.paths import SKILLS as SKILLS
     from gateway.config.paths import describe_unwritable as describe_unwritable
+    from gateway.config.paths import expand as expand
     from gateway.config.paths import explain_length as explain_length
     from gateway.config.paths import find_home as find_home
     from gateway.config.paths import find_open_mode as find_open_mode

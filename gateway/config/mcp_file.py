@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 
 from agent_core.tools.mcp import McpServer, Surroundings
 from gateway.config.files import parse_file, replace_file
-from gateway.config.paths import MCP_CONFIG, MCP_TOKENS
+from gateway.config.paths import MCP_CONFIG, MCP_TOKENS, expand
 from gateway.config.redaction import looks_secret
 from gateway.config.secrets import read_named_secrets
 from gateway.config.tables import Table
@@ -273,7 +273,10 @@ def _fill_in(
 
 def _find_paths(home: Path, key: str, paths: tuple[str, ...]) -> tuple[Path, ...]:
     """Return the paths. Raises `ValueError` if one does not exist or would show Talaria's files."""
-    found = tuple(Path(path).expanduser() for path in paths)
+    try:
+        found = tuple(map(expand, paths))
+    except ValueError as error:
+        raise ValueError(f"has a path in `{key}` that can't be used: {error}") from error
     for path in found:
         if not path.is_absolute() or not path.exists():
             raise ValueError(f"names {path} in `{key}`, which is not there")

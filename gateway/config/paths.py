@@ -57,7 +57,10 @@ def find_home(environ: Mapping[str, str], given: Path | None = None) -> Path:
     """Return the home directory, which need not exist. Raises `SettingsError`."""
     user_home = environ.get("HOME") or str(Path.home())
     named = str(given) if given is not None else environ.get(HOME_VARIABLE, "").strip()
-    home = expand(named or "~/.talaria", user_home).absolute()
+    try:
+        home = expand(named or "~/.talaria", user_home).absolute()
+    except ValueError as error:
+        raise SettingsError(f"{HOME_VARIABLE} can't be used: {error}.") from error
     if _is_closed(home):
         raise SettingsError(
             f"The home {home} is closed to you. Run this as its owner, or set {HOME_VARIABLE} to a"
@@ -91,9 +94,16 @@ def open_home(environ: Mapping[str, str], given: Path | None = None) -> Path:
     return home
 
 
-def expand(path: str, user_home: str) -> Path:
-    """Return a path, with a leading `~` replaced by the user's home."""
-    return Path(user_home + path[1:] if path == "~" or path.startswith("~/") else path)
+def expand(text: str, user_home: str = "~") -> Path:
+    """Return a path, with a leading `~` replaced by `user_home`, and `~name` by that user's home.
+
+    Raises `ValueError` with a clause if there is no such home.
+    """
+    path = user_home + text[1:] if text == "~" or text.startswith("~/") else text
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"there is no home directory for {text}") from error
 
 
 def make_home(home: Path) -> str:

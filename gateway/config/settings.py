@@ -376,7 +376,10 @@ def _check_search(tools: ToolSettings, secrets: Secrets) -> None:
 def _resolve_prompt(settings: Settings, user_home: str) -> PromptSettings:
     if not settings.prompt.folder:
         return settings.prompt
-    folder = expand(settings.prompt.folder, user_home)
+    try:
+        folder = expand(settings.prompt.folder, user_home)
+    except ValueError as error:
+        raise SettingsError(f"prompt.folder can't be used: {error}.") from error
     folder = folder if folder.is_absolute() else settings.home / folder
     if not folder.is_dir():
         raise SettingsError(f"prompt.folder names {folder}, which is not a folder.")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from gateway import interfaces
+from gateway import config, interfaces
 from gateway.errors import Mistaken, find_nearest, suggest
 
 _WRONG = 2
@@ -113,9 +113,9 @@ def read_path(text: str) -> Path:
     Raises `Mistaken` if there is no home directory for the `~`.
     """
     try:
-        return Path(text).expanduser().absolute()
-    except RuntimeError as error:
-        raise Mistaken(f"There is no home directory for {text}.") from error
+        return config.expand(text).absolute()
+    except ValueError as error:
+        raise Mistaken(f"The path can't be used: {error}.") from error
 
 
 def show_help(text: str) -> None:

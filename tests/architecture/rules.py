@@ -133,6 +133,15 @@ def check_environment(module: Module) -> Iterator[str]:
             yield f"{module.path}:{line} reads the environment"
 
 
+def check_paths(module: Module) -> Iterator[str]:
+    """A `~` whose user doesn't exist is a sentence, and not a traceback, in one place only."""
+    if not module.is_product or module.path == "gateway/config/paths.py":
+        return
+    for node in module.nodes:
+        if isinstance(node, ast.Attribute) and node.attr == "expanduser":
+            yield f"{module.path}:{node.lineno} replaces ~ without gateway.config.expand"
+
+
 def check_importlib(module: Module) -> Iterator[str]:
     """Only eleven modules load by name; others may read package data or look for a package."""
     loaders = (
@@ -178,6 +187,7 @@ RULES: tuple[Rule, ...] = (
     check_no_mock,
     check_excepts,
     check_environment,
+    check_paths,
     check_importlib,
     check_sdks,
 )

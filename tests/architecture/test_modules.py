@@ -53,6 +53,7 @@ FAULTS = (
     ("check_excepts", "gateway/a.py", DOC + "with contextlib.suppress(Exception):\n    a\n"),
     ("check_environment", "gateway/bootstrap/app.py", DOC + "import os\nA = os.environ\n"),
     ("check_environment", "gateway/bootstrap/app.py", DOC + "from os import getenv\n"),
+    ("check_paths", "gateway/a.py", DOC + "A = Path('~/a').expanduser()\n"),
     ("check_importlib", "gateway/bootstrap/app.py", DOC + "import importlib\n"),
     ("check_importlib", "gateway/bootstrap/app.py", DOC + "A = __import__('x')\n"),
     ("check_sdks", "gateway/bootstrap/app.py", DOC + "from telegram import Bot\n"),

@@ -42,12 +42,12 @@ def open_source(
     if is_name(text) and not Path(text).exists():
         known = ", ".join(sorted(hubs)) or "none; `skills.hubs` adds one"
         raise SkillConflict(f"There is no folder and no hub {text}. Hubs: {known}.")
-    return FolderSource(Path(text).expanduser().absolute()), ""
+    return FolderSource(Path(text).absolute()), ""
 
 
 def _open(address: str, ref: str, scratch: Path, environ: Mapping[str, str]) -> SkillSource:
     if not is_git_address(address):
-        return FolderSource(Path(address).expanduser().absolute())
+        return FolderSource(Path(address).absolute())
     source = GitSource(address, ref, scratch / "git", environ)
     index = source.find_file(INDEX)
     if index is None:

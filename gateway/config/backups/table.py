@@ -10,7 +10,7 @@ from agent_core.state.backups.places import (
     FolderPlace,
 )
 from gateway.config.credentials import Secrets
-from gateway.config.paths import RUNTIME_NAMES, SECRET_NAMES, WORKSPACES
+from gateway.config.paths import RUNTIME_NAMES, SECRET_NAMES, WORKSPACES, expand
 from gateway.config.tables import Table
 from gateway.config.types import BucketAddress, PublicAddress, Text, Texts
 from gateway.errors import SettingsError
@@ -61,7 +61,10 @@ def make_place(settings: BackupSettings, secrets: Secrets, usual: Path) -> Backu
     if settings.command:
         return CommandPlace(command=settings.command)
     if not settings.s3:
-        folder = Path(settings.folder).expanduser() if settings.folder else usual
+        try:
+            folder = expand(settings.folder) if settings.folder else usual
+        except ValueError as error:
+            raise SettingsError(f"backup.folder can't be used: {error}.") from error
         if not folder.is_absolute():
             raise SettingsError(f"backup.folder must be an absolute path, but is {folder}.")
         return FolderPlace(folder=folder)

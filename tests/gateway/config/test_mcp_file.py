@@ -39,6 +39,7 @@ def read_one(tmp_path: Path, text: str, **environ: str) -> object:
         ('command = "a"\nenv = {A = "$GONE"}', "names $GONE in `env`, which is not set"),
         ('command = "a"\nenv = {A = "ghp_' + "a" * 36 + '"}', "has a secret in `env`"),
         ('command = "a"\nreadable = ["/no/such"]', "names /no/such in `readable`"),
+        ('command = "a"\nwritable = ["~nobody-here"]', "can't be used: there is no home directory"),
     ],
 )
 def test_a_mistake_is_reported_in_a_sentence(tmp_path: Path, text: str, fault: str) -> None:

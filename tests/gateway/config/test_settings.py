@@ -161,6 +161,8 @@ def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
         ('[digest]\ngithub_url = "github"', "https://api.github.com"),
         ('[prompt]\ncontext_files = ["../x"]', "inside the folder"),
         ('[prompt]\nfolder = "nowhere"', "which is not a folder."),
+        ('[prompt]\nfolder = "~nobody-here"', "prompt.folder can't be used: there is no home"),
+        ('[backup]\nfolder = "~nobody-here"', "backup.folder can't be used: there is no home"),
         ("[turns\n", "FILE, line 1, column 7: "),
         ("[turns]\nat_once = 5\nat_once =", "FILE, at its end: "),
         (b'[log]\nlevel = "\xff"', "FILE, line 2: this is not UTF-8 text."),
@@ -369,6 +371,11 @@ def test_a_file_as_home_and_a_folder_as_config_are_reported(tmp_path: Path) -> N
     tmp_path.joinpath("config.toml").mkdir()
     with pytest.raises(SettingsError, match=r"config\.toml can't be read: Is a directory\."):
         load({}, home=tmp_path)
+
+
+def test_a_home_of_an_unknown_user_is_reported() -> None:
+    with pytest.raises(SettingsError, match=r"TALARIA_HOME can't be used: .* for ~nobody-here/t\."):
+        load({"TALARIA_HOME": "~nobody-here/t"})
 
 
 def test_a_working_folder_is_taken_from_the_home(tmp_path: Path) -> None:

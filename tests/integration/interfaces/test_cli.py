@@ -105,8 +105,14 @@ def test_the_version_is_that_of_the_package(home: Path, word: str) -> None:
         (("jobs", "show", "5", "--title"), "`talaria jobs show` has no option --title"),
         (("turns", "list", "--limit"), "--limit needs a value after it. See"),
         (("restore",), "`talaria restore` also needs FILE. See `talaria restore --help`"),
-        (("backup", "~nobody-here/b"), "There is no home directory for ~nobody-here/b.\n"),
-        (("restore", "~nobody-here/b"), "There is no home directory for ~nobody-here/b.\n"),
+        (
+            ("backup", "~nobody-here/b"),
+            "The path can't be used: there is no home directory for ~nobody-here/b.\n",
+        ),
+        (
+            ("restore", "~nobody-here/b"),
+            "The path can't be used: there is no home directory for ~nobody-here/b.\n",
+        ),
         (("turns", "show", "x"), "ID is a whole number, and x is none. See `talaria turns show"),
         (
             ("turns", "lsit"),

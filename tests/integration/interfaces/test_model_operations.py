@@ -57,6 +57,8 @@ async def test_an_update_replaces_the_prices(tmp_path: Path) -> None:
 def test_a_failed_update_keeps_the_prices(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.json"
     wrong.write_text("{}")
+    done = talaria(tmp_path, "models", "update", "--from", "~nobody-here/p.json")
+    assert done.err.endswith(": there is no home directory for ~nobody-here/p.json.\n")
     done = talaria(tmp_path, "models", "update", "--from", str(wrong))
     assert done.code == 1
     assert "The prices were not updated" in done.err

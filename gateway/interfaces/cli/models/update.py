@@ -3,12 +3,11 @@
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 
 import aiohttp
 
 from agent_core.models import SOURCE, load_table, reduce_table
-from gateway.config import MODEL_TABLE
+from gateway.config import MODEL_TABLE, expand
 from gateway.errors import Declined
 from gateway.interfaces.waiting import read_settings
 
@@ -26,7 +25,7 @@ def update_prices(environ: Mapping[str, str], source: str) -> int:
     try:
         source = source or SOURCE
         is_file = "://" not in source
-        whole = Path(source).expanduser().read_bytes() if is_file else asyncio.run(_fetch(source))
+        whole = expand(source).read_bytes() if is_file else asyncio.run(_fetch(source))
         reduced = reduce_table(whole, datetime.now(UTC).date())
     except (OSError, TimeoutError, ValueError, aiohttp.ClientError) as error:
         fault = getattr(error, "strerror", None) or str(error) or "there was no answer in time"

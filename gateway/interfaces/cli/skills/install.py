@@ -23,6 +23,7 @@ from agent_core.skills.install import (
 from gateway.config import Settings
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces import operations
+from gateway.interfaces.parser import read_path
 
 _SIGNS = {"danger": "DANGER", "caution": "caution", "note": "note"}
 _MOST_NAMED = 50
@@ -72,7 +73,11 @@ def _staged(
     with TemporaryDirectory(prefix="talaria-skill-") as scratch:
         try:
             source, name = open_source(
-                arguments.source, arguments.ref, Path(scratch), environ, _read_hubs(settings)
+                _expand(arguments.source),
+                arguments.ref,
+                Path(scratch),
+                environ,
+                _read_hubs(settings),
             )
             name = arguments.skill or name or _choose(source.list_skills(), source.address)
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -106,8 +111,13 @@ def _read_hubs(settings: Settings) -> Mapping[str, str]:
         name, _, address = line.partition("=")
         if not name or not address:
             raise Mistaken(f"The hub {line} of `skills.hubs` must read NAME=ADDRESS.")
-        found[name] = address
+        found[name] = _expand(address)
     return found
+
+
+def _expand(address: str) -> str:
+    """Replace the `~` in front of a folder; an address of Git has none. Raises `Mistaken`."""
+    return str(read_path(address)) if address.startswith("~") else address
 
 
 def _show(folder: Path, staged: StagedSkill) -> ScanReport:
