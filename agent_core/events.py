@@ -89,7 +89,7 @@ class TurnEnded:
     used_cheap_model: bool = False
 
 
-Event = TextGrew | TextReset | ToolStarted | ToolEnded | ModelFault | ModelOutage | TurnEnded
+Event = TextGrew | TextReset | ToolStarted | ToolEnded | ModelOutage | TurnEnded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ class Steer:
 
 
 class Host(Protocol):
-    """The side of the gateway that a running turn sees. Only `pause` blocks."""
+    """The side of the gateway that a running turn sees. Only `pause` and `note_fault` block."""
 
     def take_steers(self) -> Sequence[Steer]:
         """Return the messages that arrived since the last call; this turn has to answer them."""
@@ -119,6 +119,9 @@ class Host(Protocol):
 
         Other turns may run meanwhile.
         """
+
+    async def note_fault(self, fault: ModelFault) -> None:
+        """Report a fault of a model to the owners. Raises `StoreError`."""
 
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         """Show how many helpers of a tool call are done."""

@@ -271,7 +271,7 @@ def policy_for(config: AgentConfig, turn: ActiveTurn) -> ModelPolicy:
     own = turn.agent.model if turn.agent else ""
     if turn.parent:  # which waits out an outage itself
         policy = policy_for(config, turn.parent)
-        return replace(policy, model=own or policy.model, patience=0)
+        return replace(policy, model=own or policy.model, patience=None)
     policy, job_turn = config.policy, turn.job_turn
     if job_turn:
         model = job_turn.model or own or policy.model

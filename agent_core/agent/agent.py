@@ -322,9 +322,9 @@ class Agent:
             session = sessions.use(connection, session_id=session_id, now=now)
         else:
             delegated_turns.stop_all(connection, turn_id=turn.id, now=now)
-            used, model = turn.prompt.hash, turn.journal.model
+            used = turn.prompt.hash
             sessions.touch(connection, session_id=session_id, prompt_hash=used, now=now)
-            turns.end(connection, turn_id=turn.id, state=ended, reason=reason, model=model, now=now)
+            turns.end(connection, turn_id=turn.id, state=ended, reason=reason, now=now)
             session = sessions.find_open(connection, conversation_id=conversation.id)
         if sessions.has_used_skills(
             connection,

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Protocol
 
 from agent_core.agent.active_turn import ActiveTurn, PreparedTurn, insert_turn
@@ -11,7 +11,7 @@ from agent_core.agent.caches import SessionCache
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.named import DEFAULT, MOST_HOPS, AgentMail, find_objection
 from agent_core.errors import AgentBroken, StoreDamaged, ToolArgumentError
-from agent_core.events import Ending, Event, Host, Steer, TurnEnded
+from agent_core.events import Ending, Event, Host, ModelFault, Steer, TurnEnded
 from agent_core.execution import finish
 from agent_core.ids import CallId, PersonId, SessionId, use_turn
 from agent_core.state.conversations import (
@@ -84,11 +84,11 @@ class TurnAgent(Protocol):
         """Write a turn's end, within the caller's transaction."""
 
 
+@dataclass(frozen=True, slots=True)
 class HelperHost(Host):
     """The host of a helper. Nobody writes to a helper, and it ends with its parent's process."""
 
-    def __init__(self, parent: Host) -> None:
-        self._parent = parent
+    parent: Host
 
     def take_steers(self) -> Sequence[Steer]:
         """Return nothing: the person's messages are for the parent."""
@@ -96,10 +96,14 @@ class HelperHost(Host):
 
     def is_draining(self) -> bool:
         """Return whether the process is shutting down."""
-        return self._parent.is_draining()
+        return self.parent.is_draining()
 
     async def pause(self, seconds: float) -> None:
         """Never called: a helper has no patience, because its parent waits out an outage."""
+
+    async def note_fault(self, fault: ModelFault) -> None:
+        """Report a fault of a model to the owners."""
+        await self.parent.note_fault(fault)
 
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         """Show nothing: the chat shows what the parent does."""
@@ -121,27 +125,17 @@ class HelperServices:
     now: Callable[[], int]
 
 
+@dataclass(frozen=True, slots=True)
 class HelperTurns:
     """The helpers of one turn; see `Helpers`."""
 
-    def __init__(
-        self,
-        agent: TurnAgent,
-        services: HelperServices,
-        *,
-        parent: ActiveTurn,
-        budget: Budget,
-        host: Host,
-    ) -> None:
-        """`budget` is the parent's; it is charged for what the helpers use."""
-        self._agent = agent
-        self._database = services.database
-        self._parent = parent
-        self._budget = budget
-        self._host = host
-        self._now = services.now
-        self._mail = services.mail
-        self._sessions = services.sessions
+    agent: TurnAgent
+    services: HelperServices
+    _: KW_ONLY
+    parent: ActiveTurn
+    budget: Budget
+    """The parent's; it is charged for what the helpers use."""
+    host: Host
 
     async def find_objection(self, agent: str) -> str:
         """Return why the turn may not write to a named agent, or ""; see `Helpers`."""
@@ -149,33 +143,33 @@ class HelperTurns:
 
     async def tell(self, call_id: CallId, agent: str) -> None:
         """Leave the message of a call for a named agent; see `Helpers`."""
-        first = _find_first(self._parent)
+        first = _find_first(self.parent)
         here = first.conversation
         base = sessions.strip_all(here.key)
         if here.is_private:
             base = sessions.name_direct(here.person_id)
         elif first.job_turn:
             raise ToolArgumentError("a job in a group or channel can't `tell`; `ask` instead")
-        await self._mail.send(await self._make_message(call_id, agent, base))
+        await self.services.mail.send(await self._make_message(call_id, agent, base))
 
     async def start(self, call_id: CallId, number: int) -> str:
         """Let a helper work in the background; see `Helpers`."""
-        here = self._parent.conversation
-        if self._parent.job_turn or not sessions.is_direct(here.key):
+        here = self.parent.conversation
+        if self.parent.job_turn or not sessions.is_direct(here.key):
             raise ToolArgumentError("only a direct conversation has tasks in the background")
         message = await self._make_message(call_id, "", here.key)
         if len(message.chain) > MOST_HOPS:
             raise ToolArgumentError(
                 f"this turn goes on with a task already, {MOST_HOPS} times in a row; do it at once"
             )
-        await self._mail.send(replace(message, kind="task", number=number))
-        return f"{self._parent.id}-{number}"
+        await self.services.mail.send(replace(message, kind="task", number=number))
+        return f"{self.parent.id}-{number}"
 
     async def _make_message(self, call_id: CallId, agent: str, base: str) -> AgentMessage:
-        first = _find_first(self._parent)
+        first = _find_first(self.parent)
         here = first.conversation
         return AgentMessage(
-            turn_id=self._parent.id,
+            turn_id=self.parent.id,
             call_id=call_id,
             agent=agent,
             chain=await self._read_chain(),
@@ -184,29 +178,31 @@ class HelperTurns:
             person_id=first.person.id,
             is_private=here.is_private,
             room_id=here.room_id,
-            is_tainted=bool(self._parent.journal.sources),
+            is_tainted=bool(self.parent.journal.sources),
         )
 
     async def _read_chain(self) -> tuple[str, ...]:
         """Return the chain of agents that ends with the parent. Raises `StoreError`."""
         names: list[str] = []
-        turn: ActiveTurn | None = self._parent
+        turn: ActiveTurn | None = self.parent
         while turn:
             names.insert(0, turn.agent.name if turn.agent else "")
             turn = turn.parent
-        first_id = _find_first(self._parent).id
-        before = await self._database.read(lambda c: agent_messages.find_chain(c, turn_id=first_id))
+        first_id = _find_first(self.parent).id
+        before = await self.services.database.read(
+            lambda c: agent_messages.find_chain(c, turn_id=first_id)
+        )
         return (*before, *names)
 
     def show_progress(self, call_id: CallId, done: int, total: int) -> None:
         """Show in the chat how many helpers of a call are done."""
-        self._host.show_helpers(call_id, done, total)
+        self.host.show_helpers(call_id, done, total)
 
     async def run(self, call_id: CallId, number: int, task: HelperTask) -> HelperReport:
         """Run one helper to its end; see `Helpers`."""
-        key = delegated_turns.name_helper(self._parent.id, call_id, number, task.agent)
-        person, owner_id = self._parent.person, self._find_owner(task)
-        found = await self._database.read(
+        key = delegated_turns.name_helper(self.parent.id, call_id, number, task.agent)
+        person, owner_id = self.parent.person, self._find_owner(task)
+        found = await self.services.database.read(
             lambda c: delegated_turns.find(c, key=key, owner_id=owner_id, person_id=person.id)
         )
         left = task.seconds
@@ -219,20 +215,22 @@ class HelperTurns:
             conversation, turn = found
             if turn.state != "running":
                 return await self._recall(turn, task)
-            active = await self._agent.resume(turn, conversation, person)
-            left -= (self._now() - turn.started_at) / 1000
+            active = await self.agent.resume(turn, conversation, person)
+            left -= (self.services.now() - turn.started_at) / 1000
         return await self._play(self._adopt(active), task, left)
 
     def _find_owner(self, task: HelperTask) -> PersonId:
         """Return the owner of a helper's transcript; for a named agent, the parent's owner."""
-        return self._parent.conversation.person_id if task.agent else self._parent.person.id
+        return self.parent.conversation.person_id if task.agent else self.parent.person.id
 
     async def _begin(self, key: str, task: HelperTask) -> ActiveTurn:
-        person, parent_id, now = self._parent.person, self._parent.id, self._now()
-        branch_id = (await self._sessions.id_allocator()).next_session() if task.agent else None
+        person, parent_id, now = self.parent.person, self.parent.id, self.services.now()
+        branch_id = (
+            (await self.services.sessions.id_allocator()).next_session() if task.agent else None
+        )
 
         def open_conversation(connection: Connection) -> Conversation:
-            here = self._parent.conversation
+            here = self.parent.conversation
             conversation = sessions.ensure_conversation(
                 connection,
                 key=key,
@@ -245,14 +243,14 @@ class HelperTurns:
                 self._branch(connection, conversation, task.agent, branch_id)
             return conversation
 
-        conversation = await self._database.write("helpers.open", open_conversation)
-        prepared = await self._agent.prepare(conversation, person, platform=_PLATFORM)
+        conversation = await self.services.database.write("helpers.open", open_conversation)
+        prepared = await self.agent.prepare(conversation, person, platform=_PLATFORM)
         facts = (
             f"<facts>Time: {local_time(now, person.time_zone or 'UTC'):%a %Y-%m-%d %H:%M}</facts>"
         )
-        sender = (self._parent.agent.name if self._parent.agent else "") or DEFAULT
+        sender = (self.parent.agent.name if self.parent.agent else "") or DEFAULT
         words = word_task(task, sender)
-        active = self._agent.create_turn(prepared, (user_message(words, facts=facts),))
+        active = self.agent.create_turn(prepared, (user_message(words, facts=facts),))
 
         def begin(connection: Connection) -> None:
             parent = turns.find(connection, turn_id=parent_id)
@@ -275,7 +273,7 @@ class HelperTurns:
         """Start `into` as a branch of the agent's own conversation at the first turn's place, if
         any.
         """
-        first = _find_first(self._parent).conversation
+        first = _find_first(self.parent).conversation
         base = sessions.strip_all(first.key)
         if first.is_private:
             base = sessions.name_direct(first.person_id)
@@ -288,37 +286,25 @@ class HelperTurns:
                 session_id=source.id,
                 into=into.id,
                 title="",
-                now=self._now(),
+                now=self.services.now(),
                 made_id=branch_id,
             )
 
     def _adopt(self, active: ActiveTurn) -> ActiveTurn:
         """Give a helper what it has from its parent: rights, evidence and untrusted sources."""
-        active.journal.inherit_sources(self._parent.journal.sources)
-        return active.for_parent(self._parent)
+        active.journal.inherit_sources(self.parent.journal.sources)
+        return active.for_parent(self.parent)
 
     async def _play(self, active: ActiveTurn, task: HelperTask, left: float) -> HelperReport:
-        ended = TurnEnded(ending="failed", text="", reason="error")
-        budget, host = self._budget.share(MOST_STEPS), HelperHost(self._host)
-        deadline = asyncio.timeout(max(left, 0.0) if task.seconds else None)
         try:
-            with use_turn(active.id):
-                async with deadline, aclosing(self._agent.run(active, host, budget)) as events:
-                    async for event in events:
-                        if isinstance(event, TurnEnded):
-                            ended = event
-        except TimeoutError:
-            if not deadline.expired():
-                raise
-            active.journal.interrupt()
-            ended = TurnEnded(ending="exhausted", text="", reason="time")
-        if ended.ending == "suspended":
-            await active.journal.write_off()
-            raise QuestionPending
-        now, failure = self._now(), _describe(ended.ending, ended.reason)
+            ended = await self._run_to_end(active, task, left)
+        except BaseException:  # also the end of its parent
+            await finish(active.journal.write_off())
+            raise
+        now, failure = self.services.now(), _describe(ended.ending, ended.reason)
 
         def end(connection: Connection) -> None:
-            self._agent.finalize(
+            self.agent.finalize(
                 connection,
                 active,
                 ending=(ended.ending, ended.reason, ended.detail),
@@ -328,12 +314,32 @@ class HelperTurns:
             sessions.end(connection, conversation_id=active.conversation.id, now=now)
 
         # The answer is paid for, but only in memory, like the answer in `TurnFinalizer`.
-        await self._database.retry_while_unavailable(
-            lambda: finish(self._database.write("helpers.end", end)),
+        await self.services.database.retry_while_unavailable(
+            lambda: finish(self.services.database.write("helpers.end", end)),
             f"the end of helper {active.id}",
         )
         text = "\n\n".join(part for part in (ended.text, failure) if part)
         return _report(text, task, bool(failure), active.journal.sources)
+
+    async def _run_to_end(self, active: ActiveTurn, task: HelperTask, left: float) -> TurnEnded:
+        """Run a helper; return its ending. Raises `QuestionPending` if the process drains."""
+        ended = TurnEnded(ending="failed", text="", reason="error")
+        budget, host = self.budget.share(MOST_STEPS), HelperHost(self.host)
+        deadline = asyncio.timeout(max(left, 0.0) if task.seconds else None)
+        try:
+            with use_turn(active.id):
+                async with deadline, aclosing(self.agent.run(active, host, budget)) as events:
+                    async for event in events:
+                        if isinstance(event, TurnEnded):
+                            ended = event
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            active.journal.interrupt()
+            ended = TurnEnded(ending="exhausted", text="", reason="time")
+        if ended.ending == "suspended":
+            raise QuestionPending
+        return ended
 
     async def _recall(self, turn: Turn, task: HelperTask) -> HelperReport:
         """Return the result of a helper whose end is on disk already."""
@@ -345,10 +351,10 @@ class HelperTurns:
                 usage.total_of_turn(connection, turn_id=turn.id),
             )
 
-        text, steps, spent = await self._database.read(look)
-        self._budget.spend(spent.input_tokens + spent.output_tokens, spent.micro_dollars)
+        text, steps, spent = await self.services.database.read(look)
+        self.budget.spend(spent.input_tokens + spent.output_tokens, spent.micro_dollars)
         sources = [source for step in steps for source in step.sources]
-        known = self._parent.journal.sources
+        known = self.parent.journal.sources
         return _report(
             text, task, turn.state != "answered", tuple(dict.fromkeys((*known, *sources)))
         )

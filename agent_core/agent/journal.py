@@ -254,9 +254,10 @@ class TurnJournal:
                 inbox_ids=[inbox_id for steer in steers for inbox_id in steer.inbox_ids],
                 turn_id=self.shelf.turn_id,
             )
+            self._bill(connection, now)
 
         await self._write("turns.input", work)
-        self._open_calls = ()
+        self._unbilled, self._open_calls = [], ()
         self.claimed.update(inbox_id for steer in steers for inbox_id in steer.inbox_ids)
 
     async def record_outage(self, since: int) -> None:

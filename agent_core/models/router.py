@@ -32,13 +32,13 @@ class ModelPolicy:
     """The models to call.
 
     `fallbacks` answer while `model` can't, `cheap` when a quota is nearly exhausted. `patience` is
-    how long a turn waits while no model answers, in seconds.
+    how long a turn waits while no model answers, in seconds; None if it never waits.
     """
 
     model: str
     fallbacks: tuple[str, ...] = ()
     cheap: str = ""
-    patience: float = 1800.0
+    patience: float | None = 1800.0
     max_output_tokens: int = 8000
 
 

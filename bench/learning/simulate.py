@@ -192,9 +192,7 @@ class _Simulation:
         messages.append(connection, place, (user_message(saying.text), answer), now=self._now)
         if number % _WORK_EVERY == 0:
             self._work(connection, turn_id, is_untrusted=number % (2 * _WORK_EVERY) == 0)
-        turns.end(
-            connection, turn_id=turn_id, state="answered", reason="", model="m", now=self._now
-        )
+        turns.end(connection, turn_id=turn_id, state="answered", reason="", now=self._now)
         ended = EndedTurn(id=turn_id, person_id=person.id, said=saying.text)
         return enqueue_due(connection, ReviewRules(), ended, self._now)
 

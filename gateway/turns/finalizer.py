@@ -308,9 +308,7 @@ class TurnFinalizer:
         format_commands = partial(self.deps.dispatcher.format_commands, turn.platform)
 
         def work(connection: Connection) -> list[OutboxRow]:
-            turns.end(
-                connection, turn_id=turn.id, state="failed", reason="damaged", model="", now=now
-            )
+            turns.end(connection, turn_id=turn.id, state="failed", reason="damaged", now=now)
             skill_uses.end(connection, turn_id=turn.id, outcome="void", now=now)
             turns.mark_untrusted(connection, turn_id=turn.id)  # its messages can't be read to tell
             delegated_turns.stop_all(connection, turn_id=turn.id, now=now)

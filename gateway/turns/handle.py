@@ -11,7 +11,7 @@ from types import TracebackType
 
 from agent_core.agent import ActiveTurn, PreparedTurn
 from agent_core.errors import StoreError
-from agent_core.events import Host, ModelOutage, Steer
+from agent_core.events import Host, ModelFault, ModelOutage, Steer
 from agent_core.ids import CallId, ConversationId, InboxId, PersonId, TurnId
 from agent_core.state.conversations import messages, plans, sessions
 from agent_core.state.conversations.messages import START
@@ -223,6 +223,10 @@ class TurnHost(Host):
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds * self._deps.outage_pace):
                     await self._handle.lane.draining.wait()
+
+    async def note_fault(self, fault: ModelFault) -> None:
+        """Report a fault of a model to the owners. Raises `StoreError`."""
+        await self._deps.note_fault(fault)
 
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         """Show how many helpers of a tool call are done."""

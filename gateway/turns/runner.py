@@ -9,7 +9,7 @@ from adapters.ids import EventId
 from adapters.messages import InboundMessage, RawEvent
 from agent_core.agent import ActiveTurn, insert_turn
 from agent_core.errors import StoreDamaged, StoreError
-from agent_core.events import ModelFault, ModelOutage, TurnEnded
+from agent_core.events import ModelOutage, TurnEnded
 from agent_core.ids import set_turn
 from agent_core.localization import use_language
 from agent_core.schedule import JobTurn
@@ -204,8 +204,9 @@ class TurnRunner:
         try:
             with use_language(active.person.language):
                 await self._fail(active, "error", repr(error))
-        except StoreDamaged:
-            if turn is None:
+        except (StoreDamaged, StaleTurn) as failure:
+            await active.journal.write_off()
+            if turn is None or isinstance(failure, StaleTurn):
                 raise
             await self.abandon(turn)
         return True
@@ -316,8 +317,6 @@ class TurnRunner:
                     presenter.show(event)
                     if isinstance(event, TurnEnded):
                         ended = event
-                    elif isinstance(event, ModelFault):
-                        await self._deps.note_fault(event)
                     elif isinstance(event, ModelOutage):
                         host.show_outage(active, event, presenter)
         except TimeoutError:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from agent_core.events import Steer
+from agent_core.events import ModelFault, Steer
 from agent_core.ids import CallId, InboxId
 from agent_core.transcript import Part
 
@@ -15,6 +15,7 @@ class FakeHost:
         self.waiting: list[Steer] = []
         self.taken: list[Steer] = []
         self.pauses: list[float] = []
+        self.faults: list[ModelFault] = []
         self.progress: list[tuple[int, int]] = []
         self.notes: list[str] = []
         self.plans: list[tuple[int, int, str]] = []
@@ -36,6 +37,9 @@ class FakeHost:
     async def pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
         self.pass_time(seconds)
+
+    async def note_fault(self, fault: ModelFault) -> None:
+        self.faults.append(fault)
 
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         self.progress.append((done, total))

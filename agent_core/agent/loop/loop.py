@@ -139,7 +139,12 @@ class Loop:
         """
         refusal: ModelOverflow | None = None
         for is_last_try in (*[False] * _MOST_REFUSALS, True):
-            request = await self._build_request(turn, extra, refusal)
+            try:
+                request = await self._build_request(turn, extra, refusal)
+            except ModelOverflow:
+                if refusal or is_last_try or not self._caller.start_over():
+                    raise
+                continue
             try:
                 async with aclosing(self._stream(turn, request)) as events:
                     async for event in events:
@@ -163,7 +168,7 @@ class Loop:
                     for event in self._display.discard():
                         yield event
                 elif isinstance(piece, ModelFault):
-                    yield piece
+                    await self._host.note_fault(piece)
                 else:
                     message = repair_message(piece.message)
                     is_whole = message is piece.message
@@ -281,7 +286,6 @@ class Loop:
         The wait is on disk, so a restart continues it. It does not count against the turn's time.
         """
         planned = None
-        was_waiting = self._outage.since is not None
         if self._budget.exhausted() != "time":
             planned = self._outage.plan(error, self._deps.now())
         if planned is None:
@@ -290,8 +294,9 @@ class Loop:
         for event in self._display.discard():
             yield event
         outage, seconds = planned
-        if not was_waiting:
+        if not self._outage.is_recorded:
             await self._journal.record_outage(outage.since)
+            self._outage.is_recorded = True
         yield outage
         with self._budget.pause():
             await self._host.pause(seconds)

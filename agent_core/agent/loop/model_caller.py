@@ -53,9 +53,11 @@ class ModelCaller:
         self.used_cheap_model = False
         """True if the last call went to the cheap model, because a quota is nearly exhausted."""
 
-    def start_over(self) -> None:
-        """Call the first model again: time has passed, and it may be back."""
+    def start_over(self) -> bool:
+        """Call the first model again, which may be back; return False if it is called already."""
+        was_first = self.model == self._models[0]
         self.model = self._models[0]
+        return not was_first
 
     async def build_request(self, turn: TurnInput, messages: tuple[Message, ...]) -> ModelRequest:
         """Build the request for a call with these messages. Raises `StoreError`."""
@@ -134,45 +136,56 @@ class ModelCaller:
 
         `failures` collects the failures by model. Raises the failure that is most likely to pass.
         """
-        if self._is_late() or (isinstance(failure, ModelOverflow) and not self.used_cheap_model):
+        if self._is_late():
             raise failure
         if self.used_cheap_model:  # the wanted model may still answer
             self._cheap = ""
             return
+        if isinstance(failure, ModelOverflow) and self.model == self._models[0]:
+            raise failure
         failures[self.model] = failure
         untried = [name for name in self._models if name not in failures]
         if not untried:
-            raise min(failures.values(), key=_rank)
+            self.model = min(failures, key=lambda name: _rank(failures[name]))
+            raise failures[self.model]
         self.model = untried[0]
 
 
 def _rank(failure: ModelError) -> int:
-    """Return 0 for a failure that passes, 1 for one that an owner can fix, 2 for any other."""
+    """Return 0 for a failure that passes, 1 for one that a shorter transcript may end, 2 for one
+    that an owner can fix, 3 for any other.
+    """
     if isinstance(failure, ModelBusy | ModelInterrupted):
         return 0
-    return 1 if isinstance(failure, ModelDenied | ModelUnknown) else 2
+    if isinstance(failure, ModelOverflow):
+        return 1
+    return 2 if isinstance(failure, ModelDenied | ModelUnknown) else 3
 
 
 class Outage:
     """The current outage of one turn: its beginning, and the failed tries since then."""
 
-    def __init__(self, *, patience: float, since: int | None) -> None:
-        """`patience` is in seconds; `since` is the beginning of an outage that still lasts, in
-        milliseconds since the epoch, or None.
+    def __init__(self, *, patience: float | None, since: int | None) -> None:
+        """`patience` is in seconds, None for a turn that never waits; `since` is the beginning of
+        an outage that still lasts, in milliseconds since the epoch, or None.
         """
         self._patience = patience
         self._tries = 0
         self.since = since
+        self.is_recorded = False
+        """True once this process has recorded the outage, so that no crash counts meanwhile."""
 
     def end(self) -> None:
         """Note that a model has answered."""
-        self.since, self._tries = None, 0
+        self.since, self._tries, self.is_recorded = None, 0, False
 
     def plan(self, error: ModelError, now: int) -> tuple[ModelOutage, float] | None:
         """Plan the wait after a failed try: the event to show, and the seconds of the pause.
 
         Returns None if another try is useless, or the patience is over.
         """
+        if self._patience is None:
+            return None
         is_fault = isinstance(error, ModelDenied | ModelUnknown)
         if not is_fault and not isinstance(error, ModelBusy | ModelInterrupted):
             return None

@@ -11,7 +11,7 @@ from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.replay.rebuild import RebuiltCall
 from agent_core.agent.replay.records import TurnRecord
 from agent_core.agent.replay.script import RecordEnds, ReplayScript
-from agent_core.events import Steer
+from agent_core.events import ModelFault, Steer
 from agent_core.ids import CallId
 from agent_core.models import (
     Fingerprints,
@@ -196,6 +196,9 @@ class _RecordedHost:
         return False
 
     async def pause(self, seconds: float) -> None:
+        """Do nothing: a recorded model always answers."""
+
+    async def note_fault(self, fault: ModelFault) -> None:
         """Do nothing: a recorded model always answers."""
 
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:

@@ -47,8 +47,8 @@ def find_answer(connection: Connection, *, turn_id: TurnId) -> str:
 def stop_all(connection: Connection, *, turn_id: TurnId, now: int) -> None:
     """Stop the running helpers of a turn that has ended, and the helpers that those started."""
     rows = connection.execute(
-        "UPDATE turns SET state = 'stopped', ended_at = :now, waiting_since = NULL"
-        " WHERE state = 'running' AND conversation_id IN"
+        "UPDATE turns SET state = 'stopped', ended_at = :now, waiting_since = NULL,"
+        f" model = {turns.LATEST_MODEL} WHERE state = 'running' AND conversation_id IN"
         " (SELECT id FROM conversations WHERE key >= :first AND key < :last) RETURNING id",
         {
             "first": f"{HELPERS}{turn_id}:",

@@ -91,6 +91,11 @@ _END_WAIT = (
     " waiting_since = NULL"
 )
 """Records the end of a wait for a model, if the turn waits for one."""
+LATEST_MODEL = (
+    "COALESCE((SELECT model FROM usage WHERE turn_id = turns.id AND purpose = 'turn'"
+    " AND usage.person_id = turns.person_id ORDER BY usage.id DESC LIMIT 1), '')"
+)
+"""The model that answered a turn last; "" if none did."""
 _LONGEST_DETAIL = 500
 """The most characters of a detail; some providers answer an error with a whole page."""
 
@@ -306,13 +311,13 @@ def end_wait(connection: Connection, *, turn_id: TurnId, now: int) -> None:
 
 
 def end(
-    connection: Connection, *, turn_id: TurnId, state: TurnState, reason: str, model: str, now: int
+    connection: Connection, *, turn_id: TurnId, state: TurnState, reason: str, now: int
 ) -> None:
-    """End a turn."""
+    """End a turn whose model calls are recorded."""
     connection.execute(
-        "UPDATE turns SET state = :state, reason = :reason, model = :model, ended_at = :now,"
-        f" {_END_WAIT} WHERE id = :turn_id",
-        {"turn_id": turn_id, "state": state, "reason": reason, "model": model, "now": now},
+        f"UPDATE turns SET state = :state, reason = :reason, model = {LATEST_MODEL},"
+        f" ended_at = :now, {_END_WAIT} WHERE id = :turn_id",
+        {"turn_id": turn_id, "state": state, "reason": reason, "now": now},
     )
 
 

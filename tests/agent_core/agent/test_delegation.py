@@ -8,17 +8,19 @@ from dataclasses import dataclass, field
 import pytest
 
 from agent_core.agent.loop.guards import Limits
-from agent_core.errors import ModelBusy
+from agent_core.errors import ModelBusy, ModelDenied
+from agent_core.events import ModelFault, TurnEnded
 from agent_core.ids import TurnId
 from agent_core.memory.recall.tool import RecallTool
-from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, TextDelta
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.turns import Turn
+from agent_core.state.engine.database import Connection
 from agent_core.tools import DelegateTool, QuestionPending
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.transcript import UntrustedSource
 from tests.agent_core.agent.bench import Bench
-from tests.fakes.model import FakeModel, Play, ask, call, say
+from tests.fakes.model import FakeModel, Gate, Play, ask, call, say
 from tests.fakes.tool import FakeTool
 
 WEB = UntrustedSource("web:example.org")
@@ -254,6 +256,15 @@ async def test_a_draining_process_suspends_the_turn_with_its_helpers(bench: Benc
     assert len(look.asked) == 1
 
 
+async def list_models(bench: Bench) -> list[str]:
+    """Return the model that answered each turn last."""
+
+    def look(connection: Connection) -> list[str]:
+        return [row[0] for row in connection.execute("SELECT model FROM turns ORDER BY id")]
+
+    return await bench.database.read(look)
+
+
 async def count_paid(bench: Bench) -> int:
     """Return how many answers are paid for."""
     return await bench.database.read(
@@ -270,6 +281,31 @@ async def test_an_answer_of_a_suspended_helper_is_paid_for(bench: Bench) -> None
     with pytest.raises(QuestionPending):
         await bench.run(turn)
     assert await count_paid(bench) == len(model.requests) == 2
+
+
+@pytest.mark.parametrize("stop", ["end", "pause"])
+async def test_an_answer_of_a_helper_that_is_stopped_is_paid_for(
+    bench: Bench, stop: StopReason
+) -> None:
+    gate = Gate()
+    model = staff(bench, {"tea": [say(stop=stop), [gate.hold]]}, delegate("tea"))
+    turn = await bench.begin("go")
+    running = asyncio.create_task(bench.run(turn))
+    await gate.reached.wait()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert (await count_paid(bench), len(model.requests)) == (2, 3)
+
+
+async def test_a_helper_waits_for_no_owner_and_reports_the_fault(bench: Bench) -> None:
+    denied = ModelDenied("wrong key")
+    model = staff(bench, {"tea": [[denied]]}, delegate("tea"), say("Later."))
+    assert (await bench.ask("go")).text == "Later."
+    assert "ended without an answer: model_denied" in await result_of(bench)
+    assert len(model.requests) == 3
+    assert bench.host.faults == [
+        ModelFault(model="fake-1", reason="model_denied", detail="wrong key")
+    ]
 
 
 async def test_the_last_answer_of_a_helper_is_kept_until_the_store_takes_it(
@@ -312,6 +348,19 @@ async def test_the_end_of_a_turn_stops_the_helpers_that_it_left(bench: Bench) ->
         lambda c: bench.agent.finalize(c, turn, ending=ending, notice="Stopped.", now=bench.time),
     )
     assert {one.state for one in await list_turns(bench)} == {"stopped"}
+    assert await list_models(bench) == ["fake-1", ""]
+
+
+async def test_a_resumed_turn_that_ends_without_an_answer_keeps_its_model(bench: Bench) -> None:
+    staff(bench, {"tea": [[ModelBusy("x")]]}, delegate("tea"))
+    turn = await bench.begin("go")
+    with pytest.raises(AssertionError, match="once more than planned"):
+        await bench.run(turn)
+    [found] = await bench.database.read(turns.list_running)
+    again = await bench.agent.resume(found, bench.dialogue, bench.person)
+    again.journal.interrupt()
+    await bench.finalize(again, TurnEnded(ending="stopped", text=""))
+    assert (await list_models(bench))[0] == "fake-1"
 
 
 async def test_recall_does_not_take_a_helpers_task_for_words_of_the_person(bench: Bench) -> None:

@@ -44,7 +44,7 @@ async def finalize(database: Database, turn_id: TurnId, body: str) -> OutboxRow:
     """Write the outbox rows of an ended turn."""
 
     def work(connection: Connection) -> OutboxRow:
-        turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=1)
+        turns.end(connection, turn_id=turn_id, state="answered", reason="", now=1)
         live = outbox.find_live(connection, turn_id=turn_id)
         if live:
             return outbox.finalize_live(connection, outbox_id=live.id, body=body)

@@ -80,7 +80,7 @@ class World:
 
     def end(self, at: int) -> None:
         who, turn_id = self.running.pop(at % len(self.running))
-        turns.end(self.connection, turn_id=turn_id, state="answered", reason="", model="", now=9)
+        turns.end(self.connection, turn_id=turn_id, state="answered", reason="", now=9)
         self.due[who]["turn.ended", turn_id] += 1
 
     def change(self, who: int) -> None:

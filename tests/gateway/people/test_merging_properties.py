@@ -113,9 +113,7 @@ class Deployment:
         )
         said = Message(role="user", parts=(TextPart(text=f"tea {word}"),))
         messages.append(self.connection, memory_list, [said], now=self.now)
-        turns.end(
-            self.connection, turn_id=turn_id, state="answered", reason="", model="", now=self.now
-        )
+        turns.end(self.connection, turn_id=turn_id, state="answered", reason="", now=self.now)
         beginner = self.connection.execute(
             "SELECT account_id FROM sessions WHERE id = :id", {"id": session_id}
         ).fetchone()[0]

@@ -268,7 +268,7 @@ async def test_messages_stay_for_ever_unless_days_are_set(old: Old) -> None:
             turn_id = add_turn(connection, old.dialogue, now=now)
             said = Message(role="user", parts=(TextPart(text=f"canary at {now}"),))
             messages.append(connection, old.dialogue.shelf(turn_id), [said], now=now)
-            turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=now)
+            turns.end(connection, turn_id=turn_id, state="answered", reason="", now=now)
 
     await old.do(work)
     assert await old.sweep() == {}

@@ -181,7 +181,7 @@ async def test_a_running_turn_of_either_keeps_the_question_open(
 
     def end(connection: Connection) -> None:
         for turn in turns.list_running(connection):
-            turns.end(connection, turn_id=turn.id, state="answered", reason="", model="", now=6)
+            turns.end(connection, turn_id=turn.id, state="answered", reason="", now=6)
 
     await deployment.database.write("end", end)
     assert (await deployment.answer()).words == LINKED

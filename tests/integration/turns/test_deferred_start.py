@@ -265,6 +265,26 @@ async def test_an_unexpected_error_before_a_turn_is_stored_is_reported(
         assert await states(harness, "inbox") == ["done"] * 3
 
 
+async def test_the_answers_of_a_broken_turn_that_cannot_begin_are_paid_for(
+    tmp_path: Path,
+) -> None:
+    gate = Gate()
+
+    async def break_down() -> None:
+        raise RuntimeError("planned")
+
+    model = FakeModel(FIRST, say(stop="pause"), [gate.hold, break_down], say("New."))
+    async with running(tmp_path, model, timings=LATE) as harness:
+        await open_dialogue(harness)
+        await harness.chat.says("and now?")
+        await gate.reached.wait()
+        await close_session(harness)
+        gate.open.set()
+        await harness.chat.sees_text("New.")
+        await harness.at_rest()
+        assert await list_paid(harness) == ["turn", "broken", "turn"]
+
+
 async def test_a_message_that_cannot_start_a_turn_is_set_aside(
     tmp_path: Path,
 ) -> None:

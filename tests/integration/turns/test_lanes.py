@@ -293,6 +293,22 @@ async def test_a_damaged_transcript_is_reported_and_new_works(tmp_path: Path) ->
         await harness.chat.sees_text("Two.")
 
 
+async def test_an_answer_to_a_transcript_damaged_meanwhile_is_paid_for(tmp_path: Path) -> None:
+    gate = Gate()
+    model = FakeModel(ask(call("recall", '{"query": "tea"}')), [gate.hold, *say("There.")])
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("tea?")
+        await gate.reached.wait()
+        await harness.gateway.database.write(
+            "test", lambda c: c.execute("UPDATE messages SET text = 'evil'")
+        )
+        gate.open.set()
+        await harness.chat.sees_text("/new")
+        await harness.at_rest()
+        paid = await harness.read(lambda c: c.execute("SELECT model FROM usage").fetchall())
+        assert paid == [("fake-1",), ("fake-1",)]
+
+
 async def test_a_turn_of_a_disabled_platform_blocks_nobody(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One."))) as harness:
         await harness.chat.says("hello")

@@ -16,6 +16,7 @@ from agent_core.events import ModelFault, ModelOutage, TextGrew, TextReset, Turn
 from agent_core.models import ModelPolicy
 from agent_core.models.contract import TextDelta
 from tests.agent_core.agent.loop.rig import Rig, shown
+from tests.agent_core.agent.loop.test_context_window import SHORT, FakeSpace
 from tests.fakes.journal import FakeJournal
 from tests.fakes.model import Play, ask, call, say
 from tests.fakes.tool import FakeTool
@@ -92,7 +93,7 @@ async def test_a_restart_does_not_renew_the_patience() -> None:
     rig.waiting_since = 1_000 - 590_000
     assert (await rig.end()).reason == "model_busy"
     assert rig.time == pytest.approx(10, abs=1)
-    assert rig.journal.outages == [], "its beginning is on disk already"
+    assert rig.journal.outages == [1_000 - 590_000], "a crash in the wait does not count again"
 
 
 async def test_what_a_person_writes_during_an_outage_is_part_of_the_next_try() -> None:
@@ -161,14 +162,23 @@ async def test_a_request_that_every_model_rejects_is_not_repeated() -> None:
 async def test_a_fault_is_reported_once_and_waited_for(error: ModelError, reason: str) -> None:
     rig = Rig([error], [error], say("there"), say("again"), [error], say("at last"))
     events = await rig.run()
-    reported = [event for event in events if isinstance(event, ModelFault)]
-    assert reported == [ModelFault(model="fake-1", reason=reason, detail=str(error))]
+    fault = ModelFault(model="fake-1", reason=reason, detail=str(error))
+    assert rig.host.faults == [fault]
     assert isinstance(events[-1], TurnEnded)
     assert events[-1].text == "there"
     rig.journal = FakeJournal()
-    assert not any(isinstance(event, ModelFault) for event in await rig.run())
+    await rig.run()
+    assert rig.host.faults == [fault]
     rig.journal = FakeJournal()
-    assert any(isinstance(event, ModelFault) for event in await rig.run()), "it came back"
+    await rig.run()
+    assert rig.host.faults == [fault, fault], "it came back"
+
+
+async def test_a_turn_without_patience_waits_for_nothing() -> None:
+    for error in (ModelBusy("overloaded"), ModelDenied("wrong key")):
+        rig = Rig([error], policy=ModelPolicy(model="fake-1", patience=None))
+        assert (await rig.end()).ending == "failed"
+        assert (rig.pauses, rig.journal.outages) == ([], [])
 
 
 async def test_a_fault_is_waited_for_longer_than_an_overload() -> None:
@@ -180,6 +190,35 @@ async def test_a_fault_is_waited_for_longer_than_an_overload() -> None:
 async def test_an_overflow_goes_to_no_fallback() -> None:
     rig = Rig([ModelOverflow("too long")], policy=TWO)
     assert (await rig.end()).reason == "overflow"
+
+
+async def test_a_fallback_that_is_too_small_does_not_end_the_wait_for_the_first_model() -> None:
+    small: Play = [ModelOverflow("too long")]
+    rig = Rig(BUSY, small, say("there"), policy=TWO)
+    assert (await rig.end()).text == "there"
+    assert [request.model for request in rig.model.requests] == ["fake-1", "fake-2", "fake-1"]
+    assert len(rig.pauses) == 1
+    plays = [BUSY, ask(call("look")), small, say("seen")]
+    rig = Rig(*plays, tools=[FakeTool("look")], policy=TWO)
+    assert (await rig.end()).text == "seen"
+    assert [request.model for request in rig.model.requests][2:] == ["fake-2", "fake-1"]
+
+
+async def test_a_transcript_is_shortened_for_a_fallback_while_the_first_model_is_refused() -> None:
+    plays = [[ModelDenied("no")], [ModelOverflow("too long")], say("there")]
+    rig = Rig(*plays, policy=TWO)
+    rig.window = FakeSpace(None, (SHORT,))
+    assert (await rig.end()).text == "there"
+    assert [request.model for request in rig.model.requests] == ["fake-1", "fake-2", "fake-2"]
+    assert rig.model.requests[-1].messages == (SHORT,)
+
+
+async def test_what_fits_into_no_fallback_goes_to_the_first_model_again() -> None:
+    plays = [BUSY, ask(call("look")), say("seen")]
+    rig = Rig(*plays, tools=[FakeTool("look")], policy=TWO)
+    rig.window = FakeSpace(None, ModelOverflow("too long"))
+    assert (await rig.end()).text == "seen"
+    assert [request.model for request in rig.model.requests] == ["fake-1", "fake-2", "fake-1"]
 
 
 async def test_a_turn_stays_with_the_fallback_once_it_went_there() -> None:

@@ -37,7 +37,7 @@ def begin(connection: Connection) -> None:
     turn_id = add_turn(connection, dialogue)
     connection.execute("UPDATE turns SET account_id = 1 WHERE id = ?", (turn_id,))
     messages.append(connection, dialogue.shelf(turn_id), (user_message(SAID),), now=1)
-    turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=1)
+    turns.end(connection, turn_id=turn_id, state="answered", reason="", now=1)
     record = dump_record(ReviewRecord(after=TurnId(0), until=turn_id))
     reviews.enqueue(connection, person_id=person.id, until=turn_id, payload=record, now=1)
 

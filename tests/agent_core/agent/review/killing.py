@@ -85,7 +85,7 @@ def say(connection: Connection, stamp: int) -> None:
     calls = [(CallId(f"c{number}"), "terminal", "unsafe") for number in range(3)]
     turns.begin_steps(connection, turn_id=turn_id, calls=calls, now=_START)
     connection.execute("UPDATE steps SET outcome = 'done' WHERE turn_id = ?", (turn_id,))
-    turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=_START)
+    turns.end(connection, turn_id=turn_id, state="answered", reason="", now=_START)
     ended = EndedTurn(id=turn_id, person_id=person.id, said="")
     assert enqueue_due(connection, RULES, ended, _START)
 

@@ -70,7 +70,7 @@ class Rig:
                 connection.execute("UPDATE turns SET account_id = 1 WHERE id = ?", (turn_id,))
             place = replace(self.dialogue.shelf(turn_id), audience=audience)
             messages.append(connection, place, said, now=NOW)
-            turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=NOW)
+            turns.end(connection, turn_id=turn_id, state="answered", reason="", now=NOW)
             return turn_id
 
         return await self.database.write("turn", work)

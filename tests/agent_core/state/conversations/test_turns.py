@@ -5,7 +5,8 @@ import sqlite3
 import pytest
 
 from agent_core.ids import CallId, TurnId
-from agent_core.state.conversations import turns
+from agent_core.models import Usage, bill
+from agent_core.state.conversations import turns, usage
 from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.engine.database import Connection
 from agent_core.transcript import make_source
@@ -15,7 +16,7 @@ ONE, TWO = CallId("one"), CallId("two")
 
 
 def end(connection: Connection, turn_id: TurnId, state: str = "answered") -> None:
-    turns.end(connection, turn_id=turn_id, state=state, reason="why", model="m", now=9)
+    turns.end(connection, turn_id=turn_id, state=state, reason="why", now=9)
 
 
 def test_a_turn_is_running_until_it_ends(connection: Connection) -> None:
@@ -134,6 +135,10 @@ def test_a_turn_takes_the_number_that_it_was_promised(connection: Connection) ->
 def test_a_turn_inserted_with_its_ending_is_one_that_ended_later(connection: Connection) -> None:
     dialogue = add_dialogue(connection, add_person(connection))
     running = add_turn(connection, dialogue, now=3)
+    for model, purpose in (("old", "turn"), ("m", "turn"), ("mini", "compaction")):
+        answer = bill(model, Usage(), purpose, lambda *_: None)
+        person_id = dialogue.person.id
+        usage.insert(connection, answer, person_id=person_id, turn_id=running, now=4)
     end(connection, running)
     asked = TurnRequest(
         person_id=dialogue.person.id,

@@ -82,7 +82,7 @@ def say(
         platform="p", chat="c", body="b", person_id=dialogue.person.id, turn_id=turn_id
     )
     outbox.enqueue(connection, outgoing, now=1)
-    turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=2)
+    turns.end(connection, turn_id=turn_id, state="answered", reason="", now=2)
     return turn_id
 
 
@@ -388,7 +388,7 @@ def test_an_account_remembers_who_it_was_at_first(
 def test_a_running_turn_is_seen_until_it_is_settled(connection: Connection, ann: Person) -> None:
     turn_id = add_turn(connection, direct(connection, ann))
     assert merge_people.has_running(connection, person_id=ann.id)
-    turns.end(connection, turn_id=turn_id, state="answered", reason="", model="", now=1)
+    turns.end(connection, turn_id=turn_id, state="answered", reason="", now=1)
     assert not merge_people.has_running(connection, person_id=ann.id)
 
 
