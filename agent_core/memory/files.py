@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -147,8 +148,8 @@ def hash_text(text: str) -> str:
 
 
 def read_file(path: Path) -> FileText:
-    """Read a file, or return `ABSENT`. A byte-order mark selects UTF-16; text that is not UTF-8 is
-    read as Latin-1.
+    """Read a file, or return `ABSENT`. A byte-order mark selects UTF-16; bytes that are not UTF-8
+    are read as Latin-1.
 
     Blocks. Raises `OSError` if the file is unreadable or larger than `MAX_BYTES`.
     """
@@ -183,14 +184,15 @@ def _open(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)
 
 
+_LATIN = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
+"""The bytes that are not UTF-8, as `surrogateescape` decodes them, to Latin-1."""
+
+
 def _decode(content: bytes) -> str:
-    is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    for encoding in ("utf-16", "latin-1") if is_wide else ("utf-8", "latin-1"):
-        try:
-            return content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    raise AssertionError("Latin-1 decodes every byte")
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        with suppress(UnicodeDecodeError):
+            return content.decode("utf-16")
+    return content.decode(errors="surrogateescape").translate(_LATIN)
 
 
 def write_file(path: Path, text: str, seen: str) -> bool:

@@ -164,7 +164,8 @@ def _find_fault(
     if not history.counts(row.id):
         return "undone"
     if plan.change.after is None:
-        return None
+        is_left = plan.change.before is not None or row.change.after != FORGOTTEN
+        return None if is_left else "forgotten"
     if plan.change.after == FORGOTTEN:
         return "forgotten"
     made_by = plan.made_by or row

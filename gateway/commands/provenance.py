@@ -78,7 +78,7 @@ class ProvenanceCommands:
         if number is None and (name := await self._find_newest_skill(call, scope, change_index)):
             return await self._skills.undo(call, name)
         if number is None and await self._is_newest_forget(call, scope, change_index):
-            return Reply(text=memory.FORGET_STANDS())
+            return Reply(text=await self._describe_forget(scope, change_index))
         if number is None and (note := await self._find_newest_note(call, scope, change_index)):
             return await self._notes.undo(call, scope, note)
         if scope.is_room and not await self._access.may_change(call, row):
@@ -114,6 +114,19 @@ class ProvenanceCommands:
             return found is None or found[1].origin.now <= forgot_at
 
         return await self._access.database.read(look)
+
+    async def _describe_forget(self, scope: MemoryScope, change_index: ChangeIndex) -> str:
+        """Say that a bare `/undo` would undo `/forget`, and which number undoes the last change."""
+
+        def look(connection: Connection) -> LedgerEntry | None:
+            number = find_newest_change(connection, scope.person_id, change_index.histories)
+            found = ledger.find_row(connection, entry_id=number)
+            return found[1] if found else None
+
+        last = await self._access.database.read(look)
+        if last is None:
+            return memory.FORGET_STANDS()
+        return memory.FORGET_STANDS_LAST(number=change_index.find_number(last))
 
     async def _find_newest_skill(
         self, call: Call, scope: MemoryScope, change_index: ChangeIndex

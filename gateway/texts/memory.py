@@ -77,9 +77,10 @@ _ARCHIVE_USAGE = Text(
     "With a note's name, /why shows where it comes from and /undo undoes its newest change. /memory"
     " forget deletes it."
 )
-FORGET_STANDS = Text(
-    "/forget deletes permanently, so I can't undo it. To undo an older change, add its number:"
-    " /undo 3. /memory and /why show the numbers."
+FORGET_STANDS = Text("/forget deletes permanently, so I can't undo it.")
+FORGET_STANDS_LAST = Text(
+    "/forget deletes permanently, so I can't undo it. /undo {number} undoes the change before it."
+    " /memory and /why show more numbers."
 )
 _FORGOTTEN = Text("That was deleted permanently with /forget. Nothing about it is left to show.")
 _FORGOTTEN_TEXT = Text("a text that was deleted permanently")

@@ -64,6 +64,12 @@ def test_text_of_an_older_editor_is_read_as_latin_1(path: Path) -> None:
     assert read_file(path).text == "- Käse"
 
 
+def test_one_byte_that_is_not_utf_8_changes_no_other_word(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes("- Zürich\n- ".encode() + "Käse\n".encode("latin-1"))
+    assert read_file(path).text == "- Zürich\n- Käse\n"
+
+
 def test_a_file_that_is_no_memory_is_refused(path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(b"x" * (files.MAX_BYTES + 1))

@@ -266,10 +266,17 @@ async def test_a_forgotten_entry_is_explained_as_such_and_stays_deleted(tmp_path
         await settled(harness)
         why = await ana.says("/why 2")
         assert why == "That was deleted permanently with /forget. Nothing about it is left to show."
-        assert "/forget deletes permanently, so I can't undo it." in await ana.says("/undo")
+        said = "/forget deletes permanently, so I can't undo it."
+        assert (await ana.says("/undo")).startswith(f"{said} /undo 1 undoes the change before it.")
+        for number in (2, 3):
+            assert "deleted permanently" in await ana.says(f"/undo {number}")
         assert "likes tea" in await ana.says("/memory")
         assert "Removed: likes tea" in await ana.says("/undo 1")
         assert "Restored: likes tea" in await ana.says("/undo 4")
+        await ana.says("/forget likes tea")
+        await ana.presses(privacy.FORGET_ENTRIES())
+        await settled(harness)
+        assert await ana.says("/undo") == said
 
 
 async def test_the_name_of_a_block_is_forgotten_and_its_entries_stay(tmp_path: Path) -> None:
