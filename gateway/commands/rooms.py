@@ -10,7 +10,7 @@ from agent_core.state.people.rooms import Mode, Room
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.people import RoomConsent, Rooms, close_questions, find_direct_chat
+from gateway.people import RoomConsent, Rooms, close_questions, find_direct_chat, take_out
 from gateway.texts import general
 from gateway.texts import rooms as room_texts
 
@@ -85,10 +85,11 @@ class RoomCommands:
             return Reply(text=room_texts.MODE_UNKNOWN())
 
         def effect(connection: Connection) -> Outcome:
+            moved = take_out(connection, room, self._rooms.adapters, call.now)
             rooms.set_mode(connection, room_id=room.id, mode=mode, by=call.person.id, now=call.now)
             call.record(connection, "room.mode", f"{room.mode} -> {mode}", room.person_id)
             rows = close_questions(connection, room, general.QUESTION_OVER, call.now)
-            return room_texts.MODES[mode](), rows
+            return room_texts.MODES[mode](), [*moved, *rows]
 
         return Reply(effect=effect)
 

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from gateway.people.room_consent import RoomConsent as RoomConsent
     from gateway.people.room_consent import make_consent_answerers as make_consent_answerers
     from gateway.people.room_privacy import close_questions as close_questions
+    from gateway.people.room_privacy import may_show as may_show
+    from gateway.people.room_privacy import take_out as take_out
     from gateway.people.rooms import RoomConversation as RoomConversation
     from gateway.people.rooms import Rooms as Rooms
     from gateway.people.rooms import hide_private_quote as hide_private_quote

@@ -37,6 +37,26 @@ def retarget_jobs(connection: Connection, person_id: PersonId) -> None:
     _redirect(connection, person_id, is_own)
 
 
+def leave_room(connection: Connection, person_id: PersonId, room: ChatRef) -> None:
+    """Let a person's own jobs and deferred messages send to no thread of a room any more.
+
+    `room` is a platform and a chat id. Jobs of the room itself stay.
+    """
+
+    def is_elsewhere(spot: ChatRef) -> bool:
+        is_here = spot[0] == room[0] and conversion.is_chat(spot[1])
+        return not (is_here and conversion.read_chat(spot[1]).chat_id == room[1])
+
+    home = delivery_targets.find(connection, person_id=person_id).place
+    if home and not is_elsewhere(home):
+        delivery_targets.set_place(connection, person_id=person_id, place=None)
+    for job in jobs.list_of_person(connection, person_id=person_id):
+        targets = tuple(dict.fromkeys(_redirect_target(one, is_elsewhere) for one in job.targets))
+        if job.room_id is None and job.is_whole and targets != job.targets:
+            jobs.change(connection, replace(job, targets=targets))
+    _redirect(connection, person_id, is_elsewhere)
+
+
 def _redirect_target(target: Target, is_own: Callable[[ChatRef], bool]) -> Target:
     is_strange = target.kind == "place" and not is_own((target.platform, target.chat))
     return _HOME if is_strange else target

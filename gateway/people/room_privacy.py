@@ -1,24 +1,36 @@
 """Check whether others can read a room, and end its mode `full`.
 
-The mode ends in the transaction that records the others.
+The mode ends in the transaction that records the others, and everything private that still has to
+reach the room leaves it there.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
+
+from adapters.contract import ChatAdapter
 from adapters.ids import Address
 from agent_core.ids import PersonId
 from agent_core.localization import Text
 from agent_core.state.conversations import questions
+from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, people, presence, rooms
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.rooms import Mode, Room
-from agent_core.state.queues import outbox
+from agent_core.state.queues import dead_letters, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.outbound import drop
+from gateway.people.owners import find_direct_chat
+from gateway.people.retargeting import leave_room
+from gateway.texts import general
+from gateway.texts import rooms as room_texts
 from gateway.texts.readers import speak_to
 
 _CLOCKS = 60_000
 """Milliseconds by which a platform's clock may differ from ours."""
+_MOST_DEAD = 1000
+"""Undeliverable messages that are looked through, the newest ones."""
 
 
 def is_shared(connection: Connection, room: Room, person_id: PersonId) -> bool:
@@ -33,10 +45,29 @@ def is_shared(connection: Connection, room: Room, person_id: PersonId) -> bool:
     return first is None or first.id != person_id
 
 
-def end_full(connection: Connection, room: Room, words: Text, now: int) -> list[OutboxRow]:
+def may_show(
+    connection: Connection, conversation: Conversation, person_id: PersonId, place: tuple[str, str]
+) -> bool:
+    """Return whether a chat may show an answer of a conversation: a private one needs `full`."""
+    platform, chat = place
+    address = conversion.read_chat(chat)
+    if address.is_direct or not conversation.is_private:
+        return True
+    room = rooms.find(connection, platform=platform, chat_id=address.chat_id)
+    return room is not None and room.mode == "full" and room.set_by == person_id
+
+
+def end_full(
+    connection: Connection,
+    room: Room,
+    words: Text,
+    adapters: Mapping[str, ChatAdapter],
+    now: int,
+) -> list[OutboxRow]:
     """End the mode `full` and say so in the room, in the language of its person."""
     if room.mode != "full":
         return []
+    moved = take_out(connection, room, adapters, now)
     rooms.set_mode(connection, room_id=room.id, mode="person", by=None, now=now)
     record_mode(connection, room, "person", "house", now)
     with speak_to(connection, room.set_by):
@@ -46,7 +77,80 @@ def end_full(connection: Connection, room: Room, words: Text, now: int) -> list[
             body=words(),
             is_silent=True,
         )
-    return [outbox.enqueue(connection, notice, now=now)]
+    return [*moved, outbox.enqueue(connection, notice, now=now)]
+
+
+def take_out(
+    connection: Connection, room: Room, adapters: Mapping[str, ChatAdapter], now: int
+) -> list[OutboxRow]:
+    """Send what is on its way to a room in the mode `full` to the person's direct chat instead.
+
+    Their own jobs send to the room no more, either.
+    """
+    person = people.find(connection, person_id=room.set_by) if room.set_by else None
+    if room.mode != "full" or person is None:
+        return []
+    place = find_direct_chat(connection, person, adapters)
+    leave_room(connection, person.id, (room.platform, room.chat_id))
+    with speak_to(connection, person.id):
+        return [
+            moved
+            for row in _list_on_the_way(connection, room, person.id)
+            for moved in _send_elsewhere(connection, row, place, adapters, now)
+        ]
+
+
+def _list_on_the_way(connection: Connection, room: Room, person_id: PersonId) -> list[OutboxRow]:
+    """List what a room of one person still gets, or would get after `/retry`, oldest first.
+
+    Live messages, status lines and questions belong to a turn, and move with it.
+    """
+    found = [*outbox.list_open(connection), *dead_letters.list_dead(connection, limit=_MOST_DEAD)]
+    return sorted(
+        (
+            row
+            for row in found
+            if (row.platform, row.person_id) == (room.platform, person_id)
+            and not (row.is_live or row.question_id or row.kind == "status")
+            and row.is_whole
+            and conversion.is_chat(row.chat)
+            and conversion.read_chat(row.chat).chat_id == room.chat_id
+        ),
+        key=lambda row: row.id,
+    )
+
+
+def _send_elsewhere(
+    connection: Connection,
+    row: OutboxRow,
+    place: tuple[str, str] | None,
+    adapters: Mapping[str, ChatAdapter],
+    now: int,
+) -> list[OutboxRow]:
+    """Move a message to a direct chat; what the platform may have of it says so.
+
+    Without a direct chat, the answer is only in the conversation.
+    """
+    rows: list[OutboxRow] = []
+    if not outbox.withdraw(connection, outbox_id=row.id):
+        note = general.describe_move(place[0]) if place else room_texts.ONLY_IN_DIRECT()
+        rows.append(outbox.revise(connection, outbox_id=row.id, body=note))
+    if place is None:
+        return rows
+    platform, chat = place
+    outgoing = NewOutboxMessage(
+        platform=platform,
+        chat=chat,
+        body=row.body,
+        person_id=row.person_id,
+        turn_id=row.turn_id,
+        part=row.part,
+        is_silent=row.is_silent,
+        file=row.file,
+    )
+    for part in adapters[platform].split(row.body):
+        rows.append(outbox.enqueue(connection, replace(outgoing, body=part), now=now))
+    return rows
 
 
 def close_questions(connection: Connection, room: Room, words: Text, now: int) -> list[OutboxRow]:

@@ -194,6 +194,21 @@ class Rooms:
             await self._end(room, room_texts.FULL_UNSURE)
         return "person"
 
+    async def is_readable(self, platform: str, chat: str) -> bool:
+        """Return whether others may read a chat in which an earlier process left a turn.
+
+        Only a room in the mode `full` is counted; others may read every other room. Raises
+        `StoreError`.
+        """
+        address = conversion.read_chat(chat)
+        if address.is_direct:
+            return False
+        room = await self.database.read(
+            lambda c: rooms.find(c, platform=platform, chat_id=address.chat_id)
+        )
+        is_alone = room and room.mode == "full" and await self.count(room, address) == 1
+        return not is_alone
+
     async def count(self, room: Room, address: Address) -> int | None:
         """Count the people in a room; None if that is unknown. Raises `StoreError`.
 
@@ -263,7 +278,7 @@ class Rooms:
         if room is None:
             return None
         rows = room_privacy.close_questions(connection, room, room_texts.FULL_IMPOSSIBLE, now)
-        rows += room_privacy.end_full(connection, room, words, now)
+        rows += room_privacy.end_full(connection, room, words, self.adapters, now)
         return ClosedRoom(room=room, rows=rows)
 
     def _announce(self, closed: ClosedRoom | None) -> None:

@@ -10,7 +10,6 @@ from adapters.contract import ChatAdapter
 from agent_core.agent import ActiveTurn, Agent, SessionState, enqueue_title
 from agent_core.agent.review import EndedTurn, ReviewRules, enqueue_due
 from agent_core.events import ModelFault, TurnEnded
-from agent_core.ids import TurnId
 from agent_core.schedule import is_quiet
 from agent_core.state.conversations import delegated_turns, files, sessions, turns
 from agent_core.state.conversations.questions import Choice
@@ -22,7 +21,7 @@ from agent_core.state.memory import skill_uses
 from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.conversion import Place, QueuedMessage, is_aside
+from gateway.conversion import Place, QueuedMessage, is_aside, is_direct_chat
 from gateway.jobs import Made, Outcomes
 from gateway.outbound import (
     OutboxDispatcher,
@@ -34,6 +33,7 @@ from gateway.outbound import (
 from gateway.texts import general, usage
 from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader
+from gateway.turns.answer_place import end_status, find_place, leave_room
 from gateway.turns.answer_text import (
     cut_broken,
     describe_ending,
@@ -131,7 +131,7 @@ def enqueue_reply(
             )
         else:
             rows.append(outbox.enqueue(connection, message, now=now))
-    return [*rows, *_end_status(connection, status)]
+    return [*rows, end_status(connection, status)] if status else rows
 
 
 def enqueue_files(
@@ -166,17 +166,6 @@ def end_live(
     parts = adapter.split(text) if text.strip() else (cut_broken(live.body),) if live else ()
     target = ReplyTarget(shown=(live, status))
     return enqueue_reply(connection, replace(reply, is_silent=True), parts, now, target)
-
-
-def end_shown(connection: Connection, turn_id: TurnId, text: str) -> list[OutboxRow]:
-    """End a turn's live message with `text`, and remove its status line."""
-    live, status = outbox.find_visible(connection, turn_id=turn_id)
-    rows = [outbox.finalize_live(connection, outbox_id=live.id, body=text)] if live else []
-    return [*rows, *_end_status(connection, status)]
-
-
-def _end_status(connection: Connection, status: OutboxRow | None) -> list[OutboxRow]:
-    return [outbox.finalize_live(connection, outbox_id=status.id, body="")] if status else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,18 +224,21 @@ class TurnFinalizer:
         end, tools = ended
         is_fresh = active.journal.ensure_begun(connection, end, now)
         # A move begins the turn on disk, so a turn that is fresh here has not moved.
-        place = slot.place if is_fresh and slot else _find_place(connection, active.id, is_fresh)
+        place = slot.place if is_fresh and slot else find_place(connection, active.id, is_fresh)
         if place is None:
             return [], None  # an earlier attempt was written although it seemed to fail
-        person = active.person
-        reader = Reader(zone=self.deps.zone_of(person), now=now, is_owner=person.is_owner)
+        ended_rows, deps = list[OutboxRow](), self.deps
+        if not is_direct_chat(place.chat):
+            place, ended_rows = leave_room(
+                connection, active, place, deps.dispatcher.adapters, deps.questions, now
+            )
         ending = (end.ending, end.reason, end.detail)
         if not active.conversation.is_private:
             end = replace(end, detail="")  # others here would read the provider's words
-        text = describe_ending(end, tools, reader)
+        text = describe_ending(end, tools, self._make_reader(active))
         is_answer = end.ending == "answered"
         notice = "" if is_answer else text
-        session = self.deps.agent.finalize(
+        session = deps.agent.finalize(
             connection, active, ending=ending, notice=notice, now=now, is_fresh=is_fresh
         )
         _end_beside(connection, active, now)
@@ -259,28 +251,47 @@ class TurnFinalizer:
             result = _collect_result(connection, active, text)
             rows = self.deps.outcomes.end_turn(connection, active.job_turn, end, result, now)
             return [*rows, *self.deps.questions.end_of_turn(connection, active.id, now)], session
+        if place is None:
+            ended_rows += self.deps.questions.end_of_turn(connection, active.id, now)
+            return ended_rows, session
         self._enqueue_tasks(connection, active, (place if is_answer else None, tools), now)
         reply = self.compose_reply(active, place)
         slot = slot if slot and slot.is_for(place) else None
         adapter = self.deps.dispatcher.adapters.get(reply.platform)
-        format_commands = partial(self.deps.dispatcher.format_commands, reply.platform)
-        body = text if is_answer else format_commands(text)
+        body = self._compose_body(connection, active, end, text, reply.platform)
+        body = body if is_fresh else leave_out_sent(connection, active.id, body)
+        whole = "\n\n".join([*inbox.take_notes(connection, turn_id=active.id), body])
+        parts = adapter.split(whole) if adapter else (whole,)
+        target = ReplyTarget(slot=slot)
+        if is_fresh:  # a fresh turn has shown, made and asked nothing so far
+            return [*ended_rows, *enqueue_reply(connection, reply, parts, now, target)], session
+        shown = outbox.find_visible(connection, turn_id=active.id)
+        buttons = make_undo_buttons(connection, active, tools)
+        target = replace(target, shown=shown, buttons=buttons)
+        rows = enqueue_reply(connection, reply, parts, now, target)
+        rows += [*enqueue_files(connection, reply, adapter, now), *ended_rows]
+        return [*rows, *self.deps.questions.end_of_turn(connection, active.id, now)], session
+
+    def _compose_body(
+        self,
+        connection: Connection,
+        active: ActiveTurn,
+        end: TurnEnded,
+        text: str,
+        platform: str,
+    ) -> str:
+        """Return the text of an answer or notice, with the notes below it."""
+        reader = self._make_reader(active)
+        format_commands = partial(self.deps.dispatcher.format_commands, platform)
+        body = text if end.ending == "answered" else format_commands(text)
         body += format_commands(note_cheap_model(connection, end, active, reader))
         body += f"\n\n{usage.LEFT_OUT()}" if active.window.has_left_out else ""
-        body += note_interrupted(connection, active)
-        left = body if is_fresh else leave_out_sent(connection, active.id, body)
-        whole = "\n\n".join([*inbox.take_notes(connection, turn_id=active.id), left])
-        parts = adapter.split(whole) if adapter else (whole,)
-        if is_fresh:  # a fresh turn has shown, made and asked nothing so far
-            return enqueue_reply(connection, reply, parts, now, ReplyTarget(slot=slot)), session
-        target = ReplyTarget(
-            shown=outbox.find_visible(connection, turn_id=active.id),
-            slot=slot,
-            buttons=make_undo_buttons(connection, active, tools),
-        )
-        rows = enqueue_reply(connection, reply, parts, now, target)
-        rows += enqueue_files(connection, reply, adapter, now)
-        return [*rows, *self.deps.questions.end_of_turn(connection, active.id, now)], session
+        return body + note_interrupted(connection, active)
+
+    def _make_reader(self, active: ActiveTurn) -> Reader:
+        person = active.person
+        zone = self.deps.zone_of(person)
+        return Reader(zone=zone, now=self.deps.now(), is_owner=person.is_owner)
 
     def _enqueue_tasks(
         self,
@@ -378,17 +389,6 @@ def _collect_result(connection: Connection, active: ActiveTurn, text: str) -> Ma
 def is_hidden(active: ActiveTurn) -> bool:
     """Return whether nothing of a turn is shown while it runs: that of a job, or of a task."""
     return active.job_turn is not None or is_task(active.conversation.key)
-
-
-def place_of(turn: Turn) -> Place:
-    """Return the chat that gets a turn's answer."""
-    return Place(platform=turn.platform, chat=turn.chat, answers=turn.answers)
-
-
-def _find_place(connection: Connection, turn_id: TurnId, is_fresh: bool) -> Place | None:
-    """Return where a turn answers; None if an earlier transaction has ended it."""
-    turn = turns.find(connection, turn_id=turn_id)
-    return place_of(turn) if turn and (is_fresh or turn.state == "running") else None
 
 
 def _is_worth_a_review(active: ActiveTurn) -> bool:

@@ -245,7 +245,9 @@ class Lanes:
                 return
             if isinstance(job, Turn):
                 is_abandoned = self._backoff.is_abandoned(job)
-                await self._runner.resume(job, handle, is_abandoned=is_abandoned)
+                is_readable = await self._deps.rooms.is_readable(job.platform, job.chat)
+                leave = partial(self._leave, job.conversation_id) if is_readable else None
+                await self._runner.resume(job, handle, leave, is_abandoned=is_abandoned)
             elif _is_job_run(job) or await self._deps.rooms.is_current(handle.batch[-1]):
                 await self._runner.start(handle)
             else:

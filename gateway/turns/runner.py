@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 
 from adapters.ids import EventId
@@ -30,12 +30,17 @@ from gateway.conversion import Place, QueuedMessage
 from gateway.jobs import find_job_turn
 from gateway.texts import general
 from gateway.turns import finalizer
+from gateway.turns.answer_place import end_shown, place_of
 from gateway.turns.answer_text import describe_refusal
-from gateway.turns.finalizer import TurnDeps, TurnFinalizer, is_hidden, place_of
+from gateway.turns.finalizer import TurnDeps, TurnFinalizer, is_hidden
 from gateway.turns.handle import DeferredStart, Phase, StaleTurn, TurnHandle, TurnHost, find_asked
 from gateway.turns.presenter import Presenter, Shown, find_shown
 
 _log = logging.getLogger(__name__)
+
+
+Leave = Callable[[TurnHandle], Awaitable[None]]
+"""Moves a running turn to its person's direct chat, or stops it."""
 
 
 class TurnRunner:
@@ -105,15 +110,22 @@ class TurnRunner:
                 handle.unstored = active
             raise
 
-    async def resume(self, turn: Turn, handle: TurnHandle, *, is_abandoned: bool) -> None:
+    async def resume(
+        self, turn: Turn, handle: TurnHandle, leave: Leave | None, *, is_abandoned: bool
+    ) -> None:
         """Continue a turn of an earlier process.
 
         A turn that crashed too often is abandoned and fails. So does one whose platform is off
-        now: the conversation has to go on. Raises `StoreError`, and leaves the turn as it was.
+        now: the conversation has to go on. `leave` moves a private turn out of a chat that others
+        may read by now. Raises `StoreError`, and leaves the turn as it was.
         """
         handle.place, handle.asker = place_of(turn), turn.person_id
         set_turn(turn.id)
         active, shown = await self._load(turn)
+        if leave and active.conversation.is_private and not is_hidden(active):
+            handle.active = active
+            await leave(handle)
+            shown = await self._deps.database.read(lambda c: find_shown(c, turn.id))
         if turn.platform not in self._adapters:
             with use_language(active.person.language):
                 await self._fail(active, "off")
@@ -148,7 +160,7 @@ class TurnRunner:
             turns.move(connection, turn_id=active.id, place=place.fields)
             with use_language(active.person.language):
                 note = general.describe_move(place.platform)
-            rows = finalizer.end_shown(connection, active.id, note)
+            rows = end_shown(connection, active.id, note)
             where = (place.platform, place.chat)
             return [*rows, *self._deps.questions.move(connection, active.id, where, now)]
 

@@ -339,6 +339,15 @@ def mark_dead(connection: Connection, *, outbox_id: OutboxId, reason: str) -> No
     )
 
 
+def withdraw(connection: Connection, *, outbox_id: OutboxId) -> bool:
+    """Delete a message that its platform never got; False if the platform may have it."""
+    found = connection.execute(
+        "DELETE FROM outbox WHERE id = :id AND state IN ('owed', 'dead') AND message_id IS NULL",
+        {"id": outbox_id},
+    )
+    return found.rowcount > 0
+
+
 def write_off(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
     """Set a message aside permanently: its content is lost, and `/retry` must not find it."""
     change = "state = 'dead', reason = :reason, person_id = NULL"

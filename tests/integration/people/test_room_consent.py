@@ -1,16 +1,26 @@
 """A direct conversation continues in a room after a yes, until anyone else appears there."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from adapters.errors import Unreachable
+from adapters.ids import PlatformMessageId
+from adapters.messages import OutboundMessage
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.schedule import job_editor
+from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
+from agent_core.schedule.triggers import read_cron
 from agent_core.state.conversations import turns
-from agent_core.state.people import presence, rooms
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import Target
+from agent_core.state.people import delivery_targets, people, presence, rooms
 from agent_core.state.people.rooms import Room
+from agent_core.state.queues import outbox
 from gateway.texts import rooms as room_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
@@ -245,11 +255,16 @@ async def test_private_messages_stay_out_of_later_prompts_of_the_room(tmp_path: 
         assert [one for one in asked if "parrot is" in one or "aviary" in one] == []
 
 
+async def wait_for(here: SharedHarness, is_so: Callable[[Connection], bool]) -> None:
+    """Return once something is in the database."""
+    async with asyncio.timeout(45):
+        while not await here.harness.read(is_so):
+            await asyncio.sleep(0.002)
+
+
 async def wait_until_moved(here: SharedHarness) -> None:
     """Return once the running turn is answered in Ann's direct chat."""
-    async with asyncio.timeout(45):
-        while not any("ann" in turn.chat for turn in await here.harness.read(turns.list_running)):
-            await asyncio.sleep(0.002)
+    await wait_for(here, lambda c: any("ann" in turn.chat for turn in turns.list_running(c)))
 
 
 class Thinker(FakeModel):
@@ -294,3 +309,128 @@ async def test_another_account_of_the_person_counts_as_another_person(tmp_path: 
         assert seen
         assert seen.user_id == "ann"
         assert seen.others_at is not None
+
+
+@dataclass
+class Flaky(FakeChat):
+    """A platform on which nothing can be sent to some chats for now."""
+
+    down: set[str] = field(default_factory=set)
+
+    async def send(self, message: OutboundMessage) -> PlatformMessageId:
+        if message.address.chat_id in self.down:
+            raise Unreachable("down")
+        return await super().send(message)
+
+
+def show_den(chat: FakeChat) -> str:
+    return str([one.texts for one in chat.shown if one.chat_id == "den"])
+
+
+async def test_an_answer_on_its_way_goes_to_the_direct_chat_when_another_person_comes(
+    tmp_path: Path,
+) -> None:
+    model, chat = FakeModel(), Flaky(people=1)
+    model.plays = [say("Hello."), say("Hello."), say("Hello."), say("The falcon is ill.")]
+    async with shared_harness(tmp_path, model, chat=chat) as here:
+        await prepare(here)
+        await agree(here)
+        chat.down.add("den")
+        await chat.says("how is the falcon?", user="ann", name="ann", chat="den", direct=False)
+        await wait_for(here, lambda c: any("falcon" in row.body for row in outbox.list_open(c)))
+        await here.harness.chat.appears("eve", chat="den")
+        assert (await chat.sees_text("The falcon is ill.")).chat_id == "ann"
+        chat.down.clear()
+        here.harness.gateway.dispatcher.wake("fake", '["den",null,false]')
+        await chat.sees_text(room_texts.FULL_ENDED())
+        await here.harness.at_rest()
+        assert "falcon" not in show_den(chat)
+
+
+async def test_a_turn_of_an_earlier_process_leaves_a_room_that_others_joined_meanwhile(
+    tmp_path: Path,
+) -> None:
+    model, chat = Thinker(), alone()
+    async with shared_harness(tmp_path, model, chat=chat) as here:
+        await prepare(here)
+        await agree(here)
+        await chat.says("how is the falcon?", user="ann", name="ann", chat="den", direct=False)
+        await wait_for(here, lambda c: bool(turns.list_running(c)))
+    chat.people = 2
+    model.go.set()
+    async with shared_harness(tmp_path, model, chat=chat) as here:
+        assert (await chat.sees_text("The falcon is ill.")).chat_id == "ann"
+        await chat.sees_text(room_texts.FULL_ENDED())
+        await here.harness.at_rest()
+        assert "falcon" not in show_den(chat)
+
+
+@pytest.mark.parametrize("writes_directly", [True, False])
+async def test_an_answer_never_enters_a_room_whose_mode_has_just_ended(
+    tmp_path: Path, writes_directly: bool
+) -> None:
+    model, chat = Thinker(), alone()
+    chat.creator = "bob"
+    async with shared_harness(tmp_path, model, chat=chat) as here:
+        if writes_directly:
+            await here.says("bob", "hello")
+        await agree(here, "bob")
+        await chat.says("how is the falcon?", user="bob", name="bob", chat="den", direct=False)
+        await here.harness.until(lambda: model.streaming == 1)
+
+        def end(connection: Connection) -> None:
+            """End the mode as another transaction would, right before that of the answer."""
+            room = rooms.find(connection, platform="fake", chat_id="den")
+            assert room
+            rooms.set_mode(connection, room_id=room.id, mode="person", by=None, now=0)
+
+        await here.harness.gateway.database.write("rooms.end", end)
+        model.go.set()
+        expected = "The falcon is ill." if writes_directly else room_texts.ONLY_IN_DIRECT()
+        shown = await chat.sees_text(expected)
+        await here.harness.at_rest()
+        assert shown.chat_id == ("bob" if writes_directly else "den")
+        assert "falcon" not in show_den(chat)
+
+
+@pytest.mark.parametrize("is_ended_by_command", [True, False])
+async def test_a_persons_own_jobs_leave_the_room_with_the_conversation(
+    tmp_path: Path, is_ended_by_command: bool
+) -> None:
+    there = Target(kind="place", platform="fake", chat='["den",null,false]')
+
+    def give(connection: Connection) -> None:
+        """Store a job as the tool does in a direct conversation that continues in the room."""
+        account = people.find_account(connection, platform="fake", user_id="ann")
+        assert account
+        whose, rules = JobOwner(person_id=account.person_id, room_id=None, actor="test"), JobRules()
+        wish = JobRequest(
+            kind="message",
+            title="Falcon",
+            body="Feed the falcon",
+            timing=read_cron("0 9 * * *"),
+            targets=(there,),
+        )
+        job = job_editor.draft_job(wish, whose, zone="UTC", rules=rules, now=0)
+        job_editor.create_job(connection, job, rules=rules, now=0)
+        delivery_targets.set_place(
+            connection, person_id=account.person_id, place=(there.platform, there.chat)
+        )
+
+    async with shared_harness(tmp_path, chat=alone()) as here:
+        await prepare(here)
+        await agree(here)
+        await here.harness.gateway.database.write("job", give)
+        if is_ended_by_command:
+            await here.says("ann", "/room person", room="den")
+        else:
+            await join_or_react(here)
+        await here.harness.at_rest()
+
+        def look(connection: Connection) -> tuple[Sequence[Target], object]:
+            account = people.find_account(connection, platform="fake", user_id="ann")
+            assert account
+            (job,) = jobs.list_of_person(connection, person_id=account.person_id)
+            return job.targets, delivery_targets.find(connection, person_id=account.person_id).place
+
+        assert await here.harness.read(look) == ((Target(kind="home"),), None)
