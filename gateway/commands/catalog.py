@@ -8,6 +8,7 @@ from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCo
 from gateway.errors import find_nearest
 from gateway.outbound import stand_for
 from gateway.texts import general
+from gateway.texts.rooms import ONLY_IN_DIRECT
 
 COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(name="help", summary="List what I can do"),
@@ -42,7 +43,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(
         name="approvals", summary="Show or revoke what I may do without asking", is_private=True
     ),
-    CommandSpec(name="console", summary="Open your pages in a browser"),
+    CommandSpec(name="console", summary="Open your pages in a browser", is_direct_only=True),
     CommandSpec(name="usage", summary="Show today's usage and what is left", is_private=True),
     CommandSpec(name="whoami", summary="Show who you are to me", is_private=True),
     CommandSpec(name="approve", summary="Let someone in with their code", owner_only=True),
@@ -54,25 +55,35 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(name="why", summary="Show where a memory entry comes from"),
     CommandSpec(name="undo", summary="Undo a change to my memory"),
     CommandSpec(
-        name="learned", summary="Show and control what I learn from chats", is_private=True
+        name="learned", summary="Show and control what I learn from chats", is_direct_only=True
     ),
-    CommandSpec(name="profile", summary="Show, correct or delete your profile", is_private=True),
+    CommandSpec(
+        name="profile", summary="Show, correct or delete your profile", is_direct_only=True
+    ),
     CommandSpec(name="skills", summary="List skills; each one is also a command"),
-    CommandSpec(name="curator", summary="Decide what should be tidier", is_private=True),
+    CommandSpec(name="curator", summary="Decide what should be tidier", is_direct_only=True),
     CommandSpec(name="block", summary="Manage memory that several people share"),
     CommandSpec(name="jobs", summary="Show or change scheduled jobs"),
     CommandSpec(name="sethome", summary="Send reminders and digests to this chat"),
-    CommandSpec(name="export", summary="Export all your data as a file"),
-    CommandSpec(name="forget", summary="Permanently delete notes and messages by keyword"),
-    CommandSpec(name="erase", summary="Permanently delete all your data"),
+    CommandSpec(name="export", summary="Export all your data as a file", is_direct_only=True),
+    CommandSpec(
+        name="forget",
+        summary="Permanently delete notes and messages by keyword",
+        is_direct_only=True,
+    ),
+    CommandSpec(name="erase", summary="Permanently delete all your data", is_direct_only=True),
     CommandSpec(name="settings", summary="Change time zone, language, quiet hours, voice"),
-    CommandSpec(name="model", summary="Choose the model that answers you or runs a job"),
+    CommandSpec(
+        name="model",
+        summary="Choose the model that answers you or runs a job",
+        is_direct_only=True,
+    ),
     CommandSpec(name="verbose", summary="Show or hide each step I take"),
     CommandSpec(name="room", summary="Choose how I answer in this group"),
 )
 
 HIDDEN: tuple[CommandSpec, ...] = (
-    CommandSpec(name="home", summary="Show an app's home page"),
+    CommandSpec(name="home", summary="Show an app's home page", is_direct_only=True),
     CommandSpec(name="start", summary="Get started, or change the time zone and language"),
 )
 """Commands that work, but appear in no list: platforms send them on their own."""
@@ -87,7 +98,7 @@ _MAIN = ("new", "stop", "here", "status", "memory", "settings", "link")
 def bind(
     handlers: Mapping[str, Handler], make_private: Callable[[Handler], Handler]
 ) -> tuple[SlashCommand, ...]:
-    """Join every command of the catalog with its handler; wrap those of private commands.
+    """Join every command of the catalog with its handler; wrap those with a private answer.
 
     Raises `ValueError` if a command has no handler, or a handler has no command.
     """
@@ -96,7 +107,21 @@ def bind(
     if unmatched := specs.keys() ^ bound.keys():
         raise ValueError(f"commands and handlers differ: {', '.join(sorted(unmatched))}")
     bound |= {name: make_private(bound[name]) for name, spec in specs.items() if spec.is_private}
+    bound |= {
+        name: _refuse_elsewhere(bound[name]) for name, spec in specs.items() if spec.is_direct_only
+    }
     return tuple(SlashCommand(spec=spec, run=bound[name]) for name, spec in specs.items())
+
+
+def _refuse_elsewhere(handler: Handler) -> Handler:
+    """Return a handler that refuses where others can read the answer."""
+
+    async def run(call: Call) -> Reply:
+        if not call.message.address.is_direct:
+            return Reply(text=ONLY_IN_DIRECT())
+        return await handler(call)
+
+    return run
 
 
 def make_menu() -> list[MenuEntry]:

@@ -28,7 +28,6 @@ from gateway.texts import general
 from gateway.texts import people as people_texts
 from gateway.texts.console import access
 from gateway.texts.people import quote_name
-from gateway.texts.rooms import ONLY_IN_DIRECT
 
 _KEEP = "keep"
 _PRIVATE = "private"
@@ -168,8 +167,6 @@ class PeopleCommands:
         return Reply(effect=effect)
 
     async def _console(self, call: Call) -> Reply:
-        if not call.message.address.is_direct:
-            return Reply(text=ONLY_IN_DIRECT())
         if call.argument.casefold() == _PRIVATE:
 
             def end(connection: Connection) -> Outcome:

@@ -16,7 +16,6 @@ from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.outbound import Questions
 from gateway.people import DataExport, DataForget, ask_to_erase, ask_to_forget, may_erase
 from gateway.texts import privacy
-from gateway.texts.rooms import ONLY_IN_DIRECT
 
 _MOST_BYTES = 20_000_000
 """Bytes per export file: it stays in memory and in the database until it is sent."""
@@ -37,8 +36,6 @@ class PrivacyCommands:
         return {"export": self._export, "forget": self._forget, "erase": self._erase}
 
     async def _export(self, call: Call) -> Reply:
-        if not call.message.address.is_direct:
-            return Reply(text=ONLY_IN_DIRECT())
         most = min(self.exports.find_file_limit(call.platform), _MOST_BYTES)
         if not most:
             return Reply(text=privacy.EXPORT_NO_FILES(slug=call.person.slug))
@@ -57,8 +54,6 @@ class PrivacyCommands:
         return Reply(effect=effect)
 
     async def _forget(self, call: Call) -> Reply:
-        if not call.message.address.is_direct:
-            return Reply(text=ONLY_IN_DIRECT())
         wanted = parse_words(call.argument)
         if wanted is None:
             return Reply(text=privacy.FORGET_USAGE())
@@ -74,8 +69,6 @@ class PrivacyCommands:
         return Reply(effect=effect)
 
     async def _erase(self, call: Call) -> Reply:
-        if not call.message.address.is_direct:
-            return Reply(text=ONLY_IN_DIRECT())
         name = call.argument.casefold()
         if not name:
             return Reply(text=privacy.ERASE_USAGE())

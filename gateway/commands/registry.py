@@ -119,14 +119,16 @@ Handler = Callable[[Call], Awaitable[Reply]]
 class CommandSpec:
     """A command's name without the slash, and its line in menus and in `/help`.
 
-    The answer to an `is_private` command never appears where others can read it. The answer to an
-    `is_transient` command is only a confirmation; see `MenuEntry`.
+    The answer to an `is_private` command never appears where others can read it. An
+    `is_direct_only` command is refused there. The answer to an `is_transient` command is only a
+    confirmation; see `MenuEntry`.
     """
 
     name: str
     summary: str
     owner_only: bool = False
     is_private: bool = False
+    is_direct_only: bool = False
     is_transient: bool = False
 
 

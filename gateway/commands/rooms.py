@@ -27,33 +27,41 @@ class PrivateAnswers:
         """Return a handler whose answer goes to the person's direct chat.
 
         The room gets one line instead. An answer that only the person sees stays where it is.
+        Without a direct chat, the command does nothing.
         """
 
         async def run(call: Call) -> Reply:
             if call.message.address.is_direct or call.message.reply_address:
                 return await handler(call)
-            text = (await handler(call)).text
-            return Reply(effect=lambda connection: self._answer(connection, call, text))
+            reply = await handler(call)
+            return Reply(effect=lambda connection: self._answer(connection, call, reply))
 
         return run
 
-    def _answer(self, connection: Connection, call: Call, text: str) -> Outcome:
+    def _answer(self, connection: Connection, call: Call, reply: Reply) -> Outcome:
         person = call.person
         place = find_direct_chat(connection, person, (call.platform,))
         place = place or find_direct_chat(connection, person, self._adapters)
         if place is None:
             return room_texts.ONLY_IN_DIRECT(), ()
+        text, others = reply.effect(connection) if reply.effect else (reply.text, ())
+        parts = self._adapters[place[0]].split(text)
         rows = [
             outbox.enqueue(
                 connection,
                 NewOutboxMessage(
-                    platform=place[0], chat=place[1], body=part, part=number, person_id=person.id
+                    platform=place[0],
+                    chat=place[1],
+                    body=part,
+                    part=number,
+                    person_id=person.id,
+                    buttons=reply.buttons if number == len(parts) - 1 else (),
                 ),
                 now=call.now,
             )
-            for number, part in enumerate(self._adapters[place[0]].split(text))
+            for number, part in enumerate(parts)
         ]
-        return room_texts.ANSWERED_IN_DIRECT(), rows
+        return room_texts.ANSWERED_IN_DIRECT(), [*others, *rows]
 
 
 class RoomCommands:

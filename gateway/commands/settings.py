@@ -96,8 +96,6 @@ class SettingsCommands:
         )
 
     async def _home(self, call: Call) -> Reply:
-        if not call.message.address.is_direct:
-            return Reply(text=ONLY_IN_DIRECT())
         status = await self.report.describe(call)
         next_jobs = list_coming(
             await self.database.read(lambda c: _list_next_jobs(c, call)), call.zone
@@ -288,8 +286,6 @@ class ModelCommands:
         return {"model": self._model}
 
     async def _model(self, call: Call) -> Reply:
-        if not call.message.address.is_direct:
-            return Reply(text=ONLY_IN_DIRECT())
         words = call.argument.split()
         number = None
         if words[:1] == ["job"]:

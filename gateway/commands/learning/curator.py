@@ -42,7 +42,6 @@ from gateway.outbound import stand_for
 from gateway.texts.general import OWNER_ONLY
 from gateway.texts.learning import curator as texts
 from gateway.texts.memory import UNDO
-from gateway.texts.rooms import ONLY_IN_DIRECT
 
 _MOST_SHOWN = 3
 """Most proposals shown at a time; more would fill a phone's screen."""
@@ -87,8 +86,6 @@ class CuratorCommands:
         return {"curator": self._curator}
 
     async def _curator(self, call: Call) -> Reply:
-        if not call.message.address.is_direct:
-            return Reply(text=ONLY_IN_DIRECT())
         match call.argument.casefold().split():
             case []:
                 return await self._show_status(call)

@@ -50,8 +50,6 @@ class LearningCommands:
         return {"learned": self._learned}
 
     async def _learned(self, call: Call) -> Reply:
-        if not call.message.address.is_direct:
-            return Reply(text=ONLY_IN_DIRECT())
         word = call.argument.casefold()
         if word == "review":
             return await self.review(call)

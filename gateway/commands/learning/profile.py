@@ -18,7 +18,7 @@ from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound import stand_for
 from gateway.texts.learning import profile as texts
 from gateway.texts.memory import UNDO
-from gateway.texts.rooms import NUMBER_UNKNOWN, ONLY_IN_DIRECT
+from gateway.texts.rooms import NUMBER_UNKNOWN
 
 _MOST_BUTTONS = 5
 """Most lines with buttons: each has two, and more would fill a phone's screen."""
@@ -39,8 +39,6 @@ class ProfileCommands:
         return {"profile": self._profile}
 
     async def _profile(self, call: Call) -> Reply:
-        if not call.message.address.is_direct:
-            return Reply(text=ONLY_IN_DIRECT())
         word, _, rest = call.argument.partition(" ")
         rest = rest.strip()
         if not word:

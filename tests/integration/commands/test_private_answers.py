@@ -1,10 +1,15 @@
-"""Private commands are answered in the direct chat, and strangers' messages are not stored."""
+"""Commands that others must not read, and strangers' messages, which are not stored."""
 
 from pathlib import Path
 
 import pytest
 
+from agent_core.state.conversations import approvals
+from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from gateway.commands.catalog import COMMANDS
+from gateway.texts import approvals as approval_texts
 from gateway.texts import general
 from gateway.texts import rooms as room_texts
 from tests.fakes.chat import FakeChat
@@ -12,10 +17,11 @@ from tests.fakes.model import FakeModel, say
 from tests.integration.harness import running
 from tests.integration.shared_harness import shared_harness
 
-COMMANDS = {"/status": "Model: ", "/usage": "Today", "/whoami": "ann", "/context": ""}
+SHAPE = '["run","command","default","echo"]'
+PRIVATE = {"/status": "Model: ", "/usage": "Today", "/whoami": "ann", "/context": ""}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", PRIVATE)
 async def test_a_private_command_in_a_room_is_answered_in_the_direct_chat(
     tmp_path: Path, command: str
 ) -> None:
@@ -28,7 +34,42 @@ async def test_a_private_command_in_a_room_is_answered_in_the_direct_chat(
         shown = {one.chat_id: one.text for one in here.harness.chat.shown[count:]}
         assert shown.keys() == {"den", "ann"}
         assert shown["den"] == room_texts.ANSWERED_IN_DIRECT()
-        assert COMMANDS[command] in shown["ann"]
+        assert PRIVATE[command] in shown["ann"]
+
+
+@pytest.mark.parametrize("command", [one.name for one in COMMANDS if one.is_direct_only])
+async def test_a_command_for_the_direct_chat_is_refused_in_a_room(
+    tmp_path: Path, command: str
+) -> None:
+    async with shared_harness(tmp_path) as here:
+        await here.says("ann", "hello")
+        count = len(here.harness.chat.shown)
+        refused = await here.says("ann", f"/{command}", room="den")
+        assert refused == room_texts.ONLY_IN_DIRECT()
+        assert len(here.harness.chat.shown) == count + 1
+
+
+async def test_a_private_command_in_a_room_takes_effect_and_shows_its_buttons(
+    tmp_path: Path,
+) -> None:
+    async with shared_harness(tmp_path) as here:
+        chat = here.harness.chat
+        await here.says("ann", "hello")
+        await here.harness.gateway.database.write("allow", allow_running)
+        count = len(chat.shown)
+        for command in ("/approvals", "/approvals revoke 1", "/approvals"):
+            assert await here.says("ann", command, room="den") == room_texts.ANSWERED_IN_DIRECT()
+        listed, revoked, emptied = [one for one in chat.shown[count:] if one.chat_id == "ann"]
+        assert listed.labels == [approval_texts.REVOKE_NUMBER(number=1)]
+        assert revoked.text == approval_texts.describe_revoked(SHAPE)
+        assert emptied.text == approval_texts.NOTHING_ALLOWED()
+
+
+def allow_running(connection: Connection) -> None:
+    ann = people.find_by_account(connection, platform="fake", user_id="ann")
+    assert ann
+    approval = NewApproval(person_id=ann.id, decided_by=ann.id, scope="always", subject=SHAPE)
+    approvals.insert(connection, approval, now=1)
 
 
 async def test_without_a_direct_chat_the_room_only_learns_that(tmp_path: Path) -> None:
