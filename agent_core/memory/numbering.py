@@ -47,6 +47,14 @@ class ChangeIndex:
             raise AssertionError("a change index contains only its own rows")
         return tracked
 
+    def list_undone_by(self, row: LedgerEntry) -> tuple[LedgerEntry, ...]:
+        """List the change that an undo undid, the one that this had undone, and so on."""
+        undone: list[LedgerEntry] = []
+        while (row_id := row.origin.undoes) is not None:
+            row = self.histories[row.target].get(row_id)
+            undone.append(row)
+        return tuple(undone)
+
 
 def load_change_index(connection: Connection, *, person_id: PersonId) -> ChangeIndex:
     """Load all changes of a person's lists. Raises `StoreDamaged`."""

@@ -190,7 +190,8 @@ class ScheduleTool:
         """Build the job of a call. Raises `ToolArgumentError` and `InvalidJob`."""
         if asker.room and not asker.person.is_owner:
             raise ToolArgumentError(
-                "only owners create jobs of a room; anyone can have their own jobs in a direct chat"
+                "only owners create jobs of a group; anyone can have jobs of their own in a direct"
+                " chat"
             )
         request = self._read(asker, arguments, None)
         context = asker.context

@@ -23,7 +23,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(name="queue", summary="Hold a message until I finish answering", is_transient=True),
     CommandSpec(
-        name="retry", summary="Retry the last message or a failed delivery", is_transient=True
+        name="retry", summary="Answer again, or repeat a failed delivery", is_transient=True
     ),
     CommandSpec(name="sessions", summary="List your conversations here", is_private=True),
     CommandSpec(name="resume", summary="Return to an earlier conversation"),

@@ -173,8 +173,10 @@ class ProvenanceCommands:
 
 
 def _number(one: UndoneChange, change_index: ChangeIndex) -> Undone:
+    told = (one.undone, *change_index.list_undone_by(one.undone))
+
     def list_numbered(rows: Sequence[LedgerEntry]) -> tuple[tuple[int, str], ...]:
-        others = (row for row in rows if row.id not in (one.undone.id, one.undone.origin.undoes))
+        others = (row for row in rows if row not in told)
         return tuple((change_index.find_number(row), row.change.after or "") for row in others)
 
     return Undone(

@@ -43,9 +43,14 @@ class CommandRunner:
         self._forget_known = forget_known
 
     async def recognize(self, arrived: InboundEvent) -> InboundEvent:
-        """Put a slash before the command of a command line that was written without one."""
+        """Put a slash before the command of a command line that was written without one.
+
+        Phones begin a line with a capital letter, so "Status" is a command. "Export my data" may be
+        a question, so a capital letter before more words is not.
+        """
         message = arrived.message
-        name = next(iter(message.text.split()), "")
+        words = message.text.split() or [""]
+        name = words[0] if len(words) > 1 else words[0].lower()
         if name in _NAMES or await self._deps.find_command(name):
             return replace(arrived, message=replace(message, text=f"/{message.text}"))
         return arrived

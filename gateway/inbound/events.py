@@ -11,6 +11,7 @@ from adapters.contract import ChatAdapter
 from adapters.errors import Unreachable
 from adapters.ids import Address, EventId
 from adapters.messages import ButtonPress, EmojiReaction, InboundMessage, Presence, RawEvent
+from agent_core.agent.loop import has_visible_text
 from agent_core.errors import StoreError
 from agent_core.ids import InboxId
 from agent_core.state.engine.database import Connection, Database
@@ -159,7 +160,8 @@ def find_fault(message: InboundMessage) -> str:
     text = message.text.strip()
     if len(text) > _LONGEST_TEXT:
         return general.TOO_LONG(size=len(text), limit=_LONGEST_TEXT)
-    return "" if text or message.quote or message.attachments else general.EMPTY()
+    is_empty = not (has_visible_text(text) or message.quote or message.attachments)
+    return general.EMPTY() if is_empty else ""
 
 
 def _is_edit_of(edit: InboundMessage, message: InboundMessage) -> bool:

@@ -60,7 +60,7 @@ _SETTINGS = (
     Text("- Language: {language}"),
     Text("- Quiet hours: {hours}"),
     Text("- Days off: {days_off}"),
-    Text("- Progress: {verbosity}"),
+    Text("- You see: {verbosity}"),
     Text("- Reading limit: {cap}"),
 )
 _DEFAULT_ZONE = Text("{zone} (default; you haven't set yours)")

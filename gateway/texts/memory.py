@@ -23,8 +23,9 @@ from gateway.texts.people import quote_name
 
 WHY_USAGE = Text("Add an entry's number or an archived note's name: /why 3. /memory lists both.")
 UNDO_USAGE = Text(
-    "/undo undoes the newest change to what I remember about you; /undo 3 undoes change 3. You can"
-    " also use an archived note's name, or `skill` and its name. /memory and /why show the numbers."
+    "/undo undoes the newest change to what I remember about you. /undo 3 undoes change 3. /undo"
+    " NAME does so for an archived note, and /undo skill NAME for a skill. /memory and /why show"
+    " the numbers."
 )
 UNDO = Text("Undo")
 UNDO_AGAIN = Text("Restore it")

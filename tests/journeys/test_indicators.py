@@ -137,7 +137,7 @@ async def test_verbose_shows_each_step_and_its_end(deployment: Stage, platform: 
     anna = deployment.account(platform, ANNA)
     oven = Oven()
     async with deployment.open(tools=(oven,)) as harness:
-        assert "Progress: Every step" in await harness.hears(anna, "/verbose")
+        assert "You see: Every step" in await harness.hears(anna, "/verbose")
         deployment.plan(calls(call("recall", query="bread")), calls(call("bake")), "Bread.")
         await harness.notes(anna.says("bake bread"))
         await harness.until(lambda: _reports_bake(anna))

@@ -59,6 +59,8 @@ async def test_slacks_one_command_takes_all_commands_and_questions(
     anna, room = slack_of(deployment), make_room(deployment, "slack")
     async with deployment.open() as harness:
         assert "Model: " in await answers_command(harness, anna, "status")
+        assert "Model: " in await answers_command(harness, anna, "Status")
+        assert await answers_command(harness, anna, "Status of it?") == "echo: Status of it?"
         assert "Sprache: de" in await answers_command(harness, anna, "settings language de")
         assert "Ich beantworte Fragen" in await answers_command(harness, anna, "")
         assert await answers_command(harness, anna, "who are you?") == "echo: who are you?"
@@ -253,7 +255,7 @@ async def test_the_home_tab_shows_the_status_and_its_buttons_work(deployment: St
         await harness.takes(
             deployment.slack.presses_home(ANNA, button(general.VERBOSITIES["verbose"]()))
         )
-        assert "Progress: Every step" in home()
+        assert "You see: Every step" in home()
         assert texts(anna) == []
         assert "22:00-07:00" in await harness.hears(anna, "/settings")
         await harness.takes(deployment.slack.opens_home(ANNA))

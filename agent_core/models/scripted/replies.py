@@ -1,5 +1,6 @@
 """Write the stand-in's replies, in the current language."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ from agent_core.models.scripted.reminders import Remind
 from agent_core.transcript import ToolResultPart
 
 _QUOTED_LIMIT = 500
+_CREATED = re.compile(r"Created\. (?P<number>\d+)\. .* Next: (?P<moment>[^()]+\([^)]+\))\.", re.S)
+"""The result of the tool for jobs, with the job's number and its next time."""
 _WHO = Text(
     "I am only Talaria's stand-in: no language model is connected, as no key is set. Set"
     " ANTHROPIC_API_KEY, or OPENAI_API_KEY or OPENAI_BASE_URL, and start again."
@@ -44,7 +47,12 @@ _NOT_KEPT = Text("I could not keep “{entry}”.")
 _KNOWN = Text("I knew that already: “{entry}”.")
 _KEPT = Text("I'll remember: “{entry}”.")
 _NOT_THERE = Text("I don't have “{entry}” in my memory.")
+_NOT_FORGOTTEN = Text("I could not forget “{entry}”.")
 _FORGOTTEN = Text("Forgotten: “{entry}”.")
+_PLANNED = Text(
+    "I'll remind you: “{entry}”. Next time: {moment}. It's job {number}; /jobs lists them all."
+)
+_NOT_PLANNED = Text("I didn't create that reminder.")
 _NOT_SEARCHED = Text("I could not search for “{entry}”.")
 _NOT_FOUND = Text("I looked for “{entry}” and found nothing.")
 _FOUND = Text("This is what I found about “{entry}”:")
@@ -105,18 +113,16 @@ class ReplyWriter:
     ) -> str:
         if isinstance(command, Forget):
             fitting = find_entries(command.words, self.before)
-            if len(fitting) > 1:
-                listed = "\n".join(f"- {entry}" for _, entry in fitting)
-                return f"{_SEVERAL(entry=command.words)}\n{listed}"
+            return _report_forgotten(command, [entry for _, entry in fitting], results)
         if not results:
             return _NO_TOOL()
         last = results[-1]
         match command:
             case Remember():
                 return _report_remembered(command, last)
-            case Forget():
-                return _report_forgotten(command, last)
-            case Remind() | ShowJobs():
+            case Remind():
+                return _report_planned(command, last)
+            case ShowJobs():
                 return last.text
         return _report_found(command, last)
 
@@ -138,10 +144,26 @@ def _report_remembered(command: Remember, result: ToolResultPart) -> str:
     return _KEPT(entry=command.text)
 
 
-def _report_forgotten(command: Forget, result: ToolResultPart) -> str:
-    if result.is_error:
-        return f"{_NOT_THERE(entry=command.words)} {result.text}"
-    return _FORGOTTEN(entry=command.words)
+def _report_forgotten(
+    command: Forget, fitting: Sequence[str], results: Sequence[ToolResultPart]
+) -> str:
+    """Report with the entries that fit the words; of several, none was deleted."""
+    if len(fitting) > 1:
+        listed = "\n".join(f"- {entry}" for entry in fitting)
+        return f"{_SEVERAL(entry=command.words)}\n{listed}"
+    if not results:
+        return _NO_TOOL()
+    if not results[-1].is_error:
+        return _FORGOTTEN(entry=command.words)
+    if not fitting:
+        return _NOT_THERE(entry=command.words)
+    return f"{_NOT_FORGOTTEN(entry=command.words)} {results[-1].text}"
+
+
+def _report_planned(command: Remind, result: ToolResultPart) -> str:
+    if found := _CREATED.match(result.text):
+        return _PLANNED(entry=command.text, **found.groupdict())
+    return f"{_NOT_PLANNED()} {result.text}" if result.is_error else _NOT_PLANNED()
 
 
 def _report_found(command: Search, result: ToolResultPart) -> str:

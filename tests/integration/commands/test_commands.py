@@ -71,7 +71,7 @@ def test_each_command_of_the_catalog_has_a_handler() -> None:
     assert [command.spec for command in bound] == [*COMMANDS, *HIDDEN]
     for command in bound:
         is_wrapped = command.run is not handlers[command.spec.name]
-        assert is_wrapped == command.spec.is_private
+        assert is_wrapped == (command.spec.is_private or command.spec.is_direct_only)
     with pytest.raises(ValueError, match="no_such"):
         bind({**handlers, "no_such": answer_nothing}, wrap)
     with pytest.raises(ValueError, match="stop"):

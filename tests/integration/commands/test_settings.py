@@ -48,7 +48,7 @@ async def test_each_setting_can_be_set_and_is_shown(tmp_path: Path) -> None:
         ("quiet_hours night", "Quiet hours: 22:00-07:00"),
         ("days_off sat,sun", "Days off: Sat, Sun"),
         ("Days_Off weekend", "Days off: Sat, Sun"),
-        ("verbosity quiet", "Progress: Answers only"),
+        ("verbosity quiet", "You see: Answers only"),
     ]
     async with running(tmp_path, FakeModel()) as harness:
 
@@ -111,7 +111,7 @@ async def test_buttons_change_the_message_that_has_them(tmp_path: Path) -> None:
         await ana.presses(general.VERBOSITIES["verbose"]())
         await ana.presses(general.QUIET_OFF())
         assert harness.chat.shown == [message]
-        assert "Progress: Every step" in message.text
+        assert "You see: Every step" in message.text
         styles = [button.style for button in message.keyboard]
         assert styles == ["plain", "plain", "good", "plain", "plain"]
         found = await person(harness)

@@ -147,6 +147,15 @@ async def test_an_internal_error_is_not_reported_to_strangers(tmp_path: Path) ->
         assert [state for state, _ in await states(harness)] == ["dead"]
 
 
+@pytest.mark.parametrize("text", [" ", "\n\t", "\u200b", " \u2060\ufeff"])
+async def test_a_message_that_no_screen_shows_is_empty(tmp_path: Path, text: str) -> None:
+    async with running(tmp_path, FakeModel()) as harness:
+        await harness.chat.says(text)
+        await harness.chat.sees_text(general.EMPTY())
+        await harness.at_rest()
+        assert harness.model.requests == []
+
+
 async def test_an_edit_of_an_answered_message_is_silent(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
         await harness.chat.says("hello", id=1)

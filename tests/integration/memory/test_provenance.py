@@ -112,6 +112,14 @@ async def test_undo_reverts_a_numbered_change_and_names_the_dependent_ones(
         assert memory_of(tmp_path) == "- Has a cat called Tom\n- Has a dog\n"
 
 
+async def test_an_undo_of_undos_says_once_what_it_removes_or_restores(tmp_path: Path) -> None:
+    async with shared_harness(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a cat"))
+        for number, result in enumerate(("Removed", "Restored") * 3, start=1):
+            said = (await here.says("ann", f"/undo {number}")).splitlines()
+            assert said[1:] == [f"{result}: Has a cat", "", f"/undo {number + 1} reverses that."]
+
+
 async def test_undo_alone_reverts_changes_from_the_newest_on(
     tmp_path: Path,
 ) -> None:

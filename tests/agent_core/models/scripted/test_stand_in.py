@@ -32,6 +32,7 @@ from agent_core.transcript import (
     Message,
     TextPart,
     ToolResultPart,
+    ToolSpec,
     user_message,
 )
 from gateway.texts.general import EXAMPLES
@@ -57,6 +58,14 @@ You are Talaria.
 @pytest.fixture
 def model() -> StandInModel:
     return StandInModel(delay=0.0)
+
+
+SCHEDULE = ToolSpec(name="schedule", description="Plan.", schema=MEMORY.schema)
+REMIND = "remind me in 20 minutes to call Ben"
+CREATED = (
+    'Created. 4. "call Ben" (message): Once, Fri 2026-11-27 06:56. Next: Fri 2026-11-27 06:56'
+    ' (Etc/UTC). It runs in quiet hours and on days off, too. Text: "call Ben"'
+)
 
 
 async def play(
@@ -258,7 +267,7 @@ async def test_what_it_can_not_see_it_tries_to_forget_in_both_places(model: Stan
     made, text, _ = await play(model, ask("forget rain"), ("Removed.", False))
     assert len(made) == 1
     _, text, _ = await play(model, ask("forget rain"), failed, failed)
-    assert text.startswith("I don't have “rain” in my memory.")
+    assert text == "I don't have “rain” in my memory."
 
 
 async def test_it_searches_and_lists_what_was_found(model: StandInModel) -> None:
@@ -393,3 +402,38 @@ async def test_what_came_along_is_named(model: StandInModel) -> None:
     assert "You wrote: “and this? [an image]”." in text
     text, _ = await complete(model, ask(user_message("count to 3", parts=(image,))))
     assert text == "1 2 3"
+
+
+@pytest.mark.parametrize(
+    ("words", "result", "reply"),
+    [
+        (
+            REMIND,
+            (CREATED, False),
+            (
+                "I'll remind you: “call Ben”. Next time: Fri 2026-11-27 06:56 (Etc/UTC). It's job"
+                " 4; /jobs lists them all."
+            ),
+        ),
+        (
+            REMIND,
+            ("No job was created. The person said no.", False),
+            "I didn't create that reminder.",
+        ),
+        (
+            REMIND,
+            ("`schedule` was not run: it is late.", True),
+            "I didn't create that reminder. `schedule` was not run: it is late.",
+        ),
+        (
+            "forget the boiler",
+            ("Refused: it waits for a yes.", True),
+            "I could not forget “the boiler”. Refused: it waits for a yes.",
+        ),
+    ],
+)
+async def test_replies_are_for_people(
+    model: StandInModel, words: str, result: tuple[str, bool], reply: str
+) -> None:
+    _, said, _ = await play(model, ask(words, system=PROMPT, tools=(MEMORY, SCHEDULE)), result)
+    assert said == reply
