@@ -274,7 +274,8 @@ def policy_for(config: AgentConfig, turn: ActiveTurn) -> ModelPolicy:
         return replace(policy, model=own or policy.model, patience=None)
     policy, job_turn = config.policy, turn.job_turn
     if job_turn:
-        model = job_turn.model or own or policy.model
+        wanted = job_turn.model or own
+        model = wanted if wanted in config.models else policy.model
         return replace(policy, model=model, patience=config.job_patience)
     chosen = own or (turn.person.model if turn.conversation.is_private else "")
     return replace(policy, model=chosen) if chosen in config.models else policy

@@ -19,7 +19,7 @@ from gateway.config import (
     make_lock,
     make_place,
 )
-from gateway.jobs import AgentRunDeps, Notifier, Outcomes
+from gateway.jobs import AgentRunDeps, Notifier, Outcomes, find_unpriced
 from gateway.people import Notices
 from gateway.scheduler import (
     BACKUP,
@@ -155,7 +155,7 @@ def _make_agent_runs(core: Core, notifier: Notifier, catalog: SkillCatalog) -> A
         notifier=notifier,
         catalog=catalog,
         agents=core.agents,
-        is_priced=lambda model: core.settings.prices.find(model) is not None,
+        find_unpriced=partial(find_unpriced, core.settings),
     )
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gateway.jobs.places import name_places as name_places
     from gateway.jobs.recipients import Recipients as Recipients
     from gateway.jobs.reports import Made as Made
+    from gateway.jobs.resources import find_unpriced as find_unpriced
     from gateway.jobs.resources import make_rules as make_rules
     from gateway.jobs.versions import undo_change as undo_change
 else:

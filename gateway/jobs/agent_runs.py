@@ -53,8 +53,8 @@ class AgentRunDeps:
     notifier: Notifier
     catalog: SkillCatalog
     agents: AgentFolder
-    is_priced: Callable[[str], bool]
-    """Return whether the price of a model is known."""
+    find_unpriced: Callable[[str], str]
+    """Return which of the models that answer for one has no price, or ""; see `find_unpriced`."""
 
 
 def start_run(
@@ -151,7 +151,7 @@ def _compose(
     chat_refs = deps.notifier.find_open(connection, person, job.targets, now)
     if not chat_refs:
         raise RunRefused(job_results.NO_TARGET)
-    _check_agent(job, deps)
+    _check_models(job, deps)
     try:
         room_id = find_room(connection, job, chat_refs)
     except UnknownRoom:
@@ -179,21 +179,19 @@ def _compose(
     )
 
 
-def _check_agent(job: Job, deps: AgentRunDeps) -> None:
-    """Raise `RunRefused` if the named agent that does a job can't be used.
+def _check_models(job: Job, deps: AgentRunDeps) -> None:
+    """Raise `RunRefused` if the job's agent can't be used, or the price of a model is unknown.
 
-    Its files may change at any time, so its model is looked up at each run.
+    The agent's files and the configuration may change at any time, so each run looks.
     """
     options = job.options
-    if not options.agent:
-        return
     try:
-        agent = deps.agents.find(options.agent)
+        agent = deps.agents.find(options.agent) if options.agent else None
     except AgentBroken as error:
         raise RunRefused(partial(describe_fault, error)) from error
-    model = options.model or agent.model
-    if options.day_micro_dollars and model and not deps.is_priced(model):
-        raise RunRefused(partial(job_results.NO_PRICE, model=model, name=options.agent))
+    model = options.model or (agent.model if agent else "")
+    if options.day_micro_dollars and (unpriced := deps.find_unpriced(model)):
+        raise RunRefused(partial(job_results.NO_PRICE, model=unpriced))
 
 
 def _describe_skills(

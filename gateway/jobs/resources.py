@@ -54,10 +54,19 @@ def _make_means(settings: Settings) -> JobResources:
         tools=(*open_tools, *private, *external, *shared, *gathering, *acting),
         room_tools=(*open_tools, *shared, *gathering),
         fault_of_skill=partial(_find_fault, place),
-        is_priced=lambda name: all(
-            settings.prices.find(one) for one in (name or model.name, *model.fallbacks)
-        ),
+        is_priced=lambda name: not find_unpriced(settings, name),
     )
+
+
+def find_unpriced(settings: Settings, name: str) -> str:
+    """Return the first model without a price among those that answer for a job, or "".
+
+    `name` is the job's model; if it is "" or no longer configured, the default one answers.
+    """
+    model = settings.model
+    first = name if name and name in model.named else model.name
+    unknown = (one for one in (first, *model.fallbacks) if not settings.prices.find(one))
+    return next(unknown, "")
 
 
 def _find_fault(place: SkillCatalog, name: str) -> str:

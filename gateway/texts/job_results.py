@@ -20,8 +20,7 @@ NO_ROOM = Text(
 NO_TASK = Text("This version has no system task named {name}.")
 _LIMIT_REACHED = Text("Its runs have used today's limit of ${amount:,.2f}.")
 NO_PRICE = Text(
-    "I don't know the price of {model}, the model of {name}. So I can't keep the job's daily limit"
-    " in dollars."
+    "I don't know the price of {model}. So I can't keep the job's daily limit in dollars."
 )
 _NO_SKILL = Text("I couldn't use the skill {name}. Details in English: “{fault}.”")
 _NO_GATE = Text("I couldn't check whether it should run. Details in English: “{fault}.”")

@@ -42,13 +42,13 @@ class ModelCall(TokenCounts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Total:
-    """Sums over many calls."""
+    """Sums over many calls. `micro_dollars` is None if no price is known."""
 
     calls: int
     input_tokens: int
     cache_read_tokens: int
     output_tokens: int
-    micro_dollars: int
+    micro_dollars: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +57,11 @@ class QuotaUsage:
 
     micro_dollars: int
     unpriced_tokens: int
+
+    @property
+    def known_micro_dollars(self) -> int | None:
+        """The money; None if no price is known."""
+        return self.micro_dollars or (None if self.unpriced_tokens else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,7 +253,8 @@ def _total(connection: Connection, condition: str, values: dict[str, int]) -> To
         f"SELECT COUNT(*) AS calls, COALESCE(SUM({_TOKENS}), 0) AS input_tokens,"
         " COALESCE(SUM(cache_read_tokens), 0) AS cache_read_tokens,"
         " COALESCE(SUM(output_tokens), 0) AS output_tokens,"
-        f" COALESCE(SUM(micro_dollars), 0) AS micro_dollars FROM usage WHERE {condition}",
+        " CASE WHEN COUNT(*) = 0 THEN 0 ELSE SUM(micro_dollars) END AS micro_dollars"
+        f" FROM usage WHERE {condition}",
         values,
     )
     return read_all(Total, rows)[0]

@@ -447,7 +447,7 @@ class StepModel(TypedDict):
 
 
 class TurnDetail(TypedDict):
-    """A turn with its words, its steps and its cost."""
+    """A turn with its words, steps and cost; `micro_dollars` is null if no price is known."""
 
     id: int
     conversation_id: int
@@ -463,7 +463,7 @@ class TurnDetail(TypedDict):
     calls: int
     input_tokens: int
     output_tokens: int
-    micro_dollars: int
+    micro_dollars: int | None
 
 
 class TurnModel(TypedDict):
@@ -492,14 +492,14 @@ class UndoneModel(TypedDict):
 
 
 class UsageLineModel(TypedDict):
-    """The model calls of one purpose to one model."""
+    """The model calls of one purpose to one model; `micro_dollars` is null if no price is known."""
 
     purpose: str
     model: str
     calls: int
     input_tokens: int
     output_tokens: int
-    micro_dollars: int
+    micro_dollars: int | None
 
 
 class UsageModel(TypedDict):

@@ -34,6 +34,7 @@ class Metrics:
         self._gateway = gateway
         self._newest: int | None = None
         self._totals: dict[tuple[str, str], list[float]] = {}
+        self._priced: set[tuple[str, str]] = set()
 
     async def scrape(self) -> bytes:
         """Return the metrics as text. While the store fails, its numbers are missing or old."""
@@ -62,6 +63,8 @@ class Metrics:
         for line in lines:
             total = self._totals.setdefault((line.model, line.purpose), [0.0] * 4)
             dollars = line.charged.micro_dollars / _DOLLAR
+            if line.charged.known_micro_dollars is not None:
+                self._priced.add((line.model, line.purpose))
             found = (line.calls, line.input_tokens, line.output_tokens, dollars)
             self._totals[line.model, line.purpose] = [
                 old + new for old, new in zip(total, found, strict=True)
@@ -78,7 +81,8 @@ class Metrics:
             labels = ["model", "purpose"]
             metric = CounterMetricFamily(f"talaria_{name}", text, labels=labels)
             for (model, purpose), total in sorted(self._totals.items()):
-                metric.add_metric([model, purpose], total[place])
+                if name != "cost_dollars" or (model, purpose) in self._priced:
+                    metric.add_metric([model, purpose], total[place])
             yield metric
 
     def _sizes(self) -> Iterable[Metric]:

@@ -32,7 +32,6 @@ from gateway.texts.memory import name_maker
 from gateway.texts.usage import describe_amount, describe_charged, name_purpose
 
 _CODE = re.compile(r"```\w*\n(.*?)\n```|`([^`\n]+)`", re.DOTALL)
-_DOLLAR = 1_000_000
 """Micro-dollars in a dollar."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
@@ -109,11 +108,6 @@ NOBODY = Viewer(person=None, zone="UTC", is_owner=False)
 """The viewer of a page that needs no login."""
 
 
-def show_dollars(micro_dollars: int) -> str:
-    """Format an amount of micro-dollars as dollars."""
-    return f"${format_number(micro_dollars / _DOLLAR, ',.4f')}"
-
-
 def mark_code(text: str) -> Markup:
     """Return a text as HTML, with words between backticks marked as code, as in a chat."""
 
@@ -150,7 +144,6 @@ def render(
                 address=_find_address(request),
                 amount=describe_amount,
                 viewer=viewer,
-                dollars=show_dollars,
                 number=format_number,
                 **fields,
             )

@@ -7,8 +7,9 @@ from typing import Any
 from agent_core.agent.replay import read_record
 from agent_core.ids import TurnId
 from agent_core.state.conversations import messages, transcripts, turns, usage
-from agent_core.state.conversations.transcripts import TimedWait
+from agent_core.state.conversations.transcripts import TimedCall, TimedWait
 from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.usage import QuotaUsage
 from agent_core.state.engine.database import Connection
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.interfaces.timelines import find_starts
@@ -33,7 +34,7 @@ class Bar:
     read: int = 0
     cached: int = 0
     written: int = 0
-    micro_dollars: int | None = None
+    cost: str = ""
 
 
 async def show_list(look: Look) -> Fields:
@@ -126,7 +127,14 @@ def _list_bars(
             read=call.read,
             cached=call.cached,
             written=call.written,
-            micro_dollars=call.micro_dollars,
+            cost=_describe_cost(call),
         )
         found.append((start, call.at, bar))
     return [bar for _, _, bar in sorted(found, key=lambda one: one[:2])]
+
+
+def _describe_cost(call: TimedCall) -> str:
+    tokens = call.read + call.written if call.micro_dollars is None else 0
+    return describe_charged(
+        QuotaUsage(micro_dollars=call.micro_dollars or 0, unpriced_tokens=tokens)
+    )

@@ -96,6 +96,21 @@ async def test_a_job_gets_a_model_of_its_own(tmp_path: Path) -> None:
     assert [request.model for request in model.requests][-1] == "claude-opus-5-5"
 
 
+async def test_a_job_whose_model_was_removed_uses_the_default(tmp_path: Path) -> None:
+    clock, model = Clock(2026, 11, 22, 12), greeted(say("Rain."))
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
+        await greet(harness)
+        job = await give_job(harness, "weather", "every 3600", kind="prompt")
+        await says(harness, f"/model job {job.id} openai:my-own")
+    later = {name: value for name, value in SETTINGS.items() if not name.endswith("CHOICES")}
+    model = FakeModel(say("Rain."))
+    async with running(tmp_path, model, now=clock, **later) as harness:
+        clock.move(harness, seconds=3601)
+        (run,) = await over(harness, job, 1)
+        assert run.state == "done"
+    assert [request.model for request in model.requests] == ["claude-sonnet-5-5"]
+
+
 async def test_a_limit_in_dollars_needs_a_price(tmp_path: Path) -> None:
     limited = Options(day_micro_dollars=10)
     async with running(tmp_path, greeted(), **SETTINGS) as harness:

@@ -513,6 +513,9 @@ async def test_turns_come_in_pages_and_with_tags(setup: Setup) -> None:
     shown = json.loads(text)
     assert (shown["request"], shown["answer"]) == ("question 2", "answer 2")
     assert (shown["state"], shown["input_tokens"]) == ("answered", 10)
+    assert shown["micro_dollars"] is None, "the price of fake-1 is unknown"
+    lines = json.loads((await read(setup, setup.olga, "/api/usage"))[1])["lines"]
+    assert {line["micro_dollars"] for line in lines} == {None}
     assert (await read(setup, setup.olga, "/api/turns?limit=0"))[0] == 400
     assert (await read(setup, setup.olga, f"/api/turns/{2**63}"))[0] == 400
     assert (await read(setup, "talaria_wrong", "/api/me"))[0] == 401

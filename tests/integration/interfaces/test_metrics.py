@@ -131,6 +131,17 @@ async def test_each_call_counts_once_whoever_asks(harness: Served) -> None:
     assert [read_calls(one)["chat"][0] for one in both] == [3, 3]
 
 
+async def test_a_cost_is_counted_only_where_the_price_is_known(harness: Served) -> None:
+    metrics = Metrics(harness.gateway)
+    await metrics.scrape()
+    await record(harness, 1, micro_dollars=None)
+    names = {name for name, _ in parse((await metrics.scrape()).decode())}
+    assert "talaria_model_calls_total" in names
+    assert "talaria_cost_dollars_total" not in names
+    await record(harness, 1)
+    assert read_calls(await metrics.scrape()) == {"chat": (2, 20, 10, 0.25)}
+
+
 def read_calls(text: bytes) -> dict[str, tuple[float, ...]]:
     """The counters by purpose: calls, tokens in and out, dollars."""
     found = parse(text.decode())
@@ -142,7 +153,7 @@ def read_calls(text: bytes) -> dict[str, tuple[float, ...]]:
     }
 
 
-async def record(harness: Served, number: int) -> None:
+async def record(harness: Served, number: int, *, micro_dollars: int | None = 250_000) -> None:
     """Record calls of a person, as turns do."""
     call = ModelCall(
         purpose="chat",
@@ -151,7 +162,7 @@ async def record(harness: Served, number: int) -> None:
         cache_read_tokens=5,
         cache_write_tokens=1,
         output_tokens=5,
-        micro_dollars=250_000,
+        micro_dollars=micro_dollars,
     )
 
     def work(connection: Connection) -> None:

@@ -144,7 +144,7 @@ async def test_a_job_forgotten_before_its_turn_sends_nothing(
             notifier=notifier,
             catalog=gateway.scheduling.skills.catalog,
             agents=AgentFolder(tmp_path),
-            is_priced=lambda model: True,
+            find_unpriced=lambda model: "",
         )
         job = await give_job(harness, "Tell of bluefish", "2026-11-20T15:30", kind="prompt")
         others = await give_job(harness, "Tell of cats", "2026-11-20T13:30", kind="prompt")

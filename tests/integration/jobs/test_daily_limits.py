@@ -32,3 +32,18 @@ async def test_runs_of_a_day_share_the_limit_and_the_next_day_has_its_own(tmp_pa
         clock.move(harness, minutes=12 * 60)
         runs = await over(harness, job, 4)
         assert runs[-1].state == "done"
+
+
+async def test_a_limit_whose_model_has_no_price_any_more_is_reported(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 22, 12)
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
+        await greet(harness)
+        job = await give_job(harness, "weather", "0 * * * *", kind="prompt", options=LIMIT)
+    later = {"TALARIA_MODEL__NAME": "fake-1"}
+    async with running(tmp_path, greeted(), now=clock, **later) as harness:
+        clock.move(harness, minutes=60)
+        (run,) = await over(harness, job, 1)
+        assert (run.state, run.reason) == (
+            "failed",
+            "I don't know the price of fake-1. So I can't keep the job's daily limit in dollars.",
+        )

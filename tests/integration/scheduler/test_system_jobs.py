@@ -236,7 +236,7 @@ async def alone(
                 notifier=notifier,
                 catalog=harness.gateway.scheduling.skills.catalog,
                 agents=AgentFolder(home),
-                is_priced=lambda model: True,
+                find_unpriced=lambda model: "",
             ),
             system_tasks={system_jobs.BACKUP: work} if work else {},
             at_once=1,

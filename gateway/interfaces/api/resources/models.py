@@ -128,7 +128,7 @@ class FileModel(BaseModel):
 
 
 class TurnDetail(TurnModel):
-    """A turn with its words, its steps and its cost."""
+    """A turn with its words, steps and cost; `micro_dollars` is null if no price is known."""
 
     request: str
     answer: str
@@ -137,7 +137,7 @@ class TurnDetail(TurnModel):
     calls: int
     input_tokens: int
     output_tokens: int
-    micro_dollars: int
+    micro_dollars: int | None
 
 
 class RequestPart(BaseModel):
@@ -359,14 +359,14 @@ class RunList(BaseModel):
 
 
 class UsageLineModel(BaseModel):
-    """The model calls of one purpose to one model."""
+    """The model calls of one purpose to one model; `micro_dollars` is null if no price is known."""
 
     purpose: str
     model: str
     calls: int
     input_tokens: int
     output_tokens: int
-    micro_dollars: int
+    micro_dollars: int | None
 
 
 class UsageModel(BaseModel):

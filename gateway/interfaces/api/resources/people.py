@@ -48,7 +48,7 @@ def add_people(router: APIRouter, gateway: Gateway) -> None:
             lambda c: usage.list_lines(c, person_id=client.person_id, since=since)
         )
         lines = [
-            show(models.UsageLineModel, one, micro_dollars=one.charged.micro_dollars)
+            show(models.UsageLineModel, one, micro_dollars=one.charged.known_micro_dollars)
             for one in found
         ]
         return models.UsageModel(since=since, lines=lines)
