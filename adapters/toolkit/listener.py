@@ -90,7 +90,8 @@ class _Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Pass data on. The empty line after the head stops the timer."""
         if self.is_waiting:
-            recent = self._tail + data
+            # Servers skip empty lines before a request (RFC 9112, 2.2).
+            recent = self._tail + data if self._tail else data.lstrip(b"\r\n")
             self._tail = recent[-len(_END_OF_HEAD) + 1 :]
             if _END_OF_HEAD in recent:
                 self.is_waiting = False

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import hmac
 import json
+import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from adapters.errors import AdapterStopped
 from adapters.slack.ingest.requests import RequestReceiver
@@ -39,24 +41,14 @@ class Webhook:
         self._note_alive = note_alive
 
     async def answer(self, request: web.Request) -> web.Response:
-        """Answer a request: 200 once it is durable, 401 if Slack did not sign it, 503 otherwise.
-
-        The answer ends the connection, see `listen`.
-        """
-        try:
-            response = await self._answer(request)
-        except web.HTTPException as error:
-            error.force_close()
-            raise
-        response.force_close()
-        return response
-
-    async def _answer(self, request: web.Request) -> web.Response:
+        """Answer a request: 200 once it is durable, 401 if Slack did not sign it, 503 otherwise."""
         try:
             async with asyncio.timeout(_BODY_PATIENCE):
                 raw = await request.read()
         except TimeoutError:
             raise web.HTTPRequestTimeout from None
+        except (ConnectionError, web.RequestPayloadError):  # nobody reads the answer
+            raise web.HTTPBadRequest from None
         if not self._is_signed(request, raw):
             raise web.HTTPUnauthorized
         body = read_body(raw, request.content_type)
@@ -81,6 +73,24 @@ class Webhook:
         )
 
 
+async def _end_connection(_: web.Request, response: web.StreamResponse) -> None:
+    """Let every answer end its connection, refusals of the server included; see `listen`."""
+    response.force_close()
+
+
+class _Quiet(logging.Filter):
+    """Drops the server's reports of requests that are no HTTP: anybody can send those."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a record is logged."""
+        error = record.exc_info[1] if record.exc_info else None
+        return not isinstance(error, HttpProcessingError | web.RequestPayloadError)
+
+
+_log = logging.getLogger(__name__)
+_log.addFilter(_Quiet())
+
+
 def read_body(raw: bytes, content_type: str) -> Any:
     """Parse a request: events are JSON, commands a form, presses JSON in a form's field.
 
@@ -101,7 +111,15 @@ async def serving(webhook: Webhook, *, host: str, port: int) -> AsyncIterator[in
     """Serve and yield the port. Raises `AdapterStopped` when the address is unusable."""
     application = web.Application(client_max_size=_MOST_BYTES)
     application.router.add_post(PATH, webhook.answer)
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=_GRACE)
+    application.on_response_prepare.append(_end_connection)
+    runner = web.AppRunner(
+        application,
+        access_log=None,
+        logger=_log,
+        auto_decompress=False,  # the signature is over the bytes as they are sent
+        lingering_time=0.0,
+        shutdown_timeout=_GRACE,
+    )
     await runner.setup()
     try:
         assert runner.server is not None  # noqa: S101 - the runner was set up

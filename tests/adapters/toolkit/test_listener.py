@@ -31,7 +31,10 @@ async def listening(head_seconds: float) -> AsyncIterator[int]:
         await runner.cleanup()
 
 
-@pytest.mark.parametrize("begun", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n", b"GET / HT"])
+BEGUN = (b"", b"GET / HTTP/1.1\r\nHost: x\r\n", b"GET / HT", b"\r\n\r\n", b"\r\n\r\n\r\nGET / HT")
+
+
+@pytest.mark.parametrize("begun", BEGUN)
 async def test_a_request_whose_head_does_not_end_is_closed(begun: bytes) -> None:
     async with listening(head_seconds=0.2) as port, asyncio.timeout(45):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)

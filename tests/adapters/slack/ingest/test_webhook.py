@@ -105,6 +105,34 @@ async def test_an_unsigned_request_is_not_read(
     assert not [record for record in caplog.records if record.levelname in ("ERROR", "WARNING")]
 
 
+ODD = {
+    "compressed": b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Encoding: deflate\r\n"
+    b"Content-Length: 5\r\n\r\nabcde",
+    "no chunk": b"POST %s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+    "too short": b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc",
+    "no method": b"\x16\x03\x01\x02\r\n\r\n",
+    "other method": b"GET %s HTTP/1.1\r\nHost: x\r\n\r\nPOST /sl",
+    "other path": b"GET /x%s HTTP/1.1\r\nHost: x\r\n\r\nPOST /sl",
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+async def test_an_odd_request_ends_its_connection_and_leaves_no_traceback(
+    slack: SlackEmulator, odd: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(slack, **http(slack)) as rig, asyncio.timeout(45):
+        reader, writer = await asyncio.open_connection("127.0.0.1", rig.adapter.http_port)
+        writer.write(ODD[odd].replace(b"%s", PATH.encode()))
+        await writer.drain()
+        if odd == "too short":
+            writer.write_eof()
+        answer = await reader.read()
+        writer.close()
+        assert not answer or b" 4" in answer.splitlines()[0]
+        assert not rig.inlet.handed_over
+    assert not [record for record in caplog.records if record.exc_info]
+
+
 @pytest.mark.parametrize("body", NONSENSE)
 async def test_an_unreadable_signed_request_is_parked(
     slack: SlackEmulator, body: bytes, caplog: pytest.LogCaptureFixture
