@@ -44,6 +44,7 @@ async def served(
     adapters: Mapping[str, ChatAdapter] | None = None,
     model: Model | None = None,
     now: Callable[[], int] = wall_clock,
+    body_seconds: float = 60.0,
 ) -> AsyncIterator[Served]:
     """Open the gateway, by default with the stand-in, and stop it normally."""
     settings = load({"TALARIA_HOME": str(home), "TALARIA_HTTP__PORT": str(free_port())})
@@ -52,7 +53,10 @@ async def served(
 
     async def serve(gateway: Gateway) -> None:
         bound = take_port(gateway.settings.http)
-        async with serving_control(gateway), serving_page(gateway, bound) as page:
+        async with (
+            serving_control(gateway),
+            serving_page(gateway, bound, body_seconds=body_seconds) as page,
+        ):
             while gateway.platforms.health()["console"].state != "connected":
                 await asyncio.sleep(0.005)
             opened.set_result(Served(gateway, yarl.URL(page)))

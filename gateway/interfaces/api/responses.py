@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Message, Receive
 
@@ -15,7 +15,7 @@ LOCKED = (
     " one."
 )
 STORE = "The database is not available now. Repeat the request later."
-_BODY_SECONDS = 60.0
+BODY_SECONDS = 60.0
 """Seconds in which a client has to send the body of its request."""
 
 
@@ -26,10 +26,22 @@ class TooLarge(HTTPException):
         super().__init__(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The request is too large.")
 
 
+class TooSlow(HTTPException):
+    """The body of a request does not arrive in time."""
+
+    def __init__(self) -> None:
+        super().__init__(HTTPStatus.REQUEST_TIMEOUT, "The request takes too long to arrive.")
+
+
 def refuse(status: HTTPStatus, sentence: str) -> Response:
     """Return a refusal with a plain sentence."""
     headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
     return PlainTextResponse(f"{sentence}\n", status_code=status, headers=headers)
+
+
+async def answer_disconnect(_: Request, __: Exception) -> Response:
+    """Answer a client that has left before its whole request arrived; nobody reads it."""
+    return Response(status_code=HTTPStatus.BAD_REQUEST)
 
 
 async def answer_store_error(_: Request, __: Exception) -> Response:
@@ -44,19 +56,12 @@ def find_bearer(headers: Headers) -> str:
 
 
 async def read_body(request: Request, most_bytes: int) -> bytes:
-    """Read a body of limited size in limited time.
-
-    Raises `TooLarge`, and `ClientDisconnect` if the body does not arrive in time.
-    """
+    """Read a body of limited size. Raises `TooLarge`, `TooSlow` and `ClientDisconnect`."""
     data = bytearray()
-    try:
-        async with asyncio.timeout(_BODY_SECONDS):
-            async for piece in request.stream():
-                data += piece
-                if len(data) > most_bytes:
-                    raise TooLarge
-    except TimeoutError as error:
-        raise ClientDisconnect from error
+    async for piece in request.stream():
+        data += piece
+        if len(data) > most_bytes:
+            raise TooLarge
     return bytes(data)
 
 
@@ -71,16 +76,28 @@ async def read_form(
     return parse_qs(body, keep_blank_values=keeps_empty)
 
 
-def limit_body(receive: Receive, most_bytes: int) -> Receive:
-    """Return a `receive` that raises `TooLarge` once the body is longer than `most_bytes`."""
-    left = most_bytes
+def limit_body(receive: Receive, most_bytes: int | None, seconds: float) -> Receive:
+    """Return a `receive` for a body of limited size, which has to arrive within `seconds`.
 
-    async def count() -> Message:
-        nonlocal left
-        message = await receive()
-        left -= len(message.get("body", b""))
-        if left < 0:
-            raise TooLarge
+    It raises `TooLarge` and `TooSlow`. Without `most_bytes`, the route limits the size.
+    """
+    left, end = most_bytes, asyncio.get_running_loop().time() + seconds
+    is_whole = False
+
+    async def limited() -> Message:
+        nonlocal left, is_whole
+        if is_whole:  # from now on, the application waits for the client to leave
+            return await receive()
+        try:
+            async with asyncio.timeout_at(end):
+                message = await receive()
+        except TimeoutError as error:
+            raise TooSlow from error
+        is_whole = not message.get("more_body")
+        if left is not None:
+            left -= len(message.get("body", b""))
+            if left < 0:
+                raise TooLarge
         return message
 
-    return count
+    return limited

@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
@@ -13,7 +13,7 @@ from agent_core.errors import StoreError
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.errors import answer_http
-from gateway.interfaces.api.responses import answer_store_error
+from gateway.interfaces.api.responses import answer_disconnect, answer_store_error
 from gateway.interfaces.health import examine
 from gateway.interfaces.http.api_route import ApiRoute
 from gateway.interfaces.http.gate import HOOKS, MCP_PATH
@@ -48,7 +48,11 @@ def make_application(
         *console,
         ApiRoute(gateway, access),
     ]
-    handlers = {StoreError: answer_store_error, HTTPException: answer_http}
+    handlers = {
+        StoreError: answer_store_error,
+        HTTPException: answer_http,
+        ClientDisconnect: answer_disconnect,
+    }
     application = Starlette(routes=routes, exception_handlers=handlers)
     application.router.redirect_slashes = False
     return application

@@ -19,7 +19,13 @@ from agent_core.errors import StoreError
 from agent_core.localization import Text, use_language
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.errors import answer_error
-from gateway.interfaces.api.responses import LOCKED, STORE, find_bearer, limit_body, refuse
+from gateway.interfaces.api.responses import (
+    LOCKED,
+    STORE,
+    find_bearer,
+    limit_body,
+    refuse,
+)
 from gateway.interfaces.http.logins import SECONDS, Logins
 from gateway.interfaces.http.page_data import read_languages
 from gateway.interfaces.pages import render_note
@@ -140,6 +146,8 @@ class Guard:
     _: KW_ONLY
     is_of_pages: Callable[[str], bool]
     is_known: Callable[[str], bool]
+    body_seconds: float
+    """Seconds in which a client has to send the body of its request."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -148,8 +156,9 @@ class Guard:
             answer = await self._check(HTTPConnection(scope)) or self.application
         except StoreError:
             answer = refuse(HTTPStatus.SERVICE_UNAVAILABLE, STORE)
-        if scope["type"] == "http" and scope["path"].startswith(API_PATHS):
-            receive = limit_body(receive, _MOST_BYTES)
+        if scope["type"] == "http":
+            most_bytes = _MOST_BYTES if scope["path"].startswith(API_PATHS) else None
+            receive = limit_body(receive, most_bytes, self.body_seconds)
         await answer(scope, receive, _harden(send))
 
     async def _check(self, request: HTTPConnection) -> Response | None:

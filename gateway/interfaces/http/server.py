@@ -18,7 +18,7 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import CONSOLE_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.errors import StartError
 from gateway.interfaces.api.access import Access
-from gateway.interfaces.api.responses import find_bearer
+from gateway.interfaces.api.responses import BODY_SECONDS, find_bearer
 from gateway.interfaces.http.application import make_application
 from gateway.interfaces.http.console import LONGEST_LINE, Bridge, Pages
 from gateway.interfaces.http.gate import Gate, Guard, load_token
@@ -44,10 +44,12 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def serving_page(gateway: Gateway, bound: socket.socket) -> AsyncIterator[str]:
+async def serving_page(
+    gateway: Gateway, bound: socket.socket, *, body_seconds: float = BODY_SECONDS
+) -> AsyncIterator[str]:
     """Serve on a bound port while the block runs; yield the page's address with the token.
 
-    Raises `StartError` if the token can't be stored.
+    A request has `body_seconds` for its body. Raises `StartError` if the token can't be stored.
     """
     http, home = gateway.settings.http, gateway.settings.home
     try:
@@ -83,6 +85,7 @@ async def serving_page(gateway: Gateway, bound: socket.socket) -> AsyncIterator[
             access,
             is_of_pages=pages.has_path,
             is_known=partial(has_route, application.routes),
+            body_seconds=body_seconds,
         )
         async with _running(guard, bound):
             yield f"http://{_name_host(http.bind)}:{http.port}/?token={token}"

@@ -356,6 +356,50 @@ async def test_a_body_that_is_too_large_is_refused(
         assert (response.status, await response.text()) == (413, "The request is too large.\n")
 
 
+BEGUN = ("/hooks/unknown", "/login", "/v1/chat/completions", "/v1/responses")
+"""Addresses that read a body before they know who sends it."""
+
+
+async def begin(harness: Served, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Send a request whose body does not end."""
+    address = harness.address
+    assert address.host
+    assert address.port
+    head = f"POST {path} HTTP/1.1\r\nHost: {address.host}:{address.port}\r\nContent-Length: 9\r\n"
+    kind = "json" if path.startswith("/v1/") else "x-www-form-urlencoded"
+    reader, writer = await asyncio.open_connection(address.host, address.port)
+    writer.write(f"{head}Content-Type: application/{kind}\r\n\r\n{{".encode())
+    await writer.drain()
+    return reader, writer
+
+
+async def test_a_body_that_does_not_arrive_in_time_is_refused(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+
+    async def check(path: str) -> None:
+        reader, writer = await begin(harness, path)
+        assert (await reader.read()).startswith(b"HTTP/1.1 408")
+        writer.close()
+
+    async with served(tmp_path / "home", body_seconds=0.2) as harness, asyncio.timeout(45):
+        await await_each(BEGUN, check)
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+async def test_a_client_that_leaves_within_a_body_leaves_no_traceback(
+    harness: Served, browser: aiohttp.ClientSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    for path in BEGUN:
+        _, writer = await begin(harness, path)
+        async with browser.get(harness.address / "health"):
+            writer.close()  # the server has read the head by now
+        await writer.wait_closed()
+    async with browser.get(harness.address / "health") as response:
+        assert response.status == 200
+    assert not [record for record in caplog.records if record.exc_info]
+
+
 class Unwell(FakeChat):
     """A platform that lost its connection."""
 
