@@ -20,8 +20,6 @@ REST = "rest"
 
 _WRITABLE = (0, 2, 5, 10, 11, 12, 13)
 """Channel types with messages: text, voice, news, threads, stages. A forum has only threads."""
-_MOST_CHANNELS = 200
-"""The most channels to read after an absence; those with the newest messages come first."""
 _INTERVAL = 300.0
 """Seconds between two advances of the position; each advance adds a row."""
 _MARGIN = 60_000 << 22
@@ -89,7 +87,9 @@ class Rest:
         return Start(after=str(self._position), has_mark=False)
 
     def find_starts(self, listing: GuildListing, marks: Mapping[str, str]) -> dict[str, Start]:
-        """Return the channels with unread messages, and where to start reading.
+        """Return the channels with unread messages, the newest first, and where to start reading.
+
+        They have no limit but Discord's own: 500 channels and 1,000 active threads in a server.
 
         A server that is listed again was unreachable: all its channels may have missed messages.
         """
@@ -101,7 +101,7 @@ class Rest:
             is_read = self._backlog.has_begun(channel) and not was_away
             if is_read or listing.newest[channel] <= max(after, listing.joined):
                 continue
-            if len(starts) < _MOST_CHANNELS and self._directory.can_read(channel):
+            if self._directory.can_read(channel):
                 after = max(after, listing.joined)
                 starts[channel] = Start(after=str(after), has_mark=channel in marks)
         return starts

@@ -162,6 +162,15 @@ def test_a_message_of_the_millisecond_in_which_the_first_session_began_is_read()
     assert [*rest.find_starts(listing, {})] == ["1"]
 
 
+def test_all_channels_of_a_large_server_are_read() -> None:
+    now = snowflake_at(time.time())
+    rest, _, _ = make_rest({REST: str(now)})
+    listing = GuildListing(
+        guild_id="7", newest={str(number): now + number for number in range(1, 1501)}, joined=0
+    )
+    assert [*rest.find_starts(listing, {})] == [str(number) for number in range(1500, 0, -1)]
+
+
 @pytest.mark.parametrize(
     ("channel", "is_read"),
     [
