@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.compaction.compactor import Compactor
@@ -110,7 +111,6 @@ class ActiveTurn:
     """Answers of this turn that a compaction removed from `messages`."""
     results: Mapping[CallId, ToolResult]
     started: frozenset[CallId]
-    evidence: str
     prepared: PreparedTurn | None = None
     """The state that the turn starts from; None if an earlier process began the turn."""
     job_turn: JobTurn | None = None
@@ -128,11 +128,17 @@ class ActiveTurn:
         said = sum(message.role == "user" for message in self.messages) if self.is_untitled else 0
         return said >= _TITLE_AFTER
 
+    @property
+    def request(self) -> str:
+        """The person's words that began the turn."""
+        own = self.messages[-self.own_count :] if self.own_count else ()
+        return "\n".join(one.text for one in takewhile(lambda one: one.role == "user", own))
+
     def for_parent(self, parent: "ActiveTurn") -> "ActiveTurn":
-        """Return this turn as a helper of `parent`, with its memory owner and evidence."""
-        return replace(
-            self, memory_owner=parent.memory_owner, evidence=parent.evidence, parent=parent
-        )
+        """Return this turn as a helper of `parent`, with its memory owner, evidence and sources."""
+        self.journal.inherit_sources(parent.journal.sources)
+        self.journal.evidence = parent.journal.evidence
+        return replace(self, memory_owner=parent.memory_owner, parent=parent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -363,8 +369,3 @@ def list_results(steps: Sequence[Step]) -> dict[CallId, ToolResult]:
         for step in steps
         if step.outcome is not None
     }
-
-
-def join_text(said: tuple[Message, ...]) -> str:
-    """Join the words of a person's messages."""
-    return "\n".join(message.text for message in said if message.role == "user")

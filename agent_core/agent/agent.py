@@ -10,7 +10,6 @@ from agent_core.agent.active_turn import (
     PreparedTurn,
     Toolboxes,
     find_own_messages,
-    join_text,
     limits_for,
     list_results,
     load_agent,
@@ -168,6 +167,7 @@ class Agent:
             self._compactor.remember(shelf.session_id, None)
         journal = self._journal(shelf, prepared.toolbox, prepared.prompt, context.person.id)
         journal.note_sources((*(stored.message for stored in prepared.history), *said))
+        journal.note_words(said)
         return ActiveTurn(
             id=shelf.turn_id,
             session_id=shelf.session_id,
@@ -183,7 +183,6 @@ class Agent:
             own_count=len(said),
             results={},
             started=frozenset(),
-            evidence=join_text(said),
             prepared=prepared,
             job_turn=job_turn,
             agent=context.agent,
@@ -223,6 +222,7 @@ class Agent:
         toolbox = self.toolboxes.open(context, job_turn, steps)
         journal = self._journal(shelf, toolbox, prompt, person.id)
         own = find_own_messages(history, compaction, turn.id)
+        journal.note_words(own.messages)
         journal.resume(own.open_calls, results, history, waiting_since=turn.waiting_since)
         return ActiveTurn(
             id=turn.id,
@@ -240,7 +240,6 @@ class Agent:
             earlier_answers=own.answers,
             results=results,
             started=frozenset(step.call_id for step in steps if step.outcome is None),
-            evidence=join_text(own.messages),
             job_turn=job_turn,
             spent=spent,
             agent=context.agent,
@@ -283,7 +282,6 @@ class Agent:
                 conversation_id=turn.conversation.id,
                 scope=turn.conversation.scope,
                 turn_id=turn.id,
-                evidence=turn.evidence,
                 own_count=turn.own_count,
                 earlier_answers=turn.earlier_answers,
                 prompt_hash=turn.prompt.hash,

@@ -217,7 +217,7 @@ class HelperTurns:
                 return await self._recall(turn, task)
             active = await self.agent.resume(turn, conversation, person)
             left -= (self.services.now() - turn.started_at) / 1000
-        return await self._play(self._adopt(active), task, left)
+        return await self._play(active.for_parent(self.parent), task, left)
 
     def _find_owner(self, task: HelperTask) -> PersonId:
         """Return the owner of a helper's transcript; for a named agent, the parent's owner."""
@@ -289,11 +289,6 @@ class HelperTurns:
                 now=self.services.now(),
                 made_id=branch_id,
             )
-
-    def _adopt(self, active: ActiveTurn) -> ActiveTurn:
-        """Give a helper what it has from its parent: rights, evidence and untrusted sources."""
-        active.journal.inherit_sources(self.parent.journal.sources)
-        return active.for_parent(self.parent)
 
     async def _play(self, active: ActiveTurn, task: HelperTask, left: float) -> HelperReport:
         try:

@@ -73,6 +73,8 @@ class TurnJournal:
         """The untrusted sources of the prompt and of the whole session, even of messages no longer
         shown.
         """
+        self.evidence = ""
+        """The person's words in the turn so far."""
         self.claimed: set[InboxId] = set()
         """Inbound events whose steers this turn has claimed permanently."""
 
@@ -111,6 +113,11 @@ class TurnJournal:
         """Note the untrusted sources in messages of the turn's session."""
         noted = tuple(dict.fromkeys((*self.sources, *find_sources(added))))
         self.sources = noted[-_MOST_SOURCES:]
+
+    def note_words(self, added: Iterable[Message]) -> None:
+        """Count the words of the person in messages of the turn as evidence."""
+        said = (message.text for message in added if message.role == "user")
+        self.evidence = "\n".join(filter(None, (self.evidence, *said)))
 
     def inherit_sources(self, sources: Sequence[UntrustedSource]) -> None:
         """Note the untrusted sources of the prompt, or of the turn that started this one."""
@@ -257,6 +264,7 @@ class TurnJournal:
             self._bill(connection, now)
 
         await self._write("turns.input", work)
+        self.note_words(added)
         self._unbilled, self._open_calls = [], ()
         self.claimed.update(inbox_id for steer in steers for inbox_id in steer.inbox_ids)
 

@@ -121,7 +121,7 @@ def _revise(
     )
     if before is not None:
         asked = messages.request_of_turn(connection, turn_id=before, person_id=owner_id)
-        if verdict := _read_verdict(turn.evidence, asked):
+        if verdict := _read_verdict(turn.request, asked):
             revise(before, verdict)
     return changed
 

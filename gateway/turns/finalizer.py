@@ -306,7 +306,7 @@ class TurnFinalizer:
             enqueue_title(connection, active, now)
         if place and _is_worth_a_review(active):
             ended = EndedTurn(
-                id=active.id, person_id=active.person.id, said=active.evidence, tools=tools
+                id=active.id, person_id=active.person.id, said=active.journal.evidence, tools=tools
             )
             enqueue_due(connection, self.deps.review_rules, ended, now)
         if place and self.deps.speech_due and active.person.spoken_answers != "off":

@@ -19,6 +19,7 @@ class FakeJournal:
     def __init__(self, open_calls: Sequence[ToolCallPart] = ()) -> None:
         self.kinds: list[Kind] = []
         self.sources: tuple[UntrustedSource, ...] = ()
+        self.evidence = "hello"
         self.answers: list[ModelAnswer] = []
         self.results: dict[CallId, ToolResult] = {}
         self.inputs: list[tuple[Message, ...]] = []

@@ -22,6 +22,10 @@ class Journal(Protocol):
     def sources(self) -> tuple[UntrustedSource, ...]:
         """The untrusted sources of the session so far, even of messages that are not shown."""
 
+    @property
+    def evidence(self) -> str:
+        """The person's words in the turn so far, also those that steered it."""
+
     def note_answer(self, answer: ModelAnswer) -> None:
         """Note an answer when it arrives, so that it is billed even if the turn fails."""
 
@@ -37,9 +41,7 @@ class Journal(Protocol):
         """Record a call's result right after it ended; calls of one answer end in any order."""
 
     async def record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
-        """Record the messages that precede the next model call: the results of the last answer's
-        calls, and one user message per steer.
-        """
+        """Record the messages before the next model call: results of calls, one per steer."""
 
     async def record_outage(self, since: int) -> None:
         """Record that the turn waits for a model since `since`, in milliseconds since the epoch.
@@ -119,7 +121,6 @@ class TurnInput:
     conversation_id: ConversationId
     scope: str
     turn_id: TurnId
-    evidence: str
     own_count: int = 0
     earlier_answers: tuple[str, ...] = ()
     prompt_hash: str = ""

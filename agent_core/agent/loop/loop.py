@@ -350,7 +350,7 @@ class Loop:
             turn_id=turn.turn_id,
             call_id=call.call_id,
             now=self._deps.now(),
-            evidence=turn.evidence,
+            evidence=self._journal.evidence,
             sources=self._journal.sources,
             helpers=self._deps.helpers,
             show_plan=self._host.show_plan,

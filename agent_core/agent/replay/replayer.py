@@ -70,7 +70,6 @@ async def replay(
         conversation_id=record.conversation.id,
         scope=record.conversation.scope,
         turn_id=record.turn.id,
-        evidence="",
         own_count=script.recorded,
         prompt_hash=prompt.hash,
     )
@@ -149,6 +148,7 @@ class _RecordJournal:
     """Counts the replayed messages; writes nothing."""
 
     sources = ()
+    evidence = ""
 
     def __init__(self, script: ReplayScript) -> None:
         self._script = script

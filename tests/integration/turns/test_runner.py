@@ -16,9 +16,11 @@ from gateway.texts import general
 from gateway.turns import PresenterTimings
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say
+from tests.fakes.tool import FakeTool
 from tests.integration.harness import Harness, quick, running
 
 NO_PATIENCE = {"TALARIA_MODEL__PATIENCE": "0"}
+FORWARD = {"text": "buy black tea", "forwarded": "Mallory"}
 CUT_OFF = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
 """What still runs is cut off, as a crash would."""
 SHORT_WAIT = Timings(outage_pace=0.5, display=PresenterTimings(first_outage=0.01))
@@ -111,6 +113,28 @@ async def test_a_message_while_tools_run_steers_the_turn(tmp_path: Path) -> None
         assert heard(model) == ["tea?", "green, please"]
         assert len(model.requests) == 2
         assert await count_open(harness) == (0, 0, 0)
+
+
+async def test_words_that_steer_are_evidence_at_once(tmp_path: Path) -> None:
+    look, gate, later = FakeTool("look"), Gate(), Gate()
+    model = FakeModel(
+        [gate.hold, *ask(call("look", "{}", "c1"))],
+        [later.hold, *ask(call("look", "{}", "c2"))],
+        ask(call("look", "{}", "c3")),
+        say("Green tea."),
+    )
+    async with running(tmp_path, model, tools=(look,)) as harness:
+        await harness.chat.says("tea?")
+        for hold, more in ((gate, {"text": "green, please"}), (later, FORWARD)):
+            await hold.reached.wait()
+            await harness.chat.says(**more)
+            await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) == 1)
+            hold.open.set()
+        await harness.chat.sees_text("Green tea.")
+    first, second, third = (context for _, context in look.asked)
+    assert (first.evidence, first.sources) == ("tea?", ())
+    assert (second.evidence, second.sources) == ("tea?\ngreen, please", ())
+    assert (third.evidence, bool(third.sources)) == ("tea?\ngreen, please", True)
 
 
 async def test_a_message_while_the_answer_streams_is_answered_too(tmp_path: Path) -> None:

@@ -97,7 +97,6 @@ class Rig:
             conversation_id=ConversationId(2),
             scope="p1",
             turn_id=TurnId(3),
-            evidence="hello",
             own_count=own,
             waiting_since=self.waiting_since,
         )
