@@ -6,6 +6,7 @@ Text from others is escaped here, so that it can't imitate Talaria's own tags.
 import dataclasses
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NewType
 
@@ -163,6 +164,14 @@ class Message:
     def images(self) -> tuple[ImagePart, ...]:
         """The pictures and PDF files in this message, in order."""
         return tuple(part for part in self.parts if isinstance(part, ImagePart))
+
+
+def find_last_fact(said: Sequence[Message], label: str) -> str:
+    """Find the last fact line that begins with `label` among messages; "" if there is none."""
+    first = (one.parts[0] for one in reversed(said) if one.role == "user" and one.parts)
+    facts = (one.text for one in first if isinstance(one, TextPart) and one.is_fact)
+    lines = (line for text in facts for line in reversed(text.split("\n")))
+    return next((line for line in lines if line.startswith(label)), "")
 
 
 def mark_images(message: Message, picture: str, pdf: str) -> Message:
@@ -327,7 +336,6 @@ BLOCKS = ("facts", "context-file", "attached-file", "earlier-talk")
 _LINE_ENDS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 """Terminal escape sequences: colours, cursor movements and window titles."""
-_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # `re` compiles and caches these patterns on first use. Compiling them takes a tenth of the time
 # that a command needs to print its first line.
 _HIDDEN = (
@@ -359,11 +367,6 @@ def is_hidden(character: str) -> bool:
 def strip_controls(text: str) -> str:
     """Remove the escape sequences of terminals and hidden characters; keep line breaks and tabs."""
     return re.sub(_HIDDEN_BUT_TABS, "", _ESCAPES.sub("", _LINE_ENDS.sub("\n", text)))
-
-
-def is_bidi(character: str) -> bool:
-    """True for characters that change the direction of the text around them."""
-    return character in _BIDI
 
 
 def escape(text: str) -> str:

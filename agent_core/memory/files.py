@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_core.state.engine.backup import sync_folder
-from agent_core.transcript import is_bidi, is_hidden
+from agent_core.transcript import is_hidden
 
 _ITEM = re.compile(r"^(?P<indent> *)[-*+•](?: +(?P<text>.*))?$")
 _SEPARATOR = re.compile(r"^(?:-{3,}|={3,}|\*{3,}|_{3,}|§)$")
+_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _NESTED = 2
 """Spaces of indentation that make a line part of the list item above it."""
 _HEADING = re.compile(r"^#{1,6} +(?P<text>.*?)(?: +#+)?$")
@@ -113,7 +114,7 @@ def _is_forbidden(character: str) -> bool:
 
 
 def _name_kind(character: str) -> str:
-    if is_bidi(character):
+    if character in _BIDI:
         return "a character that changes the text direction"
     if unicodedata.category(character) == "Cf":
         return "an invisible tag character"

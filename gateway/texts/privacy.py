@@ -76,7 +76,7 @@ _FORGOTTEN = Text(
 )
 _KEPT_FILES = Text("I don't change files that people gave me for digests. It's still in: {names}.")
 _MOST_NAMED = 5
-_MORE_FILES = Plural("{n:,} more", "{n:,} more")
+_MORE = Plural("{n:,} more", "{n:,} more")
 _WORKSPACE_FILES = Text(
     "Files in your workspace still contain it: {names}. Tell me which of them to delete."
 )
@@ -116,10 +116,12 @@ def describe_export(parts: int) -> str:
 
 
 def ask_to_forget(entries: int, messages: int, jobs: int, blocks: int, lines: Sequence[str]) -> str:
-    """Show what holds the words, and ask what to delete."""
+    """Show what holds the words, with some `lines` of it, and ask what to delete."""
+    left = entries + messages + jobs + blocks - len(lines)
+    shown = [*map(quote_name, lines), *([_MORE(left)] if left > 0 else [])]
     return _ASK_FORGET(
         counts=_count(entries, messages, jobs, blocks),
-        lines="".join(f"\n* {quote_name(line)}" for line in lines),  # another sign, another list
+        lines="".join(f"\n* {line}" for line in shown),  # another sign, another list
     )
 
 
@@ -145,7 +147,7 @@ def describe_workspace_files(names: Sequence[str]) -> str:
     if not names:
         return ""
     named = [quote_name(name) for name in names[:_MOST_NAMED]]
-    more = [_MORE_FILES(len(names) - _MOST_NAMED)] if len(names) > _MOST_NAMED else []
+    more = [_MORE(len(names) - _MOST_NAMED)] if len(names) > _MOST_NAMED else []
     return f" {_WORKSPACE_FILES(names=join_list([*named, *more]))}"
 
 

@@ -14,13 +14,12 @@ from agent_core.ids import ArchiveId, PersonId
 from agent_core.memory.archive.entries import ArchiveContent, format_archive_id
 from agent_core.memory.archive.writes import delete_entry, insert_entry
 from agent_core.memory.entry_history import EntryHistory
-from agent_core.memory.external.recall_cache import find_last_fact
 from agent_core.memory.provenance import trace_row
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveFilter
 from agent_core.state.memory.ledger import LISTS, LedgerEntry, Origin
-from agent_core.transcript import Message, quote
+from agent_core.transcript import Message, find_last_fact, quote
 
 TAG = "conclusion"
 MOST_STANDING = 12
@@ -177,7 +176,7 @@ class LocalUserModel:
         self._without: set[PersonId] = set()
         """People without conclusions: they need no query, because only reviews draw conclusions."""
 
-    async def recall(self, person_id: PersonId, shown: Iterable[Message]) -> tuple[str, ...]:
+    async def recall(self, person_id: PersonId, shown: Sequence[Message]) -> tuple[str, ...]:
         """Return the conclusions as a fact line.
 
         Returns nothing without conclusions, or if the line repeats the last one shown. Raises

@@ -1,7 +1,7 @@
 """The external memory of a deployment: queue, recall, tools and status."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -9,13 +9,13 @@ from agent_core.errors import ExternalMemoryUnavailable
 from agent_core.ids import PersonId, TurnId
 from agent_core.memory.contract import ExternalMemoryTool
 from agent_core.memory.external.contact import ProviderConnection, State
-from agent_core.memory.external.recall_cache import LABEL, PATIENCE, RecallCache, find_last_fact
+from agent_core.memory.external.recall_cache import LABEL, PATIENCE, RecallCache
 from agent_core.memory.external.sync_queue import POLL, SyncQueue
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import external_sync
 from agent_core.state.memory.external_sync import Backlog
 from agent_core.tools import Declaration, Effect, Tool, ToolContext, ToolResult
-from agent_core.transcript import Message, ToolSpec, make_source
+from agent_core.transcript import Message, ToolSpec, find_last_fact, make_source
 
 
 class ExternalMemoryClient:
@@ -152,7 +152,7 @@ class ExternalMemory:
         """Start to fetch the recall of a person while their private turn is being prepared."""
         self._recall_cache.prefetch(person_id)
 
-    async def recall(self, person_id: PersonId, shown: Iterable[Message]) -> tuple[str, ...]:
+    async def recall(self, person_id: PersonId, shown: Sequence[Message]) -> tuple[str, ...]:
         """Return the recall as a fact line.
 
         Returns nothing if it is unknown, or if the line repeats the last one shown.

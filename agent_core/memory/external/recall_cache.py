@@ -3,13 +3,12 @@
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent_core.errors import ExternalMemoryError, ExternalMemoryUnavailable
 from agent_core.ids import PersonId
 from agent_core.memory.external.contact import ProviderConnection
-from agent_core.transcript import Message, TextPart, quote
+from agent_core.transcript import quote
 
 PATIENCE = 1.5
 """Seconds that a turn waits if the person has no cached recall."""
@@ -106,14 +105,3 @@ class RecallCache:
             self._heard.move_to_end(person_id)
             if len(self._heard) > _MOST_PEOPLE:
                 self._heard.popitem(last=False)
-
-
-def find_last_fact(said: Iterable[Message], label: str) -> str:
-    """Find the last fact line that begins with `label` among messages; "" if there is none."""
-    for message in reversed(list(said)):
-        for part in message.parts[:1] if message.role == "user" else ():
-            if isinstance(part, TextPart) and part.is_fact and label in part.text:
-                lines = [line for line in part.text.split("\n") if line.startswith(label)]
-                if lines:
-                    return lines[-1]
-    return ""

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import TypeVar
 
 from agent_core.errors import WorkInProgress
@@ -29,7 +30,7 @@ _BATCH = 50
 """Rows per transaction, so that other writers wait for milliseconds only."""
 _ROUNDS = 3
 _SHOWN = 5
-"""The most lines in a preview."""
+"""The most lines of each kind in a preview."""
 _LONGEST = 120
 """The most characters of a line in a preview."""
 
@@ -49,7 +50,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """The matches before the removal: their numbers, and a few lines.
+    """The matches before the removal: their numbers, and a few lines of them.
 
     `messages` also counts waiting messages and earlier versions of jobs.
     """
@@ -92,16 +93,21 @@ class WordRemoval:
             ]
             names = [name for _, name in word_search.find_names(connection, subject, matcher)]
             lines = [entry.text for entry in entries] + kept
+            jobs = [
+                words.partition("\n")[0]
+                for _, words in person_data.walk_texts(connection, kind="jobs", subject=subject)
+                if matcher.is_in(words)
+            ]
             said = list(word_search.find_messages(connection, subject, matcher))
-            shown = [*names, *lines[:_SHOWN], *_read_lines(connection, said[-_SHOWN:])]
+            read = _read_newest(connection, said)
             return Preview(
                 entries=len(lines),
                 messages=len(said)
                 + len(list(word_search.find_withheld(connection, subject, matcher)))
                 + len(word_search.match_texts(connection, "job_versions", subject, matcher.is_in)),
-                jobs=len(word_search.match_texts(connection, "jobs", subject, matcher.is_in)),
+                jobs=len(jobs),
                 blocks=len(names),
-                lines=tuple(map(_shorten, shown)),
+                lines=tuple(map(_shorten, (*names, *lines[:_SHOWN], *jobs[:_SHOWN], *read))),
             )
 
         return await self.database.browse(search)
@@ -318,11 +324,11 @@ def _redact_sessions(connection: Connection, found: Found) -> bool:
     return True
 
 
-def _read_lines(connection: Connection, message_ids: Sequence[MessageId]) -> Iterator[str]:
-    for message_id in message_ids:
-        row = redact.read_message(connection, message_id=message_id)
-        if row and row[0].text:
-            yield row[0].text
+def _read_newest(connection: Connection, message_ids: Sequence[MessageId]) -> list[str]:
+    """Read the newest of the messages that have a text, oldest first: many hold results only."""
+    rows = (redact.read_message(connection, message_id=one) for one in reversed(message_ids))
+    texts = (row[0].text for row in rows if row)
+    return list(islice(filter(None, texts), _SHOWN))[::-1]
 
 
 def _cut(rows: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -18,7 +18,9 @@ from agent_core.state.people import owners, people
 from agent_core.state.queues import curations, tasks
 
 _MOST_RECORDS = 30
-"""The newest looks of a person that are read, about half a year of weekly ones."""
+"""The newest looks of a person that are read: half a year of weekly ones. The owner who pays for
+those at the skills has two a week, and so a quarter.
+"""
 
 
 def enqueue_looks(connection: Connection, *, now: int) -> None:

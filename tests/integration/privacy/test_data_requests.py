@@ -23,6 +23,7 @@ from tests.fakes.model import FakeModel, say
 from tests.integration.accounts import ChatAccount, count, two_accounts
 from tests.integration.canaries import Planter, make_chat, plant, search, words
 from tests.integration.harness import Harness, running
+from tests.integration.jobs_support import give_job
 from tests.integration.privacy.test_canaries import settled
 
 ROOM = {"chat": "room", "direct": False, "room_title": "Kitchen"}
@@ -239,6 +240,10 @@ async def test_entries_may_be_forgotten_and_messages_stay(tmp_path: Path) -> Non
         asked = await ana.says("/forget bluefish")
         assert not re.search(r"`\((assistant|tool)\)`", asked), "a call has no words to show"
         assert sum(isinstance(block, Listing) for block in parse(asked)) == 2
+        counted = sum(int(number) for number in re.findall(r"^- .*: (\d+)$", asked, re.MULTILINE))
+        listed = re.findall(r"^\* (.*)$", asked, re.MULTILINE)
+        (more,) = (int(line.split()[0]) for line in listed if line.endswith(" more"))
+        assert counted == len(listed) - 1 + more
         await ana.presses(privacy.FORGET_ENTRIES())
         await settled(harness)
         assert await count(harness, "messages", "text LIKE '%bluefish%'") == said
@@ -249,6 +254,16 @@ async def test_entries_may_be_forgotten_and_messages_stay(tmp_path: Path) -> Non
         assert await count(harness, "ledger", "before = '[forgotten]'") > 0
         assert await count(harness, "questions", "kind = 'forget' AND text LIKE '%bluefish%'") == 0
         assert "bluefish" not in await ana.says("/memory")
+
+
+async def test_a_matching_job_is_listed_by_its_title(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(say("Hello.")), chat=make_chat()) as harness:
+        await harness.chat.says("hello")
+        await harness.chat.sees_text("Hello.")
+        await give_job(harness, "Feed the bluefish", "0 8 * * *")
+        await harness.chat.says("/forget bluefish")
+        asked = await harness.chat.sees_text("I found these words")
+        assert "- Jobs: 1\n\n* `Feed the bluefish`\n\nWhat" in asked.text
 
 
 async def test_a_forgotten_entry_is_explained_as_such_and_stays_deleted(tmp_path: Path) -> None:

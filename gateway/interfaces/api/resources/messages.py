@@ -81,7 +81,9 @@ async def _stream(requests: Requests, question: Question) -> AsyncIterator[str]:
 
 
 def _read(connection: Connection, client: Client, name: str) -> models.SentMessage:
-    """Read the state of a message. Raises `ApiError` if it belongs to somebody else."""
+    """Read the state of a message. Raises `ApiError` if no message has this id, or if it began a
+    turn of somebody else.
+    """
     progress = inbox.find_progress(connection, platform=API_PLATFORM, event_id=name)
     if progress is None:
         raise make_missing()

@@ -166,14 +166,19 @@ class _Importer:
 
     def _import_tokens(self, *, is_wanted: bool) -> None:
         """Put tokens into .env if the user agrees; never replaces a token that is set."""
-        known = add_saved(self.environ, self.settings.home)
-        new = {name: value for name, value in self.found.tokens.items() if not known.get(name)}
-        self.counts["token", "known"] = len(self.found.tokens) - len(new)
+        known, new = add_saved(self.environ, self.settings.home), {}
+        for name, value in self.found.tokens.items():
+            if not known.get(name):
+                new[name] = value
+            elif known[name] == value:
+                self.counts["token", "known"] += 1
+            else:
+                self.left.append(f"{name}: Talaria has another one already.")
         if not new:
             return
         names = ", ".join(new)
         if not is_wanted and not (sys.stdin.isatty() and _confirm(names)):
-            print(f"Not imported without --tokens: {names}")
+            self.left.append(f"{names}: --tokens puts them into Talaria's .env.")
             return
         change_env(self.settings.home, new)
         self.counts["token", "new"] = len(new)
