@@ -112,12 +112,12 @@ def is_written(message: Json) -> bool:
 
 
 def find_author(message: Json, bot: str) -> str:
-    """Return the user who wrote a message, or who caused it by joining; "" for us and webhooks.
+    """Return the user who wrote a message, or who caused it by joining; "" for us.
 
-    Raises `ValueError`.
+    A webhook is an author, too. Raises `ValueError`.
     """
     author = part(message, "author")
-    if author is None or message.get("webhook_id"):
+    if author is None:
         return ""
     user = id_in(author, "id")
     return "" if user == bot else user

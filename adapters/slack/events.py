@@ -214,10 +214,11 @@ def _event(body: Json, me: BotIdentity, ours: Threads) -> SlackEvent | None:
         case "message" if event.get("subtype") == "message_changed":
             return _edit(event, me, ours)
         case "message" | "app_mention":
-            return sort_message(event, me, ours, text_in(event, "channel"))
+            found = sort_message(event, me, ours, text_in(event, "channel"))
+            return found or _notice_author(event, me)
         case "reaction_added" | "reaction_removed" if event.get("item_user") == me.user_id:
             return _reaction(event, event_id, me)
-        case "member_joined_channel" | "reaction_added":
+        case "member_joined_channel" | "reaction_added" | "reaction_removed":
             return _presence(event, me)
         case "app_home_opened" if event.get("tab") == "home":
             user = id_in(event, "user")
@@ -254,12 +255,23 @@ def _reaction(event: Json, event_id: EventId, me: BotIdentity) -> SlackEvent | N
 def _presence(event: Json, me: BotIdentity) -> SlackEvent | None:
     """Classify a join or a reaction; one event for each person and channel is enough."""
     item = inside(event, "item")
-    if event.get("type") == "reaction_added" and "channel" not in item:
+    if event.get("type") != "member_joined_channel" and "channel" not in item:
         return None  # a reaction to a file
     user = id_in(event, "user")
     channel = id_in(item if "channel" in item else event, "channel")
-    if user == me.user_id:
+    return None if user == me.user_id else _make_presence(channel, user)
+
+
+def _notice_author(event: Json, me: BotIdentity) -> SlackEvent | None:
+    """Notice who caused a message of a channel that no person wrote, such as another program."""
+    author, channel = words_in(event, "user", "bot_id"), text_in(event, "channel")
+    is_ours = author == me.user_id or words_in(event, "bot_id") == me.bot_id
+    if is_ours or author == _SLACKBOT or is_im(channel) or not _ID.fullmatch(author):
         return None
+    return _make_presence(channel, author)
+
+
+def _make_presence(channel: str, user: str) -> SlackEvent:
     return SlackEvent(
         kind="presence",
         event_id=EventId(f"presence/{channel}/{user}"),

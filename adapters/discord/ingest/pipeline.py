@@ -46,9 +46,9 @@ class EventPipeline:
     """A queue with one worker.
 
     It stores only messages addressed to the bot: other people's words do not belong in the
-    database. It stores reactions to the bot's messages, and once per channel each person who writes
-    or reacts there. In a channel where the bot was addressed, it stores a bare read position after
-    every 50 messages of others, so that catch-up stays short.
+    database. It stores reactions to the bot's messages, and once per channel each person, bot or
+    webhook that writes, edits or reacts there. In a channel where the bot was addressed, it stores
+    a bare read position after every 50 messages of others, so that catch-up stays short.
     """
 
     def __init__(
@@ -207,9 +207,7 @@ class EventPipeline:
 
     def _pass_over(self, kind: HeardKind, channel: str, data: Json) -> HeardEvent | None:
         """Skip an event; after many, return a read position instead. Raises `ValueError`."""
-        if kind == "edit":
-            return None
-        is_mark = self._backlog.note_noise(channel)
+        is_mark = kind == "message" and self._backlog.note_noise(channel)
         present = self._notice(data, channel, find_author(data, self._directory.bot))
         if present or not is_mark:
             return present

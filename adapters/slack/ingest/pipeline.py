@@ -10,13 +10,14 @@ from typing import Protocol
 from adapters.abilities import MenuEntry
 from adapters.contract import Inlet
 from adapters.errors import AdapterError
+from adapters.ids import EventId
 from adapters.messages import RawEvent
 from adapters.slack.api import Api
 from adapters.slack.events import BotIdentity, SlackEvent, pack
 from adapters.slack.ingest.user_directory import UserDirectory
 from adapters.slack.places import is_im, read_mark
 from adapters.slack.recent_activity import RecentActivity
-from adapters.toolkit import Backoff, Json, make_unreadable
+from adapters.toolkit import Backoff, BoundedDict, Json, make_unreadable
 
 _log = logging.getLogger(__name__)
 
@@ -60,6 +61,8 @@ class EventPipeline:
         self._activity = activity
         self._people = UserDirectory(api)
         self._queue: asyncio.Queue[_Waiting] = asyncio.Queue()
+        self._present: BoundedDict[EventId, None] = BoundedDict()
+        """People and programs whose presence in a channel is durable."""
         self._transient: Collection[str] = ()
         """The commands whose reply is transient; none until the menu is published."""
 
@@ -69,12 +72,17 @@ class EventPipeline:
 
     async def take(self, slack_event: SlackEvent) -> bool:
         """Store an event; return True once it is durable, False if it could not be stored."""
+        if slack_event.event_id in self._present:
+            return True
         self.note(slack_event)
         waiting = _Waiting(
             slack_event=slack_event, is_kept=asyncio.get_running_loop().create_future()
         )
         self._queue.put_nowait(waiting)
-        return await waiting.is_kept
+        is_kept = await waiting.is_kept
+        if is_kept and slack_event.kind == "presence":
+            self._present.put(slack_event.event_id, None)
+        return is_kept
 
     async def run(self, inlet: Inlet, me: BotIdentity, gaps: Gaps) -> None:
         """Store events until cancelled."""

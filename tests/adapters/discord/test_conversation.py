@@ -139,6 +139,16 @@ async def test_people_who_write_aside_react_or_join_are_noticed_once(api: Discor
         assert isinstance(found[2], InboundMessage)
 
 
+async def test_people_who_only_edit_an_old_message_are_noticed(api: DiscordEmulator) -> None:
+    channel = api.channel(api.guild("House", [ANNA, BEN]))
+    aside = await api.says(BEN, "to nobody", channel=channel)
+    async with running(api) as rig:
+        await api.edits(aside, "to nobody else")
+        (event,) = await rig.inlet.receives(1)
+        ben = PlatformUserId(str(api.user(BEN)))
+        assert rig.adapter.receive(event) == Presence(address=room(channel), user_ids=(ben,))
+
+
 async def test_a_reaction_to_the_bots_words_is_kept_and_others_only_show_who_is_there(
     api: DiscordEmulator,
 ) -> None:

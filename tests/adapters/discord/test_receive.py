@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.discord.places import Place
-from adapters.discord.receive import Context, pack, receive
+from adapters.discord.receive import Context, find_author, pack, receive
 from adapters.ids import Address
 from adapters.messages import Attachment, ButtonPress, InboundMessage, Quote, Sender
 from tests.adapters.discord.raw import (
@@ -79,6 +79,12 @@ def test_in_a_room_only_a_mention_a_role_or_a_reply_is_for_the_bot(
 def test_messages_not_from_people_are_never_for_the_bot(message: dict[str, Any]) -> None:
     found = receive(pack("message", message, seen(ROOM)))
     assert found is None or (isinstance(found, InboundMessage) and not found.is_addressed)
+
+
+def test_a_webhook_is_noticed_as_somebody_else() -> None:
+    webhook = written("x", author=person("99", "CI") | {"bot": True}, webhook_id="99")
+    answer = written("x", author=bot(), webhook_id="9")
+    assert [find_author(one, BOT) for one in (webhook, answer)] == ["99", ""]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.ids import Address, PlatformMessageId
-from adapters.messages import Attachment, ButtonPress, InboundMessage, Quote, Sender
+from adapters.ids import Address, PlatformMessageId, PlatformUserId
+from adapters.messages import Attachment, ButtonPress, InboundMessage, Presence, Quote, Sender
 from adapters.slack.events import sort_event
 from adapters.slack.receive import receive
 from tests.adapters.slack.bodies import (
@@ -126,6 +126,33 @@ HERE: dict[str, Any] = {"team": {"id": "T1"}}
 )
 def test_events_not_from_people_are_not_stored(body: dict[str, Any]) -> None:
     assert sort_event(body, ME, frozenset()) is None
+
+
+@pytest.mark.parametrize(
+    ("about", "author"),
+    [
+        (message(channel="C1", bot_id="B2"), "U1"),
+        (message(channel="C1", bot_id="B2", user=None, subtype="bot_message"), "B2"),
+        (message(channel="C1", subtype="channel_topic"), "U1"),
+        (
+            event({"type": "reaction_removed", "user": "U1", "item": {"channel": "C1"}}),
+            "U1",
+        ),
+        (message(channel="C1", bot_id="B0BOT", user="U0BOT"), ""),
+        (message(channel="C1", user="USLACKBOT"), ""),
+        (message(channel="C1", bot_id="\ud800", user=None), ""),
+    ],
+)
+def test_programs_and_notices_in_a_channel_show_who_is_there(
+    about: dict[str, Any], author: str
+) -> None:
+    found = sort_event(about, ME, frozenset())
+    assert (found.event if found else None) == (
+        {"user": author, "channel": "C1"} if author else None
+    )
+    if author:
+        address = Address(chat_id="C1", is_direct=False)
+        assert read(about) == Presence(address=address, user_ids=(PlatformUserId(author),))
 
 
 def changed(text: str, before: str, *, edited: str | None = LATER) -> dict[str, Any]:
