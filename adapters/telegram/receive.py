@@ -1,7 +1,6 @@
 """Parses one stored update into a message, a press, a reaction or a presence; pure."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +16,10 @@ from adapters.messages import (
     Quote,
     Sender,
 )
+from adapters.telegram.entities import Words, read_words
 from adapters.telegram.payloads import read_key
 from adapters.toolkit import (
     Json,
-    join_around_name,
     kind_of,
     number_in,
     part,
@@ -42,28 +41,6 @@ def name_of(author: Json) -> str:
         or plain_name(words_in(author, "title"))
         or f"user {author.get('id', 'unknown')}"
     )
-
-
-def slice_of(text: str, start: int, length: int) -> str:
-    """Return a slice of a text by UTF-16 units, as Telegram's entities measure it."""
-    if start < 0 or length < 0:
-        raise ValueError("an entity with a negative place")
-    units = text.encode("utf-16-le", "surrogatepass")
-    return units[2 * start : 2 * (start + length)].decode("utf-16-le", "replace")
-
-
-def cut(text: str, stretches: Sequence[tuple[int, int]]) -> str:
-    """Remove slices given in UTF-16 units, together with the gaps they leave."""
-    if not stretches:
-        return plain_text(text)
-    units = text.encode("utf-16-le", "surrogatepass")
-    kept: list[str] = []
-    at = 0
-    for start, length in sorted(stretches):
-        kept.append(units[2 * at : 2 * start].decode("utf-16-le", "surrogatepass"))
-        at = max(at, start + length)
-    kept.append(units[2 * at :].decode("utf-16-le", "surrogatepass"))
-    return plain_text(join_around_name(kept)).strip()
 
 
 _FILES: tuple[tuple[str, AttachmentKind, str | None], ...] = (
@@ -317,39 +294,13 @@ def _thread_of(message: Json) -> str | None:
     return str(number_in(message, "message_thread_id"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Words:
-    """A text without the bot's name, and whether it names this bot or another one."""
-
-    text: str
-    is_named: bool
-    is_for_another_bot: bool
-
-
-def _read_words(message: Json, me: BotIdentity) -> _Words:
+def _read_words(message: Json, me: BotIdentity) -> Words:
     key = "text" if "text" in message else "caption"
     text = words_in(message, key)
-    ours = f"@{me.username.lower()}"
-    is_named = is_for_another = False
-    cuts: list[tuple[int, int]] = []
-    for entity in parts(message, "entities" if key == "text" else "caption_entities"):
-        start, length = number_in(entity, "offset"), number_in(entity, "length")
-        words = slice_of(text, start, length).lower()
-        match entity.get("type"):
-            case "mention" if words == ours:
-                is_named = True
-                cuts.append((start, length))
-            case "text_mention" if (part(entity, "user") or {}).get("id") == me.user_id:
-                is_named = True
-                cuts.append((start, length))
-            case "bot_command" if "@" not in words:
-                is_named = True
-            case "bot_command" if words.endswith(ours):
-                is_named = True
-                cuts.append((start + length - len(ours), len(ours)))
-            case "bot_command" if start == 0:
-                is_for_another = True
-    return _Words(text=cut(text, cuts), is_named=is_named, is_for_another_bot=is_for_another)
+    entities = parts(message, "entities" if key == "text" else "caption_entities")
+    if not entities:
+        return Words(text=plain_text(text))
+    return read_words(text, entities, user_id=me.user_id, username=me.username)
 
 
 def _read_quote(message: Json, me: BotIdentity) -> Quote | None:

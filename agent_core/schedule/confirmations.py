@@ -19,7 +19,7 @@ from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job, NewJob
-from agent_core.tools import ToolContext, UserPrompt, UserPrompter
+from agent_core.tools import Answer, ToolContext, UserPrompt, UserPrompter
 
 YES, LATER, NO = "yes", "later", "no"
 _DO_THAT, _DO_NOT = Text("Yes, do that"), Text("No")
@@ -40,7 +40,7 @@ MOVE, KEEP = Text("Yes, move"), Text("No, keep")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmation:
-    """A question before a job takes effect. Its keys: `YES`, `NO`, and `LATER` for a held slot."""
+    """A question about jobs. Its keys: `YES`, `NO`, and `LATER` for a held slot."""
 
     text: str
     choices: tuple[Choice, ...]
@@ -63,6 +63,22 @@ def compose_confirmation(
     text = f"{held.sentence} {_REMIND_ANYWAY(body=job.body, moments=moments)}"
     hold = _HOLD(moment=held.until)
     return _ask(text, (YES, _ANYWAY()), (LATER, hold), (NO, _NO_REMINDER()))
+
+
+async def ask_person(
+    prompter: UserPrompter, context: ToolContext, question: Confirmation
+) -> Choice | Answer:
+    """Ask the person of a tool call. Raises `QuestionPending` and `StoreError`."""
+    return await prompter.ask(
+        UserPrompt(
+            person_id=context.person_id,
+            turn_id=context.turn_id,
+            call_id=context.call_id,
+            kind="choice",
+            text=question.text,
+            choices=question.choices,
+        )
+    )
 
 
 def _ask(text: str, *choices: tuple[str, str]) -> Confirmation:
@@ -149,19 +165,8 @@ class JobMover:
         )
         if not left:
             return False
-        answer = await self.prompter.ask(
-            UserPrompt(
-                person_id=context.person_id,
-                turn_id=context.turn_id,
-                call_id=context.call_id,
-                kind="choice",
-                text=ask_to_move(len(left), zone),
-                choices=(
-                    Choice(key=YES, label=MOVE(), style="good"),
-                    Choice(key=NO, label=KEEP(), style="plain"),
-                ),
-            )
-        )
+        question = _ask(ask_to_move(len(left), zone), (YES, MOVE()), (NO, KEEP()))
+        answer = await ask_person(self.prompter, context, question)
         return isinstance(answer, Choice) and answer.key == YES
 
     def move(

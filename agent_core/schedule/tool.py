@@ -12,6 +12,7 @@ from agent_core.schedule.almanac import CalendarReader, read_calendars
 from agent_core.schedule.confirmations import (
     NO,
     YES,
+    ask_person,
     compose_confirmation,
     describe_followers,
     echo_job,
@@ -37,7 +38,6 @@ from agent_core.tools import (
     Effect,
     ToolContext,
     ToolResult,
-    UserPrompt,
     UserPrompter,
     describe_no_answer,
 )
@@ -291,17 +291,8 @@ class ScheduleTool:
         if asker.context.is_accepted or (is_reminder and held is None):
             return job
         echo = None if is_reminder else await self._show(asker, job)
-        confirmation = compose_confirmation(job, asker.zone, echo, held)
-        answer = await self._prompter.ask(
-            UserPrompt(
-                person_id=asker.person.id,
-                turn_id=asker.context.turn_id,
-                call_id=asker.context.call_id,
-                kind="choice",
-                text=confirmation.text,
-                choices=confirmation.choices,
-            )
-        )
+        question = compose_confirmation(job, asker.zone, echo, held)
+        answer = await ask_person(self._prompter, asker.context, question)
         if not isinstance(answer, Choice):
             return job if is_reminder else describe_no_answer(answer)
         if answer.key == NO:

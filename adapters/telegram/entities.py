@@ -1,0 +1,65 @@
+"""The words of a message as its entities mark them: mentions of bots, and commands. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from adapters.toolkit import Json, join_around_name, number_in, part, plain_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A text without the bot's name, and whether it names this bot or another one."""
+
+    text: str
+    is_named: bool = False
+    is_for_another_bot: bool = False
+
+
+def read_words(text: str, entities: Sequence[Json], *, user_id: int, username: str) -> Words:
+    """Remove the bot's name from a text, and find whom the text names.
+
+    `username` is the bot's, without the @. Raises `ValueError`.
+    """
+    ours = f"@{username.lower()}"
+    is_named = is_for_another = False
+    cuts: list[tuple[int, int]] = []
+    for entity in entities:
+        start, length = number_in(entity, "offset"), number_in(entity, "length")
+        words = _slice(text, start, length).lower()
+        match entity.get("type"):
+            case "mention" if words == ours:
+                is_named = True
+                cuts.append((start, length))
+            case "text_mention" if (part(entity, "user") or {}).get("id") == user_id:
+                is_named = True
+                cuts.append((start, length))
+            case "bot_command" if "@" not in words:
+                is_named = True
+            case "bot_command" if words.endswith(ours):
+                is_named = True
+                cuts.append((start + length - len(ours), len(ours)))
+            case "bot_command" if start == 0:
+                is_for_another = True
+    return Words(text=_cut(text, cuts), is_named=is_named, is_for_another_bot=is_for_another)
+
+
+def _slice(text: str, start: int, length: int) -> str:
+    """Return a slice of a text by UTF-16 units, as Telegram's entities measure it."""
+    if start < 0 or length < 0:
+        raise ValueError("an entity with a negative place")
+    units = text.encode("utf-16-le", "surrogatepass")
+    return units[2 * start : 2 * (start + length)].decode("utf-16-le", "replace")
+
+
+def _cut(text: str, stretches: Sequence[tuple[int, int]]) -> str:
+    """Remove slices given in UTF-16 units, together with the gaps they leave."""
+    if not stretches:
+        return plain_text(text)
+    units = text.encode("utf-16-le", "surrogatepass")
+    kept: list[str] = []
+    at = 0
+    for start, length in sorted(stretches):
+        kept.append(units[2 * at : 2 * start].decode("utf-16-le", "surrogatepass"))
+        at = max(at, start + length)
+    kept.append(units[2 * at :].decode("utf-16-le", "surrogatepass"))
+    return plain_text(join_around_name(kept)).strip()
