@@ -83,7 +83,7 @@ def fit(entries: tuple[str, ...], limit: int) -> tuple[str, ...]:
 
 def normalise(text: str) -> str:
     """Normalise an entry: trimmed, without empty lines or tabs."""
-    lines = [line for line in _unify(text).split("\n") if line]
+    lines = [line for line in _unify(text.removeprefix("\ufeff")).split("\n") if line]
     return "\n".join(lines).strip()
 
 
@@ -193,7 +193,7 @@ def _decode(content: bytes) -> str:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         with suppress(UnicodeDecodeError):
             return content.decode("utf-16")
-    return content.decode(errors="surrogateescape").translate(_LATIN)
+    return content.decode("utf-8-sig", errors="surrogateescape").translate(_LATIN)
 
 
 def write_file(path: Path, text: str, seen: str) -> bool:

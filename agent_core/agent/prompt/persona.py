@@ -5,6 +5,8 @@ import logging
 import os
 from pathlib import Path
 
+from agent_core.memory import ABSENT, read_file
+
 _log = logging.getLogger(__name__)
 
 SOUL_LIMIT = 20_000
@@ -75,18 +77,17 @@ async def ensure_soul(home: Path) -> str:
 
 def _ensure(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
-            text = file.read(SOUL_LIMIT + 1)
-    except FileNotFoundError:
-        _write_first(path)
-        text = DEFAULT_SOUL
+        seen = read_file(path)
     except OSError as error:
         _log.warning("%s can't be read, the default identity is used: %s", path, error)
-        text = DEFAULT_SOUL
+        return DEFAULT_SOUL.strip()
+    if seen == ABSENT:
+        _write_first(path)
+    text = seen.text.replace("\r\n", "\n")
     if len(text) > SOUL_LIMIT:
         _log.warning("%s is cut at %d characters", path, SOUL_LIMIT)
         text = text[:SOUL_LIMIT]
-    return text.replace("\0", "").strip() or DEFAULT_SOUL.strip()
+    return text.strip() or DEFAULT_SOUL.strip()
 
 
 def _write_first(path: Path) -> None:

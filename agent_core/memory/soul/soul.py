@@ -19,8 +19,6 @@ _log = logging.getLogger(__name__)
 SOUL_TASK = "soul"
 """The kind of the task that notifies owners of a change; its payload is the row's id."""
 
-_BOM = "\ufeff"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Look:
@@ -43,8 +41,7 @@ class SoulFile:
 
     async def read(self) -> FileText:
         """Read the file. Raises `OSError` if it is unreadable."""
-        seen = await asyncio.to_thread(files.read_file, self._path)
-        return FileText(text=seen.text.removeprefix(_BOM), hash=seen.hash)
+        return await asyncio.to_thread(files.read_file, self._path)
 
     async def notice(self, now: int) -> None:
         """Compare the file with the ledger; if its text differs, record that as a hand edit.

@@ -81,7 +81,23 @@ async def test_an_unreadable_one_gives_the_default_with_a_warning(
 
 
 async def test_bytes_that_are_no_text_do_not_stop_a_turn(tmp_path: Path, broken: Path) -> None:
-    assert await ensure_soul(tmp_path) == "You are \ufffd Ada."
+    assert await ensure_soul(tmp_path) == "You are \xff Ada."
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+async def test_one_of_another_encoding_is_read_as_its_ledger_reads_it(
+    tmp_path: Path, encoding: str
+) -> None:
+    tmp_path.joinpath("SOUL.md").write_bytes("You are Zoë.\r\nBe kind.".encode(encoding))
+    assert await ensure_soul(tmp_path) == "You are Zoë.\nBe kind."
+
+
+async def test_one_that_is_too_large_to_be_compared_is_not_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tmp_path.joinpath("SOUL.md").write_text("You are evil. " * 20_000)
+    assert await ensure_soul(tmp_path) == DEFAULT_SOUL.strip()
+    assert "larger than" in caplog.text
 
 
 async def test_a_home_that_can_not_be_written_is_told(tmp_path: Path) -> None:
