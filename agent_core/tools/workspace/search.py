@@ -14,7 +14,10 @@ _MOST_LINES = 100
 _LONGEST_LINE = 300
 _SEARCH = """
 path=$1 pattern=$2 glob=$3
-if [ -z "$pattern" ]; then
+if [ ! -e "$path" ]; then
+    echo "there is no ${path#./}"
+    exit 2
+elif [ -z "$pattern" ]; then
     find "$path" -type f -name "$glob" -not -path '*/.git/*' | sed 's|^\\./||' | sort
 elif command -v rg >/dev/null; then
     exec rg --no-config --hidden --glob '!.git' ${glob:+--glob "$glob"} --line-number \\

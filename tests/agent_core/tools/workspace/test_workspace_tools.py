@@ -250,6 +250,9 @@ async def test_a_search_is_bounded_and_takes_no_option_for_a_path(desk: Desk) ->
     failed = await desk.use("search_files", pattern="(")
     assert (failed.is_error, failed.sources) == (True, ("command:search_files",))
     assert await desk.say("search_files", pattern="deep", path="/workspace/-x")
+    for looks_for in ({"pattern": "deep"}, {"glob": "*"}, {}):
+        missing = await desk.use("search_files", path="-z", **looks_for)
+        assert (missing.text, missing.is_error) == ("The search failed: there is no -z", True)
 
 
 async def test_changes_of_one_workspace_come_one_after_the_other(desk: Desk) -> None:
