@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -138,9 +139,12 @@ def end_sentence(text: str) -> str:
 
 
 def _describe_unknown(prog: str, unknown: Sequence[str], known: Iterable[str]) -> str:
-    """Describe words that no argument takes, and name the nearest option, if there is one."""
-    first = unknown[0].partition("=")[0]
-    if not first.startswith("-"):
-        return f"`{prog}` does not need {' '.join(unknown)}"
-    near = find_nearest(first, known)
+    """Describe words that no argument takes, and name the nearest option, if there is one.
+
+    Behind `--`, options are words, too.
+    """
+    first, options = unknown[0].partition("=")[0], list(known)
+    if not first.startswith("-") or first in options:
+        return f"`{prog}` does not need {shlex.join(unknown)}"
+    near = find_nearest(first, options)
     return f"`{prog}` has no option {first}" + (f"; did you mean {near}?" if near else "")

@@ -102,6 +102,8 @@ def test_the_version_is_that_of_the_package(home: Path, word: str) -> None:
         (("run", "--fast"), "`talaria run` has no option --fast. See `talaria run --help`.\n"),
         (("people",), "`talaria people` needs to know what to do; it can do: list, "),
         (("jobs", "show", "5", "6"), "`talaria jobs show` does not need 6. See"),
+        (("jobs", "show", "5", "", "a b"), "`talaria jobs show` does not need '' 'a b'. See"),
+        (("restore", "a", "--", "--identity"), "`talaria restore` does not need --identity. See"),
         (("jobs", "show", "5", "--title"), "`talaria jobs show` has no option --title"),
         (("turns", "list", "--limit"), "--limit needs a value after it. See"),
         (("restore",), "`talaria restore` also needs FILE. See `talaria restore --help`"),
