@@ -98,8 +98,8 @@ _FAILURES = {
     "model_unknown": Text("The provider doesn't have the model that is configured."),
     "model_denied": Text("The model's provider rejected the configured key."),
     "overflow": Text(
-        "This conversation is too long for me, and I couldn't shorten it. /new starts a new one;"
-        " you can still search this one."
+        "With your message, this conversation is too long for me. Send less at once, or start a new"
+        " one with /new; you can still search this one."
     ),
     "empty": Text("The model gave no answer."),
     "length": Text("The model reached its length limit before it answered."),

@@ -101,7 +101,8 @@ _ABOUT: Mapping[str, str] = {
     "webhook_deliveries.json": "events that were sent there, or wait",
     "reading_consents.json": "when you let an owner read your conversations",
     "turns.json": "your requests, and how they ended",
-    "usage.json": "the cost of your requests; a million micro-dollars is a dollar",
+    "usage.json": "the cost of your requests; a million micro-dollars is a dollar, and null an"
+    " unknown price",
     "jobs.json": "your scheduled jobs",
     "job_versions.json": "what your jobs were before you changed them",
     "deeds.json": "your actions on accounts, sharing and rooms",

@@ -32,7 +32,6 @@ from gateway.texts.memory import name_maker
 from gateway.texts.usage import describe_amount, describe_charged, name_purpose
 
 _CODE = re.compile(r"```\w*\n(.*?)\n```|`([^`\n]+)`", re.DOTALL)
-"""Micro-dollars in a dollar."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
     " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
