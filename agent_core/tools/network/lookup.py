@@ -27,17 +27,22 @@ class HostLookup:
         self._allow_hosts = frozenset(host.lower().rstrip(".") for host in allow_hosts)
         self._resolve = resolve
 
-    async def find(self, host: str, port: int, *, is_trusted: bool = False) -> Sequence[str]:
+    def is_listed(self, host: str, port: int) -> bool:
+        """Return whether a host may have an address of the local network."""
+        name = f"[{host}]" if ":" in host else host.rstrip(".")
+        return bool({name, f"{name}:{port}"} & self._allow_hosts)
+
+    async def find(self, host: str, port: int, *, is_trusted: bool | None = None) -> Sequence[str]:
         """Resolve a host; all of its addresses must be public, unless it is trusted.
 
-        Raises `ForbiddenAddress`, and `OSError` if it does not resolve.
+        By default, only a listed host is. Raises `ForbiddenAddress`, and `OSError` if it does not
+        resolve.
         """
         try:
             addresses = await self._resolve(host, port)
         except UnicodeError as error:
             raise OSError("this is no name of a host") from error
-        name = f"[{host}]" if ":" in host else host.rstrip(".")
-        if not is_trusted and not {name, f"{name}:{port}"} & self._allow_hosts:
+        if not (self.is_listed(host, port) if is_trusted is None else is_trusted):
             for address in addresses:
                 check_address(address)
         return addresses

@@ -112,11 +112,13 @@ class Fetcher:
             raise FetchFailed(f"it is unreachable ({type(error).__name__})") from error
 
     async def _follow(self, wanted: FetchRequest) -> Page:
-        url = wanted.url
+        url, may_be_local = wanted.url, True
         for _ in range(MOST_REDIRECTS + 1):
             parts = check_url(url)
-            is_trusted = wanted.is_trusted and url == wanted.url
+            is_listed = self._is_listed(parts)
+            is_trusted = (may_be_local and is_listed) or (wanted.is_trusted and url == wanted.url)
             addresses = await self._look_up(parts, is_trusted=is_trusted)
+            may_be_local = is_listed  # a page of the internet must not lead into the local network
             async with self._request(url, addresses, wanted) as answer:
                 found = await _read_page(answer, url, wanted.most_bytes)
             if isinstance(found, Page):
@@ -127,15 +129,19 @@ class Fetcher:
         raise FetchFailed(f"it redirects more than {MOST_REDIRECTS} times")
 
     async def _send(self, wanted: FetchRequest) -> Reply:
-        addresses = await self._look_up(check_url(wanted.url), is_trusted=wanted.is_trusted)
+        parts = check_url(wanted.url)
+        is_trusted = wanted.is_trusted or self._is_listed(parts)
+        addresses = await self._look_up(parts, is_trusted=is_trusted)
         async with self._request(wanted.url, addresses, wanted) as answer:
             return Reply(status=answer.status, retry_after=answer.headers.get("Retry-After", ""))
 
+    def _is_listed(self, parts: SplitResult) -> bool:
+        return self._lookup.is_listed(*_find_end(parts))
+
     async def _look_up(self, parts: SplitResult, *, is_trusted: bool) -> Sequence[str]:
         """Resolve and check the addresses of a host. Raises `ForbiddenAddress`."""
-        port = parts.port or (443 if parts.scheme == "https" else 80)
         try:
-            return await self._lookup.find(parts.hostname or "", port, is_trusted=is_trusted)
+            return await self._lookup.find(*_find_end(parts), is_trusted=is_trusted)
         except OSError as error:
             raise FetchFailed("its host name does not resolve") from error
 
@@ -163,6 +169,11 @@ class Fetcher:
             ) as answer,
         ):
             yield answer
+
+
+def _find_end(parts: SplitResult) -> tuple[str, int]:
+    """Return the host and the port of an address."""
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
 async def _read_page(answer: aiohttp.ClientResponse, url: str, most: int) -> Page | str:

@@ -100,6 +100,20 @@ async def test_every_redirect_is_checked_anew(web: Sources, contacts: Contacts) 
     assert contacts == [("127.0.0.1", web.port)] * 3
 
 
+async def test_only_a_listed_host_leads_to_a_listed_host_inside(
+    web: Sources, contacts: Contacts
+) -> None:
+    fetcher = Fetcher(allow_hosts=["nas.lan", "cloud.lan"], resolve=resolving("127.0.0.1"))
+    web.serve("/inside", "here")
+    first = web.move("/first", f"http://cloud.lan:{web.port}/inside")
+    outside = FetchRequest(url=first.replace("127.0.0.1", "page.test"), is_trusted=True)
+    with pytest.raises(FetchFailed, match="not a public address"):
+        await fetcher.fetch(outside)
+    assert contacts == [("127.0.0.1", web.port)]
+    inside = FetchRequest(url=first.replace("127.0.0.1", "nas.lan"))
+    assert (await fetcher.fetch(inside)).body == b"here"
+
+
 async def test_so_many_redirects_are_followed_and_no_more(web: Sources) -> None:
     for number in range(7):
         web.move(f"/{number}", f"/{number + 1}", status=307)
