@@ -73,6 +73,8 @@ class Quote:
     message_id: PlatformMessageId | None = None
     """The id of the message in the chat of the reply; None if the message is elsewhere or unknown.
     """
+    author_id: PlatformUserId | None = None
+    """The account of an author who wrote in the chat of the reply; None for us and if unknown."""
     is_untrusted: bool = False
     """True for a message of Talaria that may hold words of others; the gateway sets this."""
 

@@ -216,10 +216,12 @@ def _read_quote(message: Json, context: Context) -> Quote | None:
         return None
     words = spell(words_in(answered, "content"), _names(answered, context), frozenset())
     words = words or summary_of(read_attachments(answered, "", ""))
+    author_id = find_author(answered, context.bot) if "id" in author else ""
     return Quote(
         author=name_of(author),
         text=words,
         is_ours=author.get("id") == context.bot,
+        author_id=PlatformUserId(author_id) if author_id else None,
         sent_at=time_of(id_in(answered, "id")) if "id" in answered else 0,
         message_id=PlatformMessageId(id_in(answered, "id")) if "id" in answered else None,
     )

@@ -194,6 +194,7 @@ def _shortcut(event: Json, people: Json, envelope: Json) -> InboundMessage:
     is_direct = bool(envelope.get("is_own_talk"))
     ts = text_in(message, "ts")
     author, names = words_in(message, "user"), _names(people)
+    is_ours = author == text_in(bot, "user_id")
     quoted = read_mrkdwn(words_in(message, "text"), names=names, me="")
     attachments = tuple(_attachment(file) for file in parts(message, "files"))
     username = plain_name(words_in(message, "username"))
@@ -212,7 +213,8 @@ def _shortcut(event: Json, people: Json, envelope: Json) -> InboundMessage:
         quote=Quote(
             author=names.get(author) or username or author or "an app",
             text=quoted,
-            is_ours=author == text_in(bot, "user_id"),
+            is_ours=is_ours,
+            author_id=PlatformUserId(author) if author and not is_ours else None,
             sent_at=milliseconds(ts),
             message_id=PlatformMessageId(ts),
         ),

@@ -317,10 +317,13 @@ def _read_quote(message: Json, me: BotIdentity) -> Quote | None:
     if "forum_topic_created" in answered:  # each message of a topic refers to its first one
         return None
     author_of = part(answered, "from") or part(answered, "sender_chat") or {}
+    is_ours = author_of.get("id") == me.user_id
+    is_named = "id" in author_of and not is_ours
     return Quote(
         author=name_of(author_of),
         text=chosen_text or _summary(answered),
-        is_ours=author_of.get("id") == me.user_id,
+        is_ours=is_ours,
+        author_id=PlatformUserId(str(number_in(author_of, "id"))) if is_named else None,
         sent_at=number_in(answered, "date") * 1000 if "date" in answered else 0,
         message_id=_id_of(answered),
     )

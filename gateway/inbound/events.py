@@ -131,7 +131,10 @@ def find_address(item: InboundEvent | PressEvent | ReactionEvent) -> Address:
 
 
 def _find_author(heard: InboundMessage | ButtonPress) -> Presence:
-    return Presence(address=heard.address, user_ids=(heard.sender.user_id,))
+    """Return the author, and whoever wrote the message that they reply to."""
+    quote = heard.quote if isinstance(heard, InboundMessage) else None
+    quoted = (quote.author_id,) if quote and quote.author_id else ()
+    return Presence(address=heard.address, user_ids=(heard.sender.user_id, *quoted))
 
 
 def merge_edits(

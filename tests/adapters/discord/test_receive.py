@@ -8,7 +8,7 @@ import pytest
 
 from adapters.discord.places import Place
 from adapters.discord.receive import Context, find_author, pack, receive
-from adapters.ids import Address
+from adapters.ids import Address, PlatformUserId
 from adapters.messages import Attachment, ButtonPress, InboundMessage, Quote, Sender
 from tests.adapters.discord.raw import (
     ANNA,
@@ -154,6 +154,7 @@ def test_a_reply_quotes_its_original() -> None:
     file = {"id": "1", "filename": "cat.png", "url": "https://cdn.discordapp.com/x"}
     theirs = written("", author=person(BEN, "Ben"), attachments=[file])
     found = read(written("nice", type=19, referenced_message=theirs), seen())
+    sent["author_id"] = PlatformUserId(BEN)
     assert found.quote == Quote(author="Ben", text="[cat.png]", is_ours=False, **sent)
     assert read(written("gone", type=19, referenced_message=None), seen()).quote is None
 

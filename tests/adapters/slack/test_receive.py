@@ -289,6 +289,7 @@ def test_the_shortcut_asks_about_the_message_that_it_quotes() -> None:
         is_ours=False,
         sent_at=1_763_000_000_000,
         message_id=PlatformMessageId("1763000000.000100"),
+        author_id=PlatformUserId("U2"),
     )
     assert found.address == Address(
         chat_id="C1", thread_id=TS, is_direct=False, ticket="https://hooks"

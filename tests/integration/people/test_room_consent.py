@@ -153,7 +153,18 @@ async def count_two(here: SharedHarness) -> None:
     here.harness.chat.people = 1
 
 
-@pytest.mark.parametrize("deed", [write_aside, write_to_bot, join_or_react, press, count_two])
+async def answer_an_older_message(here: SharedHarness) -> None:
+    """Reply to what somebody wrote before the bot was there."""
+    quote = {"author": "Eve", "text": "hi", "is_ours": False, "author_id": "eve"}
+    await here.harness.chat.says(
+        "what is that?", user="ann", name="ann", chat="den", direct=False, quote=quote
+    )
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [write_aside, write_to_bot, join_or_react, press, count_two, answer_an_older_message],
+)
 async def test_any_sign_of_another_person_ends_it_for_good(tmp_path: Path, deed: Deed) -> None:
     chat = alone()
     async with shared_harness(tmp_path, chat=chat) as here:
@@ -173,7 +184,9 @@ async def test_any_sign_of_another_person_ends_it_for_good(tmp_path: Path, deed:
         assert said == room_texts.FULL_IMPOSSIBLE()
 
 
-@pytest.mark.parametrize("deed", [write_aside, write_to_bot, join_or_react, count_two])
+@pytest.mark.parametrize(
+    "deed", [write_aside, write_to_bot, join_or_react, count_two, answer_an_older_message]
+)
 async def test_an_earlier_person_prevents_the_question(tmp_path: Path, deed: Deed) -> None:
     async with shared_harness(tmp_path, chat=alone()) as here:
         await prepare(here)
