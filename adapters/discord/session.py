@@ -67,11 +67,10 @@ class Connection:
         try:
             async with asyncio.timeout(_ANSWER_TIMEOUT):
                 await self.client.login(self._settings.token)
-        except WIRE_ERRORS as error:
+        except BaseException as error:
             await self.client.close()
-            raise translate(error) from error
-        except asyncio.CancelledError:
-            await self.client.close()
+            if isinstance(error, WIRE_ERRORS):
+                raise translate(error) from error
             raise
         self._files = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar())
         return self

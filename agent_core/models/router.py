@@ -1,6 +1,7 @@
 """Choose models, and route each request to the provider in its model's name."""
 
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 from agent_core.errors import ModelRejected
@@ -113,8 +114,9 @@ class ModelRouter:
 
     async def close(self) -> None:
         """Close the connections of every provider."""
-        for provider in self._providers.values():
-            await provider.close()
+        async with AsyncExitStack() as stack:  # closes the others, too, if one fails
+            for provider in self._providers.values():
+                stack.push_async_callback(provider.close)
 
     def _find(self, name: str) -> tuple[Model, str]:
         provider, model = split_name(name)

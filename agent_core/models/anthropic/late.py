@@ -117,16 +117,22 @@ class LateModel:
 
     def _begin(self) -> "asyncio.Future[AnthropicModel]":
         """Begin to load the SDK, unless that is under way; load it again after a failure."""
-        if self._loading is None or self._loading.done():
+        if self._loading is None:
             loop = asyncio.get_running_loop()
             self._loading = loop.run_in_executor(None, _connect, self._settings)
             self._loading.add_done_callback(self._keep)
         return self._loading
 
     def _keep(self, loading: "asyncio.Future[AnthropicModel]") -> None:
-        """Keep the loaded model. This also retrieves a failure, so asyncio does not log it."""
-        if not loading.cancelled() and loading.exception() is None:
-            self._model = self._model or loading.result()
+        """Keep the loaded model. This also retrieves a failure, so asyncio does not log it.
+
+        Runs a moment after the end. A call in between takes the same end: a second model would
+        open connections that nobody closes.
+        """
+        if loading.cancelled() or loading.exception():
+            self._loading = None
+        else:
+            self._model = loading.result()
 
 
 def _connect(settings: AnthropicSettings) -> "AnthropicModel":

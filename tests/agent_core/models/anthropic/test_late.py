@@ -111,6 +111,18 @@ async def test_a_check_that_is_answered_otherwise_gives_the_sdks_reason(rig: Rig
         await check("good-key", "no such/model?")
 
 
+async def test_a_call_right_after_the_import_opens_no_second_client() -> None:
+    made = create({"api_key": "good-key"})
+    made.prepare()
+    loading = made._loading
+    assert loading
+    while not loading.done():
+        await asyncio.sleep(0)
+    assert made._model is None, "this is the moment before the end is noted"
+    assert await made._load() is loading.result()
+    await made.close()
+
+
 async def test_an_sdk_that_fails_to_import_is_tried_again(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
