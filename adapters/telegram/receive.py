@@ -225,7 +225,8 @@ def _read_reaction(change: Json) -> EmojiReaction | None:
 def _read_presence(change: Json, me: BotIdentity) -> Presence | None:
     """Return the accounts that an update shows in a group: authors, members, other bots.
 
-    A reaction in the name of a channel has an `actor_chat` instead of a `user`.
+    A reaction in the name of a channel has an `actor_chat` instead of a `user`. The first message
+    of a supergroup names the group that it was, whose members are unknown: the group counts as one.
     """
     chat = part(change, "chat")
     if chat is None:
@@ -236,6 +237,8 @@ def _read_presence(change: Json, me: BotIdentity) -> Presence | None:
         *parts(change, "new_chat_members"),
     ]
     numbers = dict.fromkeys(number_in(account, "id") for account in shown if account is not None)
+    if "migrate_from_chat_id" in change:
+        numbers[number_in(change, "migrate_from_chat_id")] = None
     user_ids = tuple(PlatformUserId(str(one)) for one in numbers if one != me.user_id)
     address = _address_of(chat, change)
     return (

@@ -148,11 +148,21 @@ class SecretMask:
         return text
 
     def hide_growing(self, text: str) -> str:
-        """Hide secrets in an incomplete text, and leave out a long last word.
+        """Hide secrets in an incomplete text, and leave out an end that may begin a secret.
 
-        The last word may be the beginning of a secret that can't be recognized yet.
+        That is the beginning of a known secret, and a long last word: it may become a token.
         """
-        return _UNFINISHED.sub("", self.hide(text))
+        return _UNFINISHED.sub("", self._cut_begun(self.hide(text)))
+
+    def _cut_begun(self, text: str) -> str:
+        """Cut the beginning of a known secret off the end of a text."""
+        end = len(text)
+        for form in self._known:
+            at = text.find(form[0], max(len(text) - len(form) + 1, 0))
+            while at != -1 and not form.startswith(text[at:]):
+                at = text.find(form[0], at + 1)
+            end = min(end, at) if at != -1 else end
+        return text[:end]
 
 
 def _list_lines(secret: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from adapters.abilities import CanFind, CountsTogether, SpellsCommands
@@ -208,6 +208,11 @@ class Composer:
         """Build a row's message with this text and file."""
         if row.turn_id is None:
             text = self.command_formatter.format_commands(self.adapters[row.platform], text)
+        if row.buttons:
+            hide = self.mask.hide
+            row = replace(
+                row, buttons=tuple(replace(one, label=hide(one.label)) for one in row.buttons)
+            )
         return conversion.outbound(row, text=self.mask.hide(text), file=file)
 
     async def load_file(self, row: OutboxRow) -> OutboundFile | None:
@@ -220,7 +225,7 @@ class Composer:
             raise Rejected("The file is no longer there.")
         data = stored.data
         if row.turn_id is not None:  # an export is the person's own and stays as it is
-            data = self._mask_data(data, stored.media_type)
+            data, name = self._mask_data(data, stored.media_type), self.mask.hide(name or "")
         return OutboundFile(name=name or key[:12], media_type=stored.media_type, data=data)
 
     def _mask_data(self, data: bytes, media_type: str) -> bytes:

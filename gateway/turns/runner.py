@@ -337,7 +337,8 @@ class TurnRunner:
                     raise StaleTurn from None
                 raise
             active.journal.interrupt()
-            ended = TurnEnded(ending="stopped", text=repair_text(presenter.text))
+            begun = self._deps.dispatcher.mask.hide_growing(repair_text(presenter.text))
+            ended = TurnEnded(ending="stopped", text=begun)
         except QuestionPending:
             ended = TurnEnded(ending="suspended", text="")
         finally:

@@ -345,6 +345,7 @@ BEN = {"id": 22, "is_bot": False, "first_name": "Ben"}
         ({"message": message(chat=GROUP, new_chat_members=[BEN, BOT])}, ("11", "22")),
         ({"message": message(chat=GROUP, left_chat_member=BEN)}, ("11", "22")),
         ({"message": message(chat=GROUP, new_chat_title="Pals")}, ("11",)),
+        ({"message": message(chat=GROUP, migrate_from_chat_id=-777)}, ("11", "-777")),
         ({"message": message("Hi", chat=GROUP, **{"from": BOT | {"id": 7}})}, ("7",)),
         ({"message": message("News", chat=GROUP, is_automatic_forward=True)}, ("11",)),
         (

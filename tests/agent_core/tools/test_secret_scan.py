@@ -152,6 +152,17 @@ def test_a_growing_text_never_shows_more_than_the_beginning_of_a_secret() -> Non
     assert [text for text in shown if KNOWN[:12] in text] == []
 
 
+@pytest.mark.parametrize("secret", [KNOWN, "hunter2", "S3cr3t!P@$$w0rd", "two words\nin lines"])
+@pytest.mark.parametrize("frame", ["It is {}", "{}", "It is {}."])
+def test_a_growing_text_shows_no_part_of_a_known_secret(secret: str, frame: str) -> None:
+    mask, whole = SecretMask([secret]), frame.format(secret)
+    begun = frame.partition("{")[0]
+    for length in range(len(begun) + 1, len(whole) + 1):
+        shown = mask.hide_growing(whole[:length])
+        assert shown.startswith(begun)
+        assert not set(shown.removeprefix(begun).replace("[hidden]", "")) - set(".")
+
+
 def test_masking_twice_changes_nothing() -> None:
     mask = SecretMask([KNOWN])
     once = mask.hide(f"{KNOWN} and {SECRETS['github']}")

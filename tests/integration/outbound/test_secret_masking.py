@@ -7,7 +7,7 @@ from agent_core.models.contract import TextDelta
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.transcript import TextPart
 from tests.fakes.chat import FakeChat
-from tests.fakes.model import FakeModel, ask, call, finish, say
+from tests.fakes.model import FakeModel, Gate, ask, call, finish, say
 from tests.fakes.tool import FakeTool
 from tests.integration.accounts import count
 from tests.integration.clock import Clock
@@ -96,3 +96,32 @@ async def test_a_file_of_an_answer_has_no_secret(tmp_path: Path) -> None:
         await harness.at_rest()
         (file,) = [one.file for one in harness.chat.shown if one.file]
         assert file.data == b"a [hidden] b [hidden]"
+
+
+async def test_the_name_of_a_file_and_a_button_have_no_secret(tmp_path: Path) -> None:
+    file = f'{{"name": "{OWN}.txt", "text": "a"}}'
+    question = f'{{"question": "Which?", "options": ["{OWN}", "other"]}}'
+    model = FakeModel(ask(call("send_file", file)), ask(call("ask", question, "c2")), say("There."))
+    async with running(tmp_path, model, **SECRETS) as harness:
+        await harness.chat.says("send me a file")
+        asked = await harness.chat.sees_text("Which?")
+        assert asked.labels[:2] == ["[hidden]", "other"]
+        await harness.chat.press("other")
+        await harness.chat.sees_text("There.")
+        await harness.at_rest()
+        assert [one.file.name for one in harness.chat.shown if one.file] == ["[hidden].txt"]
+        assert OWN not in all_texts(harness.chat)
+
+
+async def test_a_stopped_answer_ends_before_a_secret_that_it_began(tmp_path: Path) -> None:
+    gate = Gate()
+    model = FakeModel([TextDelta(text=f"Your key is {OWN[:-3]}"), gate.hold])
+    timings = quick(first_words=0.0)
+    async with running(tmp_path, model, timings=timings, **SECRETS) as harness:
+        await harness.chat.says("repeat my key")
+        await gate.reached.wait()
+        await harness.chat.says("/stop")
+        await harness.chat.sees_text("Your key is")
+        await harness.at_rest()
+        assert OWN[:4] not in all_texts(harness.chat)
+        assert await count(harness, "outbox", f"body LIKE '%{OWN[:4]}%'") == 0
