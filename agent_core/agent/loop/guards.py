@@ -55,7 +55,8 @@ class Budget:
         self._parent = parent
         self._limits = limits
         self._started = started
-        self._clock = clock
+        self.clock = clock
+        """Returns monotonic seconds."""
         self._steps = 0
         self._refunds = 0
         self._tokens = 0
@@ -66,7 +67,7 @@ class Budget:
     def share(self, steps: int) -> "Budget":
         """Return the budget of a helper: `steps` of its own, and the rest of this budget."""
         limits = Limits(steps=steps, tokens=0, micro_dollars=0, seconds=0)
-        return Budget(limits, started=self._clock(), clock=self._clock, parent=self)
+        return Budget(limits, started=self.clock(), clock=self.clock, parent=self)
 
     def take_step(self) -> None:
         """Count a model call that is about to be made."""
@@ -93,14 +94,14 @@ class Budget:
     def pause(self) -> Iterator[None]:
         """Stop the clock while the turn waits for its person. Pauses may overlap."""
         if not self._pauses:
-            self._paused_at = self._clock()
+            self._paused_at = self.clock()
         self._pauses += 1
         try:
             yield
         finally:
             self._pauses -= 1
             if not self._pauses:
-                self._started += self._clock() - self._paused_at
+                self._started += self.clock() - self._paused_at
 
     def exhausted(self) -> Exhausted:
         """The name of the limit that is reached; empty for none."""
@@ -115,7 +116,7 @@ class Budget:
             return "tokens"
         if limits.micro_dollars and self._micro_dollars >= limits.micro_dollars:
             return "money"
-        if limits.seconds and self._clock() - self._started >= limits.seconds:
+        if limits.seconds and self.clock() - self._started >= limits.seconds:
             return "time"
         return ""
 

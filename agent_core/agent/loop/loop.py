@@ -52,7 +52,8 @@ class Loop:
         self._budget = budget
         self._window = window
         self._caller = ModelCaller(deps, is_late=lambda: budget.exhausted() == "time")
-        self._outage = Outage(patience=deps.policy.patience, since=None)
+        patience = deps.policy.patience
+        self._outage = Outage(patience=patience, since=None, clock=budget.clock)
         self._guardrails = Guardrails()
         self._messages: list[Message] = []
         self._next_input: list[Message] = []

@@ -41,6 +41,8 @@ class Rig:
         self.host = FakeHost()
         self.host.pass_time = self._pass
         self.time = 0.0
+        self.offset = 0
+        """Milliseconds by which the clock of the wall has jumped."""
         limits = Limits(steps=steps, tokens=tokens, micro_dollars=micro_dollars, seconds=seconds)
         self.budget = Budget(limits, started=0.0, clock=lambda: self.time)
         self.waiting_since: int | None = None
@@ -64,7 +66,7 @@ class Rig:
             policy=self.policy,
             toolbox=self.toolbox,
             price=_price,
-            now=lambda: 1_000 + int(self.time * 1000),
+            now=lambda: 1_000 + self.offset + int(self.time * 1000),
             load_images=self.load_images,
             reserve=self.reserve,
             faulty=self.faulty,

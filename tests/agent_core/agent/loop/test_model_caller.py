@@ -96,6 +96,21 @@ async def test_a_restart_does_not_renew_the_patience() -> None:
     assert rig.journal.outages == [1_000 - 590_000], "a crash in the wait does not count again"
 
 
+@pytest.mark.parametrize("jump", [-86_400_000, 86_400_000])
+async def test_a_jump_of_the_time_does_not_change_the_patience(jump: int) -> None:
+    rig = Rig(*[BUSY] * 30, policy=ModelPolicy(model="fake-1", patience=600))
+
+    def pass_time(seconds: float) -> None:
+        rig.time += seconds
+        rig.offset = jump
+
+    rig.host.pass_time = pass_time
+    events = await rig.run()
+    assert rig.time == pytest.approx(600, abs=1)
+    outages = [event for event in events if isinstance(event, ModelOutage)]
+    assert outages[1].until == pytest.approx(1_000 + jump + 600_000, abs=2)
+
+
 async def test_what_a_person_writes_during_an_outage_is_part_of_the_next_try() -> None:
     rig = Rig(BUSY, say("there"))
     rig.host.pass_time = lambda _: rig.host.speak("quickly, please")
