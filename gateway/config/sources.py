@@ -174,6 +174,8 @@ def _explain(
         expected = _read_message(fault)
     else:
         expected = _describe(field) if field else ""
+        if len(fault["loc"]) > 1:  # one value of a list
+            return f"{place} must be {expected}, but contains {_show(found)}."
         found = row[key]
         if fault["type"].endswith("_than_equal"):
             return f"{place} must be {expected}, but is {found}."
