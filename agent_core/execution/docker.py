@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from agent_core.errors import BackendCrowded, BackendUnavailable, WorkspaceError
 from agent_core.execution.contract import Command
 from agent_core.execution.folders import FolderBackend, check_name, choose_owner, shorten
+from agent_core.execution.running import RunningCommands
 from agent_core.execution.sandbox import (
     ENVIRONMENT,
     WORKSPACE,
@@ -80,7 +81,6 @@ class _Container:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     is_known: bool = False
     is_paused: bool = False
-    running: set[SupervisedProcess] = field(default_factory=set)
     timer: asyncio.TimerHandle | None = None
 
 
@@ -105,6 +105,7 @@ class DockerBackend(FolderBackend):
         inits = (shutil.which(name, path=path) for name in _TINY_INITS)
         self._tiny_init = next((name for name in inits if name), "")
         self._containers: dict[str, _Container] = {}
+        self._running = RunningCommands(self._note_end)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def has_network(self, workspace: str) -> bool:
@@ -128,14 +129,13 @@ class DockerBackend(FolderBackend):
             try:
                 process = await self._exec(command, folder)
             except BackendUnavailable as error:  # it may have been stopped or removed
-                if isinstance(error, BackendCrowded) and container.running:
+                if isinstance(error, BackendCrowded) and self._running.has(command.workspace):
                     raise  # a restart would end the running commands
                 container.is_known = False
                 await self._wake(command.workspace, container, place)
                 process = await self._exec(command, folder)
-            container.running.add(process)
+            self._running.add(command.workspace, process)
         process.is_disk_full = partial(self._folders.disk.is_exceeded, place, before)
-        process.on_end = partial(self._note_end, command.workspace, container, process)
         return process
 
     async def _exec(self, command: Command, folder: str) -> SupervisedProcess:
@@ -159,9 +159,7 @@ class DockerBackend(FolderBackend):
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace; see `Backend`."""
-        container = self._containers.get(workspace)
-        for process in list(container.running) if container else ():
-            await process.kill()
+        await self._running.stop(workspace)
 
     async def sleep(self, workspace: str) -> None:
         """Pause the container of an idle workspace; see `Backend`."""
@@ -169,16 +167,17 @@ class DockerBackend(FolderBackend):
         if container is None:
             return
         async with container.lock:
-            if container.is_known and not container.running and not container.is_paused:
+            is_idle = not self._running.has(workspace)
+            if container.is_known and is_idle and not container.is_paused:
                 await self._call("pause", self._name(workspace))
                 container.is_paused = True
 
     async def close(self) -> None:
         """Stop the containers that this process has used; see `Backend`."""
         for workspace, container in self._containers.items():
+            await self.stop(workspace)  # which starts the timer
             if container.timer:
                 container.timer.cancel()
-            await self.stop(workspace)
             with suppress(BackendUnavailable):
                 async with container.lock:
                     if container.is_known:
@@ -194,11 +193,11 @@ class DockerBackend(FolderBackend):
         await self._call("version", "--format", _VERSION_FORMS[self._program])
         await self._call("image", "inspect", "--format", "{{.Id}}", self._settings.image)
 
-    def _note_end(self, workspace: str, container: _Container, process: SupervisedProcess) -> None:
-        container.running.discard(process)
+    def _note_end(self, workspace: str, _: SupervisedProcess) -> None:
+        container = self._containers[workspace]
         if container.timer:
             container.timer.cancel()
-        if not container.running:
+        if not self._running.has(workspace):
             loop = asyncio.get_running_loop()
             container.timer = loop.call_later(
                 self._settings.idle_seconds, self._fall_asleep, workspace

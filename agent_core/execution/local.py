@@ -67,7 +67,7 @@ class LocalBackend(FolderBackend):
         self._program = program
         self._network = network
         self._root = root
-        self._running = RunningCommands()
+        self._running = RunningCommands[_LocalProcess]()
 
     def has_network(self, workspace: str) -> bool:
         """Return whether commands of this workspace may reach the allowed hosts."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, Protocol
+from typing import Generic, Literal, Protocol, TypeVar
 
 from agent_core.errors import WorkspaceError
 from agent_core.execution.contract import Backend, Command, Limit, Process
@@ -48,17 +48,30 @@ class Ends(Protocol):
         """Kill the command with everything that it started."""
 
 
-class RunningCommands:
+P = TypeVar("P", bound=Ends)
+
+
+class RunningCommands(Generic[P]):
     """The running commands of a backend, by workspace."""
 
-    def __init__(self) -> None:
-        self._running: dict[str, set[Ends]] = {}
+    def __init__(self, note_end: Callable[[str, P], object] = lambda *_: None) -> None:
+        """`note_end` is called once for each kept command, right after it has ended."""
+        self._running: dict[str, set[P]] = {}
+        self._note_end = note_end
 
-    def add(self, workspace: str, process: Ends) -> None:
+    def add(self, workspace: str, process: P) -> None:
         """Keep a command until it ends."""
-        running = self._running.setdefault(workspace, set())
-        running.add(process)
-        process.on_end = partial(running.discard, process)
+        self._running.setdefault(workspace, set()).add(process)
+        process.on_end = partial(self._drop, workspace, process)
+
+    def has(self, workspace: str) -> bool:
+        """Return whether a command of a workspace runs."""
+        return bool(self._running.get(workspace))
+
+    def _drop(self, workspace: str, process: P) -> None:
+        if process in self._running[workspace]:
+            self._running[workspace].discard(process)
+            self._note_end(workspace, process)
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace."""

@@ -80,7 +80,7 @@ class SshBackend(RemoteWorkspaces):
         self._folder = Path(tempfile.gettempdir()) / f"talaria-ssh-{os.getpid()}-{id(self):x}"
         """The folder of the connection's socket; the path must be short."""
         self._mark = f"supervisor-{settings.gateway}"
-        self._running = RunningCommands()
+        self._running = RunningCommands[SupervisedProcess]()
 
     def has_network(self, workspace: str) -> bool:
         """Return False: commands on the other machine have no network."""

@@ -10,6 +10,7 @@ the end of its input, or that of the sandbox. One connection serves both service
 import asyncio
 import itertools
 import json
+import os
 import time
 from asyncio.subprocess import Process
 from base64 import urlsafe_b64encode
@@ -64,6 +65,8 @@ class Command:
 
     words: list[str]
     adopter: Process
+    reports: int
+    """The pipe that its adopter reports to; nobody reads it here."""
     outputs: dict[int, Output]
     received: int = 0
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
@@ -205,6 +208,7 @@ class ModalEmulator:
         sandbox.result = api_pb2.GenericResult(status=status, exitcode=137)
         for command in sandbox.commands.values():
             await end_adopter(command.adopter)
+            os.close(command.reports)
             for output in command.outputs.values():
                 await output.end()
             await asyncio.gather(*command.tasks)
@@ -314,14 +318,15 @@ class ModalEmulator:
         sandbox = self._find_task(request.task_id)
         (mount,) = sandbox.definition.volume_mounts
         assert request.workdir == mount.mount_path
-        adopter, _ = await start_adopted(
+        adopter, reports = await start_adopted(
             request.command_args, sandbox.place, sandbox.workspace, programs=f"{sandbox.place}/bin"
         )
         outputs: dict[int, Output] = {
             task_command_router_pb2.TASK_EXEC_STDIO_FILE_DESCRIPTOR_STDOUT: Output(),
             task_command_router_pb2.TASK_EXEC_STDIO_FILE_DESCRIPTOR_STDERR: Output(),
         }
-        command = Command(words=list(request.command_args), adopter=adopter, outputs=outputs)
+        words = list(request.command_args)
+        command = Command(words=words, adopter=adopter, reports=reports, outputs=outputs)
         for output, stream in zip(outputs.values(), (adopter.stdout, adopter.stderr), strict=True):
             assert stream
             command.tasks.append(asyncio.create_task(_record(output, stream)))

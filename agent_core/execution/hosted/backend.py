@@ -12,6 +12,7 @@ from agent_core.execution.contract import Command
 from agent_core.execution.hosted.channel import Channel, Line
 from agent_core.execution.hosted.remote import RemoteWorkspaces
 from agent_core.execution.hosted.script import SCRIPT, Layout, make_hosted_setup
+from agent_core.execution.running import RunningCommands
 from agent_core.execution.sandbox import SandboxLimits
 from agent_core.execution.subprocesses.spawning import complete_start
 from agent_core.execution.supervised import SupervisedProcess
@@ -60,7 +61,6 @@ class _Place:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     sandbox: Sandbox | None = None
     is_doubtful: bool = False
-    running: set[SupervisedProcess] = field(default_factory=set)
     timer: asyncio.TimerHandle | None = None
 
 
@@ -92,6 +92,7 @@ class HostedBackend(RemoteWorkspaces):
         self._has_network = has_network
         self._provider: Provider | None = None
         self._places: dict[str, _Place] = {}
+        self._running = RunningCommands(self._note_end)
         self._opening = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -113,8 +114,7 @@ class HostedBackend(RemoteWorkspaces):
                     raise
                 place.sandbox = None  # the provider may have stopped or removed it
                 process = await self._start(command, folder, place)
-            place.running.add(process)
-        process.on_end = partial(self._note_end, command.workspace, place, process)
+            self._running.add(command.workspace, process)
         return process
 
     async def _start(self, command: Command, folder: str, place: _Place) -> SupervisedProcess:
@@ -128,9 +128,7 @@ class HostedBackend(RemoteWorkspaces):
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace; see `Backend`."""
-        if place := self._places.get(workspace):
-            for process in list(place.running):
-                await process.kill()
+        await self._running.stop(workspace)
 
     async def sleep(self, workspace: str) -> None:
         """Let an idle sandbox sleep; see `Backend`."""
@@ -138,16 +136,16 @@ class HostedBackend(RemoteWorkspaces):
         if place is None:
             return
         async with place.lock:
-            if place.sandbox is not None and not place.running:
+            if place.sandbox is not None and not self._running.has(workspace):
                 sandbox, place.sandbox = place.sandbox, None
                 await sandbox.stop()
 
     async def close(self) -> None:
         """Kill every command, and let every sandbox sleep; see `Backend`."""
         for workspace, place in self._places.items():
+            await self.stop(workspace)  # which starts the timer
             if place.timer:
                 place.timer.cancel()
-            await self.stop(workspace)
             await self._try_to_sleep(workspace)
         if self._tasks:
             await asyncio.wait(self._tasks)
@@ -168,7 +166,7 @@ class HostedBackend(RemoteWorkspaces):
         """Make the sandbox run. The caller holds its lock."""
         if place.timer:
             place.timer.cancel()
-        if place.is_doubtful and not place.running:
+        if place.is_doubtful and not self._running.has(workspace):
             # A command ended without a report of its supervisor, so parts of it may still run.
             doubtful = place.sandbox or await provider.wake(workspace)
             place.sandbox = None
@@ -178,12 +176,12 @@ class HostedBackend(RemoteWorkspaces):
             place.sandbox = await provider.wake(workspace)
         return place.sandbox
 
-    def _note_end(self, workspace: str, place: _Place, process: SupervisedProcess) -> None:
-        place.running.discard(process)
+    def _note_end(self, workspace: str, process: SupervisedProcess) -> None:
+        place = self._places[workspace]
         place.is_doubtful = place.is_doubtful or not process.has_reported
         if place.timer:
             place.timer.cancel()
-        if not place.running:
+        if not self._running.has(workspace):
             loop = asyncio.get_running_loop()
             place.timer = loop.call_later(self._idle_seconds, self._fall_asleep, workspace)
 

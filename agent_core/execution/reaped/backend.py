@@ -57,7 +57,7 @@ class _ReapedBackend(FolderBackend):
     def __init__(self, root: Path, limits: SandboxLimits, environ: Mapping[str, str]) -> None:
         super().__init__(root, limits)
         self._environ = environ
-        self._running = RunningCommands()
+        self._running = RunningCommands[ReapedProcess]()
         self._reapers = Reapers()
 
     def has_network(self, workspace: str) -> bool:

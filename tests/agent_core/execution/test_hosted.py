@@ -84,6 +84,16 @@ async def test_a_command_keeps_its_sandbox_awake(account: Account, backend: Host
     assert account.list_awake() == []
 
 
+async def test_closing_leaves_no_timer(account: Account) -> None:
+    backend = account.make()
+    await backend.start(shell(BEAT))
+    await appears(account)
+    await backend.close()
+    timer = backend._places["anna"].timer
+    assert timer
+    assert timer.cancelled()
+
+
 async def test_a_sandbox_that_the_provider_stopped_wakes_again(
     account: Account, backend: HostedBackend
 ) -> None:
