@@ -8,7 +8,7 @@ from tests.journeys.test_buttons import QUESTION, everywhere
 from tests.journeys.test_here import TALE
 from tests.journeys.test_indicators import Oven
 from tests.journeys.test_linking import join, make_code
-from tests.journeys.test_people import claim
+from tests.journeys.test_people import claim, code_in
 from tests.journeys.test_room_platforms import both, make_room
 
 AT_ONCE = "0"
@@ -141,7 +141,7 @@ async def test_strangers_get_silence_in_rooms_and_one_sentence_in_direct_chats(
         reported = await harness.hears(room.ben, "hello")
         assert "I don't know you yet" in reported
         assert await harness.hears(room.ben, "hello?") == ""
-        code = reported.split("/approve ")[1].split()[0]
+        code = code_in(reported)
         assert "can now talk to me" in await harness.hears(room.anna, f"/approve {code}")
         assert await harness.hears(room.ben, "hello", room=room.id) == "echo: hello"
         assert deployment.account("telegram", BEN).seen() == []
