@@ -59,14 +59,14 @@ def _make_means(settings: Settings) -> JobResources:
 
 
 def find_unpriced(settings: Settings, name: str) -> str:
-    """Return the first model without a price among those that answer for a job, or "".
+    """Return the first model without a price among those that may answer for a job, or "".
 
     `name` is the job's model; if it is "" or no longer configured, the default one answers.
     """
     model = settings.model
     first = name if name and name in model.named else model.name
-    unknown = (one for one in (first, *model.fallbacks) if not settings.prices.find(one))
-    return next(unknown, "")
+    used = (first, *model.fallbacks, model.cheap)
+    return next((one for one in used if one and not settings.prices.find(one)), "")
 
 
 def _find_fault(place: SkillCatalog, name: str) -> str:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from agent_core.models.contract import Usage
 from agent_core.state.jobs.jobs import Options
 from tests.fakes.model import say
@@ -34,16 +36,24 @@ async def test_runs_of_a_day_share_the_limit_and_the_next_day_has_its_own(tmp_pa
         assert runs[-1].state == "done"
 
 
-async def test_a_limit_whose_model_has_no_price_any_more_is_reported(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("later", "unpriced"),
+    [
+        ({"TALARIA_MODEL__NAME": "fake-1"}, "fake-1"),
+        (SETTINGS | {"TALARIA_MODEL__FALLBACKS": "my-fallback"}, "my-fallback"),
+        (SETTINGS | {"TALARIA_MODEL__CHEAP": "my-cheap"}, "my-cheap"),
+    ],
+)
+async def test_a_limit_of_which_a_model_has_no_price_any_more_is_reported(
+    tmp_path: Path, later: dict[str, str], unpriced: str
+) -> None:
     clock = Clock(2026, 11, 22, 12)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "weather", "0 * * * *", kind="prompt", options=LIMIT)
-    later = {"TALARIA_MODEL__NAME": "fake-1"}
     async with running(tmp_path, greeted(), now=clock, **later) as harness:
         clock.move(harness, minutes=60)
         (run,) = await over(harness, job, 1)
-        assert (run.state, run.reason) == (
-            "failed",
-            "I don't know the price of fake-1. So I can't keep the job's daily limit in dollars.",
-        )
+        assert run.state == "failed"
+        said = f"I don't know the price of {unpriced}. So I can't keep the job's daily limit in"
+        assert run.reason == f"{said} dollars."
