@@ -23,7 +23,7 @@ from agent_core.agent.prompt.context import (
 )
 from agent_core.agent.prompt.context_files import ContextFolder, read_context
 from agent_core.agent.prompt.facts import MOST_CHARACTERS, UNTRUSTED_BEFORE, find_news
-from agent_core.agent.prompt.persona import ensure_soul
+from agent_core.agent.prompt.soul_file import ensure_soul
 from agent_core.errors import SkillBroken, StoreDamaged
 from agent_core.ids import PromptHash
 from agent_core.memory import SharedMemory, SoulFile

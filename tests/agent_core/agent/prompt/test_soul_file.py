@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.agent.prompt.persona import DEFAULT_SOUL, SOUL_LIMIT, ensure_soul
+from agent_core.agent.prompt.persona import DEFAULT_SOUL
+from agent_core.agent.prompt.soul_file import SOUL_LIMIT, ensure_soul
 
 
 @pytest.fixture
@@ -115,7 +116,7 @@ async def test_a_first_soul_that_does_not_fit_on_the_disk_leaves_nothing_behind(
 ) -> None:
     code = (
         "import asyncio, resource, signal, sys, pathlib\n"
-        "from agent_core.agent.prompt.persona import ensure_soul\n"
+        "from agent_core.agent.prompt.soul_file import ensure_soul\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
         "try:\n"
