@@ -153,7 +153,7 @@ def test_a_dry_run_shows_everything_and_writes_nothing(home: Path, hermes: Path)
 
 def test_tokens_wait_for_a_yes(home: Path, hermes: Path) -> None:
     done = talaria(home, "import", "hermes", str(hermes))
-    assert "Left out: TELEGRAM_BOT_TOKEN: --tokens puts them into Talaria's .env.\n" in done.out
+    assert "Left out: TELEGRAM_BOT_TOKEN: --tokens puts it into Talaria's .env.\n" in done.out
     assert not (home / ".env").exists()
     own = "987654321:AAOwnTokenOwnTokenOwnTokenOwnToken00"
     (home / ".env").write_text(f"TELEGRAM_BOT_TOKEN={own}\n")

@@ -178,7 +178,7 @@ class _Importer:
             return
         names = ", ".join(new)
         if not is_wanted and not (sys.stdin.isatty() and _confirm(names)):
-            self.left.append(f"{names}: --tokens puts them into Talaria's .env.")
+            self.left.extend(f"{name}: --tokens puts it into Talaria's .env." for name in new)
             return
         change_env(self.settings.home, new)
         self.counts["token", "new"] = len(new)
