@@ -176,6 +176,23 @@ class Api:
                 return
             after = newest_in(found)
 
+    async def read_archived(self, channel_id: str) -> AsyncIterator[list[Json]]:
+        """Yield a channel's archived public threads, in pages, the last archived ones first."""
+        before = ""
+        while True:
+            answer = await self._call(
+                "GET",
+                _CHANNEL + "/threads/archived/public",
+                params={"limit": str(_PAGE)} | ({"before": before} if before else {}),
+                ids={"channel_id": channel_id},
+            )
+            page = parts(answer, "threads")
+            if page:
+                yield page
+                before = words_in(inside(page[-1], "thread_metadata"), "archive_timestamp")
+            if not (page and before and answer.get("has_more")):
+                return
+
     async def read_newest(self, channel_id: str, *, before: str = "") -> list[Json]:
         """Return a channel's newest hundred messages, or those before `before`, oldest first."""
         page: list[Json] = await self._call(

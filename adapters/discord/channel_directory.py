@@ -66,6 +66,13 @@ class ChannelDirectory:
         """Yield the messages after one message, in pages, oldest first. Raises `AdapterError`."""
         return self._api().read_history(place.channel_id, after)
 
+    def archived_threads(self, channel_id: str) -> AsyncIterator[list[Json]]:
+        """Yield a channel's archived public threads, in pages, the last archived ones first.
+
+        Raises `AdapterError`.
+        """
+        return self._api().read_archived(channel_id)
+
     async def past(self, place: Place, before: str) -> list[Json]:
         """Return the hundred messages before one, oldest first. Raises `AdapterError`."""
         return await self._api().read_newest(place.channel_id, before=before)

@@ -348,6 +348,10 @@ class DiscordEmulator(LoopbackServer):
         change = self.world.blocked_by.add if is_blocked else self.world.blocked_by.discard
         change(self.user(number))
 
+    def archive(self, thread_id: int) -> None:
+        """Archive a thread; a message opens it again."""
+        self.world.channels[thread_id].is_archived = True
+
     def lock(self, thread_id: int) -> None:
         """Lock a thread."""
         self.world.channels[thread_id].is_locked = True

@@ -83,6 +83,9 @@ class Rest:
             ("GET", "/channels/*/messages"): lambda c: [
                 messages.show_to_app(one) for one in messages.read(c.number(0), c.query)
             ],
+            ("GET", "/channels/*/threads/archived/public"): lambda c: world.show_archived(
+                world.reach(c.number(0)), c.query
+            ),
             ("POST", "/channels/*/messages"): lambda c: messages.show_to_app(
                 messages.send(c.number(0), c.body, c.files), has_nonce=True
             ),

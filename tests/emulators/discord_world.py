@@ -2,7 +2,7 @@
 
 import base64
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 
@@ -263,6 +263,15 @@ class World:
             }
         return shown
 
+    def show_archived(self, parent: Channel, query: Mapping[str, str]) -> Json:
+        """The archived threads of a channel, the newest first; `before` is a timestamp."""
+        limit, before = int(query.get("limit", 50)), query.get("before")
+        inside = [c for c in self.channels.values() if c.parent_id == parent.id and c.is_archived]
+        inside = [c for c in inside if not before or stamp(c.id) < before]
+        inside.sort(key=lambda one: -one.id)
+        shown = [self.show_channel(c) for c in inside[:limit]]
+        return {"threads": shown, "members": [], "has_more": len(inside) > limit}
+
     def show_guild(self, guild: Guild) -> Json:
         """A server as GUILD_CREATE tells it."""
         inside = [c for c in self.channels.values() if c.guild_id == guild.id]
@@ -376,8 +385,9 @@ class World:
 
 
 def stamp(snowflake: int) -> str:
-    """Return an id's creation time in Discord's format."""
-    return stamp_time(((snowflake >> 22) + EPOCH) / 1000)
+    """Return an id's creation time in Discord's format; ids of one millisecond differ in it."""
+    moment = stamp_time(((snowflake >> 22) + EPOCH) / 1000)
+    return moment.replace("000+", f"{snowflake % 1000:03d}+")
 
 
 def stamp_time(seconds: float) -> str:

@@ -44,6 +44,8 @@ class Backlog:
         """Channels whose older messages may be missing."""
         self.unmarked: set[str] = set()
         """Channels with unread messages but without a read position."""
+        self.searched: set[str] = set()
+        """Servers whose archived threads are still asked for."""
         self._held: dict[str, list[HeardEvent]] = {}
         self._known: set[str] = set()
         """Channels that have a read position, or will have one soon."""
@@ -58,6 +60,7 @@ class Backlog:
         """Mark channels as possibly incomplete for a new session. `now` is a snowflake."""
         self._since = now
         self._begun.clear()
+        self.searched.clear()
         for channel in channels:
             self._known.add(channel)
             self._fall_behind(channel)
@@ -82,6 +85,11 @@ class Backlog:
         self._known.add(channel)
         self._fall_behind(channel)
         return True
+
+    @property
+    def is_whole(self) -> bool:
+        """True while no older message of any channel may be missing."""
+        return not (self.behind or self.searched)
 
     def is_behind(self, channel: str) -> bool:
         """True while older messages of a channel may be missing."""
@@ -164,8 +172,8 @@ def make_event(heard: HeardEvent, *, is_in_order: bool) -> RawEvent:
     )
 
 
-_LONGEST_PAUSE = 30.0
-_OLDEST_IN_ROOMS = 7 * 86_400
+LONGEST_PAUSE = 30.0
+OLDEST_IN_ROOMS = 7 * 86_400
 """Seconds. In servers, a week-old question is no longer current."""
 _OLDEST_UNKNOWN = 86_400
 """Seconds to look back in an unknown channel, where somebody may have written for the first time.
@@ -198,7 +206,7 @@ class Catchup:
                 group.create_task(self._read(channel, starts[channel], done))
 
     async def _read(self, channel: str, start: Start, done: Callable[[str], None]) -> None:
-        backoff = Backoff(_LONGEST_PAUSE)
+        backoff = Backoff(LONGEST_PAUSE)
         async with self.slots:
             while True:
                 try:
@@ -224,7 +232,7 @@ class Catchup:
         role = await self.directory.role(place)
         after = int(start.after)
         if not place.is_direct:
-            after = max(after, snowflake_at(time.time() - _OLDEST_IN_ROOMS))
+            after = max(after, snowflake_at(time.time() - OLDEST_IN_ROOMS))
         async for page in self.directory.history(place, str(after)):
             await self.take(self._sift(page, place, role, has_mark=start.has_mark))
             yield newest_in(page)

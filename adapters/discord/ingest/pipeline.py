@@ -4,13 +4,14 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from adapters.contract import Inlet
 from adapters.discord.channel_directory import ChannelDirectory
 from adapters.discord.client import LISTED
+from adapters.discord.ingest.archived import find_archived
 from adapters.discord.ingest.catchup import (
     Backlog,
     Catchup,
@@ -25,7 +26,7 @@ from adapters.discord.interactions import Acknowledgements
 from adapters.discord.receive import BUTTON, PRESS, find_author, is_for_us, is_written
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.snowflakes import id_in, number_of, snowflake_at
-from adapters.errors import Unreachable
+from adapters.errors import AdapterStopped, Unreachable
 from adapters.messages import RawEvent
 from adapters.toolkit import Backoff, BoundedDict, Json, inside, words_in
 
@@ -102,7 +103,10 @@ class EventPipeline:
         async with asyncio.TaskGroup() as group:
 
             def read(places: Mapping[str, Start]) -> None:
-                task = group.create_task(self._catch_up(inlet, places))
+                follow(self._catch_up(inlet, places))
+
+            def follow(work: Coroutine[Any, Any, None]) -> None:
+                task = group.create_task(work)
                 reading.add(task)
                 task.add_done_callback(reading.discard)
 
@@ -112,6 +116,7 @@ class EventPipeline:
                     listing = self._queue.popleft()
                     if isinstance(listing, GuildListing):
                         read(await self._find_unread(inlet, listing))
+                        follow(self._read_archived(inlet, listing))
                     else:
                         await _end([*reading])
                         read(await self._begin_session(inlet))
@@ -150,7 +155,7 @@ class EventPipeline:
             if not isinstance(heard, HeardEvent):
                 break
             self._queue.popleft()
-            if heard.channel == REST and self._backlog.behind:
+            if heard.channel == REST and not self._backlog.is_whole:
                 continue  # it would skip messages that are still missing
             is_direct = heard.kind == "message" and not heard.data.get("guild_id")
             if is_direct and self._backlog.discover(heard.channel):
@@ -303,7 +308,20 @@ class EventPipeline:
         except Unreachable:
             return {}  # the next session lists the server again
         self._backlog.add(starts)
+        self._backlog.searched.add(listing.guild_id)
         return starts
+
+    async def _read_archived(self, inlet: Inlet, listing: GuildListing) -> None:
+        """Read the messages of a server's archived threads that arrived during an absence."""
+        marks = await self._marks(inlet)
+        try:
+            after, parents = self._rest.find_parents(listing, marks)
+            starts = await find_archived(self._directory, parents, after, marks)
+        except (Unreachable, AdapterStopped):
+            return  # the next session lists the server again
+        self._backlog.add(starts)
+        self._backlog.searched.discard(listing.guild_id)
+        await self._catch_up(inlet, starts)
 
     async def _marks(self, inlet: Inlet) -> Mapping[str, str]:
         backoff = Backoff(self._longest_pause)

@@ -5,11 +5,12 @@ Discord lists every channel with its newest message, so only channels with new m
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from adapters.discord.channel_directory import ChannelDirectory
+from adapters.discord.ingest.archived import SHORTEST_ABSENCE
 from adapters.discord.ingest.catchup import Backlog, HeardEvent, Start
 from adapters.discord.receive import Context
 from adapters.discord.snowflakes import id_in, snowflake_at
@@ -20,6 +21,8 @@ REST = "rest"
 
 _WRITABLE = (0, 2, 5, 10, 11, 12, 13)
 """Channel types with messages: text, voice, news, threads, stages. A forum has only threads."""
+_THREADED = (0, 5, 15)
+"""Channel types with public threads: text, news, forum."""
 _INTERVAL = 300.0
 """Seconds between two advances of the position; each advance adds a row."""
 _MARGIN = 60_000 << 22
@@ -28,11 +31,15 @@ _MARGIN = 60_000 << 22
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuildListing:
-    """A server's channels with the ids of their newest messages. `joined` is a snowflake."""
+    """A server's channels with the ids of their newest messages. `joined` is a snowflake.
+
+    `parents` are the channels that can have threads.
+    """
 
     guild_id: str
     newest: Mapping[str, int]
     joined: int
+    parents: Sequence[str] = ()
 
 
 def read_listing(data: Json) -> GuildListing:
@@ -44,15 +51,23 @@ def read_listing(data: Json) -> GuildListing:
         joined = snowflake_at(datetime.fromisoformat(words_in(data, "joined_at")).timestamp())
     except (ValueError, OverflowError):
         joined = 0
-    listed = [*_channels(data, "channels"), *_channels(data, "threads")]
-    return GuildListing(guild_id=id_in(data, "id"), newest=dict(listed), joined=joined)
+    written = (*_list(data, "channels", _WRITABLE), *_list(data, "threads", _WRITABLE))
+    return GuildListing(
+        guild_id=id_in(data, "id"),
+        newest={channel: newest for channel, newest in written if newest},
+        joined=joined,
+        parents=[channel for channel, _ in _list(data, "channels", _THREADED)],
+    )
 
 
-def _channels(data: Json, key: str) -> Iterator[tuple[str, int]]:
+def _list(data: Json, key: str, kinds: Collection[int]) -> Iterator[tuple[str, int]]:
+    """Yield channels with the ids of their newest messages; 0 for one without messages."""
     for channel in parts(data, key):
         try:
-            if number_in(channel, "type") in _WRITABLE and channel.get("last_message_id"):
-                yield id_in(channel, "id"), int(id_in(channel, "last_message_id"))
+            if number_in(channel, "type") in kinds:
+                has_messages = channel.get("last_message_id")
+                newest = int(id_in(channel, "last_message_id")) if has_messages else 0
+                yield id_in(channel, "id"), newest
         except ValueError:
             continue
 
@@ -106,9 +121,21 @@ class Rest:
                 starts[channel] = Start(after=str(after), has_mark=channel in marks)
         return starts
 
+    def find_parents(
+        self, listing: GuildListing, marks: Mapping[str, str]
+    ) -> tuple[int, list[str]]:
+        """Return the snowflake up to which a server's archived threads are read, and the channels
+        that may have others; none after a short absence.
+        """
+        position = int(marks.get(REST) or self._position)
+        after = max(position, listing.joined)
+        if snowflake_at(time.time()) - position < SHORTEST_ABSENCE:
+            return after, []
+        return after, [one for one in listing.parents if self._directory.can_read(one)]
+
     def is_whole(self) -> bool:
         """True while no older message of any channel is missing. Raises `Unreachable`."""
-        return not self._backlog.behind and self._directory.is_complete()
+        return self._backlog.is_whole and self._directory.is_complete()
 
     def advance(self, message_id: int) -> HeardEvent | None:
         """Return the new position from time to time; `message_id` is of a live message."""

@@ -13,6 +13,7 @@ from adapters.discord.snowflakes import snowflake_at
 from tests.adapters.discord.rig import ANNA, BEN, direct, queued, room, running
 from tests.adapters.rig import until
 from tests.emulators.discord import DiscordEmulator
+from tests.emulators.discord_faults import ERROR
 from tests.fakes.inlet import FakeInlet
 
 
@@ -117,6 +118,62 @@ async def test_only_channels_with_news_that_the_bot_may_read_are_asked_for(
         asked = [path for method, path in api.calls if method == "GET" and "/channels/" in path]
         assert asked == [f"/channels/{busy}/messages"]
         assert str(quiet) not in {event.channel for event in inlet.taken.values()}
+
+
+def be_away(inlet: FakeInlet, hours: float) -> None:
+    """Let the position of all channels be as old as after an absence."""
+    position = snowflake_at(time.time() - hours * 3600)
+    inlet.positions[REST] = str(position).zfill(20)
+
+
+async def test_threads_that_were_archived_meanwhile_are_read(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    guild = api.guild("House", [ANNA, BEN])
+    channel, forum, hidden = api.channel(guild), api.forum(guild), api.channel(guild, "hidden")
+    threads = [await api.thread(one, "Side", ANNA) for one in (channel, forum, hidden)]
+    async with running(api, inlet) as rig:
+        await api.says(ANNA, "known", channel=threads[0], mentions=[api.user_id])
+        await until(lambda: rig.said() == ["known"])
+    be_away(inlet, hours=3)
+    for number, thread in enumerate(threads):
+        await api.says(BEN, "chatter", channel=thread)
+        await api.says(ANNA, f"missed {number}", channel=thread, mentions=[api.user_id])
+        api.archive(thread)
+    api.hide(hidden)
+    async with running(api, inlet) as rig:
+        await until(lambda: sorted(rig.said()) == ["known", "missed 0", "missed 1"])
+        asked = [path for _, path in api.calls if path.endswith("/threads/archived/public")]
+        assert sorted(asked) == sorted(
+            f"/channels/{one}/threads/archived/public" for one in (channel, forum)
+        )
+
+
+async def test_no_archived_thread_is_asked_for_after_a_short_absence(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    _, channel = await heard_before(api, inlet)
+    be_away(inlet, hours=0.9)
+    async with running(api, inlet) as rig:
+        await api.says(ANNA, "live", channel=channel, mentions=[api.user_id])
+        await until(lambda: rig.said() == ["live"])
+        assert not any("/archived/" in path for _, path in api.calls)
+
+
+async def test_archived_threads_are_listed_in_pages_up_to_the_absence(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    guild = api.guild("House", [ANNA, BEN])
+    channel = api.channel(guild)
+    for number in range(205):
+        thread = await api.thread(channel, f"Side {number}", ANNA)
+        if number % 100 == 3:
+            await api.says(ANNA, f"missed {number}", channel=thread, mentions=[api.user_id])
+        api.archive(thread)
+    be_away(inlet, hours=3)
+    api.fail("/channels/*/threads/archived/public", kind=ERROR)
+    async with running(api, inlet) as rig:
+        await until(lambda: sorted(rig.said()) == ["missed 103", "missed 203", "missed 3"])
 
 
 class Directory:
