@@ -1,8 +1,10 @@
 """Restore a home from a backup, or rehearse it."""
 
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Collection
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,10 +20,13 @@ from agent_core.state.backups.switching import (
     switch,
 )
 from agent_core.state.engine.lock import HomeLock
+from agent_core.state.engine.opening import explain_error
 from agent_core.state.engine.recovery import translate_os_error
 from agent_core.state.lifecycle.inspect import find_damage, peek
 
 _SQLITE = b"SQLite format 3\0"
+_LOGINS, _CONSENTS, _LINKS = 17, 18, 40
+"""The first schemas with logins of browsers, with consents in rooms, and with links and readers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,17 +78,21 @@ def rehearse(place: Place, backup: Path, keys: Keys) -> Restored:
         raise translate_os_error(error, folder) from error
 
 
-def restore(place: Place, backup: Path, keys: Keys, aside: Path) -> Restored:
+def restore(place: Place, backup: Path, keys: Keys, aside: Path, *, now: int) -> Restored:
     """Replace the content of a home by a backup; move the old content to `aside`. Blocks.
 
-    Raises `StoreBusy` if the home is in use, and `StoreError` with the fault. An error leaves the
-    home as it was; if the moves have begun, the next command finishes them.
+    Access to private words that may have ended since the backup ends: see `_end_access`. `now` is
+    in milliseconds since the epoch, UTC. Raises `StoreBusy` if the home is in use, and `StoreError`
+    with the fault. An error leaves the home as it was; if the moves have begun, the next command
+    finishes them.
     """
     guarded = place.home / place.database
     lock = HomeLock.acquire(guarded.with_suffix(".lock"), guarded=guarded)
     is_done = False
     try:
-        restored = _unpack(place, backup, keys, prepare_staging(place.home))
+        staging = prepare_staging(place.home)
+        restored = _unpack(place, backup, keys, staging)
+        _end_access(staging / place.database, restored.schema, now)
         switch(place.home, aside, {*place.kept, *restored.left_out})
         is_done = True
     except OSError as error:
@@ -127,6 +136,33 @@ def _unpack_archive(place: Place, backup: Path, keys: Keys, folder: Path) -> Res
         left_out=header.left_out,
         unreadable=contents.manifest.unreadable,
     )
+
+
+def _end_access(database: Path, schema: int, now: int) -> None:
+    """End logins, and consents to show private words in a room or to a reader.
+
+    Nobody knows which of them ended after the backup. Raises `StoreError`.
+    """
+    try:
+        with closing(sqlite3.connect(database.absolute(), isolation_level=None)) as connection:
+            if schema >= _LOGINS:
+                connection.execute(
+                    "DELETE FROM browser_logins WHERE expires_at > :now", {"now": now}
+                )
+            if schema >= _CONSENTS:
+                connection.execute(
+                    "UPDATE rooms SET mode = 'person', set_by = NULL, full_until = :now"
+                    " WHERE mode = 'full'",
+                    {"now": now},
+                )
+            if schema >= _LINKS:
+                connection.execute("DELETE FROM login_links WHERE expires_at > :now", {"now": now})
+                connection.execute(
+                    "UPDATE reading_consents SET ended_at = :now WHERE ended_at IS NULL",
+                    {"now": now},
+                )
+    except sqlite3.Error as error:
+        raise explain_error(error, database) from error
 
 
 def _copy_database(place: Place, backup: Path, folder: Path) -> Restored:

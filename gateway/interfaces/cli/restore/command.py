@@ -66,7 +66,8 @@ def _read(
     is_new = not home.exists()
     make_home(home)
     aside = _name_aside(home)
-    restored = restore(place, backup, keys, aside)
+    now = int(datetime.now(UTC).timestamp() * 1000)
+    restored = restore(place, backup, keys, aside, now=now)
     print(f"{_describe(restored)}\n{home} is restored. Start Talaria with `talaria run`.")
     if not is_new and aside.exists() and any(aside.iterdir()):
         print(f"What was there before is in {aside}; delete it when you don't need it.")

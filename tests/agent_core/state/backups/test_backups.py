@@ -21,6 +21,8 @@ from agent_core.state.backups.encryption import Keys, Lock, read_recipient
 from agent_core.state.backups.making import list_complete, make_backup, read_backup
 from agent_core.state.backups.restoring import Place, rehearse, restore
 from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import browser_logins, people, rooms
 from tests.databases import open_database
 
 DATABASE, NOW = "state.db", 1_795_000_000_000
@@ -100,7 +102,7 @@ def test_a_restored_home_is_the_home_of_the_backup(home: Path, tmp_path: Path, h
     assert snapshot(home) == after
     assert not (home / ".rehearsal").exists()
     aside = home / "backups" / "aside"
-    assert restore(place_of(home), target, keys, aside) == rehearsed
+    assert restore(place_of(home), target, keys, aside, now=NOW) == rehearsed
     assert snapshot(home) == before
     assert snapshot(aside) == after
     assert (home / "logs" / "talaria.log").read_text() == "not data"
@@ -119,7 +121,7 @@ def test_a_backup_that_was_cut_off_anywhere_is_refused(
     for at in places:
         (tmp_path / "cut").write_bytes(whole[:at])
         with pytest.raises(StoreError, match=r"cut off|not a backup of Talaria|damaged"):
-            restore(place_of(home), tmp_path / "cut", keys, home / "backups" / "aside")
+            restore(place_of(home), tmp_path / "cut", keys, home / "backups" / "aside", now=NOW)
     assert snapshot(home) == before
     assert not (home / ".restore").exists()
 
@@ -188,7 +190,7 @@ def test_a_name_that_leaves_the_home_or_repeats_is_refused(
                 new.addfile(evil, io.BytesIO(b"evil"))
             new.addfile(member, old.extractfile(member) if member.isreg() else None)
     with pytest.raises(StoreDamaged):
-        restore(place_of(home), tmp_path / "e", Keys(), home / "backups" / "aside")
+        restore(place_of(home), tmp_path / "e", Keys(), home / "backups" / "aside", now=NOW)
     assert not list(tmp_path.rglob("evil"))
 
 
@@ -198,7 +200,7 @@ def test_a_backup_that_brings_a_kept_name_is_refused(home: Path, tmp_path: Path)
     )
     make_backup(content, tmp_path / "b", Lock(), NOW)
     with pytest.raises(StoreDamaged, match="doesn't hold what a backup of Talaria holds"):
-        restore(place_of(home), tmp_path / "b", Keys(), home / "backups" / "aside")
+        restore(place_of(home), tmp_path / "b", Keys(), home / "backups" / "aside", now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -233,7 +235,7 @@ WRONG_PASSPHRASES = {
 def refuse(home: Path, backup: Path, wrong: Mapping[Keys, str]) -> None:
     for keys, sentence in wrong.items():
         with pytest.raises(StoreError, match=sentence):
-            restore(place_of(home), backup, keys, home / "backups" / "aside")
+            restore(place_of(home), backup, keys, home / "backups" / "aside", now=NOW)
 
 
 def test_a_wrong_key_is_named(home: Path, tmp_path: Path) -> None:
@@ -283,13 +285,44 @@ def test_a_copy_of_the_database_alone_replaces_the_database_alone(
     before = snapshot(home)
     (home / "SOUL.md").write_text("You are rude.\n")
     (home / f"{DATABASE}-wal").write_bytes(b"")
-    found = restore(place_of(home), tmp_path / "copy.db", Keys(), home / "backups" / "aside")
+    found = restore(
+        place_of(home), tmp_path / "copy.db", Keys(), home / "backups" / "aside", now=NOW
+    )
     assert found.files == 1
     assert (home / DATABASE).read_bytes() == (tmp_path / "copy.db").read_bytes()
     assert (home / "SOUL.md").read_text() == "You are rude.\n"
     assert not (home / f"{DATABASE}-wal").exists()
     assert set(snapshot(home / "backups" / "aside")) == {DATABASE, f"{DATABASE}-wal"}
     assert set(snapshot(home)) == set(before)
+
+
+async def test_a_restore_ends_access_that_may_have_ended_since(home: Path, tmp_path: Path) -> None:
+    def fill(connection: Connection) -> None:
+        ada = people.insert(connection, slug="ada", name="Ada", role="owner", now=NOW)
+        room = rooms.insert(
+            connection, platform="x", chat_id="den", title="Den", slug="den", now=NOW
+        )
+        rooms.set_mode(connection, room_id=room.id, mode="full", by=ada.id, now=NOW)
+        browser_logins.insert(
+            connection, secret_hash="h", now=NOW, expires_at=NOW + 1000, person_id=ada.id
+        )
+
+    database = await open_database(home / DATABASE)
+    await database.write("fill", fill)
+    await database.back_up(tmp_path / "full.db")
+    await database.close()
+    later = NOW + 100
+    aside = home / "backups" / "aside"
+    restore(place_of(home), tmp_path / "full.db", Keys(), aside, now=later)
+    database = await open_database(home / DATABASE)
+    try:
+        room = await database.read(lambda c: rooms.find(c, platform="x", chat_id="den"))
+        login = await database.read(lambda c: browser_logins.find(c, secret_hash="h", now=later))
+    finally:
+        await database.close()
+    assert room
+    assert (room.mode, room.set_by, room.full_until) == ("person", None, later)
+    assert login is None
 
 
 def test_a_damaged_database_is_refused(home: Path, tmp_path: Path) -> None:
