@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from adapters.contract import ChatAdapter
 from adapters.ids import Address
-from agent_core.ids import PersonId
+from agent_core.ids import PersonId, QuestionId
 from agent_core.localization import Text
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.sessions import Conversation
@@ -103,7 +103,7 @@ def take_out(
 def _list_on_the_way(connection: Connection, room: Room, person_id: PersonId) -> list[OutboxRow]:
     """List what a room of one person still gets, or would get after `/retry`, oldest first.
 
-    Live messages, status lines and questions belong to a turn, and move with it.
+    Live messages and status lines belong to a running turn, and move with it.
     """
     found = [*outbox.list_open(connection), *dead_letters.list_dead(connection, limit=_MOST_DEAD)]
     return sorted(
@@ -111,13 +111,21 @@ def _list_on_the_way(connection: Connection, room: Room, person_id: PersonId) ->
             row
             for row in found
             if (row.platform, row.person_id) == (room.platform, person_id)
-            and not (row.is_live or row.question_id or row.kind == "status")
+            and not (row.is_live or row.kind == "status")
+            and (row.question_id is None or _is_unasked(connection, row.question_id, row))
             and row.is_whole
             and conversion.is_chat(row.chat)
             and conversion.read_chat(row.chat).chat_id == room.chat_id
         ),
         key=lambda row: row.id,
     )
+
+
+def _is_unasked(connection: Connection, question_id: QuestionId, row: OutboxRow) -> bool:
+    """Return whether an open question has surely not been shown yet."""
+    question = questions.find(connection, question_id=question_id)
+    is_open = question is not None and question.state == "open"
+    return is_open and row.state == "owed" and row.message_id is None
 
 
 def _send_elsewhere(
@@ -147,10 +155,14 @@ def _send_elsewhere(
         part=row.part,
         is_silent=row.is_silent,
         file=row.file,
+        question_id=row.question_id,
     )
-    for part in adapters[platform].split(row.body):
-        rows.append(outbox.enqueue(connection, replace(outgoing, body=part), now=now))
-    return rows
+    if row.question_id is not None:
+        questions.move(connection, question_id=row.question_id, place=place)
+    *first, last = adapters[platform].split(row.body)
+    parts = [replace(outgoing, body=part, question_id=None) for part in first]
+    parts.append(replace(outgoing, body=last, buttons=row.buttons))
+    return [*rows, *(outbox.enqueue(connection, part, now=now) for part in parts)]
 
 
 def close_questions(connection: Connection, room: Room, words: Text, now: int) -> list[OutboxRow]:

@@ -1,6 +1,7 @@
 """A direct conversation continues in a room after a yes, until anyone else appears there."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,9 +22,10 @@ from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets, people, presence, rooms
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues import outbox
+from gateway.texts import approvals
 from gateway.texts import rooms as room_texts
 from tests.fakes.chat import FakeChat
-from tests.fakes.model import FakeModel, say
+from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.shared_harness import Searcher, SharedHarness, shared_harness
 
 QUESTION = room_texts.FULL_QUESTION()
@@ -357,6 +359,28 @@ async def test_an_answer_on_its_way_goes_to_the_direct_chat_when_another_person_
         here.harness.gateway.dispatcher.wake("fake", '["den",null,false]')
         await chat.sees_text(room_texts.FULL_ENDED())
         await here.harness.at_rest()
+        assert "falcon" not in show_den(chat)
+
+
+async def test_a_proposal_on_its_way_is_shown_in_the_direct_chat_and_accepted_there(
+    tmp_path: Path,
+) -> None:
+    model, chat = FakeModel(), Flaky(people=1)
+    change = {"action": "add", "target": "memory", "text": "The falcon is ill"}
+    model.plays = [say("Hello."), say("Hello."), say("Hello.")]
+    model.plays += [ask(call("memory", json.dumps(change))), say("Read.")]
+    async with shared_harness(tmp_path, model, chat=chat) as here:
+        await prepare(here)
+        await agree(here)
+        chat.down.add("den")
+        fields = {"user": "ann", "name": "ann", "chat": "den", "direct": False}
+        await chat.says("note that the falcon is ill", forwarded="Eve", **fields)
+        await wait_for(here, lambda c: any(row.question_id for row in outbox.list_open(c)))
+        await here.harness.chat.appears("eve", chat="den")
+        shown = await chat.sees_text("so I ask before I change anything")
+        assert shown.chat_id == "ann"
+        await chat.press(approvals.ACCEPT(), user="ann", name="ann")
+        await chat.sees_text(approvals.ACCEPTED())
         assert "falcon" not in show_den(chat)
 
 
