@@ -199,9 +199,9 @@ class PlainChat:
         mishap = await self._meet()
         if mishap:
             raise mishap[0]
+        wanted = (message.address.chat_id, message.text, message.file)
         for shown in self.shown:
-            is_same = (shown.text, shown.file) == (message.text, message.file)
-            if shown.id not in known and is_same:
+            if shown.id not in known and (shown.chat_id, shown.text, shown.file) == wanted:
                 return PlatformMessageId(shown.id)
         return None
 

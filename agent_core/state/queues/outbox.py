@@ -196,11 +196,13 @@ def revise(
 ) -> OutboxRow:
     """Change the body of a message and queue it again; if it was sent, it will be edited.
 
-    A message that is being sent, or unsure, keeps its state and is queued afterwards. The returned
-    row has the state unsure: another attempt may be running, so the sender must read the row again.
+    It carries no file any more. A message that is being sent, or unsure, keeps its state and is
+    queued afterwards. The returned row has the state unsure: another attempt may be running, so the
+    sender must read the row again.
     """
     row = connection.execute(
         "UPDATE outbox SET body = :body, checksum = :checksum, buttons = :buttons,"
+        " file_key = NULL, file_name = NULL,"
         " state = CASE WHEN state = 'sent' THEN 'owed' ELSE state END"
         f" WHERE id = :id RETURNING {ROW}",
         {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.errors import Unreachable
+from adapters.errors import Unreachable, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
@@ -331,8 +331,11 @@ class Flaky(FakeChat):
     """A platform on which nothing can be sent to some chats for now."""
 
     down: set[str] = field(default_factory=set)
+    unsure: set[str] = field(default_factory=set)
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
+        if message.address.chat_id in self.unsure and message.file:
+            raise Unsure("no answer came")
         if message.address.chat_id in self.down:
             raise Unreachable("down")
         return await super().send(message)
@@ -382,6 +385,28 @@ async def test_a_proposal_on_its_way_is_shown_in_the_direct_chat_and_accepted_th
         await chat.press(approvals.ACCEPT(), user="ann", name="ann")
         await chat.sees_text(approvals.ACCEPTED())
         assert "falcon" not in show_den(chat)
+
+
+async def test_a_file_on_its_way_goes_to_the_direct_chat_when_another_person_comes(
+    tmp_path: Path,
+) -> None:
+    model, chat = FakeModel(), Flaky(people=1)
+    gift = ask(call("send_file", '{"name": "falcon.txt", "text": "The falcon is ill."}'))
+    model.plays = [say("Hello."), say("Hello."), say("Hello."), gift, say("Here.")]
+    async with shared_harness(tmp_path, model, chat=chat) as here:
+        await prepare(here)
+        await agree(here)
+        chat.unsure.add("den")
+        await chat.says("write it down", user="ann", name="ann", chat="den", direct=False)
+        await wait_for(
+            here, lambda c: any(one.file and one.state == "unsure" for one in outbox.list_open(c))
+        )
+        await here.harness.chat.appears("eve", chat="den")
+        await chat.until(lambda: any(one.file and one.chat_id == "ann" for one in chat.shown))
+        chat.unsure.clear()
+        await chat.sees_text(room_texts.FULL_ENDED())
+        await here.harness.at_rest()
+        assert [one.chat_id for one in chat.shown if one.file] == ["ann"]
 
 
 async def test_a_turn_of_an_earlier_process_leaves_a_room_that_others_joined_meanwhile(
