@@ -12,7 +12,7 @@ from datetime import datetime
 from adapters.discord.channel_directory import ChannelDirectory
 from adapters.discord.ingest.catchup import LONGEST_PAUSE, OLDEST_IN_ROOMS, Start
 from adapters.discord.snowflakes import id_in, is_snowflake, snowflake_at
-from adapters.errors import AdapterError, RateLimited, Unreachable
+from adapters.errors import AdapterError, AdapterStopped, RateLimited, Unreachable
 from adapters.toolkit import Backoff, Json, inside, words_in
 
 _log = logging.getLogger(__name__)
@@ -41,6 +41,8 @@ async def find_archived(
                         starts[channel] = Start(after=str(begin), has_mark=channel in marks)
             except (Unreachable, RateLimited) as error:
                 await backoff.wait(error)
+            except AdapterStopped:
+                raise
             except (AdapterError, ValueError) as error:
                 _log.info("archived threads of %s on Discord are skipped: %s", parent, error)
                 break

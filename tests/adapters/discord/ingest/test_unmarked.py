@@ -176,6 +176,25 @@ async def test_archived_threads_are_listed_in_pages_up_to_the_absence(
         await until(lambda: sorted(rig.said()) == ["missed 103", "missed 203", "missed 3"])
 
 
+async def test_archived_threads_that_a_refused_token_hides_are_read_in_the_next_session(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    guild = api.guild("House", [ANNA, BEN])
+    channel = api.channel(guild)
+    thread = await api.thread(channel, "Side", ANNA)
+    await api.says(ANNA, "missed", channel=thread, mentions=[api.user_id])
+    api.archive(thread)
+    be_away(inlet, hours=3)
+    api.fail("GET /channels/*/threads/archived/public", kind=ERROR, status=401, code=0)
+    async with running(api, inlet) as rig:
+        await until(lambda: any("/archived/" in path for _, path in api.calls))
+        for text in ("live", "again"):
+            await api.says(ANNA, text, channel=channel, mentions=[api.user_id])
+        await until(lambda: rig.said() == ["live", "again"])
+    async with running(api, inlet) as rig:
+        await until(lambda: "missed" in rig.said())
+
+
 class Directory:
     """The bot in one server; `is_listed` once Discord described it."""
 
