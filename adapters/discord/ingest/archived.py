@@ -11,9 +11,9 @@ from datetime import datetime
 
 from adapters.discord.channel_directory import ChannelDirectory
 from adapters.discord.ingest.catchup import LONGEST_PAUSE, OLDEST_IN_ROOMS, Start
-from adapters.discord.snowflakes import id_in, is_snowflake, snowflake_at
+from adapters.discord.snowflakes import id_in, snowflake_at
 from adapters.errors import AdapterError, AdapterStopped, RateLimited, Unreachable
-from adapters.toolkit import Backoff, Json, inside, words_in
+from adapters.toolkit import Backoff, inside, words_in
 
 _log = logging.getLogger(__name__)
 
@@ -34,16 +34,15 @@ async def find_archived(
         backoff = Backoff(LONGEST_PAUSE)
         while True:
             try:
-                async for thread in _list_archived(directory, parent, after):
-                    channel, newest = id_in(thread, "id"), words_in(thread, "last_message_id")
+                async for channel, newest in _list_archived(directory, parent, after):
                     begin = max(after, int(marks.get(channel, 0)))
-                    if is_snowflake(newest) and int(newest) > begin:
+                    if newest > begin:
                         starts[channel] = Start(after=str(begin), has_mark=channel in marks)
             except (Unreachable, RateLimited) as error:
                 await backoff.wait(error)
             except AdapterStopped:
                 raise
-            except (AdapterError, ValueError) as error:
+            except AdapterError as error:
                 _log.info("archived threads of %s on Discord are skipped: %s", parent, error)
                 break
             else:
@@ -53,12 +52,19 @@ async def find_archived(
 
 async def _list_archived(
     directory: ChannelDirectory, parent: str, after: int
-) -> AsyncIterator[Json]:
-    """Yield the threads that were archived after a snowflake, the newest first."""
+) -> AsyncIterator[tuple[str, int]]:
+    """Yield the threads that were archived after a snowflake, the last one first, each with the id
+    of its newest message.
+    """
     oldest = max(after, snowflake_at(time.time() - OLDEST_IN_ROOMS))
     async for page in directory.archived_threads(parent):
         for thread in page:
-            archived = words_in(inside(thread, "thread_metadata"), "archive_timestamp")
-            if snowflake_at(datetime.fromisoformat(archived).timestamp()) < oldest:
-                return
-            yield thread
+            try:
+                facts = inside(thread, "thread_metadata")
+                archived = datetime.fromisoformat(words_in(facts, "archive_timestamp"))
+                if snowflake_at(archived.timestamp()) < oldest:
+                    return
+                if thread.get("last_message_id"):
+                    yield id_in(thread, "id"), int(id_in(thread, "last_message_id"))
+            except (ValueError, OverflowError):
+                _log.warning("an archived thread of %s on Discord can't be read", parent)

@@ -316,7 +316,8 @@ class EventPipeline:
         marks = await self._marks(inlet)
         try:
             after, parents = self._rest.find_parents(listing, marks)
-            starts = await find_archived(self._directory, parents, after, marks)
+            async with self._slots:
+                starts = await find_archived(self._directory, parents, after, marks)
         except (Unreachable, AdapterStopped):
             return  # the next session lists the server again
         self._backlog.add(starts)

@@ -1,15 +1,18 @@
 """Mentions in channels without a read position are found, once, and nothing older."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime
 from typing import cast
 
 import pytest
 
 from adapters.discord.channel_directory import ChannelDirectory
-from adapters.discord.ingest.catchup import Backlog
+from adapters.discord.ingest.archived import find_archived
+from adapters.discord.ingest.catchup import Backlog, Start
 from adapters.discord.ingest.unmarked import REST, GuildListing, Rest, read_listing
 from adapters.discord.snowflakes import snowflake_at
+from adapters.toolkit import Json
 from tests.adapters.discord.rig import ANNA, BEN, direct, queued, room, running
 from tests.adapters.rig import until
 from tests.emulators.discord import DiscordEmulator
@@ -206,6 +209,26 @@ class Directory:
 
     def can_read(self, _: str) -> bool:
         return True
+
+
+async def test_a_malformed_archived_thread_hides_no_other() -> None:
+    now = time.time()
+    facts = {"archive_timestamp": f"{datetime.fromtimestamp(now, UTC).isoformat()}"}
+    good = {"id": "7", "last_message_id": str(snowflake_at(now)), "thread_metadata": facts}
+    odd = [{}, {**good, "id": 7}, {**good, "last_message_id": 9}, {**good, "thread_metadata": 1}]
+    odd += [
+        {**good, "last_message_id": None},
+        {**good, "thread_metadata": {"archive_timestamp": "x"}},
+    ]
+
+    class Archive(Directory):
+        async def archived_threads(self, _: str) -> AsyncIterator[list[Json]]:
+            yield [*odd, good]
+
+    directory, after = cast(ChannelDirectory, Archive()), snowflake_at(now - 7200)
+    found = await find_archived(directory, ["1"], after, {})
+    assert found == {"7": Start(after=str(after), has_mark=False)}
+    assert await find_archived(directory, ["1"], after, {"7": str(snowflake_at(now))}) == {}
 
 
 def make_rest(marks: Mapping[str, str]) -> tuple[Rest, Backlog, Directory]:
