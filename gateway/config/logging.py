@@ -121,6 +121,16 @@ class _LogFile(RotatingFileHandler):
     _is_reported = False
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is logging's
+        self._report()
+
+    def close(self) -> None:
+        """Close the file; entries that the disk did not take are lost."""
+        try:
+            super().close()
+        except OSError:
+            self._report()
+
+    def _report(self) -> None:
         if not self._is_reported:
             self._is_reported = True
             print(f"{self.baseFilename} can't be written: {sys.exc_info()[1]}", file=sys.stderr)

@@ -166,6 +166,16 @@ def test_an_unwritable_log_is_reported_once(
     assert "Traceback" not in reported
 
 
+def test_a_disk_that_stays_full_does_not_break_the_end(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / LOG).parent.mkdir()
+    (tmp_path / LOG).symlink_to("/dev/full")
+    with logging_to(LogSettings(), tmp_path, hidden=[], to_stderr=False):
+        logging.getLogger("gateway").warning("hello")
+    assert capfd.readouterr().err.count("can't be written: [Errno 28]") == 1
+
+
 def test_logging_is_as_it_was_afterwards(tmp_path: Path) -> None:
     before = list(logging.getLogger().handlers)
     write(tmp_path, "info", ("gateway", logging.INFO, "hello"))
