@@ -362,7 +362,10 @@ class OutboxDispatcher:
             if row.person_id is None or row.kind == "status":
                 return None
             if is_chat_gone:
-                return self._reroute(connection, row, now)
+                rerouted = self._reroute(connection, row, now)
+                if rerouted:  # else it could be sent twice
+                    outbox.withdraw(connection, outbox_id=row.id)
+                return rerouted
             person = people.find(connection, person_id=row.person_id)
             with speak_to(connection, row.person_id):
                 note = general.describe_dead(reason if person and person.is_owner else "")

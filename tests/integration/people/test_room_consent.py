@@ -409,6 +409,35 @@ async def test_a_file_on_its_way_goes_to_the_direct_chat_when_another_person_com
         assert [one.chat_id for one in chat.shown if one.file] == ["ann"]
 
 
+async def test_a_message_that_left_an_unreachable_room_is_not_sent_again_when_the_mode_ends(
+    tmp_path: Path,
+) -> None:
+    chat = alone()
+    async with shared_harness(tmp_path, chat=chat) as here:
+        await prepare(here)
+        await agree(here)
+        chat.gone.add("den")
+
+        def tell(connection: Connection) -> outbox.OutboxRow:
+            account = people.find_account(connection, platform="fake", user_id="ann")
+            assert account
+            told = outbox.NewOutboxMessage(
+                platform="fake",
+                chat='["den",null,false]',
+                body="Feed the falcon",
+                person_id=account.person_id,
+            )
+            return outbox.enqueue(connection, told, now=0)
+
+        gateway = here.harness.gateway
+        gateway.dispatcher.enqueue([await gateway.database.write("tell", tell)])
+        assert (await chat.sees_text("Feed the falcon")).chat_id == "ann"
+        chat.gone.clear()
+        await here.says("ann", "/room person", room="den")
+        await here.harness.at_rest()
+        assert [one.chat_id for one in chat.shown if one.text == "Feed the falcon"] == ["ann"]
+
+
 async def test_a_turn_of_an_earlier_process_leaves_a_room_that_others_joined_meanwhile(
     tmp_path: Path,
 ) -> None:
