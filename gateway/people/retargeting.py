@@ -1,6 +1,6 @@
-"""Retarget jobs and deferred messages after accounts were merged or split."""
+"""Retarget jobs and deferred messages: after a merge or split of accounts, or out of a room."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from agent_core.ids import PersonId
@@ -9,6 +9,7 @@ from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets
 from agent_core.state.queues import deferred_messages
+from agent_core.state.queues.deferred_messages import DeferredMessage
 from gateway import conversion
 from gateway.jobs import ChatRef
 
@@ -34,13 +35,19 @@ def retarget_jobs(connection: Connection, person_id: PersonId) -> None:
         targets = tuple(dict.fromkeys(_redirect_target(target, is_own) for target in job.targets))
         if job.is_whole and targets != job.targets:
             jobs.change(connection, replace(job, targets=targets))
-    _redirect(connection, person_id, is_own)
+    astray = _list_astray(connection, person_id, is_own)
+    seen = delivery_targets.list_seen(connection, person_id=person_id) if astray else []
+    last = next((spot for spot in seen if conversion.read_chat(spot[1]).is_direct), None)
+    _redirect(connection, astray, last)
 
 
-def leave_room(connection: Connection, person_id: PersonId, room: ChatRef) -> None:
+def leave_room(
+    connection: Connection, person_id: PersonId, room: ChatRef, place: ChatRef | None
+) -> None:
     """Let a person's own jobs and deferred messages send to no thread of a room any more.
 
-    `room` is a platform and a chat id. Jobs of the room itself stay.
+    `room` is a platform and a chat id. Jobs of the room itself stay. Deferred messages go to
+    `place`, the person's direct chat, if any.
     """
 
     def is_elsewhere(spot: ChatRef) -> bool:
@@ -54,7 +61,7 @@ def leave_room(connection: Connection, person_id: PersonId, room: ChatRef) -> No
         targets = tuple(dict.fromkeys(_redirect_target(one, is_elsewhere) for one in job.targets))
         if job.room_id is None and job.is_whole and targets != job.targets:
             jobs.change(connection, replace(job, targets=targets))
-    _redirect(connection, person_id, is_elsewhere)
+    _redirect(connection, _list_astray(connection, person_id, is_elsewhere), place)
 
 
 def _redirect_target(target: Target, is_own: Callable[[ChatRef], bool]) -> Target:
@@ -62,18 +69,21 @@ def _redirect_target(target: Target, is_own: Callable[[ChatRef], bool]) -> Targe
     return _HOME if is_strange else target
 
 
-def _redirect(
+def _list_astray(
     connection: Connection, person_id: PersonId, is_own: Callable[[ChatRef], bool]
-) -> None:
-    astray = [
+) -> list[DeferredMessage]:
+    return [
         one
         for one in deferred_messages.list_of_person(connection, person_id=person_id)
         if not is_own((one.platform, one.chat))
     ]
-    seen = delivery_targets.list_seen(connection, person_id=person_id) if astray else []
-    last = next((spot for spot in seen if conversion.read_chat(spot[1]).is_direct), None)
-    if last is None:
+
+
+def _redirect(
+    connection: Connection, astray: Sequence[DeferredMessage], place: ChatRef | None
+) -> None:
+    if place is None:
         deferred_messages.drop(connection, ids=[one.id for one in astray])
         return
     for one in astray:
-        deferred_messages.redirect(connection, deferred_id=one.id, place=last)
+        deferred_messages.redirect(connection, deferred_id=one.id, place=place)

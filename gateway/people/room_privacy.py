@@ -91,7 +91,7 @@ def take_out(
     if room.mode != "full" or person is None:
         return []
     place = find_direct_chat(connection, person, adapters)
-    leave_room(connection, person.id, (room.platform, room.chat_id))
+    leave_room(connection, person.id, (room.platform, room.chat_id), place)
     with speak_to(connection, person.id):
         return [
             moved

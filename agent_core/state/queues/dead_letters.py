@@ -58,7 +58,7 @@ def count_dead_of(connection: Connection, *, person_id: PersonId) -> int:
 
 
 def list_dead(connection: Connection, *, limit: int) -> list[OutboxRow]:
-    """List the undeliverable messages, newest first; only for the owner's command line."""
+    """List the undeliverable messages of everybody, newest first."""
     rows = connection.execute(
         f"SELECT {ROW} FROM outbox WHERE state = 'dead' ORDER BY id DESC LIMIT :limit",
         {"limit": limit},

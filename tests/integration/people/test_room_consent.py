@@ -11,6 +11,7 @@ import pytest
 from adapters.errors import Unreachable, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
+from agent_core.ids import PersonId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.schedule import job_editor
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
@@ -21,7 +22,8 @@ from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets, people, presence, rooms
 from agent_core.state.people.rooms import Room
-from agent_core.state.queues import outbox
+from agent_core.state.queues import deferred_messages, outbox
+from agent_core.state.queues.deferred_messages import NewDeferredMessage
 from gateway.texts import approvals
 from gateway.texts import rooms as room_texts
 from tests.fakes.chat import FakeChat
@@ -525,3 +527,35 @@ async def test_a_persons_own_jobs_leave_the_room_with_the_conversation(
             return job.targets, delivery_targets.find(connection, person_id=account.person_id).place
 
         assert await here.harness.read(look) == ((Target(kind="home"),), None)
+
+
+async def test_a_deferred_message_leaves_the_room_for_a_direct_chat_of_long_ago(
+    tmp_path: Path,
+) -> None:
+    def find_person(connection: Connection) -> PersonId:
+        account = people.find_account(connection, platform="fake", user_id="ann")
+        assert account
+        return account.person_id
+
+    def defer(connection: Connection) -> None:
+        reminder = NewDeferredMessage(
+            person_id=find_person(connection),
+            platform="fake",
+            chat='["den",null,false]',
+            title="Falcon",
+            body="Feed the falcon",
+            release_at=2**42,
+        )
+        deferred_messages.defer(connection, reminder, now=0)
+
+    async with shared_harness(tmp_path, chat=alone()) as here:
+        await prepare(here)
+        await agree(here)
+        for number in range(50):
+            await here.says("ann", f"again {number}", room="den")
+        await here.harness.gateway.database.write("defer", defer)
+        await here.says("ann", "/room person", room="den")
+        (kept,) = await here.harness.read(
+            lambda c: deferred_messages.list_of_person(c, person_id=find_person(c))
+        )
+        assert kept.chat == '["ann",null,true]'
