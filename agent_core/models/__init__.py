@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
+    from agent_core.models.arguments import read_object as read_object
     from agent_core.models.catalog import SOURCE as SOURCE
     from agent_core.models.catalog import Cost as Cost
     from agent_core.models.catalog import ModelFacts as ModelFacts

@@ -10,6 +10,7 @@ from agent_core.agent.replay.formats import TrajectoryFormat
 from agent_core.agent.replay.records import read_frozen_prompt
 from agent_core.errors import StoreDamaged
 from agent_core.ids import PersonId, SessionId
+from agent_core.models import read_object
 from agent_core.state.conversations import messages, past_sessions, sessions, usage
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.conversations.turns import Turn
@@ -181,12 +182,9 @@ def _list_names(connection: Connection, person_id: PersonId, person: Person) -> 
 
 
 def _change_texts(arguments: str, change: Callable[[str], str]) -> str:
-    """Change the texts in the JSON arguments of a call; arguments that are not JSON count as one
-    text.
-    """
-    try:
-        value = json.loads(arguments or "{}")
-    except ValueError:
+    """Change the texts in the arguments of a call; those that are no JSON object count as one."""
+    value = read_object(arguments or "{}")
+    if value is None:
         return change(arguments)
     return json.dumps(_walk(value, change), ensure_ascii=False)
 
@@ -386,11 +384,8 @@ def _join_tags(tag: str, bodies: Sequence[Body]) -> str:
 
 def _read_object(call: ToolCallPart) -> object:
     """Return the arguments of a call; a text that is no JSON object becomes one field."""
-    try:
-        value = json.loads(call.arguments or "{}")
-    except ValueError:
-        value = None
-    return value if isinstance(value, dict) else {"arguments": call.arguments}
+    value = read_object(call.arguments or "{}")
+    return {"arguments": call.arguments} if value is None else value
 
 
 def _pick(message: Message, kind: type[_P]) -> list[_P]:

@@ -4,13 +4,12 @@ The request shows only entries that the gate or the person accepted. It never co
 others, so that these can't become a guess either.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.agent.review.gate import find_flaw_of_guess
 from agent_core.memory import Premise
-from agent_core.models import ModelRequest, make_question
+from agent_core.models import ModelRequest, make_question, read_object
 from agent_core.tools import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec, quote
 
@@ -85,11 +84,8 @@ def read_guesses(
 
 
 def _read(number: int, call: ToolCallPart, premises: Mapping[int, Premise]) -> Guess | None:
-    try:
-        given = json.loads(call.arguments)
-    except ValueError:
-        return None
-    if call.name != _TOOL.name or not isinstance(given, dict):
+    given = read_object(call.arguments)
+    if call.name != _TOOL.name or given is None:
         return None
     text, confidence, numbers = (given.get(one) for one in ("text", "confidence", "premises"))
     if not isinstance(text, str) or type(confidence) is not int or not isinstance(numbers, list):

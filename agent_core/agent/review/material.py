@@ -1,13 +1,12 @@
 """The request of a review, and its answer. Pure."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
 from agent_core.agent.review.gate import SECTIONS, Claim, Section, Target, keep_own_words
 from agent_core.agent.review.work import LESSON_TOOLS, NOTHING, QUESTION, Work, describe_work
 from agent_core.ids import MessageId
-from agent_core.models import ModelRequest, make_question
+from agent_core.models import ModelRequest, make_question, read_object
 from agent_core.state.queues.reviews import Said
 from agent_core.tools import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec, quote
@@ -120,11 +119,8 @@ def _show(said: Sequence[Said]) -> str:
 
 
 def _read_claim(call: ToolCallPart) -> Claim | None:
-    try:
-        given = json.loads(call.arguments)
-    except ValueError:
-        return None
-    if not isinstance(given, dict):
+    given = read_object(call.arguments)
+    if given is None:
         return None
     target: Target = "archive"
     section: Section | None = None

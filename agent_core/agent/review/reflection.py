@@ -4,7 +4,6 @@ Code finds the pair. The model sees both traces and may propose a note, or a pat
 A proposal has no effect until a person accepts it.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from agent_core.agent.review.gate import find_flaw_of_guess, find_flaw_of_patch
 from agent_core.agent.review.record import Lesson
 from agent_core.agent.review.triggers import is_correction
 from agent_core.ids import PersonId, TurnId
-from agent_core.models import ModelRequest, make_question
+from agent_core.models import ModelRequest, make_question, read_object
 from agent_core.state.conversations import messages, turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import reviews
@@ -118,11 +117,8 @@ def read_lesson(calls: Sequence[ToolCallPart], pair: Pair, known: Sequence[str])
 
 
 def _read(call: ToolCallPart, pair: Pair, known: Sequence[str]) -> Lesson | None:
-    try:
-        given = json.loads(call.arguments)
-    except ValueError:
-        return None
-    if not isinstance(given, dict) or not all(isinstance(one, str) for one in given.values()):
+    given = read_object(call.arguments)
+    if given is None or not all(isinstance(one, str) for one in given.values()):
         return None
     traces = (pair.first.text, pair.second.text)
     text, name, old = (given.get(one, "") for one in ("text", "name", "old"))

@@ -13,6 +13,7 @@ from typing import Protocol
 from agent_core.agent.review.gate import find_flaw_of_guess, find_flaw_of_skill, keep_own_words
 from agent_core.agent.review.record import Lesson
 from agent_core.ids import PersonId, TurnId
+from agent_core.models import read_object
 from agent_core.state.conversations import messages
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory.ledger import Origin
@@ -162,11 +163,8 @@ def find_turn(lesson: Lesson, work: Work) -> TurnId:
 
 
 def _read(call: ToolCallPart, work: Work, known: Sequence[str]) -> Lesson | None:
-    try:
-        given = json.loads(call.arguments)
-    except ValueError:
-        return None
-    number = given.pop("turn", None) if isinstance(given, dict) else None
+    given = read_object(call.arguments) or {}
+    number = given.pop("turn", None)
     turn = work.turns.get(TurnId(number)) if type(number) is int else None
     if turn is None or not all(isinstance(one, str) for one in given.values()):
         return None

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from agent_core.ids import CallId
+from agent_core.models.arguments import read_object
 from agent_core.models.contract import ModelRequest
 from agent_core.models.requests import ImageSelection
 from agent_core.transcript import (
@@ -272,11 +273,8 @@ def _without_last_thoughts(blocks: list[Block]) -> list[Block]:
 
 def _parse_arguments(arguments: str) -> Block:
     """Parse arguments to an object, even if the model wrote no object."""
-    try:
-        parsed = json.loads(arguments)
-    except ValueError:
-        parsed = None
-    return parsed if isinstance(parsed, dict) else {"unreadable_arguments": arguments}
+    parsed = read_object(arguments)
+    return {"unreadable_arguments": arguments} if parsed is None else parsed
 
 
 class _CallNames:

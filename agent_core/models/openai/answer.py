@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from agent_core.ids import CallId
+from agent_core.models.arguments import read_object
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, Usage
 from agent_core.models.requests import estimate_usage
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
@@ -129,10 +130,7 @@ class AnswerReader:
 
 
 def _is_whole(call: _PartialCall) -> bool:
-    try:
-        return bool(call.name) and isinstance(json.loads("".join(call.arguments) or "{}"), dict)
-    except ValueError:
-        return False
+    return bool(call.name) and read_object("".join(call.arguments) or "{}") is not None
 
 
 def _read_usage(usage: dict[str, Any]) -> Usage:

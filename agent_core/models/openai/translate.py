@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from agent_core.models.arguments import read_object
 from agent_core.models.contract import ModelRequest
 from agent_core.models.requests import ImageSelection
 from agent_core.transcript import (
@@ -157,10 +158,7 @@ def _render_assistant(message: Message) -> list[Body]:
 
 def _check_arguments(arguments: str) -> str:
     """Return arguments as the JSON text of an object: some servers refuse anything else."""
-    try:
-        is_object = isinstance(json.loads(arguments), dict)
-    except ValueError:
-        is_object = False
+    is_object = read_object(arguments) is not None
     return arguments if is_object else _ENCODE({"unreadable_arguments": arguments})
 
 

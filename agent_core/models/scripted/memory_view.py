@@ -1,9 +1,9 @@
 """The stand-in's view of memory: the prompt's entries, and changes in this session; pure."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 
+from agent_core.models.arguments import read_object
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart
 
 _SECTION = "# Memory of this person"
@@ -44,12 +44,7 @@ def find_entries(words: str, notes: dict[str, list[str]]) -> list[tuple[str, str
 
 def read_arguments(call: ToolCallPart) -> Mapping[str, str]:
     """Return the string arguments of a call; empty if its JSON is not an object."""
-    try:
-        found = json.loads(call.arguments)
-    except ValueError:
-        return {}
-    if not isinstance(found, dict):
-        return {}
+    found = read_object(call.arguments) or {}
     return {key: value for key, value in found.items() if isinstance(value, str)}
 
 

@@ -28,6 +28,9 @@ THOUGHT = RawPart(
     payload='{"type":"redacted_thinking","data":"eA=="}',
 )
 
+DEEP = '{"a":' + "[" * 300 + "]" * 300 + "}"
+"""An object, but nested so deeply that where it is parsed would decide whether it can be."""
+
 
 def render(*messages: Message | str, **options: Any) -> dict[str, Any]:
     body: dict[str, Any] = json.loads(render_request(ask(*messages), **options))
@@ -142,7 +145,11 @@ def test_calls_of_another_provider_get_names_that_the_api_takes() -> None:
     assert len(set(ids)) == 4
 
 
-@pytest.mark.parametrize("arguments", ["", "not json", "[1]", "null", '{"a": '])
+@pytest.mark.parametrize(
+    "arguments",
+    ["", "not json", "[1]", "null", '{"a": ', DEEP, "[" * 5000],
+    ids=range(7),
+)
 def test_arguments_that_are_no_object_still_make_a_request(arguments: str) -> None:
     call = ToolCallPart(call_id=CallId("a"), name="memory", arguments=arguments)
     body = render("x", Message(role="assistant", parts=(call,)), results(("a", "bad arguments")))
