@@ -42,7 +42,7 @@ async def find_archived(
                 await backoff.wait(error)
             except AdapterStopped:
                 raise
-            except AdapterError as error:
+            except (AdapterError, ValueError) as error:
                 _log.info("archived threads of %s on Discord are skipped: %s", parent, error)
                 break
             else:

@@ -231,6 +231,19 @@ async def test_a_malformed_archived_thread_hides_no_other() -> None:
     assert await find_archived(directory, ["1"], after, {"7": str(snowflake_at(now))}) == {}
 
 
+@pytest.mark.parametrize("threads", ["none", [{"thread_metadata": 1}]])
+async def test_an_odd_answer_about_archived_threads_stops_nothing(
+    api: DiscordEmulator, inlet: FakeInlet, threads: object
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA, BEN]))
+    be_away(inlet, hours=3)
+    api.world.show_archived = lambda *_: {"threads": threads}  # type: ignore[method-assign]
+    async with running(api, inlet) as rig:
+        await until(lambda: any("/archived/" in path for _, path in api.calls))
+        await api.says(ANNA, "live", channel=channel, mentions=[api.user_id])
+        await until(lambda: rig.said() == ["live"])
+
+
 def make_rest(marks: Mapping[str, str]) -> tuple[Rest, Backlog, Directory]:
     backlog, directory = Backlog(), Directory()
     rest = Rest(cast(ChannelDirectory, directory), backlog)
