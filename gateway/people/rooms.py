@@ -91,7 +91,7 @@ class Rooms:
     """Accounts that `record_presence` still has to write."""
     _reading: int = field(default=0, init=False)
     closed: Signal[ClosedRoom] = field(default_factory=Signal, init=False)
-    """Emitted when the mode `full` ends without a command."""
+    """Emitted when the mode `full` ends without a command, and when a room gets another person."""
 
     def forget_known(self) -> None:
         """Drop the cache of modes."""
@@ -282,7 +282,7 @@ class Rooms:
         return ClosedRoom(room=room, rows=rows)
 
     def _announce(self, closed: ClosedRoom | None) -> None:
-        if closed and closed.rows:
+        if closed:
             self.forget_known()
             self.closed.emit(closed)
 

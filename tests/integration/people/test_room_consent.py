@@ -316,6 +316,23 @@ async def test_a_running_turn_moves_to_the_direct_chat_when_another_person_comes
         assert not any("falcon" in one.text for one in chat.shown if one.chat_id == "den")
 
 
+async def test_a_running_turn_also_moves_if_a_command_has_ended_the_mode_before(
+    tmp_path: Path,
+) -> None:
+    model, chat = Thinker(), alone()
+    async with shared_harness(tmp_path, model, chat=chat) as here:
+        await prepare(here)
+        await agree(here)
+        await chat.says("how is the falcon?", user="ann", name="ann", chat="den", direct=False)
+        await here.harness.until(lambda: model.streaming == 1)
+        await chat.says("/room person", user="ann", name="ann", chat="den", direct=False)
+        await chat.sees_text(room_texts.MODES["person"]())
+        await join_or_react(here)
+        await wait_until_moved(here)
+        model.go.set()
+        assert (await chat.sees_text("The falcon is ill.")).chat_id == "ann"
+
+
 async def test_another_account_of_the_person_counts_as_another_person(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, chat=alone()) as here:
         await prepare(here)
