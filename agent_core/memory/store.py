@@ -109,6 +109,8 @@ class MemoryStore:
         self._locks: WeakValueDictionary[PersonId, asyncio.Lock] = WeakValueDictionary()
         self._stamped: dict[tuple[Kind, str], Path] = {}
         """The paths of files that are checked in every turn."""
+        self.unread: dict[Path, str] = {}
+        """The files whose last read failed, and why, in English."""
 
     @property
     def limits(self) -> MemoryLimits:
@@ -177,7 +179,7 @@ class MemoryStore:
         differences = []
         async with self._lock(person_id):
             for memory_list, path in self._places(person_id, slug, kind).items():
-                seen = await _read(path)
+                seen = await self._read(path)
                 agreed = await self._database.read(
                     partial(find_if_in_sync, memory_list=memory_list, seen=seen)
                 )
@@ -313,7 +315,7 @@ class MemoryStore:
         """Load one list. Writes nothing if file and ledger agree."""
         memory_list = self._list(person_id, target)
         try:
-            seen = await _read(path)
+            seen = await self._read(path)
             agreed = await self._database.read(
                 lambda connection: find_if_in_sync(connection, memory_list, seen)
             )
@@ -329,7 +331,7 @@ class MemoryStore:
         self, places: Mapping[MemoryList, Path], work: Work[T], now: int
     ) -> SyncResult[T]:
         """Synchronise files and ledger around some work. Raises `OSError`."""
-        seen = [(memory_list, await _read(path)) for memory_list, path in places.items()]
+        seen = [(memory_list, await self._read(path)) for memory_list, path in places.items()]
         result = await self._commit(seen, work, now)
         for (memory_list, file), list_sync in zip(seen, result.lists, strict=True):
             try:
@@ -348,7 +350,7 @@ class MemoryStore:
             if await finish(asyncio.to_thread(self._write, path, text, seen.hash)):
                 await self._confirm(memory_list, list_sync.projection)
                 return
-            seen = await _read(path)
+            seen = await self._read(path)
             (list_sync,) = (await self._commit([(memory_list, seen)], no_change, now)).lists
         _log.warning("%s keeps changing, will write it at the next read", path)
 
@@ -379,6 +381,11 @@ class MemoryStore:
                 self._withdraw(connection, person_id, now)
         return result
 
-
-async def _read(path: Path) -> FileText:
-    return await finish(asyncio.to_thread(files.read_file, path))
+    async def _read(self, path: Path) -> FileText:
+        try:
+            seen = await finish(asyncio.to_thread(files.read_file, path))
+        except OSError as error:
+            self.unread[path] = error.strerror or str(error)
+            raise
+        self.unread.pop(path, None)
+        return seen

@@ -222,6 +222,7 @@ def make_alerts(core: Core, notices: Notices) -> AlertWatch:
         models=settings.model.named,
         home=settings.home,
         backups=settings.home / BACKUPS if settings.jobs.backups else None,
+        unread=core.memory.store.unread,
         now=core.now,
     )
     return AlertWatch(

@@ -33,7 +33,7 @@ _LATEST_TASK = 60 * 60_000
 _RUNS = 5
 """Newest runs of a system job, among which the last failed one is."""
 
-Kind = Literal["platform", "model", "budget", "disk", "job", "backup", "queue"]
+Kind = Literal["platform", "model", "budget", "disk", "job", "backup", "queue", "memory"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +80,8 @@ class AlertSources:
     home: Path
     backups: Path | None
     """The folder with the record of the newest backup; None if no backups are made."""
+    unread: Mapping[Path, str]
+    """The memory files that can't be read, and why."""
     now: Callable[[], int]
 
 
@@ -93,6 +95,8 @@ class Measured:
     space: Space
     backup: int | None
     """Time of the newest backup, in milliseconds UTC; None without one."""
+    unread: Mapping[str, str]
+    """The memory files that can't be read, below the home, and why."""
     budget: QuotaStatus
     budget_percent: int
     awake_since: int
@@ -133,6 +137,9 @@ class Gauge:
             down_since=self._down_since,
             space=space,
             backup=backup,
+            unread={
+                str(one.relative_to(sources.home)): sources.unread[one] for one in sources.unread
+            },
             budget=budget,
             budget_percent=sources.quotas.rules.cheap_from,
             awake_since=self._awake_since,
@@ -168,6 +175,8 @@ def find_conditions(
     if measured.backup and is_backup_old(measured.backup, now) and not failing:
         yield Condition(kind="backup", details={"made": measured.backup})
     yield from _find_queues(connection, measured, now)
+    for name, reason in measured.unread.items():
+        yield Condition(kind="memory", subject=name, details={"reason": reason})
 
 
 def _find_platforms(measured: Measured, known: Sequence[Incident], now: int) -> Iterator[Condition]:

@@ -31,6 +31,7 @@ _BACKUP = Text(
 _QUEUE = Text(
     "Messages for {platform} have waited since {moment}. `talaria logs` may show the reason."
 )
+_MEMORY = Text("I can't read {name}, so I use what it said before. Details in English: “{reason}.”")
 _TASKS = Text("Background work has waited since {moment}. `talaria logs` may show the reason.")
 _MOMENT = Text("{date}, {time}")
 
@@ -41,6 +42,7 @@ _DISK_FREE = Text("The disk has enough space again.")
 _JOB_WORKS = Text("**{title}** works again.")
 _BACKUP_MADE = Text("There is a new backup.")
 _QUEUE_MOVES = Text("Messages for {platform} are sent again.")
+_MEMORY_READ = Text("I can read {name} again.")
 _TASKS_RUN = Text("Background work goes on.")
 
 _LONGEST_REASON = 300
@@ -112,6 +114,7 @@ _BEGAN: Mapping[str, Describe] = {
     "job": _describe_job,
     "backup": lambda _, details, zone: _BACKUP(moment=_describe_moment(int(details["made"]), zone)),
     "queue": _describe_queue,
+    "memory": lambda subject, details, zone: _MEMORY(name=subject, reason=details["reason"]),
 }
 _ENDED: Mapping[str, Describe] = {
     "platform": lambda subject, details, zone: _UP(platform=name_platform(subject)),
@@ -123,4 +126,5 @@ _ENDED: Mapping[str, Describe] = {
     "queue": lambda subject, details, zone: (
         _QUEUE_MOVES(platform=name_platform(subject)) if subject else _TASKS_RUN()
     ),
+    "memory": lambda subject, details, zone: _MEMORY_READ(name=subject),
 }

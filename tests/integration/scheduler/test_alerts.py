@@ -226,6 +226,7 @@ WELL = Measured(
     down_since={},
     space=Space(free=10**9),
     backup=NOW - MINUTE,
+    unread={},
     budget=QuotaStatus(
         day=QuotaDay(start=0, end=NOW + MINUTE),
         spent=QuotaUsage(micro_dollars=0, unpriced_tokens=0),
@@ -304,6 +305,25 @@ async def test_queues_are_stuck_after_their_longest_wait(tmp_path: Path) -> None
         assert [one.subject for one in await conditions(harness, WELL)] == [""]
         woken = replace(WELL, awake_since=NOW - 59 * MINUTE)
         assert await conditions(harness, woken) == [], "nothing waits while the machine sleeps"
+
+
+async def test_a_memory_file_that_cannot_be_read_is_told_until_it_can(tmp_path: Path) -> None:
+    clock = Clock(*START)
+    async with running(tmp_path, greeted(), now=clock, **ON) as harness:
+        await own(harness)
+        memory = harness.gateway.memory.store
+        path = memory.locate("human", "ana", "memory")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("- The boiler is from 2019\n" * 20_000)
+        await harness.chat.says("/memory")
+        await harness.chat.sees_text(
+            "I can't read memories/people/ana/MEMORY.md, so I use what it said before. Details in"
+            " English: “larger than 256 KiB.”"
+        )
+        path.write_text("- The boiler is from 2019\n")
+        await harness.chat.says("/memory")
+        await harness.chat.sees_text("I can read memories/people/ana/MEMORY.md again.")
+    assert harness.gateway.memory.store.unread == {}
 
 
 async def test_noted_faults_survive_a_restart(tmp_path: Path) -> None:
