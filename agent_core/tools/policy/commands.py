@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from agent_core.tools.policy import programs, transfers
 from agent_core.tools.policy.contract import Action, ActionKind
+from agent_core.tools.policy.evaluation import may_run_words
 from agent_core.tools.policy.paths import ANYWHERE, OUTSIDE, ROOT, SYSTEM, WORKSPACE, place_of
 from agent_core.tools.policy.shell import Script, SimpleCommand, Word, parse_script
 
@@ -15,8 +16,10 @@ _DEEPEST = 5
 """Levels of nested scripts that are read."""
 _READS = frozenset(("<", "<<", "<<<", "<&", "<<-"))
 _NETWORK_FILES = ("/dev/tcp/", "/dev/udp/")
+_SED_LINE = r"(?:\d+|\$|/[^/\\\n]*/)"
 _SIMPLE_SED = re.compile(
-    r"[\d$,/\w .^\\-]*[pdq=]|(?:[\d$,]*)s([/|#,])(?:(?!\1).)*\1(?:(?!\1).)*\1[gipI\d]*"
+    rf"(?:{_SED_LINE}(?:,{_SED_LINE})?)?"
+    r" *(?:[pdq=]|s([/|#,])(?:(?!\1)[^\\\n])*\1(?:(?!\1)[^\\\n])*\1[gipI\d]*)"
 )
 _SAFE_FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 _MOST_ACTIONS = 200
@@ -125,7 +128,7 @@ class _Lister:
             self.doubt(self.text.strip())
         for command in script.commands:
             self._read_redirections(command)
-            if any(_is_strange(name) for name in command.assignments):
+            if any(programs.is_strange(name) for name in command.assignments):
                 self.doubt(command.source or self.text.strip())
             if command.words:
                 self._read_words(command.words, command, depth)
@@ -195,6 +198,8 @@ class _Lister:
             self.read(parse_script(text), depth + 1)
 
     def _read_program(self, name: str, words: Sequence[Word], shown: str, depth: int) -> None:
+        if may_run_words(name, words[1:]):
+            self.doubt(shown)
         if name in ("cd", "pushd", "popd"):
             self._change_folder(words[1:])
         elif name in programs.DELETERS:
@@ -213,10 +218,7 @@ class _Lister:
             self._copy_blocks(words[1:])
         elif name == "sed":
             self._edit(words[1:], shown)
-        elif name in ("export", "declare", "typeset", "readonly", "local", "unset"):
-            if any(word.value is None and "=" not in word.source for word in words[1:]):
-                self.doubt(shown)
-        else:
+        elif name not in programs.DECLARING:
             self._read_transfer(name, words, shown)
 
     def _read_transfer(self, name: str, words: Sequence[Word], shown: str) -> None:
@@ -280,7 +282,7 @@ class _Lister:
         values = [word.value for word in words]
         scripts = [value for value in values if value and not value.startswith("-")][:1]
         is_simple = bool(scripts) and _SIMPLE_SED.fullmatch(scripts[0]) is not None
-        if not is_simple or {"-e", "-f", None} & set(values):
+        if not is_simple or any(_gives_script(value) for value in values):
             self.doubt(shown)
         if any(value and value.startswith(("-i", "--in-place", "-ni")) for value in values):
             for word in _operands(words)[1:]:
@@ -342,7 +344,7 @@ def _unfold(name: str, words: Sequence[Word]) -> Sequence[Word] | None:
         if value.startswith("-") and value != "-":
             position += 2 if value in with_word else 1
         elif name in ("env", "sudo") and "=" in value:
-            if _is_strange(value.partition("=")[0]):
+            if programs.is_strange(value.partition("=")[0]):
                 return None
             position += 1
         else:
@@ -356,6 +358,13 @@ def _unfold(name: str, words: Sequence[Word]) -> Sequence[Word] | None:
 def _is_command_option(value: str | None) -> bool:
     """True for an option of a shell that makes the next word a script, such as `-c` and `-lc`."""
     return value is not None and re.fullmatch(r"-[a-z]*c", value) is not None
+
+
+def _gives_script(value: str | None) -> bool:
+    """True for an option of `sed` that holds a script, or names a file with one."""
+    if value is None or value.startswith("--"):
+        return value is None or value.startswith(("--e", "--f"))
+    return value.startswith("-") and bool({"e", "f"} & set(value.partition("i")[0]))
 
 
 def _operands(words: Sequence[Word]) -> list[Word]:
@@ -372,10 +381,6 @@ def _operands(words: Sequence[Word]) -> list[Word]:
 def _owners(name: str) -> int:
     """Count a program's words in front of its paths, such as a mode or an owner."""
     return 1 if name in ("chmod", "chown", "chgrp", "chattr") else 0
-
-
-def _is_strange(name: str) -> bool:
-    return name in programs.STRANGE_VARIABLES or name.startswith(("GIT_", "BASH_FUNC_", "npm_"))
 
 
 def _show(words: Sequence[Word]) -> str:

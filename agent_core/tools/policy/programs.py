@@ -107,6 +107,7 @@ MANAGERS: Mapping[str, frozenset[str]] = {
 INSTALLERS = frozenset(
     ("npx", "bunx", "uvx", "pnpx", "easy_install", "pacman", "emerge", "nix-env")
 )
+DECLARING = frozenset(("export", "declare", "typeset", "readonly", "local", "unset"))
 MAILERS = frozenset(
     ("mail", "mailx", "s-nail", "sendmail", "mutt", "neomutt", "msmtp", "swaks", "exim")
 )
@@ -223,3 +224,8 @@ STRANGE_VARIABLES = frozenset(
 """Variables that change the behaviour of later programs, as do all that begin with GIT_ or
 BASH_FUNC_.
 """
+
+
+def is_strange(name: str) -> bool:
+    """True for a variable that changes the behaviour of later programs."""
+    return name in STRANGE_VARIABLES or name.startswith(("GIT_", "BASH_FUNC_", "npm_"))

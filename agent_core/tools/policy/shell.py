@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from agent_core.tools.policy.sums import has_unclear_sum
+
 _DEEPEST = 200
 """Levels of nesting that are read; nobody writes more by hand."""
 _GLOB_OR_SPACE = re.compile(r"[\s*?\[\]{}~]")
@@ -40,6 +42,13 @@ _WORDS = frozenset(
         *("process_substitution", "arithmetic_expansion", "brace_expression", "extglob_pattern"),
     )
 )
+_SETTERS = frozenset(
+    (
+        *("read", "printf", "getopts", "mapfile", "readarray", "let", "unset", "eval", "source"),
+        *(".", "declare", "typeset", "local", "export", "readonly", "wait", "trap", "coproc"),
+    )
+)
+"""Builtins that can set a variable without an assignment in the text."""
 _CONDITIONAL = frozenset(
     (
         *("if_statement", "while_statement", "for_statement", "c_style_for_statement"),
@@ -98,12 +107,17 @@ _PARSER_LANGUAGE = Language(tree_sitter_bash.language())
 
 def parse_script(text: str) -> Script:
     """Parse a command in bash's grammar. Never raises: unreadable text makes the script unclear."""
-    reader = _Reader()
     root = Parser(_PARSER_LANGUAGE).parse(text.encode("utf-8", "replace")).root_node
-    if root.has_error:
-        reader.is_unclear = True
+    reader = _Reader()
     reader.read(root, 0, is_certain=True)
-    return Script(commands=tuple(reader.commands), is_unclear=reader.is_unclear)
+    if changed := reader.list_changed():
+        # A loop or a function may use a variable before the text that changes it.
+        reader = _Reader(variables=dict.fromkeys(changed))
+        reader.read(root, 0, is_certain=True)
+    is_unclear = (
+        reader.is_unclear or root.has_error or has_unclear_sum(root, has_setters=reader.has_setters)
+    )
+    return Script(commands=tuple(reader.commands), is_unclear=is_unclear)
 
 
 @dataclass(slots=True)
@@ -113,6 +127,18 @@ class _Reader:
     commands: list[SimpleCommand] = field(default_factory=list)
     is_unclear: bool = False
     variables: dict[str, str | None] = field(default_factory=dict)
+
+    @property
+    def has_setters(self) -> bool:
+        """True if a builtin may set any variable."""
+        words = {word.value for command in self.commands for word in command.words}
+        return not words.isdisjoint(_SETTERS)
+
+    def list_changed(self) -> set[str]:
+        """List the variables that may have more than one value; all if a builtin may set any."""
+        if self.has_setters:
+            return set(self.variables)
+        return {name for name, value in self.variables.items() if value is None}
 
     def read(self, node: Node, depth: int, *, is_certain: bool) -> None:
         if depth > _DEEPEST:

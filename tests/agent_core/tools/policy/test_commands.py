@@ -43,6 +43,18 @@ HARMLESS = (
         "case x in a) ls;; esac",
         "sleep 1 & wait",
     ),
+    *("sort -k 2 -- *", 'sort -- "$x"', "sort ./*", "rg -n a src"),
+    *('[ "$x" = a ]', '[ -n "$x" ]', "test -v x", "printf -v x %s a", 'find "$x" -name a'),
+    *("i=0; while [ $i -lt 3 ]; do i=$((i+1)); done", "for ((i=0;i<3;i++)); do echo $i; done"),
+    *(
+        "for i in 1 2; do echo $((i*2)); done",
+        "for i in {1..3}; do echo $((i)); done",
+        "(( $# > 1 ))",
+    ),
+    *("[[ $a == b ]]", "[[ -n $a ]]", 'echo "${a[@]}"', "echo ${s:1:2} ${#s}", "echo $((2**10))"),
+    *('[ "$x" -lt 3 ]', "[ -f a -a -d b ]", "[ $# -gt 0 ]", "[[ -v x ]]", "echo ${x:-a} ${x%.*}"),
+    *("read -r x < a", "export A=1", "declare -r a=b", "sed /a/d x", "sed -n '/a/,/b/p' x"),
+    *("sed '1,3d' a", "sed -i s/a/b/ a", "let x=1", "wait $!", "hash -r", "find . -exec ls {} +"),
 )
 DELETES_INSIDE = (
     *("rm a", "rm -rf build", "rm -- -f", "\\rm a", "'rm' a", '"rm" a', "r''m a", "/bin/rm a"),
@@ -116,7 +128,48 @@ SENDS = (
     ),
     *("ssh a.example ls", "echo a > /dev/tcp/a.example/80", "nc a.example 80 < a"),
 )
+RUNS_WORDS = (
+    *(
+        "sort --compress-program=./x a",
+        "sort --comp ./x a",
+        'sort "$x"',
+        "sort *",
+        "ls | xargs sort",
+    ),
+    *("rg --pre ./x a", "rg --pre=./x a", "rg --hostname-bin=./x a", "rg $x", "split --filt=./x a"),
+    *("install -s --strip-program=./x a b", "hash -p ./x ls; ls", "jobs -x ./x", "find $x"),
+    *('find "$@"', "xargs -a f find .", "sed '1e ./x p' a", "sed '1w a.d' b", "sed -e1e p"),
+    *("sed --expression='1e ./x' p", "sed -nf x p", "sed --file=x p", "sed 's/a\\/b/c/e' x"),
+    *("test -v 'a[$(./x)]'", "[ -v 'a[$(./x)]' ]", '[ -v "$x" ]', "[ $x ]", '[ "$x" "$y" ]'),
+    *("printf -v 'a[$(./x)]' b", "printf '-va[$(./x)]' b", 'printf "$x" b', "read 'a[$(./x)]'"),
+    *("unset 'a[$(./x)]'", "let 'a[$(./x)]=1'", "declare 'a[$(./x)]=1'", "getopts a 'b[$(./x)]'"),
+    *("wait -p 'a[$(./x)]'", "declare -i 'a=b[$(./x)]'", "let i++", 'export "$x"'),
+    *("read PATH < a; ls", "printf -v PATH ./b; ls", "export 'PATH=./b'; ls", "declare -n a=PATH"),
+)
+"""Programs and builtins that run what their words name, or change the way later programs run."""
+CHANGED = (
+    *("x=ls; for i in 1 2; do $x a; x=./y; done", "x=ls; while true; do $x a; x=./y; done"),
+    *("x=cat; ls() { $x a; }; x=./y; ls", "x=ls; eval x=./y; $x a", "x=ls; unset x; $x a"),
+    *("x=ls; read x <<< ./y; $x a", "x=ls; printf -v x ./y; $x a", "x=ls; declare x=./y; $x a"),
+)
+"""Variables that have another value than the text in front of them says."""
+SUMS = (
+    *(
+        "x='a[$(./y)]'; echo $((x))",
+        "x='a[$(./y)]'; [[ x -eq 0 ]]",
+        "x='a[$(./y)]'; [[ $x -eq 0 ]]",
+    ),
+    *("x='a[$(./y)]'; (( x ))", "x='a[$(./y)]'; echo ${s:x}", "x='a[$(./y)]'; echo ${b[x]}"),
+    *("x='a[$(./y)]'; b[x]=1", "[[ 'a[$(./y)]' -eq 0 ]]", "[[ -v 'a[$(./y)]' ]]", "[[ -v $x ]]"),
+    *("x='$(./y)'; echo ${x@P}", "x='$(./y)'; echo \"${x@P}\"", "x='a[$(./y)]'; echo ${!x}"),
+    *("echo $((x + 1))", "echo $(( $(cat f) ))", "for ((i=0;i<n;i++)); do ls; done", "echo $[x]"),
+    *("x=1; read x < f; echo $((x))", "x=1; x=$y; echo $((x))", "[ $x -lt 3 ]", "echo $(($1))"),
+)
+"""Sums of a variable that may hold a text, in which bash then runs commands."""
 UNKNOWN = (
+    *SUMS,
+    *RUNS_WORDS,
+    *CHANGED,
     *(
         "$x a",
         '"$x" a',

@@ -1,0 +1,92 @@
+"""Find the words that make a harmless program run code, or that let a builtin change a variable."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from agent_core.tools.policy.programs import DECLARING, is_strange
+from agent_core.tools.policy.shell import Word
+
+_RUNNING_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "sort": ("--compress-program",),
+    "rg": ("--pre", "--hostname-bin"),
+    "split": ("--filter",),
+    "install": ("--strip-program",),
+}
+"""Options whose value is a program that runs. Each may be shortened."""
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_PLAIN_SUM = re.compile(r"\w+=\d+")
+_FIRST_OF_OPTION = frozenset("$`-{*?[…")
+_GLOBS = ("*", "?", "[")
+
+
+def may_run_words(name: str, words: Sequence[Word]) -> bool:
+    """True if a program may run something named by its words, or change how later ones run.
+
+    Bash evaluates the index in a variable's name, so a name such as `a[$(x)]` is a command.
+    """
+    values = [word.value for word in words]
+    if name in _RUNNING_OPTIONS:
+        return _has_running_option(_RUNNING_OPTIONS[name], words)
+    if name == "find":
+        return any(_may_split(word) for word in words)
+    if name in ("hash", "jobs", "wait"):
+        letter = {"hash": "p", "jobs": "x", "wait": "p"}[name]
+        return any(value and value.startswith("-") and letter in value for value in values)
+    if name in ("test", "["):
+        return _tests_variable(words)
+    if name == "printf":
+        first = values[0] if values else ""
+        target = (first or "")[2:] or (values[1] if values[1:] else None)
+        return first is None or (first.startswith("-v") and not _is_safe_name(target))
+    if name in ("read", "getopts"):
+        return any(value is None or "[" in value or is_strange(value) for value in values)
+    if name == "let":
+        return not all(value and _PLAIN_SUM.fullmatch(value) for value in values)
+    return name in DECLARING and any(_declares_more(name, word) for word in words)
+
+
+def _has_running_option(options: tuple[str, ...], words: Sequence[Word]) -> bool:
+    for word in words:
+        if word.value == "--":
+            return False
+        if word.value is None or word.source.startswith(_GLOBS):
+            if word.source.lstrip("\"'")[:1] in _FIRST_OF_OPTION:
+                return True
+            continue
+        given = word.value.partition("=")[0]
+        if len(given) > 2 and any(option.startswith(given) for option in options):
+            return True
+    return False
+
+
+def _may_split(word: Word) -> bool:
+    """True for a word that bash may replace by several unknown words."""
+    is_quoted = word.source.startswith('"') and word.source.endswith('"')
+    return word.value is None and not (is_quoted and "@" not in word.source)
+
+
+def _tests_variable(words: Sequence[Word]) -> bool:
+    """True if a test may look for a variable that is not named plainly."""
+    operands = [word for word in words if word.value not in ("]", "!")]
+    if any(_may_split(word) for word in operands):
+        return True
+    if len(operands) == 2 and operands[0].value is None:
+        return True
+    pairs = pairwise(operands)
+    return any(one.value in ("-v", "-R") and not _is_safe_name(two.value) for one, two in pairs)
+
+
+def _declares_more(name: str, word: Word) -> bool:
+    """True for an unknown or strange name, or an option for references and sums."""
+    text = word.source if word.value is None else word.value
+    if word.value is None and "=" not in text:
+        return True
+    if text.startswith("-"):
+        return name != "export" and name != "unset" and bool({"n", "i"} & set(text))
+    given = text.partition("=")[0].removesuffix("+")
+    return "[" in given or is_strange(given)
+
+
+def _is_safe_name(value: str | None) -> bool:
+    return value is not None and _NAME.fullmatch(value) is not None and not is_strange(value)
