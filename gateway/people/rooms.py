@@ -3,6 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -32,6 +33,10 @@ V = TypeVar("V")
 _MOST_ROOMS = 4096
 _COUNT_TIMEOUT = 3.0
 """Seconds that counting a room's members may take; the message waits for it."""
+_CONNECT_TIMEOUT = 15.0
+"""Seconds that a turn of an earlier process waits for its platform to connect."""
+_LOOK = 0.05
+"""Seconds between two looks whether a platform is connected."""
 
 ChatKey = tuple[str, str]
 """A platform, and the id of a chat on it."""
@@ -206,8 +211,18 @@ class Rooms:
         room = await self.database.read(
             lambda c: rooms.find(c, platform=platform, chat_id=address.chat_id)
         )
-        is_alone = room and room.mode == "full" and await self.count(room, address) == 1
-        return not is_alone
+        if room is None or room.mode != "full":
+            return True
+        await self._wait_until_connected(platform)
+        return await self.count(room, address) != 1
+
+    async def _wait_until_connected(self, platform: str) -> None:
+        """Wait for a platform that begins to connect with this process, but not for long."""
+        adapter = self.adapters.get(platform)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CONNECT_TIMEOUT):
+                while adapter and adapter.health().state != "connected":  # noqa: ASYNC110 - the contract has no signal
+                    await asyncio.sleep(_LOOK)
 
     async def count(self, room: Room, address: Address) -> int | None:
         """Count the people in a room; None if that is unknown. Raises `StoreError`.

@@ -101,11 +101,11 @@ class SharedHarness:
 
 @asynccontextmanager
 async def shared_harness(
-    home: Path, model: FakeModel | None = None, chat: FakeChat | None = None
+    home: Path, model: FakeModel | None = None, chat: FakeChat | None = None, **environ: str
 ) -> AsyncIterator[SharedHarness]:
     """Open a gateway in which nobody has written yet."""
     # A `Searcher` answers every task, too; any other model has its plays for turns only.
     timings = quick() if model else replace(quick(), task_poll=0.05)
     model = model or Searcher()
-    async with running(home, model, chat=chat, timings=timings) as harness:
+    async with running(home, model, chat=chat, timings=timings, **environ) as harness:
         yield SharedHarness(harness=harness, model=model, home=home)

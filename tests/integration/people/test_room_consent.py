@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from adapters.contract import Health
 from adapters.errors import Unreachable, Unsure
-from adapters.ids import PlatformMessageId
+from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundMessage
 from agent_core.ids import PersonId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
@@ -32,6 +33,7 @@ from tests.integration.shared_harness import Searcher, SharedHarness, shared_har
 
 QUESTION = room_texts.FULL_QUESTION()
 YES = room_texts.FULL_YES()
+CUT_OFF = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
 
 
 async def prepare(here: SharedHarness) -> None:
@@ -461,7 +463,7 @@ async def test_a_turn_of_an_earlier_process_leaves_a_room_that_others_joined_mea
     tmp_path: Path,
 ) -> None:
     model, chat = Thinker(), alone()
-    async with shared_harness(tmp_path, model, chat=chat) as here:
+    async with shared_harness(tmp_path, model, chat=chat, **CUT_OFF) as here:
         await prepare(here)
         await agree(here)
         await chat.says("how is the falcon?", user="ann", name="ann", chat="den", direct=False)
@@ -473,6 +475,32 @@ async def test_a_turn_of_an_earlier_process_leaves_a_room_that_others_joined_mea
         await chat.sees_text(room_texts.FULL_ENDED())
         await here.harness.at_rest()
         assert "falcon" not in show_den(chat)
+
+
+class Late(FakeChat):
+    """A platform that counts nobody until it is connected."""
+
+    async def count_people(self, address: Address) -> int | None:
+        if self.state.state != "connected":
+            raise Unreachable("not connected yet")
+        return await super().count_people(address)
+
+
+async def test_a_turn_of_an_earlier_process_goes_on_in_a_room_once_its_platform_is_connected(
+    tmp_path: Path,
+) -> None:
+    model, chat = Thinker(), Late(people=1)
+    async with shared_harness(tmp_path, model, chat=chat, **CUT_OFF) as here:
+        await prepare(here)
+        await agree(here)
+        await chat.says("how is the falcon?", user="ann", name="ann", chat="den", direct=False)
+        await wait_for(here, lambda c: bool(turns.list_running(c)))
+    chat.state, looks = Health(state="starting"), chat.health_reads
+    model.go.set()
+    async with shared_harness(tmp_path, model, chat=chat) as here:
+        await here.harness.until(lambda: chat.health_reads > looks + 5)
+        chat.state = Health(state="connected")
+        assert (await chat.sees_text("The falcon is ill.")).chat_id == "den"
 
 
 @pytest.mark.parametrize("writes_directly", [True, False])
