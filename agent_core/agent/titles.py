@@ -12,7 +12,7 @@ from agent_core.models import Model, ModelAnswer, bill, make_question
 from agent_core.state.conversations import messages, sessions, usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import tasks
-from agent_core.transcript import quote
+from agent_core.transcript import flatten, quote
 
 _SYSTEM = (
     "Name the conversation that you are shown: at most six words, in its own language, no"
@@ -94,7 +94,7 @@ def _show(role: str, text: str) -> str:
 
 def choose_title(answer: str, *, first_words: str) -> str:
     """Return the model's title if it is usable, else the beginning of the first message."""
-    title = " ".join(answer.split()).strip("\"'“”. ")
+    title = flatten(answer, _MOST_CHARACTERS).strip("\"'“”. ")
     if 0 < len(title) <= _LONGEST_TITLE:
         return title
-    return " ".join(first_words.split())[:_LONGEST_TITLE]
+    return flatten(first_words, _LONGEST_TITLE)

@@ -20,6 +20,7 @@ from agent_core.state.conversations.sessions import Conversation, Session
 from agent_core.state.conversations.usage import QuotaUsage, Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import dead_letters
+from agent_core.transcript import flatten
 from gateway import conversion
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.conversion import Place
@@ -193,7 +194,7 @@ class ConversationCommands:
                     connection,
                     session_id=source.id,
                     into=aside.id,
-                    title=shorten_title(call.argument),
+                    title=flatten(call.argument, _LONGEST_TITLE),
                     now=call.now,
                 )
             return aside
@@ -312,7 +313,7 @@ class SessionCommands:
                 return usage_texts.TITLE_EMPTY(), []
             if not call.argument:
                 return usage_texts.describe_title(session.title), []
-            title = shorten_title(call.argument)
+            title = flatten(call.argument, _LONGEST_TITLE)
             sessions.set_title(connection, session_id=session.id, title=title)
             return usage_texts.TITLED(title=title), []
 
@@ -330,7 +331,7 @@ class SessionCommands:
             if open_one is None:
                 return usage_texts.BRANCH_EMPTY(), []
             sessions.end(connection, conversation_id=here.id, now=call.now)
-            title = shorten_title(call.argument) if call.argument else open_one.title
+            title = flatten(call.argument, _LONGEST_TITLE) if call.argument else open_one.title
             past_sessions.branch(
                 connection, session_id=open_one.id, into=here.id, title=title, now=call.now
             )
@@ -349,19 +350,13 @@ def _is_unreached(connection: Connection, call: Call, platforms: Collection[str]
     return is_asked and is_out_of_reach(connection, call.person, platforms)
 
 
-def shorten_title(text: str) -> str:
-    """Turn a text into the title of a session: one line, and not too long."""
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
-
-
 def _outline(connection: Connection, call: Call, session: NumberedSession) -> SessionLine:
     """Describe a session; one without a title by its first words."""
     owner = call.conversation.person_id
     first = messages.list_texts(connection, session_id=session.id, person_id=owner, limit=1)
     return SessionLine(
         number=session.number,
-        title=session.title or (shorten_title(first[0][1]) if first else ""),
+        title=session.title or (flatten(first[0][1], _LONGEST_TITLE) if first else ""),
         last_at=session.last_at,
         messages=messages.count_spoken(connection, session_id=session.id, person_id=owner),
         is_open=session.is_open,

@@ -77,6 +77,8 @@ async def test_a_title_is_shown_and_changed(deployment: Stage, platform: str) ->
         assert "has no title" in await harness.hears(anna, "/title")
         assert "now called “Boats and bread”" in await harness.hears(anna, "/title Boats and bread")
         assert "is called “Boats and bread”" in await harness.hears(anna, "/title")
+        reversing = await harness.hears(anna, "/title Bo\u202eats \U000e0041and bread")
+        assert "now called “Bo ats and bread”" in reversing
         for number in range(3):
             await harness.hears(anna, f"message {number}")
         assert "Boats and bread" in await harness.hears(anna, "/status")

@@ -129,6 +129,8 @@ async def test_near_a_ceiling_no_model_is_asked_and_the_first_words_have_to_do(
         ("...", "the first words"),
         ("x" * 81, "the first words"),
         ("x" * 80, "x" * 80),
+        ("Green\u202e \U000e0041tea\x00", "Green tea"),
+        ("\u202e", "the first words"),
     ],
 )
 def test_a_title_is_one_short_line(answer: str, title: str) -> None:
@@ -136,4 +138,4 @@ def test_a_title_is_one_short_line(answer: str, title: str) -> None:
 
 
 def test_the_first_words_are_cut_to_the_length_of_a_title() -> None:
-    assert choose_title("", first_words="word " * 100) == ("word " * 16)[:80]
+    assert choose_title("", first_words="word " * 100) == ("word " * 16)[:79] + "…"
