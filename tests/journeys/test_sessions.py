@@ -81,7 +81,7 @@ async def test_a_title_is_shown_and_changed(deployment: Stage, platform: str) ->
         assert "now called “Bo ats and bread”" in reversing
         for number in range(3):
             await harness.hears(anna, f"message {number}")
-        assert "Boats and bread" in await harness.hears(anna, "/status")
+        assert "Bo ats and bread" in await harness.hears(anna, "/status")
 
 
 @everywhere
