@@ -15,6 +15,8 @@ from agent_core.tools.readers.limits import LIMITS
 
 _LONGEST = 300
 """The most characters of a title or a place."""
+_LONGEST_EVENT = timedelta(days=365_000)
+"""Events "for ever" end in the year 9999; the library can't subtract so many years from a day."""
 
 
 def read_days_off(data: bytes, zone: ZoneInfo, first: date, days: int) -> list[tuple[str, str]]:
@@ -44,6 +46,8 @@ def read(data: bytes, zone: ZoneInfo, first: date, days: int) -> list[dict[str, 
 def _list(
     calendar: Component, begin: datetime, end: datetime, zone: ZoneInfo
 ) -> Iterator[dict[str, str]]:
+    for event in calendar.walk("VEVENT"):
+        _shorten(event)
     query = recurring_ical_events.of(calendar, skip_bad_series=True)
     for event in query.between(begin, end):
         if str(event.get("STATUS", "")).upper() == "CANCELLED":
@@ -58,6 +62,13 @@ def _list(
             "begin": _show(starts, zone),
             "end": _show(_end_of(event, starts), zone),
         }
+
+
+def _shorten(event: Component) -> None:
+    """Bring forward the end of an event that is too long."""
+    starts, ends = _moment(event, "DTSTART"), _moment(event, "DTEND")
+    if starts and ends and ends.year - starts.year > _LONGEST_EVENT.days // 365:
+        event["DTEND"] = icalendar.vDDDTypes(starts + _LONGEST_EVENT)
 
 
 def _end_of(event: Component, starts: date) -> date:

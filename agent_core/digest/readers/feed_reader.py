@@ -15,6 +15,9 @@ from agent_core.tools.readers.markup import strip
 _LONGEST_TITLE = 300
 _LONGEST_TEXT = 600
 _LONGEST_MARKUP = 20_000
+_LAST_YEAR = 9998
+"""An entry with a later date, as pinned entries have, counts as undated: such a date may not exist
+in every time zone."""
 
 
 def read(data: bytes, url: str, since: int, most: int) -> dict[str, object]:
@@ -40,6 +43,7 @@ def _moment(entry: Mapping[str, object]) -> int:
 
 def _read_entry(entry: feedparser.FeedParserDict) -> dict[str, object]:
     at = entry.get("published_parsed") or entry.get("updated_parsed")
+    at = at if at and 1 < at.tm_year <= _LAST_YEAR else None
     text = entry.get("summary") or next(
         (str(part.get("value", "")) for part in entry.get("content", ())), ""
     )

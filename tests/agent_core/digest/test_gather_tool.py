@@ -175,6 +175,24 @@ async def test_a_feed_gives_what_is_new_newest_first_and_without_markup(
     ]
 
 
+async def test_dates_at_the_end_of_time_spoil_no_source(desk: Desk, web: Sources) -> None:
+    desk.kit = replace(desk.kit, zone="Asia/Tokyo")
+    pinned = "<updated>9999-12-31T23:59:59Z</updated>"
+    entry = f"<entry><id>1</id><title>Pinned</title>{pinned}</entry>"
+    url = web.serve("/atom", ATOM.replace("<entry>", f"{entry}<entry>", 1), "application/atom+xml")
+    reported = await desk.gather({"kind": "feed", "at": url}, since="2026-11-20 07:00")
+    assert '- no date, "Pinned"' in reported
+    assert '"One"' in reported
+    forever = (
+        "BEGIN:VEVENT\r\nUID:9\r\nSUMMARY:For ever\r\nDTSTART:20260101T000000Z\r\n"
+        "DTEND:99991231T235959Z\r\nEND:VEVENT\r\nEND:VCALENDAR"
+    )
+    desk.put("work.ics", CALENDAR.replace("END:VCALENDAR", forever, 1))
+    reported = await desk.gather({"kind": "calendar", "at": "work.ics"})
+    assert '"For ever"' in reported
+    assert '"Fair"' in reported
+
+
 async def test_an_atom_feed_is_read_since_a_moment(desk: Desk, web: Sources) -> None:
     url = web.serve("/atom", ATOM, "application/atom+xml")
     reported = await desk.gather({"kind": "feed", "at": url}, since="2026-11-23 07:00")
