@@ -10,7 +10,8 @@ from agent_core.localization import Text
 from agent_core.schedule.descriptions import show_moment
 from agent_core.schedule.job_editor import next_slot_of
 from agent_core.schedule.occurrences import find_zone, walk_slots
-from agent_core.schedule.triggers import load_timing, milliseconds
+from agent_core.schedule.triggers import load_timing
+from agent_core.schedule.wall_clock import slot_at
 from agent_core.state.jobs.jobs import NewJob
 from agent_core.state.people.people import Person
 from agent_core.tools import describe_hours, local_time
@@ -65,7 +66,7 @@ def quiet_until(person: Person, days_off: Sequence[int], zone: str, now: int) ->
             moment = _end_of_quiet(person, moment)
         else:
             break
-    end = milliseconds(moment)
+    end = slot_at(moment.replace(tzinfo=None), find_zone(zone)).at
     return end if end > now else None
 
 

@@ -35,6 +35,9 @@ _DAY = timedelta(days=1)
 _YEARS_SEARCHED = 41
 """29 February falls on the same weekday again after 40 years at most, around 2100."""
 _LAST_YEAR = 9000
+_MOST_SUNLESS = 400
+"""The most days of a rule in a row without a slot: more than the days of a year. Only times of the
+sun are missing on a day."""
 MOST_COUNT = 1000
 
 
@@ -50,8 +53,8 @@ class Limits:
 def walk_after(rule: Rule, zone: ZoneInfo, after: int) -> Iterator[Slot]:
     """Iterate the slots after a moment. Raises `ValueError` if a calendar is missing."""
     first = moment(after).astimezone(zone).date() - _DAY
-    for day in _walk_days(rule, first):
-        yield from (slot for slot in _list_slots(rule, zone, day) if slot.at > after)
+    for slots in _walk_day_slots(rule, zone, first):
+        yield from (slot for slot in slots if slot.at > after)
 
 
 def walk_behind(rule: Rule, zone: ZoneInfo, slot: Slot) -> Iterator[Slot]:
@@ -66,8 +69,8 @@ def walk_behind(rule: Rule, zone: ZoneInfo, slot: Slot) -> Iterator[Slot]:
         yield from found[names.index(slot.name) + 1 :]
     else:
         yield from (one for one in found if one.at > slot.at)
-    for later in _walk_days(rule, day + _DAY):
-        yield from _list_slots(rule, zone, later)
+    for slots in _walk_day_slots(rule, zone, day + _DAY):
+        yield from slots
 
 
 def find_last(rule: Rule, zone: ZoneInfo, until: int) -> Slot | None:
@@ -112,6 +115,10 @@ def limit_rule(rule: Rule, zone: ZoneInfo, limits: Limits, now: int) -> Rule:
     if limits.count is not None:
         rule = replace(rule, until=_count(rule, zone, limits.count, now))
     if next(walk_after(rule, zone, now), None) is None:
+        if limits.until is None and all(isinstance(one, SunTime) for one in rule.times):
+            raise ValueError(
+                "the sun doesn't rise or set there on these days; the nearest is a fixed time"
+            )
         raise ValueError(
             "no time is left between its start and its end, outside of the days that are left"
             " out; the nearest is the same without `until`"
@@ -152,6 +159,17 @@ def _refuse_never(rule: Rule) -> None:
     else:
         nearest = replace(days, month_days=(), weekdays=tuple((0, day) for _, day in days.weekdays))
     raise ValueError(f"{dump_days(days)} never occurs; the nearest is {dump_days(nearest)}")
+
+
+def _walk_day_slots(rule: Rule, zone: ZoneInfo, first: date) -> Iterator[list[Slot]]:
+    """Iterate the slots of each day of a rule, until the sun no longer rises or sets on them."""
+    sunless = 0
+    for day in _walk_days(rule, first):
+        slots = _list_slots(rule, zone, day)
+        sunless = 0 if slots else sunless + 1
+        if sunless > _MOST_SUNLESS:
+            return
+        yield slots
 
 
 def _walk_days(rule: Rule, first: date) -> Iterator[date]:

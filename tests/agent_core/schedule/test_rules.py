@@ -1,6 +1,7 @@
 """Calendar rules beside the minute-stepping oracle, where clocks are put forward or back."""
 
 import random
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -17,6 +18,7 @@ from agent_core.schedule.occurrences import (
     next_slot,
     walk_slots,
 )
+from agent_core.schedule.rule_slots import Limits, limit_rule
 from agent_core.schedule.rules import (
     ALWAYS,
     Calendar,
@@ -193,3 +195,17 @@ def test_no_sun_rises_in_the_polar_night() -> None:
     first = first_slot(rule, oslo, milliseconds(datetime(2026, 12, 1, tzinfo=oslo)))
     assert first
     assert date(2027, 1, 13) <= date.fromisoformat(first.name[:10]) <= date(2027, 1, 18)
+
+
+@pytest.mark.parametrize(
+    ("days", "place"), [("FREQ=DAILY;BYMONTH=5,6,7", (78.0, 16.0)), ("FREQ=DAILY", (90.0, 0.0))]
+)
+def test_a_sun_that_never_sets_is_refused_without_a_search_of_centuries(
+    days: str, place: tuple[float, float]
+) -> None:
+    zone = find_zone("Arctic/Longyearbyen")
+    rule = Rule(days=read_days(days), times=read_times(["sunset"]), start=ALWAYS, place=place)
+    begin = time.process_time()
+    with pytest.raises(ValueError, match="the sun doesn't rise or set there"):
+        limit_rule(rule, zone, Limits(), milliseconds(datetime(2026, 11, 27, tzinfo=zone)))
+    assert time.process_time() - begin < 5  # seconds of a stopped gateway

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agent_core.ids import PersonId
-from agent_core.schedule import is_quiet
+from agent_core.schedule import is_quiet, quiet_until
 from agent_core.state.people.people import Person
 
 ANN = Person(id=PersonId(1), slug="ann", name="Ann", role="member", time_zone=None)
@@ -56,6 +56,12 @@ def test_the_clock_that_counts_is_theirs_also_in_the_nights_it_changes(
     moment: str, quiet: bool
 ) -> None:
     assert is_quiet(NIGHT, "Europe/Vienna", at(moment)) is quiet
+
+
+def test_an_end_that_the_clock_skips_is_the_end_of_the_gap() -> None:
+    early = replace(NIGHT, quiet_until=2 * 60 + 30)
+    until = quiet_until(early, (), "Europe/Vienna", at("2026-03-29T00:30"))
+    assert until == at("2026-03-29T01:00")
 
 
 def test_an_unknown_zone_is_taken_for_utc() -> None:
