@@ -132,7 +132,8 @@ def _start(group: asyncio.TaskGroup, gateway: Gateway, companions: Sequence[Comp
         group.create_task(gateway.platforms.keep(name, gateway.router.inlet(name)))
         group.create_task(gateway.platforms.show_menu(name, menu))
     group.create_task(gateway.scheduling.scheduler.run())
-    group.create_task(gateway.scheduling.event_sources.run())
+    group.create_task(gateway.scheduling.event_sources.watch_folders())
+    group.create_task(gateway.scheduling.event_sources.watch_feeds())
     group.create_task(garbage_collection.collect(gateway.is_at_rest))
     group.create_task(gateway.data_requests.keep_clean(gateway.is_at_rest))
     for run in gateway.background:

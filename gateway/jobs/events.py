@@ -58,8 +58,12 @@ def compose_message(job: Job, run: Run) -> str:
 
 
 def is_crowded(connection: Connection, job: Job, now: int) -> bool:
-    """Return whether events have started a job as often as they may within an hour."""
-    return job_runs.count_events(connection, job_id=job.id, since=now - _HOUR) >= MOST_AN_HOUR
+    """Return whether events have started a job as often as they may within an hour.
+
+    Runs of the future don't count: the clock was ahead, and has been put back.
+    """
+    count = job_runs.count_events(connection, job_id=job.id, since=now - _HOUR, until=now)
+    return count >= MOST_AN_HOUR
 
 
 def name_crowd(event: JobEvent, now: int) -> JobEvent:

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -46,6 +46,8 @@ _MOST_FILES = 5000
 _DAY = 86_400_000
 _FAILING, _TOLD = "failing", "told"
 """The mark of an unreadable feed: the time it began in milliseconds, or that it was reported."""
+_UNREAD = "unread"
+"""The mark of a feed that was never read: none of its items is new."""
 _LONGEST_TEXT = 64_000
 _LONGEST_NAME = 200
 _Marks = dict[str, str]
@@ -89,20 +91,33 @@ class EventSources:
     _sizes: dict[JobId, _Marks] = field(init=False, default_factory=dict)
     """The files of each folder as the last look saw them."""
 
-    async def run(self) -> None:
-        """Watch until cancelled. Raises `StoreDamaged`."""
+    async def watch_folders(self) -> None:
+        """Watch the folders until cancelled. Raises `StoreDamaged`."""
+        await self._watch("file", self._look_at_files)
+
+    async def watch_feeds(self) -> None:
+        """Watch the feeds until cancelled; a slow one must not hold up files.
+
+        Raises `StoreDamaged`.
+        """
+        await self._watch("feed", self._look_at_due_feed)
+
+    async def _watch(self, kind: str, look_at: Callable[[_Waiting], Awaitable[None]]) -> None:
+        async def look() -> None:
+            read = partial(_list_waiting, kind=kind, home=self.digest.home)
+            for one in await self.database.read(read):
+                await look_at(one)
+
         while True:
-            await self.database.retry_while_unavailable(self._look, "feeds and folders")
+            await self.database.retry_while_unavailable(look, f"jobs that wait for a {kind}")
             await asyncio.sleep(self.pause)
 
-    async def _look(self) -> None:
-        waiting = await self.database.read(partial(_list_waiting, home=self.digest.home))
-        for one in waiting:
-            if one.event.kind == "file":
-                await self._look_at_files(one)
-            elif self.now() >= self._feeds_due.get((one.job.id, one.event.value), 0):
-                self._feeds_due[one.job.id, one.event.value] = self.now() + _FEED_POLL
-                await self._look_at_feed(one)
+    async def _look_at_due_feed(self, one: _Waiting) -> None:
+        now, feed = self.now(), (one.job.id, one.event.value)
+        wait = self._feeds_due.get(feed, now) - now
+        if not 0 < wait <= _FEED_POLL:  # a longer wait means that the clock was put back
+            self._feeds_due[feed] = now + _FEED_POLL
+            await self._look_at_feed(one)
 
     async def _look_at_files(self, one: _Waiting) -> None:
         seen = await self.database.read(lambda c: job_marks.load(c, job_id=one.job.id))
@@ -124,17 +139,17 @@ class EventSources:
 
     async def _look_at_feed(self, one: _Waiting) -> None:
         seen = await self.database.read(lambda c: job_marks.load(c, job_id=one.job.id))
-        marks = dict(seen or {})
+        marks = {_UNREAD: ""} if seen is None else dict(seen)
         try:
             async with asyncio.timeout(_FEED_SECONDS):
                 items = await list_items(open_web(self.digest), one.event.value)
         except (SourceFailed, TimeoutError) as error:
             reason = str(error) or f"it took longer than {_FEED_SECONDS:g} s"
-            if seen is not None:
-                await self._store(one, self._note_failure(one.job, marks, reason))
+            await self._store(one, self._note_failure(one.job, marks, reason))
             return
         marks.pop(_FAILING, None)
-        new = [] if seen is None else [item for item in items if item.key not in marks]
+        is_first = marks.pop(_UNREAD, None) is not None
+        new = [] if is_first else [item for item in items if item.key not in marks]
         taken = new[::-1][:_MOST_ITEMS]  # the oldest first
         left = {item.key for item in new} - {item.key for item in taken}
         current = {item.key: "" for item in items if item.key not in left}
@@ -177,12 +192,12 @@ class EventSources:
             self.outcomes.wakeup.set()
 
 
-def _list_waiting(connection: Connection, *, home: Path) -> list[_Waiting]:
-    """List the jobs that wait for a feed or a file."""
+def _list_waiting(connection: Connection, *, kind: str, home: Path) -> list[_Waiting]:
+    """List the jobs that wait for a kind of event."""
     found = []
     for job in waiting_jobs.list_on_event(connection):
         event = load_timing(job.timing)
-        if not isinstance(event, OnEvent) or event.kind not in ("feed", "file"):
+        if not isinstance(event, OnEvent) or event.kind != kind:
             continue
         person = people.find(connection, person_id=job.person_id) if job.person_id else None
         room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None

@@ -232,12 +232,13 @@ def drop_message_event(connection: Connection, *, inbox_id: InboxId) -> None:
     )
 
 
-def count_events(connection: Connection, *, job_id: JobId, since: int) -> int:
-    """Count the runs of a job that events have started since a moment, without skipped ones."""
+def count_events(connection: Connection, *, job_id: JobId, since: int, until: int) -> int:
+    """Count the runs of a job that events started between two moments, without skipped ones."""
     row = connection.execute(
-        "SELECT COUNT(*) FROM job_runs WHERE job_id = :job_id AND slot_at >= :since"
+        "SELECT COUNT(*) FROM job_runs WHERE job_id = :job_id"
+        " AND slot_at BETWEEN :since AND :until"
         " AND slot GLOB :events AND state != 'skipped'",
-        {"job_id": job_id, "since": since, "events": f"{EVENT}*"},
+        {"job_id": job_id, "since": since, "until": until, "events": f"{EVENT}*"},
     ).fetchone()
     return int(row[0])
 

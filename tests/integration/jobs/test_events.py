@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
@@ -217,6 +219,8 @@ async def test_too_many_events_are_left_out_and_reported_once(tmp_path: Path) ->
         clock.move(harness, minutes=61)
         assert await calls.call(secret, f"d{MOST_AN_HOUR}", "") == "taken"
         assert len(await over(harness, job, MOST_AN_HOUR + 2)) == MOST_AN_HOUR + 2
+        clock.move(harness, days=-1)  # it was ahead: what it saw there doesn't count now
+        assert await calls.call(secret, "earlier", "") == "taken"
 
 
 async def test_a_script_reads_the_body_of_a_web_request(tmp_path: Path) -> None:
@@ -303,12 +307,88 @@ class Feed:
     def __init__(self) -> None:
         self.titles: list[str] = []
         self.is_broken = False
+        self.asked, self.answers = asyncio.Event(), asyncio.Event()
+        self.answers.set()
+        self.request: web.Request | None = None
 
-    async def show(self, _: web.Request) -> web.Response:
+    async def show(self, request: web.Request) -> web.Response:
+        self.request = request
+        self.asked.set()
+        await self.answers.wait()
         if self.is_broken:
             return web.Response(status=500)
         items = "".join(ITEM.format(title) for title in reversed(self.titles))
         return web.Response(text=FEED.format(items=items), content_type="application/rss+xml")
+
+
+@asynccontextmanager
+async def feed_served(feed: Feed) -> AsyncIterator[str]:
+    """Serve a feed, and yield the host and port of its server."""
+    application = web.Application()
+    application.router.add_get("/feed", feed.show)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        feed.answers.set()
+        await runner.cleanup()
+
+
+async def test_a_feed_that_hangs_does_not_hold_up_files(tmp_path: Path) -> None:
+    feed, folder = Feed(), tmp_path / "sources"
+    feed.answers.clear()
+    async with feed_served(feed) as host:
+        settings = {**SETTINGS, "TALARIA_DIGEST__ALLOW_HOSTS": host}
+        async with running(tmp_path, greeted(), **settings) as harness:
+            await greet(harness)
+            folder.mkdir(exist_ok=True)
+            await give_job(harness, "cat", f"on feed http://{host}/feed", kind="script")
+            job = await give_job(harness, "Read it.", "on file *.txt")
+            await marked(harness, job)
+            async with asyncio.timeout(45):
+                await feed.asked.wait()
+            (folder / "new.txt").write_text("new")
+            await over(harness, job, 1)
+            assert feed.request
+            assert feed.request.transport  # it still waits
+
+
+async def test_a_feed_that_never_worked_is_reported_and_then_begins_anew(tmp_path: Path) -> None:
+    clock, feed = Clock(2026, 11, 20, 12, 0), Feed()
+    feed.is_broken = True
+    async with feed_served(feed) as host:
+        settings = {**SETTINGS, "TALARIA_DIGEST__ALLOW_HOSTS": host}
+        async with running(tmp_path, greeted(), now=clock, **settings) as harness:
+            await greet(harness)
+            job = await give_job(harness, "cat", f"on feed http://{host}/feed", kind="script")
+            await marked(harness, job)
+            clock.move(harness, hours=25)
+            await harness.chat.sees_text("read its feed for a day")
+            feed.is_broken, feed.titles = False, ["old"]
+            before = await harness.read(lambda c: job_marks.load(c, job_id=job.id))
+            clock.move(harness, minutes=15)
+            async with asyncio.timeout(45):
+                while await harness.read(lambda c: job_marks.load(c, job_id=job.id)) == before:
+                    await asyncio.sleep(0.005)
+            feed.titles.append("new")
+            clock.move(harness, minutes=15)
+            await harness.chat.sees_text("New: new")
+            assert len(await over(harness, job, 1)) == 1
+
+
+async def test_a_feed_is_read_after_the_clock_was_put_back(tmp_path: Path) -> None:
+    clock, feed = Clock(2026, 11, 20, 12, 0), Feed()
+    async with feed_served(feed) as host:
+        settings = {**SETTINGS, "TALARIA_DIGEST__ALLOW_HOSTS": host}
+        async with running(tmp_path, greeted(), now=clock, **settings) as harness:
+            await greet(harness)
+            job = await give_job(harness, "cat", f"on feed http://{host}/feed", kind="script")
+            await marked(harness, job)
+            feed.titles.append("new")
+            clock.move(harness, days=-3)
+            await over(harness, job, 1)
 
 
 @pytest.mark.thorough
@@ -317,19 +397,11 @@ async def test_each_new_item_of_a_feed_starts_a_job_once(
 ) -> None:
     clock, feed = Clock(2026, 11, 20, 12, 0), Feed()
     feed.titles = ["old"]
-    application = web.Application()
-    application.router.add_get("/feed", feed.show)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    port = runner.addresses[0][1]
-    settings = {**SETTINGS, "TALARIA_DIGEST__ALLOW_HOSTS": f"127.0.0.1:{port}"}
-    try:
+    async with feed_served(feed) as host:
+        settings = {**SETTINGS, "TALARIA_DIGEST__ALLOW_HOSTS": host}
         async with running(tmp_path, greeted(), now=clock, **settings) as harness:
             await greet(harness)
-            address = f"http://127.0.0.1:{port}/feed"
-            job = await give_job(harness, "cat", f"on feed {address}", kind="script")
+            job = await give_job(harness, "cat", f"on feed http://{host}/feed", kind="script")
             await marked(harness, job)
             feed.titles += [f"item{number}" for number in range(25)]
             clock.move(harness, minutes=15)
@@ -345,8 +417,6 @@ async def test_each_new_item_of_a_feed_starts_a_job_once(
                         await asyncio.sleep(0.005)
             shown = await harness.chat.sees_text("read its feed for a day")
             assert sum("read its feed for a day" in text for text in texts(harness)) == 1, shown
-    finally:
-        await runner.cleanup()
 
 
 async def test_a_web_request_starts_a_job_once_it_is_stored(tmp_path: Path) -> None:
