@@ -6,6 +6,7 @@ from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
     from agent_core.tools.policy.commands import list_command_actions as list_command_actions
+    from agent_core.tools.policy.commands import list_file_actions as list_file_actions
     from agent_core.tools.policy.commands import list_input_actions as list_input_actions
     from agent_core.tools.policy.contract import Action as Action
     from agent_core.tools.policy.contract import ActionKind as ActionKind

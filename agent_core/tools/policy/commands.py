@@ -8,19 +8,22 @@ from dataclasses import dataclass, field
 
 from agent_core.tools.policy import programs, transfers
 from agent_core.tools.policy.contract import Action, ActionKind
-from agent_core.tools.policy.evaluation import may_run_words
-from agent_core.tools.policy.paths import ANYWHERE, OUTSIDE, ROOT, SYSTEM, WORKSPACE, place_of
+from agent_core.tools.policy.evaluation import is_simple_edit, may_run_words
+from agent_core.tools.policy.paths import (
+    ANYWHERE,
+    OUTSIDE,
+    ROOT,
+    SYSTEM,
+    WORKSPACE,
+    is_obeyed,
+    place_of,
+)
 from agent_core.tools.policy.shell import Script, SimpleCommand, Word, parse_script
 
 _DEEPEST = 5
 """Levels of nested scripts that are read."""
 _READS = frozenset(("<", "<<", "<<<", "<&", "<<-"))
 _NETWORK_FILES = ("/dev/tcp/", "/dev/udp/")
-_SED_LINE = r"(?:\d+|\$|/[^/\\\n]*/)"
-_SIMPLE_SED = re.compile(
-    rf"(?:{_SED_LINE}(?:,{_SED_LINE})?)?"
-    r" *(?:[pdq=]|s([/|#,])(?:(?!\1)[^\\\n])*\1(?:(?!\1)[^\\\n])*\1[gipI\d]*)"
-)
 _SAFE_FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 _MOST_ACTIONS = 200
 """Actions of one command; a person can't judge more."""
@@ -36,6 +39,8 @@ def list_command_actions(
     """
     lister = _Lister(text=text, has_network=has_network, is_confined=is_confined)
     if workdir:
+        if is_obeyed(workdir):
+            lister.doubt(text.strip())
         path, place = place_of(workdir, (ROOT,))
         lister.folders = [path]
         if place == OUTSIDE:
@@ -51,12 +56,18 @@ def list_input_actions(text: str, *, has_network: bool, is_confined: bool) -> tu
     return lister.finish()
 
 
+def list_file_actions(path: str, *, has_network: bool, is_confined: bool) -> tuple[Action, ...]:
+    """Return the actions of writing a file: none, unless later commands obey it."""
+    if not is_obeyed(path):
+        return ()
+    return list_input_actions(path, has_network=has_network, is_confined=is_confined)
+
+
 @dataclass(slots=True)
 class _Lister:
     """Collects the actions of a command.
 
-    `folders` are the possible working directories. If it is empty, the working directory is
-    unknown: a shell continues where its last command ended.
+    `folders` are the possible working directories, or empty: a shell continues somewhere.
     """
 
     text: str
@@ -110,6 +121,8 @@ class _Lister:
         """Add a change to the file that a word names."""
         path, place = self._place(word.value)
         self.add(kind, path or word.source, place)
+        if kind == "write" and (word.value is None or is_obeyed(word.value)):
+            self.doubt(word.source)
 
     def _place(self, value: str | None) -> tuple[str, str]:
         """Return the path of a word and its place; in a sandbox, only the workspace can change."""
@@ -198,7 +211,9 @@ class _Lister:
             self.read(parse_script(text), depth + 1)
 
     def _read_program(self, name: str, words: Sequence[Word], shown: str, depth: int) -> None:
-        if may_run_words(name, words[1:]):
+        is_writer = name not in programs.READERS and name not in programs.DELETERS
+        obeyed = is_writer and any(word.value and is_obeyed(word.value) for word in words[1:])
+        if obeyed or may_run_words(name, words[1:]):
             self.doubt(shown)
         if name in ("cd", "pushd", "popd"):
             self._change_folder(words[1:])
@@ -246,6 +261,8 @@ class _Lister:
         """Note the folders in which later commands may run."""
         operands = _operands(words)
         value = operands[0].value if operands else "~"
+        if value is None:
+            self.doubt(f"cd {operands[0].source}")
         if value is None or value == "-":
             self.folders = [*self.folders, "/"] if self.folders else []
             return
@@ -280,9 +297,7 @@ class _Lister:
     def _edit(self, words: Sequence[Word], shown: str) -> None:
         """Read `sed`, whose scripts can run programs and write files."""
         values = [word.value for word in words]
-        scripts = [value for value in values if value and not value.startswith("-")][:1]
-        is_simple = bool(scripts) and _SIMPLE_SED.fullmatch(scripts[0]) is not None
-        if not is_simple or any(_gives_script(value) for value in values):
+        if not is_simple_edit(values):
             self.doubt(shown)
         if any(value and value.startswith(("-i", "--in-place", "-ni")) for value in values):
             for word in _operands(words)[1:]:
@@ -312,12 +327,14 @@ class _Lister:
 
     def _run_for_found(self, starts: Sequence[Word], inner: Sequence[Word], depth: int) -> None:
         """Read a command that `find` runs: it acts on files below the folders searched."""
-        below = starts or (Word(source=".", value="."),)
-        for start in below:
+        earlier = len(self.actions)
+        for start in starts or (Word(source=".", value="."),):
             given = [
                 start if word.value is None and "{}" in word.source else word for word in inner
             ]
             self._read_words(given, SimpleCommand(words=tuple(given)), depth + 1)
+        if any(action.kind == "write" for action in list(self.actions)[earlier:]):
+            self.doubt(_show(inner))
 
 
 def _program_of(value: str | None) -> str | None:
@@ -339,7 +356,7 @@ def _unfold(name: str, words: Sequence[Word]) -> Sequence[Word] | None:
         if value == "--":
             position += 1
             break
-        if name == "env" and value.startswith(("-S", "--split-string")):
+        if name == "env" and value.startswith(("-S", "--split-string", "-C", "--chdir")):
             return None
         if value.startswith("-") and value != "-":
             position += 2 if value in with_word else 1
@@ -358,13 +375,6 @@ def _unfold(name: str, words: Sequence[Word]) -> Sequence[Word] | None:
 def _is_command_option(value: str | None) -> bool:
     """True for an option of a shell that makes the next word a script, such as `-c` and `-lc`."""
     return value is not None and re.fullmatch(r"-[a-z]*c", value) is not None
-
-
-def _gives_script(value: str | None) -> bool:
-    """True for an option of `sed` that holds a script, or names a file with one."""
-    if value is None or value.startswith("--"):
-        return value is None or value.startswith(("--e", "--f"))
-    return value.startswith("-") and bool({"e", "f"} & set(value.partition("i")[0]))
 
 
 def _operands(words: Sequence[Word]) -> list[Word]:

@@ -19,6 +19,12 @@ _PLAIN_SUM = re.compile(r"\w+=\d+")
 _FIRST_OF_OPTION = frozenset("$`-{*?[…")
 _GLOBS = ("*", "?", "[")
 
+_SED_LINE = r"(?:\d+|\$|/[^/\\\n]*/)"
+_SIMPLE_SED = re.compile(
+    rf"(?:{_SED_LINE}(?:,{_SED_LINE})?)?"
+    r" *(?:[pdq=]|s([/|#,])(?:(?!\1)[^\\\n])*\1(?:(?!\1)[^\\\n])*\1[gipI\d]*)"
+)
+
 
 def may_run_words(name: str, words: Sequence[Word]) -> bool:
     """True if a program may run something named by its words, or change how later ones run.
@@ -90,3 +96,17 @@ def _declares_more(name: str, word: Word) -> bool:
 
 def _is_safe_name(value: str | None) -> bool:
     return value is not None and _NAME.fullmatch(value) is not None and not is_strange(value)
+
+
+def is_simple_edit(values: Sequence[str | None]) -> bool:
+    """True for words of `sed` whose script runs no program and writes no other file."""
+    scripts = [value for value in values if value and not value.startswith("-")][:1]
+    is_simple = bool(scripts) and _SIMPLE_SED.fullmatch(scripts[0]) is not None
+    return is_simple and not any(_gives_script(value) for value in values)
+
+
+def _gives_script(value: str | None) -> bool:
+    """True for an option of `sed` that holds a script, or names a file with one."""
+    if value is None or value.startswith("--"):
+        return value is None or value.startswith(("--e", "--f"))
+    return value.startswith("-") and bool({"e", "f"} & set(value.partition("i")[0]))

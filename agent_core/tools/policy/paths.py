@@ -2,6 +2,7 @@
 
 import posixpath
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
 WORKSPACE = "workspace"
 """The place of a person's own files."""
@@ -15,6 +16,17 @@ ROOT = "/workspace"
 """The folder of the workspace, as commands see it."""
 _SCRATCH = ("/tmp", "/var/tmp")  # noqa: S108 - a name to compare with, never opened
 _DEVICES = frozenset(("null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout"))
+_OBEYED = (".shell", ".git", ".gitconfig", ".curlrc", ".wgetrc", ".config")
+"""Files and folders of the workspace that shells, git, curl and wget obey without being told."""
+
+
+def is_obeyed(path: str) -> bool:
+    """True for a file that later commands obey, so that writing it is like running it.
+
+    A glob counts as the names that it may match.
+    """
+    parts = [part for part in path.split("/") if part.startswith(".") and part.strip(".")]
+    return any(fnmatchcase(name, part) for part in parts for name in _OBEYED)
 
 
 def resolve(value: str, folder: str, *, home: str = ROOT) -> str:

@@ -59,6 +59,13 @@ LOCAL = frozenset(
     )
 )
 """Programs that use no network and run no other program, except those read separately."""
+READERS = frozenset(
+    (
+        *("ls", "dir", "cat", "tac", "head", "tail", "wc", "grep", "egrep", "fgrep", "zgrep", "rg"),
+        *("diff", "cmp", "file", "stat", "du", "echo", "printf", "test", "[", "find", "git"),
+    )
+)
+"""Programs that write to no file that their words name, except those read separately."""
 WRITERS = frozenset(
     (
         *("mkdir", "touch", "chmod", "chown", "chgrp", "tee", "truncate", "split", "csplit"),
@@ -218,6 +225,7 @@ STRANGE_VARIABLES = frozenset(
         *("BASHOPTS", "PS4", "PROMPT_COMMAND", "PAGER", "EDITOR", "VISUAL", "BROWSER", "CDPATH"),
         *("PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "PERL5OPT", "PERL5LIB", "RUBYOPT"),
         *("NODE_OPTIONS", "LESSOPEN", "LESSCLOSE", "TAR_OPTIONS", "HOME", "CURL_HOME", "WGETRC"),
+        *("GLOBIGNORE", "XDG_CONFIG_HOME"),
         *("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
     )
 )

@@ -102,6 +102,8 @@ class Script:
     is_unclear: bool = False
 
 
+_GIVEN = {"$WORKSPACE": "/workspace"}
+"""Variables that each shell sets itself."""
 _PARSER_LANGUAGE = Language(tree_sitter_bash.language())
 
 
@@ -274,7 +276,7 @@ class _Reader:
         if node.type == "concatenation":
             return None if _EXPANDED.search(text) else self._join(node, is_quoted=False)
         if node.type == "simple_expansion":
-            known = self.variables.get(text.removeprefix("$"))
+            known = self.variables.get(text.removeprefix("$"), _GIVEN.get(text))
             return None if known is None or _GLOB_OR_SPACE.search(known) else known
         return None
 
@@ -292,7 +294,8 @@ class _Reader:
             if child.type == "string_content":
                 part = _ESCAPED_IN_QUOTES.sub(_unquote, _text(child))
             elif child.type == "simple_expansion" and is_quoted:
-                part = self.variables.get(_text(child).removeprefix("$"))
+                name = _text(child)
+                part = self.variables.get(name.removeprefix("$"), _GIVEN.get(name))
             elif child.is_named:
                 part = self._value(child)
             else:

@@ -1,10 +1,12 @@
 """The tools for files of the workspace: `read_file`, `write_file` and `patch`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agent_core.errors import ToolArgumentError, WorkspaceError
+from agent_core.execution import Backend
 from agent_core.state.conversations.images import find_fault, find_pdf_fault, find_type, is_pdf
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.policy import Action, list_file_actions
 from agent_core.tools.readers import ReaderPool, SourceFailed, read_pdf
 from agent_core.tools.results import add_image, add_pdf, describe_image, describe_pdf
 from agent_core.tools.schemas import make_schema
@@ -141,6 +143,12 @@ class WriteFileTool:
     def __init__(self, workspaces: Workspaces) -> None:
         self._workspaces = workspaces
 
+    def list_actions(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> Sequence[Action]:
+        """Return what a file that later commands obey may make them do."""
+        return _list_actions(self._workspaces.backend, arguments, context)
+
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Write the whole file or nothing. Raises the errors of `read_file`."""
         slug, path = find_slug(context), read_text(arguments, "path")
@@ -169,6 +177,12 @@ class PatchTool:
     def __init__(self, workspaces: Workspaces) -> None:
         self._workspaces = workspaces
 
+    def list_actions(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> Sequence[Action]:
+        """Return what a file that later commands obey may make them do."""
+        return _list_actions(self._workspaces.backend, arguments, context)
+
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Change the file completely or not at all. Raises the errors of `read_file`."""
         slug, path = find_slug(context), read_text(arguments, "path")
@@ -184,6 +198,16 @@ class PatchTool:
             line = _find_line(text, old, path)
             await self._workspaces.backend.write_file(slug, path, text.replace(old, new).encode())
         return ToolResult(text=f"Changed {path} at line {line:,}.")
+
+
+def _list_actions(
+    backend: Backend, arguments: Mapping[str, object], context: ToolContext
+) -> Sequence[Action]:
+    return list_file_actions(
+        read_text(arguments, "path"),
+        has_network=backend.has_network(find_slug(context)),
+        is_confined=backend.is_confined,
+    )
 
 
 def _find_line(text: str, old: str, path: str) -> int:

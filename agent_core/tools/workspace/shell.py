@@ -19,12 +19,15 @@ __go() {
 }
 [ -f "$__state" ] && ! [ -L "$__state" ] && . "$__state" 3>&2 2>/dev/null
 [ -z "$__folder" ] || cd -- "$__here"
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.bareRepository GIT_CONFIG_VALUE_0=explicit
 """
+# A folder of a cloned repository can look like a bare one, whose config names programs for git.
 _OWN = (
     "PWD OLDPWD SHLVL HOME WORKSPACE TMPDIR"
     " http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY"
+    " GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0"
 )
-"""Variables that each sandbox sets itself: the next may have other folders, or no network."""
+"""Variables that each command gets new: the next may have other folders, or no network."""
 # Most commands change no state. Then nothing is forked, because a fork would double their time.
 _SAVE = f"""
 __capture() {{

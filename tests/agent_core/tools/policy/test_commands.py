@@ -53,6 +53,15 @@ HARMLESS = (
     ),
     *("[[ $a == b ]]", "[[ -n $a ]]", 'echo "${a[@]}"', "echo ${s:1:2} ${#s}", "echo $((2**10))"),
     *('[ "$x" -lt 3 ]', "[ -f a -a -d b ]", "[ $# -gt 0 ]", "[[ -v x ]]", "echo ${x:-a} ${x%.*}"),
+    *("cat .git/config", "ls -a .git .shell", "echo .git >> .gitignore", "cp a b", "mkdir -p a/b"),
+    *(
+        "cd $WORKSPACE && touch a",
+        "x=b; cp a $x",
+        "touch ..b",
+        "cp *.txt b",
+        "find . -exec wc {} +",
+    ),
+    *("touch a; find . -exec ls {} +", "cd -", "cp a .gitignore", "tee .github/a < b"),
     *("read -r x < a", "export A=1", "declare -r a=b", "sed /a/d x", "sed -n '/a/,/b/p' x"),
     *("sed '1,3d' a", "sed -i s/a/b/ a", "let x=1", "wait $!", "hash -r", "find . -exec ls {} +"),
 )
@@ -166,7 +175,26 @@ SUMS = (
     *("x=1; read x < f; echo $((x))", "x=1; x=$y; echo $((x))", "[ $x -lt 3 ]", "echo $(($1))"),
 )
 """Sums of a variable that may hold a text, in which bash then runs commands."""
+OBEYED = (
+    *("echo x > .shell/1", "cp x .shell/1", "cp x .shell", "mv a .she*", "cd .shell; cp ../x 1"),
+    *("cd .s*; cp ../x 1", "tee .git/config < x", "sed -i s/a/b/ .git/config", "mkdir -p a/.shell"),
+    *(
+        "echo x > ~/.curlrc",
+        "sort -o .wgetrc x",
+        "curl -o .curlrc https://a.example",
+        "dd of=.shell/1",
+    ),
+    *("ln -s .shell a", "cp -r .git a", "env -C .shell cp ../x 1", "cp x $y", "echo x > $y/1"),
+    *(
+        "cd $y; cp ../x 1",
+        "ls | xargs cp x",
+        "find . -name 1 -exec cp x {} \\;",
+        "GLOBIGNORE=x; cp 1 *",
+    ),
+)
+"""Writing a file that later commands obey, or one that may be such a file."""
 UNKNOWN = (
+    *OBEYED,
     *SUMS,
     *RUNS_WORDS,
     *CHANGED,

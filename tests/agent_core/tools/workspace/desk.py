@@ -38,6 +38,7 @@ class Desk:
         rules: Sequence[Rule] = (),
     ) -> None:
         self.database = database
+        self.backend = backend
         self.place = folder / "workspaces" / "anna"
         self.now = 0
         limits = BackgroundLimits(most=MOST_BACKGROUND, seconds=seconds)

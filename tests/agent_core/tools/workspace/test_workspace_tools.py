@@ -322,3 +322,15 @@ async def test_a_file_of_five_gigabytes_gets_one_sentence(
         assert sentence in result.text
         assert "\n" not in result.text
     assert await desk.say("search_files", pattern="needle") == "small:1:needle"
+
+
+async def test_git_runs_no_program_of_a_folder_that_looks_like_a_repository(desk: Desk) -> None:
+    """A cloned repository can hold such a folder, and its config would name a program."""
+    config = "[core]\nbare = false\nworktree = ../w\nfsmonitor = touch /workspace/ran; false\n"
+    await desk.say("terminal", command="git init -q --bare a/b && mkdir a/w")
+    await desk.say("write_file", path="a/b/config", content=config)
+    said = await desk.say("terminal", command="cd a/b && git status")
+    assert "cannot use bare repository" in said
+    assert not (desk.place / "ran").exists()
+    assert "On branch" in await desk.say("terminal", command="cd ~ && git init -q && git status")
+    assert "GIT_" not in await desk.say("terminal", command="export A=1; cat .shell/1")
