@@ -20,7 +20,6 @@ from agent_core.transcript import ToolSpec, make_source
 
 PATIENCE = 7200.0
 """Seconds beyond a call's limit, for its questions; the connection measures the call's time."""
-_MOST_SHOWN = 2000
 
 
 class FormAsker(Protocol):
@@ -46,7 +45,7 @@ class ServerTool:
         self.declaration = Declaration(time_limit=seconds, is_untrusted=True)
 
     def _make_action(self, kind: ActionKind, name: str, arguments: Mapping[str, object]) -> Action:
-        shown = json.dumps(dict(arguments), ensure_ascii=False)[:_MOST_SHOWN]
+        shown = json.dumps(dict(arguments), ensure_ascii=False)
         place, is_outward = f"mcp:{self._server.name}", not self._server.is_local
         return Action(kind=kind, target=f"{name} {shown}", place=place, is_outward=is_outward)
 

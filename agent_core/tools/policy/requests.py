@@ -12,6 +12,8 @@ from agent_core.transcript import UntrustedSource
 
 LONGEST_SHOWN = 6000
 """Characters of a call that a person can be expected to read before they allow it."""
+_LONGEST_TARGET = 2000
+"""Characters of one target in a list of what a call can reach."""
 USE_WITHIN = 600_000
 """Milliseconds after the answer within which an approved call must begin."""
 
@@ -112,5 +114,11 @@ def reveal(text: str) -> str:
 
 
 def list_reach(actions: Sequence[Action]) -> list[tuple[ActionKind, str, str]]:
-    """List kind, target and place of actions in order, without repeats."""
-    return list(dict.fromkeys((one.kind, reveal(one.target), one.place) for one in actions))
+    """List kind, target and place of actions in order, without repeats; shorten long targets."""
+    return list(dict.fromkeys((one.kind, _shorten(one.target), one.place) for one in actions))
+
+
+def _shorten(target: str) -> str:
+    """Return a target as a person reads it; the whole of a long one is in the call itself."""
+    is_long = len(target) > _LONGEST_TARGET
+    return reveal(target[:_LONGEST_TARGET]) + ("…" if is_long else "")

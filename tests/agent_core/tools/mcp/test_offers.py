@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 
 from agent_core.tools.contract import Tool
+from agent_core.tools.policy import Rule, judge, list_reach
+from agent_core.tools.policy.rules import Facts
 from tests.agent_core.tools.mcp.conftest import python_server
 from tests.agent_core.tools.mcp.test_hub import Open, Stage, make_context, stage
 
@@ -45,6 +47,14 @@ async def test_resources_and_prompts_are_listed_and_read(stage: Open) -> None:
         (action,) = tool.list_actions({"uri": "note://x"}, context)  # type: ignore[attr-defined]
         assert (action.place, action.is_outward) == ("mcp:python", True)
         assert json.dumps({"uri": "note://x"}) in action.target
+        # A rule and the closed paths see the end of long arguments, too.
+        long = {"uri": "x" * 5000, "last": "/etc/secret"}
+        (action,) = tool.list_actions(long, context)  # type: ignore[attr-defined]
+        closed = Rule(effect="deny", tool="python__*", pattern="*/etc/secret*")
+        verdict = judge(tool.spec.name, [action], Facts(rules=(closed,)), is_proposed=False)
+        assert verdict.effect == "deny"
+        ((_, shown, _),) = list_reach([action])
+        assert len(shown) < 2100
         assert "review(code): Review some code." in await use(on, "python__get_prompt")
         given = {"name": "review", "arguments": {"code": "x = 1"}}
         assert await use(on, "python__get_prompt", **given) == "user: Review this: x = 1"
