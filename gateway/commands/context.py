@@ -109,13 +109,15 @@ class ContextCommands:
         def look(connection: Connection) -> _Spending:
             own, since = call.person.id, call.now - _MONTH
             by_person = (
-                usage.charged_by_person(connection, since=everybody.day.start)
+                usage.charged_by_person(
+                    connection, since=everybody.day.start, until=everybody.day.end
+                )
                 if shows_everybody
                 else []
             )
             return (
                 usage.list_lines(connection, person_id=own, since=person.day.start),
-                usage.charged_since(connection, person_id=own, since=since),
+                usage.charged_since(connection, person_id=own, since=since, until=person.day.end),
                 by_person,
                 messages.list_facts(
                     connection, person_id=own, since=person.day.start, words=RECALLED

@@ -78,7 +78,7 @@ class StatusReport:
                 session,
                 said,
                 usage.total_since(connection, person_id=own, since=since),
-                usage.charged_since(connection, person_id=own, since=since),
+                usage.charged_since(connection, person_id=own, since=since, until=call.now + 1),
                 dead_letters.count_dead_of(connection, person_id=call.person.id),
                 _is_unreached(connection, call, self.platforms),
             )

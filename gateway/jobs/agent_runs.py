@@ -96,9 +96,9 @@ def make_job_turn(connection: Connection, job: Job, run: Run, now: int) -> JobTu
     """Return the permissions and limits of a run's turn. Raises `JobLimitReached`."""
     limit, left = job.options.day_micro_dollars, None
     if limit and job.person_id is not None:
-        since = day_of(now, job.zone).start
+        day = day_of(now, job.zone)
         left = limit - usage.sum_of_job(
-            connection, job_id=job.id, person_id=job.person_id, since=since
+            connection, job_id=job.id, person_id=job.person_id, since=day.start, until=day.end
         )
         if left <= 0:
             raise JobLimitReached(partial(job_results.describe_limit, limit))

@@ -299,7 +299,10 @@ class Quotas:
         def look(connection: Connection) -> tuple[QuotaDay, QuotaUsage]:
             known = people.find(connection, person_id=person_id)
             day = day_of(now, (known and known.time_zone) or zone, person.day)
-            return day, usage.charged_since(connection, person_id=person_id, since=day.start)
+            spent = usage.charged_since(
+                connection, person_id=person_id, since=day.start, until=day.end
+            )
+            return day, spent
 
         day, spent = await self._database.read(look)
         person.load(day, [spent])
@@ -314,7 +317,7 @@ class Quotas:
             day = day_of(now, self.rules.zone, self._deployment.day)
             if day != self._deployment.day:
                 rows = await self._database.read(
-                    lambda c: usage.charged_by_person(c, since=day.start)
+                    lambda c: usage.charged_by_person(c, since=day.start, until=day.end)
                 )
                 self._deployment.load(day, [charged for _, _, charged in rows])
 

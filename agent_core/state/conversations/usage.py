@@ -180,25 +180,32 @@ def charged_of_turn(connection: Connection, *, turn_id: TurnId) -> QuotaUsage:
     return QuotaUsage(micro_dollars=row[0], unpriced_tokens=row[1])
 
 
-def charged_since(connection: Connection, *, person_id: PersonId, since: int) -> QuotaUsage:
-    """Sum the usage of a person since a moment that counts against quotas."""
+def charged_since(
+    connection: Connection, *, person_id: PersonId, since: int, until: int
+) -> QuotaUsage:
+    """Sum the usage of a person that counts against quotas, since a moment and before another.
+
+    Later calls are there if the clock was ahead and has been put back.
+    """
     row = connection.execute(
-        f"SELECT {_CHARGED} FROM usage WHERE person_id = :person_id AND created_at >= :since",
-        {"person_id": person_id, "since": since},
+        f"SELECT {_CHARGED} FROM usage WHERE person_id = :person_id"
+        " AND created_at >= :since AND created_at < :until",
+        {"person_id": person_id, "since": since, "until": until},
     ).fetchone()
     return QuotaUsage(micro_dollars=row[0], unpriced_tokens=row[1])
 
 
 def charged_by_person(
-    connection: Connection, *, since: int
+    connection: Connection, *, since: int, until: int
 ) -> list[tuple[PersonId, str, QuotaUsage]]:
-    """Sum, for everyone with a call since a moment, the usage that counts against quotas."""
+    """Sum the same for everyone with a call between these moments."""
     # The query starts from people: the index is by person, and there are few people.
     rows = connection.execute(
         f"SELECT people.id, people.name, {_CHARGED} FROM people CROSS JOIN usage"
         " WHERE usage.person_id = people.id AND usage.created_at >= :since"
+        " AND usage.created_at < :until"
         " GROUP BY people.id, people.name ORDER BY 3 DESC, 4 DESC, 1",
-        {"since": since},
+        {"since": since, "until": until},
     ).fetchall()
     return [
         (PersonId(row[0]), row[1], QuotaUsage(micro_dollars=row[2], unpriced_tokens=row[3]))
@@ -260,8 +267,10 @@ def _total(connection: Connection, condition: str, values: dict[str, int]) -> To
     return read_all(Total, rows)[0]
 
 
-def sum_of_job(connection: Connection, *, job_id: JobId, person_id: PersonId, since: int) -> int:
-    """Sum the cost of a job's runs since a moment, in micro-dollars.
+def sum_of_job(
+    connection: Connection, *, job_id: JobId, person_id: PersonId, since: int, until: int
+) -> int:
+    """Sum the cost of a job's runs since a moment and before another, in micro-dollars.
 
     The helpers of a run are turns of their own; their cost, and that of their helpers, is included.
     """
@@ -275,7 +284,14 @@ def sum_of_job(connection: Connection, *, job_id: JobId, person_id: PersonId, si
         " JOIN turns ON turns.conversation_id = conversations.id)"
         " SELECT COALESCE(SUM(usage.micro_dollars), 0) FROM work"
         " JOIN usage ON usage.turn_id = work.turn_id"
-        " WHERE usage.person_id = :person_id AND usage.created_at >= :since",
-        {"job_id": job_id, "person_id": person_id, "since": since, "helpers": HELPERS},
+        " WHERE usage.person_id = :person_id AND usage.created_at >= :since"
+        " AND usage.created_at < :until",
+        {
+            "job_id": job_id,
+            "person_id": person_id,
+            "since": since,
+            "until": until,
+            "helpers": HELPERS,
+        },
     ).fetchone()
     return int(row[0])

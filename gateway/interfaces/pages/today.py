@@ -22,7 +22,8 @@ _MOST_BYTES = 64_000
 
 async def show(look: Look) -> Fields:
     """Read the content of the page Today."""
-    person_id, since = look.person.id, look.gateway.now() - _DAY
+    person_id, now = look.person.id, look.gateway.now()
+    since = now - _DAY
 
     def work(connection: Connection) -> dict[str, Any]:
         recent = turns.list_of_person(connection, person_id=person_id, before=LARGEST, limit=_MOST)
@@ -39,7 +40,7 @@ async def show(look: Look) -> Fields:
             return turn, asked
 
         done = [turn for turn in recent if turn.ended_at and turn.ended_at >= since]
-        charged = usage.charged_since(connection, person_id=person_id, since=since)
+        charged = usage.charged_since(connection, person_id=person_id, since=since, until=now + 1)
         return {
             "running": [describe(turn) for turn in running],
             "done": [describe(turn) for turn in done],

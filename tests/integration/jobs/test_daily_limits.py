@@ -9,7 +9,7 @@ from agent_core.state.jobs.jobs import Options
 from tests.fakes.model import say
 from tests.integration.clock import Clock
 from tests.integration.harness import running
-from tests.integration.jobs_support import find, give_job, greet, greeted, over
+from tests.integration.jobs_support import find, give_job, greet, greeted, over, texts, waits_for
 
 SETTINGS = {
     "TALARIA_MODEL__NAME": "fake-1",
@@ -34,6 +34,26 @@ async def test_runs_of_a_day_share_the_limit_and_the_next_day_has_its_own(tmp_pa
         clock.move(harness, minutes=12 * 60)
         runs = await over(harness, job, 4)
         assert runs[-1].state == "done"
+
+
+async def test_what_was_spent_while_the_clock_was_ahead_does_not_count_now(tmp_path: Path) -> None:
+    clock = Clock(2027, 11, 22, 12)
+    model = greeted(*(say("Rain.", usage=THIRTY_CENTS) for _ in range(3)), say("Still here."))
+    settings = SETTINGS | {"TALARIA_COST__PERSON_DAY_USD": "0.12"}
+    async with running(tmp_path, model, now=clock, **settings) as harness:
+        await greet(harness)
+        job = await give_job(harness, "weather", "0 * * * *", kind="prompt", options=LIMIT)
+        for hours in range(1, 3):
+            clock.move(harness, minutes=60)
+            await over(harness, job, hours)
+        clock.move(harness, days=-365)
+        await waits_for(harness, job, "2026-11-22T16:00")
+        clock.move(harness, minutes=60)
+        runs = await over(harness, job, 3)
+        assert [run.state for run in runs] == ["done", "done", "done"]
+        await harness.chat.says("hi")
+        await harness.at_rest()
+        assert texts(harness)[-1] == "Still here."
 
 
 @pytest.mark.parametrize(

@@ -73,5 +73,8 @@ def test_a_run_costs_what_its_helpers_cost_too(connection: sqlite3.Connection) -
     help_turn(help_turn(first, 1_000), 10_000)
     help_turn(second, 100_000)
     spend(connection, talk, 1_000_000)  # what the person asks themselves
-    spent = usage.sum_of_job(connection, job_id=job_id, person_id=person.id, since=TODAY)
+    run("ahead", 10_000_000, TODAY + 100)  # the clock was ahead
+    spent = usage.sum_of_job(
+        connection, job_id=job_id, person_id=person.id, since=TODAY, until=TODAY + 100
+    )
     assert spent == 111_110

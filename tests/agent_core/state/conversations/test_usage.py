@@ -52,19 +52,20 @@ def test_money_is_charged_where_there_is_a_price_and_tokens_where_there_is_none(
         (ann, CALL, 10),
         (ann, replace(CALL, micro_dollars=None), 11),
         (ann, replace(CALL, micro_dollars=0), 12),
+        (ann, CALL, 99),  # the clock was ahead
         (bob, CALL, 10),
         (bob, CALL, 11),
     ):
         usage.insert(connection, spent, person_id=person.id, turn_id=None, now=now)
     charged = QuotaUsage(micro_dollars=50_000, unpriced_tokens=4321)
-    assert usage.charged_since(connection, person_id=ann.id, since=10) == charged
-    assert usage.charged_by_person(connection, since=10) == [
+    assert usage.charged_since(connection, person_id=ann.id, since=10, until=99) == charged
+    assert usage.charged_by_person(connection, since=10, until=99) == [
         (bob.id, "Bob", QuotaUsage(micro_dollars=100_000, unpriced_tokens=0)),
         (ann.id, "Ann", charged),
     ]
     nothing = QuotaUsage(micro_dollars=0, unpriced_tokens=0)
-    assert usage.charged_since(connection, person_id=ann.id, since=13) == nothing
-    assert usage.charged_by_person(connection, since=13) == []
+    assert usage.charged_since(connection, person_id=ann.id, since=13, until=99) == nothing
+    assert usage.charged_by_person(connection, since=13, until=99) == []
 
 
 def test_lines_are_by_purpose_and_model_the_dearest_first(connection: Connection) -> None:
