@@ -7,6 +7,8 @@ import time
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+import pytest
+
 from tests.emulators import telegram_faults as faults
 from tests.emulators.anthropic import echo
 from tests.emulators.streaming import Json, text_answer
@@ -138,3 +140,22 @@ async def test_another_program_with_the_token_is_named_at_the_start(stage: Stage
     async with live(stage) as harness:
         assert "Another program is receiving messages" in harness.banner
         assert await harness.stop() == 0
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="only Linux lists the sockets of a process")
+async def test_a_gateway_listens_at_its_http_port_alone(deployment: Stage) -> None:
+    async with live(deployment) as harness:
+        assert list_listening(harness.process.pid) == [f"0100007F:{harness.port:04X}"]
+
+
+def list_listening(pid: int) -> list[str]:
+    """List the addresses, as the kernel writes them, at which a process can be reached."""
+    process = Path(f"/proc/{pid}")
+    own = {one.resolve().name for one in process.joinpath("fd").iterdir()}
+    found = []
+    for kind, states in (("tcp", {"0A"}), ("tcp6", {"0A"}), ("udp", {"07"}), ("udp6", {"07"})):
+        for line in process.joinpath("net", kind).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] in states and f"socket:[{fields[9]}]" in own:
+                found.append(fields[1])
+    return found
