@@ -1,6 +1,5 @@
 """List the effects of a bash command: delete, install, send, fetch, write, or only run."""
 
-import posixpath
 import re
 import shlex
 from collections.abc import Sequence
@@ -18,13 +17,13 @@ from agent_core.tools.policy.paths import (
     is_obeyed,
     place_of,
 )
+from agent_core.tools.policy.runners import program_of, unfold
 from agent_core.tools.policy.shell import Script, SimpleCommand, Word, parse_script
 
 _DEEPEST = 5
 """Levels of nested scripts that are read."""
 _READS = frozenset(("<", "<<", "<<<", "<&", "<<-"))
 _NETWORK_FILES = ("/dev/tcp/", "/dev/udp/")
-_SAFE_FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 _MOST_ACTIONS = 200
 """Actions of one command; a person can't judge more."""
 
@@ -152,35 +151,43 @@ class _Lister:
             if value is not None and value.startswith(_NETWORK_FILES):
                 self.send(value, value.split("/")[3])
             elif redirection.operator in _READS:
-                if value and redirection.operator == "<":
-                    self._look_at(value)
+                if redirection.operator == "<":
+                    self._look_at(redirection.target)
             elif redirection.operator == ">&" and value is not None and value.isdigit():
                 continue
             elif value != "-":
                 self.touch("write", redirection.target)
 
-    def _look_at(self, value: str) -> None:
-        """Add a read of a file, if it is outside the workspace."""
-        path, place = self._place(value)
+    def _look_at(self, word: Word) -> None:
+        """Add a read of a file, if it is or may be outside the workspace."""
+        value = word.value
+        if value is None:
+            if not self.is_confined:
+                self.add("read", word.source, OUTSIDE)
+            return
+        if "/" not in value and not value.startswith("~") and value != "..":
+            return
+        value = value.partition("=")[2] or value
+        path, place = self._place(value[value.find("/") :] if value.startswith("-") else value)
         if place == OUTSIDE:
             self.add("read", path, self.reading_place)
 
     def _read_words(self, words: Sequence[Word], command: SimpleCommand, depth: int) -> None:
         """Add the actions of one command, also if another program runs it."""
         shown = _show(words)
-        name = _program_of(words[0].value)
+        name = program_of(words[0].value)
         if name is not None and name in programs.RUNNERS:
             self.add("run", shown, WORKSPACE)
-            inner = _unfold(name, words)
+            inner = unfold(name, words)
             if inner is None:
                 self.doubt(shown)
             elif inner and depth <= _DEEPEST:
                 self._read_words(inner, command, depth + 1)
             return
         self.add("run", shown, WORKSPACE)
-        for word in words[1:]:
-            if word.value is not None and ("/" in word.value or word.value.startswith("~")):
-                self._look_at(word.value.partition("=")[2] or word.value)
+        if name not in programs.SPEAKERS:
+            for word in words[1:]:
+                self._look_at(word)
         if name is None:
             self.doubt(shown)
         elif name in programs.SHELLS or name in ("eval", "source", ".", "trap"):
@@ -335,41 +342,6 @@ class _Lister:
             self._read_words(given, SimpleCommand(words=tuple(given)), depth + 1)
         if any(action.kind == "write" for action in list(self.actions)[earlier:]):
             self.doubt(_show(inner))
-
-
-def _program_of(value: str | None) -> str | None:
-    """The name of a program; None if it is unknown, or not in a folder of the system."""
-    if not value:
-        return None
-    folder, name = posixpath.split(value)
-    return name if not folder or folder in _SAFE_FOLDERS else None
-
-
-def _unfold(name: str, words: Sequence[Word]) -> Sequence[Word] | None:
-    """Return the command that a program runs: () for none, None if it is unknown."""
-    with_word, skipped = programs.RUNNERS[name]
-    position = 1
-    while position < len(words):
-        value = words[position].value
-        if value is None:
-            return None
-        if value == "--":
-            position += 1
-            break
-        if name == "env" and value.startswith(("-S", "--split-string", "-C", "--chdir")):
-            return None
-        if value.startswith("-") and value != "-":
-            position += 2 if value in with_word else 1
-        elif name in ("env", "sudo") and "=" in value:
-            if programs.is_strange(value.partition("=")[0]):
-                return None
-            position += 1
-        else:
-            break
-    inner = list(words[position + skipped :])
-    if name == "xargs":
-        inner = [*(inner or [Word(source="echo", value="echo")]), Word(source="…", value=None)]
-    return inner
 
 
 def _is_command_option(value: str | None) -> bool:

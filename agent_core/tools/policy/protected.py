@@ -10,8 +10,8 @@ from urllib.parse import unquote
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.paths import ROOT
 
-_TOKEN = re.compile(r"[^\s'\"`=,;()<>|&]+")
-_HOME = re.compile(r"^(?:~|\$HOME|\$\{HOME\})(?=/|$)")
+_TOKEN = re.compile(r"[^\s'\"`=,;()<>|&{}]+")
+_HOME = re.compile(r"^(?:~|\$HOME)(?=/|$)")
 _NAMES = ("state.db", "state.db-*", ".env", ".env.*")
 _PROCESS = re.compile(
     r"/proc/(?!self(?:/|$))(?:[^/]+/)+(?:environ|mem|root|cwd|fd|maps|exe)(?:/|$)"
@@ -46,7 +46,7 @@ class Protected:
 
     def _paths(self, text: str) -> Iterator[str]:
         """Yield every path that a text names, as an absolute path if possible."""
-        for found in _TOKEN.findall(text):
+        for found in _TOKEN.findall(text.replace("${HOME}", "$HOME")):
             token = unquote(found)
             token = token.partition("://")[2] if token.startswith("file://") else token
             if "://" in token:

@@ -288,6 +288,31 @@ def test_what_can_not_be_told_is_the_worst_that_it_may_be() -> None:
     check_each(UNKNOWN, check)
 
 
+READS_OUTSIDE = (
+    *("cat /etc/a", "cat {/etc/a,}", 'cat "$HOME/a"', "cat $x", "cat < $x", "ls ..", "cp -r .. a"),
+    *(
+        "cat < /etc/a",
+        "grep -f/etc/a b",
+        "grep --file=/etc/a b",
+        "cat ../a",
+        "cat ~/a",
+        "cat /e*/a",
+    ),
+    *('head "$(cat a)"', "tac -- $x", "find .. -name a"),
+)
+
+
+def test_without_a_sandbox_a_read_is_seen_unless_it_is_surely_inside() -> None:
+    def check(text: str) -> None:
+        actions = list_command_actions(text, "", has_network=True, is_confined=False)
+        assert [one for one in actions if (one.kind, one.place) == ("read", "outside")]
+
+    check_each(READS_OUTSIDE, check)
+    for text in ("cat a b", "ls -la .", 'echo "$x"', '[ -n "$x" ]', "grep -rn a .", "wc -l < a"):
+        actions = list_command_actions(text, "", has_network=True, is_confined=False)
+        assert {(one.kind, one.place) for one in actions} == {("run", "workspace")}
+
+
 def test_without_a_network_nothing_is_sent_or_fetched() -> None:
     def check(text: str) -> None:
         actions = list_command_actions(text, "", has_network=False)

@@ -105,6 +105,7 @@ CLOSED = (
     "cat ~/.talaria/state.db",
     "cat $HOME/.talaria/tokens",
     "cat ${HOME}/.talaria/config.toml",
+    "cat {/home/bot/.talaria/config.toml,}",
     "cat '/home/bot/.talaria/state.db-wal'",
     "python -c \"open('/home/bot/.talaria/x')\"",
     "file:///home/bot/.talaria/state.db",

@@ -1,0 +1,44 @@
+"""Find the program of a command, and the command that a program such as `env` runs."""
+
+import posixpath
+from collections.abc import Sequence
+
+from agent_core.tools.policy import programs
+from agent_core.tools.policy.shell import Word
+
+_SAFE_FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
+
+
+def program_of(value: str | None) -> str | None:
+    """The name of a program; None if it is unknown, or not in a folder of the system."""
+    if not value:
+        return None
+    folder, name = posixpath.split(value)
+    return name if not folder or folder in _SAFE_FOLDERS else None
+
+
+def unfold(name: str, words: Sequence[Word]) -> Sequence[Word] | None:
+    """Return the command that a program runs: () for none, None if it is unknown."""
+    with_word, skipped = programs.RUNNERS[name]
+    position = 1
+    while position < len(words):
+        value = words[position].value
+        if value is None:
+            return None
+        if value == "--":
+            position += 1
+            break
+        if name == "env" and value.startswith(("-S", "--split-string", "-C", "--chdir")):
+            return None
+        if value.startswith("-") and value != "-":
+            position += 2 if value in with_word else 1
+        elif name in ("env", "sudo") and "=" in value:
+            if programs.is_strange(value.partition("=")[0]):
+                return None
+            position += 1
+        else:
+            break
+    inner = list(words[position + skipped :])
+    if name == "xargs":
+        inner = [*(inner or [Word(source="echo", value="echo")]), Word(source="…", value=None)]
+    return inner
