@@ -110,6 +110,7 @@ _SPACED = re.compile(
 )
 """Secrets that contain white space."""
 _BREAK = re.compile(r"[\r\n]+")
+_ESCAPE = re.compile(r"%[0-9A-F]{2}")
 _UNFINISHED = re.compile(r"[A-Za-z0-9_.:/+=~-]{12,}\Z")
 
 
@@ -179,9 +180,11 @@ def _list_forms(secret: str) -> Iterator[str]:
     yield json.dumps(secret, ensure_ascii=False)[1:-1]
     if len(secret) < _ENCODED_FROM:
         return
-    yield quote(secret)
-    yield quote(secret, safe="")
+    for coded in (quote(secret), quote(secret, safe="")):
+        yield coded
+        yield _ESCAPE.sub(lambda found: found[0].lower(), coded)
     yield secret.encode().hex()
+    yield secret.encode().hex().upper()
     for offset in range(3):  # Base64 depends on the position in a group of 3 bytes
         coded = b64encode(b"\0" * offset + secret.encode()).decode()
         inside = coded[(offset * 8 + 5) // 6 : (offset + len(secret.encode())) // 3 * 4]

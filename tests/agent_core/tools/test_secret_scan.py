@@ -1,6 +1,7 @@
 """Keys and tokens of thirty and more kinds are known by their shape; plain words are not."""
 
 import base64
+import re
 import string
 from urllib.parse import quote
 
@@ -132,12 +133,18 @@ def test_the_body_of_a_key_goes_with_its_first_line() -> None:
     assert SecretMask().hide(f"Here:\n{body[:60]}") == "Here:\n[hidden]"
 
 
+def lower_escapes(text: str) -> str:
+    return re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), quote(text, safe=""))
+
+
 @pytest.mark.parametrize("frame", ["{}", "x{}", "xy{}", "It is {} today", "a\n{}\nb"])
 def test_an_own_credential_is_masked_in_each_encoding(frame: str) -> None:
     mask = SecretMask([KNOWN])
     whole = frame.format(KNOWN)
     assert KNOWN not in mask.hide(whole)
     assert "[hidden]" in mask.hide(frame.format(quote(KNOWN, safe="")))
+    for coded in (KNOWN.encode().hex(), KNOWN.encode().hex().upper(), lower_escapes(f"{KNOWN}/+")):
+        assert "[hidden]" in SecretMask([KNOWN, f"{KNOWN}/+"]).hide(frame.format(coded))
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         shown = mask.hide(encode(whole.encode()).decode())
         assert "[hidden]" in shown
