@@ -307,7 +307,7 @@ class JobRunner:
             fresh = jobs.find(connection, job_id=job.id)
             if not outcome.is_open or fresh is None:
                 return (), started
-            return self._start_turn(connection, fresh, run, started, now), started
+            return self._start(connection, fresh, run, started, now), started
 
         rows, started = await self.database.retry_while_unavailable(
             lambda: self.database.write("runs.gate", work), f"job {job.id}"

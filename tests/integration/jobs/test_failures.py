@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from agent_core.errors import ModelRejected
 from agent_core.ids import PersonId
 from agent_core.models.contract import Usage
@@ -21,6 +23,8 @@ from agent_core.state.queues import inbox
 from tests.fakes.model import FakeModel, ask, call, list_offered, say
 from tests.integration.clock import Clock, asleep
 from tests.integration.harness import Harness, running
+from tests.integration.jobs.test_events import Feed, feed_served
+from tests.integration.jobs_support import over
 
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 DIRECT = '["1",null,true]'
@@ -561,3 +565,28 @@ async def test_a_damaged_conversation_is_reported_once(tmp_path: Path) -> None:
         await harness.chat.sees_text("failed")
         await harness.at_rest()
         assert len(harness.chat.shown) == 1
+
+
+@pytest.mark.parametrize(("verb", "done"), [("drop", "I've deleted"), ("pause", "is paused")])
+async def test_a_job_that_is_dropped_while_its_gate_is_checked_calls_no_model(
+    tmp_path: Path, verb: str, done: str
+) -> None:
+    clock, feed = noon(), Feed()
+    feed.titles.append("news")
+    feed.answers.clear()
+    async with feed_served(feed) as host:
+        settings = {**SETTINGS, "TALARIA_DIGEST__ALLOW_HOSTS": host}
+        async with running(tmp_path, FakeModel(), now=clock, **settings) as harness:
+            await meet(harness)
+            options = Options(gate=f"feed http://{host}/feed", pause_after=3)
+            wish = JobRequest(kind="prompt", body="Sum up.", timing=DAILY, options=options)
+            job = await make(harness, clock, wish)
+            clock.move(harness, days=1)
+            async with asyncio.timeout(45):
+                await feed.asked.wait()
+            await harness.chat.says(f"/jobs {verb} {job.id}")
+            await harness.chat.sees_text(done)
+            feed.answers.set()
+            (run,) = await over(harness, job, 1)
+            assert run.state == "skipped"
+            assert len(harness.model.requests) == 1
