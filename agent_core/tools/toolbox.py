@@ -255,9 +255,9 @@ class Toolbox:
         tool = self._find(call.name)
         if tool is None:
             return fail(self._describe_unknown(call.name))
-        if call.name in self._off:
-            return fail(f"`{call.name}` is switched off here; `/tools` switches it on.")
         try:
+            if await self._is_off(call.name, context.owner_id):
+                return fail(f"`{call.name}` is switched off here; `/tools` switches it on.")
             arguments = read_arguments(call.arguments, _compile(tool.spec))
             if self._rules and (
                 refusal := self._rules.admit(call.name, is_from_code=context.is_from_code)
@@ -277,6 +277,12 @@ class Toolbox:
         if self._rules and not result.is_error:
             self._rules.note_success(call.name)
         return result
+
+    async def _is_off(self, name: str, owner_id: PersonId) -> bool:
+        """Return whether a tool was off when the turn began, or is off now. Raises `StoreError`."""
+        if name in self._off or self._policy is None:
+            return name in self._off
+        return await self._policy.is_switched_off(name, owner_id)
 
     async def _do(
         self,

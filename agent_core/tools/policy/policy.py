@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from agent_core.ids import SessionId
+from agent_core.ids import PersonId, SessionId
 from agent_core.state.conversations import approvals, delegated_turns, messages, sessions, turns
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection, Database
@@ -49,6 +49,14 @@ class Policy:
             return verdict, None  # no stored approval could change this
         facts, session_id = await self._database.read(lambda c: _load(c, context, strict))
         return judge(tool, actions, facts, is_proposed=is_proposed), session_id
+
+    async def is_switched_off(self, tool: str, owner_id: PersonId) -> bool:
+        """Return whether a tool is off now; a person may do that while a turn runs.
+
+        Raises `StoreError`.
+        """
+        owner = await self._database.read(lambda c: people.find(c, person_id=owner_id))
+        return owner is not None and tool in owner.tools_off
 
 
 def make_facts(

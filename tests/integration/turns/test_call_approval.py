@@ -108,6 +108,24 @@ async def test_for_this_session_asks_once_for_a_shape_and_again_in_the_next(
         assert decided == [("approval.session",), ("approval.no",)]
 
 
+async def test_a_tool_that_is_switched_off_during_a_turn_is_refused_at_once(
+    tmp_path: Path,
+) -> None:
+    tool = Poster()
+    model = FakeModel(
+        *(ask(call(*post("hi", "c1"))), ask(call(*post("hi", "c2"))), say("Only once.")),
+    )
+    async with running(tmp_path, model, tools=(tool,)) as harness:
+        await harness.chat.says("post it twice")
+        await waiting(harness, "Shall I run this")
+        await harness.chat.says("/tools off post")
+        await harness.chat.sees_text("turned off `post` here")
+        await harness.chat.press("For this session")
+        await harness.chat.sees_text("Only once.")
+        assert len(tool.asked) == 1
+        assert results(model)[-1] == "`post` is switched off here; `/tools` switches it on."
+
+
 async def test_always_lasts_across_a_restart_until_it_is_revoked(tmp_path: Path) -> None:
     chat, tool = FakeChat(), Poster()
     model = FakeModel(ask(call(*post("hi", "c1"))), say("Done."))
