@@ -60,5 +60,5 @@ class AcceptedCalls:
             is_accepted=True,
         )
         toolbox = self._toolboxes.open(place, accepted.job_turn)
-        await toolbox.load([accepted.call.name], person.id)
+        await toolbox.load([accepted.call.name], person.id, conversation.person_id)
         return await toolbox.run(accepted.call, context)

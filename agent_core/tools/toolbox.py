@@ -100,6 +100,7 @@ class Toolbox:
         self._setup = setup or ToolSetup()
         self._foreign: dict[str, Tool] = {}
         self._off: frozenset[str] = frozenset()
+        self._off_now: frozenset[str] = frozenset()
         self._rules: TurnRules | None = None
         self.specs: tuple[ToolSpec, ...] = ()
         """The specs of the tools in the prompt, in their order there."""
@@ -194,8 +195,13 @@ class Toolbox:
         """True if some tools come from other sources."""
         return bool(self._setup.sources)
 
-    async def load(self, names: Iterable[str], person_id: PersonId) -> None:
-        """Look up other sources' tools if one of these names is theirs. Raises `StoreError`."""
+    async def load(self, names: Iterable[str], person_id: PersonId, owner_id: PersonId) -> None:
+        """Look up which tools are off now, and other sources' tools if a name is theirs.
+
+        Raises `StoreError`.
+        """
+        if self._policy:
+            self._off_now = await self._policy.list_off(owner_id)
         if self._setup.sources and not all(name in self._tools for name in names):
             found = await self._list_foreign(person_id)
             self._foreign = {tool.spec.name: tool for tool in found}
@@ -255,9 +261,9 @@ class Toolbox:
         tool = self._find(call.name)
         if tool is None:
             return fail(self._describe_unknown(call.name))
+        if call.name in self._off or call.name in self._off_now:
+            return fail(f"`{call.name}` is switched off here; `/tools` switches it on.")
         try:
-            if await self._is_off(call.name, context.owner_id):
-                return fail(f"`{call.name}` is switched off here; `/tools` switches it on.")
             arguments = read_arguments(call.arguments, _compile(tool.spec))
             if self._rules and (
                 refusal := self._rules.admit(call.name, is_from_code=context.is_from_code)
@@ -277,12 +283,6 @@ class Toolbox:
         if self._rules and not result.is_error:
             self._rules.note_success(call.name)
         return result
-
-    async def _is_off(self, name: str, owner_id: PersonId) -> bool:
-        """Return whether a tool was off when the turn began, or is off now. Raises `StoreError`."""
-        if name in self._off or self._policy is None:
-            return name in self._off
-        return await self._policy.is_switched_off(name, owner_id)
 
     async def _do(
         self,

@@ -311,7 +311,7 @@ class Loop:
         waiting: list[ToolCallPart] = []
         written = {call.call_id: call.name for call in calls}
         calls = [unwrap(call) for call in calls]
-        await toolbox.load([call.name for call in calls], turn.person_id)
+        await toolbox.load([call.name for call in calls], turn.person_id, turn.owner_id)
         for call in calls:
             if call.call_id in turn.results:
                 results[call.call_id] = turn.results[call.call_id]

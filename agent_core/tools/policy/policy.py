@@ -50,13 +50,13 @@ class Policy:
         facts, session_id = await self._database.read(lambda c: _load(c, context, strict))
         return judge(tool, actions, facts, is_proposed=is_proposed), session_id
 
-    async def is_switched_off(self, tool: str, owner_id: PersonId) -> bool:
-        """Return whether a tool is off now; a person may do that while a turn runs.
+    async def list_off(self, owner_id: PersonId) -> frozenset[str]:
+        """Return the tools that are off now; a person may do that while a turn runs.
 
         Raises `StoreError`.
         """
         owner = await self._database.read(lambda c: people.find(c, person_id=owner_id))
-        return owner is not None and tool in owner.tools_off
+        return frozenset(owner.tools_off if owner else ())
 
 
 def make_facts(

@@ -192,7 +192,7 @@ async def test_a_tool_that_appears_later_runs_in_the_same_turn() -> None:
     assert (await run(mine, "github__make_issue")).is_error
     made = FakeTool("github__make_issue", effect="unsafe")
     source.tools.append(made)
-    await mine.load(["github__make_issue"], PersonId(1))
+    await mine.load(["github__make_issue"], PersonId(1), PersonId(1))
     assert mine.effect("github__make_issue") == "unsafe"
     assert (await run(mine, "github__make_issue")).text == "github__make_issue done 1"
     assert mine.specs == toolbox.specs, "the prompt stays as it is"
