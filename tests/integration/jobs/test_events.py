@@ -307,6 +307,7 @@ class Feed:
     def __init__(self) -> None:
         self.titles: list[str] = []
         self.is_broken = False
+        self.media_type = "application/rss+xml"
         self.asked, self.answers = asyncio.Event(), asyncio.Event()
         self.answers.set()
         self.request: web.Request | None = None
@@ -318,7 +319,7 @@ class Feed:
         if self.is_broken:
             return web.Response(status=500)
         items = "".join(ITEM.format(title) for title in reversed(self.titles))
-        return web.Response(text=FEED.format(items=items), content_type="application/rss+xml")
+        return web.Response(text=FEED.format(items=items), content_type=self.media_type)
 
 
 @asynccontextmanager

@@ -572,13 +572,13 @@ async def test_a_job_that_is_dropped_while_its_gate_is_checked_calls_no_model(
     tmp_path: Path, verb: str, done: str
 ) -> None:
     clock, feed = noon(), Feed()
-    feed.titles.append("news")
+    feed.media_type = "application/json"  # read without a process, which may be slow to start
     feed.answers.clear()
     async with feed_served(feed) as host:
         settings = {**SETTINGS, "TALARIA_DIGEST__ALLOW_HOSTS": host}
         async with running(tmp_path, FakeModel(), now=clock, **settings) as harness:
             await meet(harness)
-            options = Options(gate=f"feed http://{host}/feed", pause_after=3)
+            options = Options(gate=f"page http://{host}/feed", pause_after=3)
             wish = JobRequest(kind="prompt", body="Sum up.", timing=DAILY, options=options)
             job = await make(harness, clock, wish)
             clock.move(harness, days=1)
