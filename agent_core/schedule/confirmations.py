@@ -17,7 +17,7 @@ from agent_core.schedule.quiet_times import HeldSlot
 from agent_core.schedule.triggers import Every, OnEvent, load_timing
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.jobs import job_runs, job_versions, jobs
+from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job, NewJob
 from agent_core.tools import Answer, ToolContext, UserPrompt, UserPrompter
 
@@ -134,7 +134,6 @@ def move_jobs(
         slot = first_slot(load_timing(job.timing), find_zone(to), now)
         if slot:
             moved.append(replace(job, zone=to, next_slot=(slot.name, slot.at)))
-            job_runs.rename_slots(connection, job_id=job.id, zone=zone)
             job_versions.record(connection, job_id=job.id, now=now)
             jobs.change(connection, moved[-1])
     return moved

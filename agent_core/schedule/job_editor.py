@@ -175,8 +175,6 @@ def change_job(connection: Connection, job: Job, now: int) -> Job:
     before = jobs.find(connection, job_id=job.id)
     if before and before.timing != job.timing:
         job_marks.clear(connection, job_id=job.id)
-    if before and before.zone != job.zone:
-        job_runs.rename_slots(connection, job_id=job.id, zone=before.zone)
     job_versions.record(connection, job_id=job.id, now=now)
     jobs.change(connection, job)
     return job

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
+from zoneinfo import ZoneInfo
 
 from agent_core.localization import Text
 from agent_core.schedule.descriptions import show_moment
@@ -66,7 +67,8 @@ def quiet_until(person: Person, days_off: Sequence[int], zone: str, now: int) ->
             moment = _end_of_quiet(person, moment)
         else:
             break
-    end = slot_at(moment.replace(tzinfo=None), find_zone(zone)).at
+    known = moment.tzinfo if isinstance(moment.tzinfo, ZoneInfo) else ZoneInfo("UTC")
+    end = slot_at(moment.replace(tzinfo=None), known).at
     return end if end > now else None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib import resources
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 _OFFSET = re.compile(r"(?:utc|gmt)?\s*([+\-−–])\s*(\d{1,2})(?::?([0-5]\d))?\s*(?:h|hours?|std)?")
 _FIXED = re.compile(r"Etc/GMT([+-])(\d{1,2})")
@@ -203,9 +203,7 @@ def _plain(words: str) -> str:
 @cache
 def _list_zones() -> Mapping[str, str]:
     """Map the IANA names' lower-case forms to the names; cached, because this reads a folder."""
-    # Not those of the system: its `localtime` is another zone on another machine.
-    names = resources.files("tzdata").joinpath("zones").read_text("utf-8").split()
-    return {name.casefold(): name for name in names}
+    return {zone.casefold(): zone for zone in available_timezones()}
 
 
 @cache

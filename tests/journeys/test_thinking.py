@@ -201,7 +201,7 @@ async def test_a_conversation_too_long_for_the_model_offers_a_new_session(stage:
         await harness.ask(ANNA, "begin " + "x" * 3000)
         stage.model.window = 4000
         reported = await harness.ask(ANNA, "go on " + "y" * 9000)
-        assert "/new starts a new one" in reported
+        assert "start a new one with /new" in reported
         assert "I've started a new conversation" in await harness.ask(ANNA, "/new")
         assert await harness.ask(ANNA, "hello") == "echo: hello"
 

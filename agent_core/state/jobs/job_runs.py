@@ -232,18 +232,6 @@ def drop_message_event(connection: Connection, *, inbox_id: InboxId) -> None:
     )
 
 
-def rename_slots(connection: Connection, *, job_id: JobId, zone: str) -> None:
-    """Add a job's former time zone to the names of its slots, which are local times.
-
-    In the new zone, the clock may show the same times again. Intervals and events have no zone.
-    """
-    connection.execute(
-        "UPDATE job_runs SET slot = slot || '@' || :zone WHERE job_id = :job_id"
-        " AND slot GLOB '[0-9]*' AND slot NOT GLOB '*[Z@]*'",
-        {"job_id": job_id, "zone": zone},
-    )
-
-
 def count_events(connection: Connection, *, job_id: JobId, since: int, until: int) -> int:
     """Count the runs of a job that events started between two moments, without skipped ones."""
     row = connection.execute(

@@ -10,8 +10,10 @@ from urllib.parse import unquote
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.paths import ROOT
 
-_TOKEN = re.compile(r"[^\s'\"`=,;()<>|&{}]+")
-_HOME = re.compile(r"^(?:~|\$HOME)(?=/|$)")
+_TOKEN = re.compile(r"[^\s'\"`=,;()<>|&]+")
+_ALTERNATIVE = re.compile(r"^\{([^{}]*)$|^([^{}]*)\}$")
+"""The first or the last alternative of a brace expansion; a variable has both braces."""
+_HOME = re.compile(r"^(?:~|\$HOME|\$\{HOME\})(?=/|$)")
 _NAMES = ("state.db", "state.db-*", ".env", ".env.*")
 _PROCESS = re.compile(
     r"/proc/(?!self(?:/|$))(?:[^/]+/)+(?:environ|mem|root|cwd|fd|maps|exe)(?:/|$)"
@@ -46,8 +48,8 @@ class Protected:
 
     def _paths(self, text: str) -> Iterator[str]:
         """Yield every path that a text names, as an absolute path if possible."""
-        for found in _TOKEN.findall(text.replace("${HOME}", "$HOME")):
-            token = unquote(found)
+        for found in _TOKEN.findall(text):
+            token = _ALTERNATIVE.sub(r"\1\2", unquote(found))
             token = token.partition("://")[2] if token.startswith("file://") else token
             if "://" in token:
                 continue

@@ -463,7 +463,6 @@ VALUES: dict[str, Any] = {
     ),
     "ids": [1],
     "is_over": False,
-    "zone": "UTC",
     "job_id": JobId(1),
     "job_ids": [JobId(1)],
     "missed": 1,
