@@ -162,6 +162,9 @@ def test_nothing_around_the_home_folder_is_deleted(target: str) -> None:
         "https://a.example/home/bot/.talaria/state.db",
         "ls /home",
         "cat ../cat",
+        'cp a.txt "${out}/"',
+        "mkdir -p {a,b}/",
+        "wc -l ${d}/*/*",
     ],
 )
 def test_other_files_are_not_closed(target: str) -> None:
