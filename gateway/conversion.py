@@ -23,7 +23,7 @@ from agent_core.state.conversations import sessions
 from agent_core.state.conversations.images import PDF
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Account, Person
-from agent_core.state.queues.outbox import OutboxRow
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,
@@ -269,6 +269,21 @@ def outbound(
         ),
         file=file,
         steps=steps,
+    )
+
+
+def readdress(row: OutboxRow, place: tuple[str, str]) -> NewOutboxMessage:
+    """Make a row's message for another platform and chat, without its buttons and question."""
+    platform, chat = place
+    return NewOutboxMessage(
+        platform=platform,
+        chat=chat,
+        body=row.body,
+        person_id=row.person_id,
+        turn_id=row.turn_id,
+        part=row.part,
+        is_silent=row.is_silent,
+        file=row.file,
     )
 
 

@@ -176,16 +176,7 @@ class Notifier:
         for platform, chat in self._resolve(known, person, (target,)):
             if (platform, chat) == (row.platform, row.chat):
                 return None
-            outgoing = NewOutboxMessage(
-                platform=platform,
-                chat=chat,
-                body=row.body,
-                person_id=row.person_id,
-                turn_id=row.turn_id,
-                part=row.part,
-                is_silent=row.is_silent,
-                file=row.file,
-            )
+            outgoing = conversion.readdress(row, (platform, chat))
             return outbox.enqueue(connection, outgoing, now=now)
         return None
 

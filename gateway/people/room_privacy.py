@@ -145,23 +145,12 @@ def _send_elsewhere(
         rows.append(outbox.revise(connection, outbox_id=row.id, body=note))
     if place is None:
         return rows
-    platform, chat = place
-    outgoing = NewOutboxMessage(
-        platform=platform,
-        chat=chat,
-        body=row.body,
-        person_id=row.person_id,
-        turn_id=row.turn_id,
-        part=row.part,
-        is_silent=row.is_silent,
-        file=row.file,
-        question_id=row.question_id,
-    )
+    outgoing = conversion.readdress(row, place)
     if row.question_id is not None:
         questions.move(connection, question_id=row.question_id, place=place)
-    *first, last = adapters[platform].split(row.body)
-    parts = [replace(outgoing, body=part, question_id=None) for part in first]
-    parts.append(replace(outgoing, body=last, buttons=row.buttons))
+    *first, last = adapters[outgoing.platform].split(row.body)
+    parts = [replace(outgoing, body=part) for part in first]
+    parts.append(replace(outgoing, body=last, buttons=row.buttons, question_id=row.question_id))
     return [*rows, *(outbox.enqueue(connection, part, now=now) for part in parts)]
 
 

@@ -246,6 +246,8 @@ class Lanes:
             if isinstance(job, Turn):
                 is_abandoned = self._backoff.is_abandoned(job)
                 is_readable = await self._deps.rooms.is_readable(job.platform, job.chat)
+                if self._draining.is_set():  # the platform may have been waited for
+                    return
                 leave = partial(self._leave, job.conversation_id) if is_readable else None
                 await self._runner.resume(job, handle, leave, is_abandoned=is_abandoned)
             elif _is_job_run(job) or await self._deps.rooms.is_current(handle.batch[-1]):

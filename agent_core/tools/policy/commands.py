@@ -185,7 +185,7 @@ class _Lister:
                 self._read_words(inner, command, depth + 1)
             return
         self.add("run", shown, WORKSPACE)
-        if name not in programs.SPEAKERS:
+        if name not in programs.SPEAKERS and name not in programs.DECLARING:
             for word in words[1:]:
                 self._look_at(word)
         if name is None:

@@ -59,7 +59,12 @@ LOCAL = frozenset(
     )
 )
 """Programs that use no network and run no other program, except those read separately."""
-SPEAKERS = frozenset(("echo", "printf", "test", "[", "true", "false", ":", "kill", "sleep", "exit"))
+SPEAKERS = frozenset(
+    (
+        *("echo", "printf", "test", "[", "true", "false", ":", "kill", "sleep", "exit"),
+        *("basename", "dirname", "return", "seq", "shift", "wait"),
+    )
+)
 """Programs that open no file that their words name."""
 READERS = frozenset(
     (

@@ -37,6 +37,7 @@ HARMLESS = (
         ": > /dev/null",
     ),
     *("ls 2>&1", "ls 2>/dev/null", "cat <<'E'\nrm -rf /\nE", "sed -n 1,5p a", "sed s/a/b/g a"),
+    *("sed 's/\\.txt$/.md/' a", "sed 's/\\t/ /g' a", "sed 's|a\\|b|c|' a"),
     *(
         "find . -name '*.py'",
         "diff <(sort a) <(sort b)",
@@ -308,7 +309,8 @@ def test_without_a_sandbox_a_read_is_seen_unless_it_is_surely_inside() -> None:
         assert [one for one in actions if (one.kind, one.place) == ("read", "outside")]
 
     check_each(READS_OUTSIDE, check)
-    for text in ("cat a b", "ls -la .", 'echo "$x"', '[ -n "$x" ]', "grep -rn a .", "wc -l < a"):
+    inside = ("cat a b", "ls -la .", 'echo "$x"', '[ -n "$x" ]', "grep -rn a .", "wc -l < a")
+    for text in (*inside, "export A=1", "unset x", "wait $!", 'basename "$x" .txt'):
         actions = list_command_actions(text, "", has_network=True, is_confined=False)
         assert {(one.kind, one.place) for one in actions} == {("run", "workspace")}
 
