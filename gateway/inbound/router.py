@@ -9,6 +9,7 @@ from dataclasses import replace
 from adapters.contract import ChatAdapter
 from adapters.ids import Address
 from adapters.messages import InboundMessage
+from agent_core.errors import StoreDamaged
 from agent_core.ids import InboxId
 from agent_core.localization import set_language, use_language
 from agent_core.state.conversations import sessions
@@ -183,7 +184,10 @@ class InboundRouter:
             await self._skip(item)
 
     async def _fail(self, chat: tuple[str, str], item: Item, error: Exception) -> None:
-        """Park an event after an unexpected error, and report it to a known sender."""
+        """Park an event after an unexpected error, and report it to a known sender.
+
+        Without a sender to tell, damage of the store leaves it for the next start.
+        """
         outgoing = None
         if isinstance(item, StaleEvents):
             return  # the next start reads them from the database
@@ -192,6 +196,8 @@ class InboundRouter:
             if self._deps.identity.is_known(item.row.platform, sender):
                 with use_language(sender.language):
                     outgoing = make_outgoing(item, general.INTERNAL_ERROR())
+        if outgoing is None and isinstance(error, StoreDamaged):
+            return
         parked = SkippedEvent(row=item.row, fault=repr(error))
         await self._database.retry_while_unavailable(
             lambda: self._skip(parked, outgoing), "an event that can't be routed"

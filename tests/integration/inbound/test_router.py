@@ -1,7 +1,8 @@
 """Inbound events: stored, read once and in order, and never fatal."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,32 @@ async def refuse(harness: Harness, event: str) -> Callable[[], Awaitable[None]]:
         await database.write("test", lambda c: c.execute("DROP TRIGGER no"))
 
     return relent
+
+
+def find_pages_of_accounts(connection: Connection) -> tuple[int, list[int]]:
+    """Return the size of a page, and the roots of the table of accounts and its indexes."""
+    rows = connection.execute("SELECT rootpage FROM sqlite_schema WHERE tbl_name = 'accounts'")
+    pages = [page for (page,) in rows]
+    (size,) = connection.execute("PRAGMA page_size").fetchone()
+    return size, pages
+
+
+@contextmanager
+def damage(path: Path, pages: tuple[int, list[int]]) -> Iterator[None]:
+    """Overwrite pages of a file meanwhile, like a disk that fails to read them."""
+    size, numbers = pages
+    whole = path.read_bytes()
+    with path.open("r+b") as file:
+        for number in numbers:
+            file.seek((number - 1) * size)
+            file.write(b"\xff" * size)
+        file.flush()
+        try:
+            yield
+        finally:
+            for number in numbers:
+                file.seek((number - 1) * size)
+                file.write(whole[(number - 1) * size : number * size])
 
 
 async def test_an_event_that_fails_its_reader_is_parked(tmp_path: Path) -> None:
@@ -145,6 +172,19 @@ async def test_an_internal_error_is_not_reported_to_strangers(tmp_path: Path) ->
         await harness.at_rest()
         assert harness.chat.shown == []
         assert [state for state, _ in await states(harness)] == ["dead"]
+
+
+async def test_a_message_whose_sender_cannot_be_read_is_answered_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, FakeModel()) as harness:
+        damaged = await harness.read(find_pages_of_accounts)
+        with damage(tmp_path / "state.db", damaged):
+            await harness.chat.says("hello")
+            await harness.until(harness.gateway.router.is_idle)
+        assert harness.chat.shown == []
+    async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
+        assert await harness.chat.sees(1) == ["Yes?"]
 
 
 @pytest.mark.parametrize("text", [" ", "\n\t", "\u200b", " \u2060\ufeff"])
