@@ -25,8 +25,8 @@ class McpRoute:
     def __init__(self, gateway: Gateway, access: Access) -> None:
         self._gateway = gateway
         self._access = access
-        self._endpoint: asyncio.Future[Endpoint] | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._opened: tuple[asyncio.Future[Endpoint], asyncio.Task[None]] | None = None
+        """The endpoint, and the task that keeps it open."""
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Self]:
@@ -34,9 +34,10 @@ class McpRoute:
         try:
             yield self
         finally:
-            if self._task:
-                self._task.cancel()
-                await asyncio.gather(self._task, return_exceptions=True)
+            if self._opened:
+                _, task = self._opened
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request: 401 without a valid token, 503 while the store is unavailable."""
@@ -49,11 +50,19 @@ class McpRoute:
             await _refuse(HTTPStatus.NOT_IMPLEMENTED, MISSING)(scope, receive, send)
             return
         body = await read_body(request, _MOST_BYTES)
-        if self._endpoint is None:
-            self._endpoint = asyncio.get_running_loop().create_future()
-            self._task = asyncio.create_task(self._keep_open(self._endpoint))
-        endpoint = await asyncio.shield(self._endpoint)
+        endpoint = await self._open()
         await endpoint.serve(scope, _make_receive(body, receive), send, client)
+
+    async def _open(self) -> Endpoint:
+        """Return the endpoint; open it at the first request, and again after an error."""
+        if self._opened is None or self._opened[1].done():
+            future: asyncio.Future[Endpoint] = asyncio.get_running_loop().create_future()
+            self._opened = future, asyncio.create_task(self._keep_open(future))
+        opened, task = self._opened
+        await asyncio.wait((opened, task), return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            await task  # raises what ended it
+        return opened.result()
 
     async def _keep_open(self, opened: asyncio.Future[Endpoint]) -> None:
         open_endpoint = await load_endpoint()

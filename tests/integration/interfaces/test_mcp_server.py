@@ -18,6 +18,7 @@ from tests.fakes.model import FakeModel
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, make_token
 from tests.integration.interfaces.test_people_operations import fill
 from tests.integration.processes import ROOT, talaria_beside
+from tests.integration.processes import running as starting
 from tests.integration.served import Served, served
 
 pytest.importorskip("mcp")
@@ -196,3 +197,19 @@ async def test_without_a_gateway_it_says_what_to_do(tmp_path: Path) -> None:
     done = await talaria_beside(tmp_path / "home", "mcp", "serve", "--person", "ada")
     assert done.code == 2
     assert "Start one with `talaria run`." in done.err
+
+
+@pytest.mark.thorough
+async def test_a_broken_sdk_is_an_error_and_no_endless_wait(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "mcp").mkdir()
+    (tmp_path / "mcp" / "__init__.py").write_text("raise RuntimeError('half installed')")
+    given = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    async with starting(home, is_forked=False, **given) as gateway, aiohttp.ClientSession() as http:
+        token = await make_token(home, "olga", "mcp")
+        for _ in range(2):
+            async with http.post(
+                f"http://127.0.0.1:{gateway.port}/mcp",
+                json={"jsonrpc": "2.0", "id": 1, "method": "ping"},
+                headers={"Authorization": f"Bearer {token}"},
+            ) as answer:
+                assert answer.status == 500
