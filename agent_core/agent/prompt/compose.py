@@ -21,7 +21,7 @@ _HINTS = {
     ),
     "slack": (
         "Your words appear in Slack. Simple Markdown shows; no tables wider than a phone, no"
-        " nested lists deeper than two."
+        " nested lists deeper than two. Commands follow /talaria there, as in `/talaria new`."
     ),
     "console": "Your words appear in a terminal, 80 columns wide, as Markdown.",
     "api": "Your words go to a program of this person. Markdown is fine.",
