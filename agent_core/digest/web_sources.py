@@ -25,9 +25,11 @@ from agent_core.transcript import flatten, quote
 _CALENDAR_READER = "agent_core.digest.readers.calendar_reader"
 _FEED_READER = "agent_core.digest.readers.feed_reader"
 _READ_SECONDS = 12.0
-_MOST_REPORTED = 1_000_000
+_MOST_REPORTED = 4_000_000
 """The most bytes of JSON that are accepted from a reader."""
 _MOST_ENTRIES = 40
+_MOST_ITEMS = 500
+"""The most items of a feed that starts jobs or opens a gate: a new one may have any date."""
 _MOST_DAYS_OFF = 400
 """The most spans of days off that a job stores with its timing."""
 _LONGEST_TITLE = 200
@@ -111,17 +113,17 @@ async def _load_calendar(access: WebAccess, folders: CalendarFolders, at: str) -
 
 
 async def list_entries(access: WebAccess, page: Page) -> list[tuple[str, str]]:
-    """List the titles and links of a feed's newest entries. Raises `SourceFailed`."""
-    parsed = await _read(access, _FEED_READER, page.body, page.url, "0", str(_MOST_ENTRIES))
+    """List the titles and links of a feed's entries, newest first. Raises `SourceFailed`."""
+    parsed = await _read(access, _FEED_READER, page.body, page.url, "0", str(_MOST_ITEMS))
     entries = _list(parsed.get("entries")) if isinstance(parsed, dict) else []
     found = [_texts(entry) for entry in entries]
     return [(one.get("title", ""), one.get("link", "")) for one in found]
 
 
 async def list_items(access: WebAccess, url: str) -> list[FeedItem]:
-    """List a feed's newest items, newest first. Raises `SourceFailed`."""
+    """List a feed's items, newest first. Raises `SourceFailed`."""
     page = await access.fetcher.fetch(FetchRequest(url=url))
-    parsed = await _read(access, _FEED_READER, page.body, page.url, "0", str(_MOST_ENTRIES))
+    parsed = await _read(access, _FEED_READER, page.body, page.url, "0", str(_MOST_ITEMS))
     entries = _list(parsed.get("entries")) if isinstance(parsed, dict) else []
     return [_read_item(_texts(entry)) for entry in entries]
 

@@ -121,7 +121,7 @@ def _read_answer(body: bytes) -> str:
     """Return the words of an answer. Raises `NotHeard` if it has no such field."""
     try:
         reported = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         reported = None
     text = reported.get("text") if isinstance(reported, dict) else None
     if not isinstance(text, str):

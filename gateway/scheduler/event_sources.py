@@ -48,6 +48,8 @@ _FAILING, _TOLD = "failing", "told"
 """The mark of an unreadable feed: the time it began in milliseconds, or that it was reported."""
 _UNREAD = "unread"
 """The mark of a feed that was never read: none of its items is new."""
+_WHOLE, _ONCE_READ = "whole", 40
+"""The mark of a feed that was read whole. Earlier versions read and marked its first 40 items."""
 _LONGEST_TEXT = 64_000
 _LONGEST_NAME = 200
 _Marks = dict[str, str]
@@ -149,10 +151,11 @@ class EventSources:
             return
         marks.pop(_FAILING, None)
         is_first = marks.pop(_UNREAD, None) is not None
-        new = [] if is_first else [item for item in items if item.key not in marks]
+        known = items if marks.pop(_WHOLE, None) is not None else items[:_ONCE_READ]
+        new = [] if is_first else [item for item in known if item.key not in marks]
         taken = new[::-1][:_MOST_ITEMS]  # the oldest first
         left = {item.key for item in new} - {item.key for item in taken}
-        current = {item.key: "" for item in items if item.key not in left}
+        current = {_WHOLE: ""} | {item.key: "" for item in items if item.key not in left}
         old = [key for key in marks if key not in current][-_MOST_MARKS:]
         look = _Look(
             events=[_describe_item(item) for item in taken], marks=dict.fromkeys(old, "") | current

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from agent_core.execution.subprocesses.confinement import ScriptLimits
 from gateway.attachments.factory import make_transcriber
@@ -89,6 +91,18 @@ async def test_a_servers_refusal_becomes_a_sentence(
 ) -> None:
     api.transcripts.append(Fault(status=status))
     assert why in await sentence(ears(api))
+
+
+async def test_an_answer_nested_too_deeply_becomes_a_sentence() -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(text='{"text":' * 100_000, content_type="application/json")
+
+    application = web.Application()
+    application.router.add_post("/audio/transcriptions", answer)
+    async with TestServer(application) as server:
+        address = str(server.make_url(""))
+        odd = ServerTranscriber(address=address, key=None, model="m", seconds=5)
+        assert await sentence(odd) == attachments.UNHEARD_REFUSED()
 
 
 async def test_a_wrong_key_is_reported(api: OpenAIEmulator) -> None:
