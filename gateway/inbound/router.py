@@ -49,6 +49,7 @@ from gateway.texts import general
 _log = logging.getLogger(__name__)
 
 _MOST_CONVERSATIONS = 4096
+_EDITED = "This is the new text of their message above, which they edited"
 _STORED, _SKIPPED = "stored", "skipped"
 """Worker keys besides the names of chats, which are JSON."""
 
@@ -243,7 +244,7 @@ class InboundRouter:
             arrived = replace(arrived, message=message)
         conversation = await self._find_conversation(room_conversation)
         if message.is_edit:
-            await self._apply_edit(arrived, conversation)
+            await self._apply_edit(arrived, person, room_conversation, conversation)
             return
         is_new = events.is_newcomer(person, message, self._now())
         if is_new and not command and await self._deps.onboarding.hears(person, message):
@@ -330,8 +331,14 @@ class InboundRouter:
                 InboundEvent(row=row, message=message, is_repeat=False, is_press=True)
             )
 
-    async def _apply_edit(self, arrived: InboundEvent, conversation: Conversation) -> None:
-        """Replace the text of a message that still waits."""
+    async def _apply_edit(
+        self,
+        arrived: InboundEvent,
+        person: Person,
+        room_conversation: RoomConversation,
+        conversation: Conversation,
+    ) -> None:
+        """Replace the text of a message that still waits, or steer its turn that waits."""
         row, message = arrived.row, arrived.message
         command = events.parse_command(message.text)
         if command and command[0] == "queue":
@@ -340,12 +347,28 @@ class InboundRouter:
         found = (stage.find_waiting(conversation.id, row.platform, message) for stage in stages)
         pending = next((one for one in found if one), None)
         fault = events.find_fault(message)
-        if pending is None:
+        lanes = self._deps.lanes
+        if pending is None and not lanes.may_steer_by_edit(
+            conversation.id, row.platform, message, person
+        ):
             await self._commands.finish(arrived, "")
         elif fault:
             await self._commands.finish(arrived, fault)
-        else:
+        elif pending:
             pending.amend(message.text, row.id)
+        else:
+            lanes.put(
+                QueuedMessage(
+                    inbox_ids=(row.id,),
+                    platform=row.platform,
+                    message=replace(message, attachments=()),
+                    person=person,
+                    conversation=conversation,
+                    room_id=room_conversation.room.id if room_conversation.room else None,
+                    is_steer=True,
+                    note=_EDITED,
+                )
+            )
 
     async def _find_conversation(self, room_conversation: RoomConversation) -> Conversation:
         known = self._conversations.get(room_conversation.key)

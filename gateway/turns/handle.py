@@ -130,6 +130,8 @@ class TurnHandle:
     stop: StopSwitch = field(default_factory=StopSwitch)
     released: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
     """Releases the turn's place among the running turns while the turn waits for a model."""
+    awaits_model: bool = False
+    """True while it waits before its next try of a failed model call."""
 
     def find_conversation(self) -> Conversation | None:
         """Return the turn's conversation; None for a turn of an earlier process that waits."""
@@ -219,10 +221,14 @@ class TurnHost(Host):
 
     async def pause(self, seconds: float) -> None:
         """Wait while another turn has the place of this one."""
-        async with self._handle.released():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds * self._deps.outage_pace):
-                    await self._handle.lane.draining.wait()
+        self._handle.awaits_model = True
+        try:
+            async with self._handle.released():
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds * self._deps.outage_pace):
+                        await self._handle.lane.draining.wait()
+        finally:
+            self._handle.awaits_model = False
 
     async def note_fault(self, fault: ModelFault) -> None:
         """Report a fault of a model to the owners. Raises `StoreError`."""

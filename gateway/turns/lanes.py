@@ -97,6 +97,19 @@ class Lanes:
                 return job
         return None
 
+    def may_steer_by_edit(
+        self, conversation_id: ConversationId, platform: str, edit: InboundMessage, person: Person
+    ) -> bool:
+        """Return whether an edit changes the request of a turn that waits for its model."""
+        handle = self._handles.get(conversation_id)
+        if handle is None or not handle.awaits_model or handle.asker != person.id:
+            return False
+        if any(_is_same(pending, platform, edit) for pending in handle.batch):
+            return True
+        chat = conversion.name_chat(edit.address)  # a turn of an earlier process has no batch
+        is_there = handle.is_answered_in(platform, chat)
+        return is_there and handle.place is not None and handle.place.answers == edit.message_id
+
     def may_stop(self, conversation_id: ConversationId, person: Person) -> bool:
         """Return whether a person may stop the conversation's turn: its asker and owners may."""
         handle = self._handles.get(conversation_id)

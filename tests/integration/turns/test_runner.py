@@ -253,6 +253,38 @@ async def test_a_refused_key_is_named_in_one_sentence(tmp_path: Path) -> None:
         await harness.chat.sees_text("Now it works.")
 
 
+async def test_an_edit_reaches_a_turn_that_waits_for_its_model(tmp_path: Path) -> None:
+    model = FakeModel([ModelBusy("overloaded")], say("Green it is."))
+    async with running(tmp_path, model, timings=SHORT_WAIT) as harness:
+        await harness.chat.says("black tea?", id=7)
+        await harness.chat.sees_text("overloaded")
+        await harness.chat.says("green tea?", id=7, edit=True, event="the edit")
+        await harness.chat.sees_text("Green it is.")
+        await harness.at_rest()
+        assert heard(model) == ["black tea?", "green tea?"]
+        assert "which they edited" in str(model.requests[-1].messages)
+        assert await count_open(harness) == (0, 0, 0)
+        assert len(model.requests) == 2
+
+
+async def test_an_edit_reaches_a_turn_of_an_earlier_process_that_waits(tmp_path: Path) -> None:
+    chat, slow = FakeChat(), replace(SHORT_WAIT, outage_pace=30.0)
+    model = FakeModel([ModelBusy("overloaded")])
+    async with running(tmp_path, model, chat=chat, timings=slow) as harness:
+        await chat.says("black tea?", id="7")
+        await chat.sees_text("overloaded")
+    model = FakeModel([ModelBusy("overloaded")], say("Green it is."))
+    async with running(tmp_path, model, chat=chat, timings=SHORT_WAIT) as harness:
+        await harness.until(lambda: len(model.requests) == 1)
+        handle = harness.gateway.lanes._handles[_only(harness)]
+        await harness.until(lambda: handle.awaits_model)
+        await chat.says("green tea?", id="7", edit=True, event="the edit")
+        await chat.sees_text("Green it is.")
+        await harness.at_rest()
+        assert heard(model) == ["black tea?", "green tea?"]
+        assert await count_open(harness) == (0, 0, 0)
+
+
 async def test_two_people_stay_separate(tmp_path: Path) -> None:
     model = FakeModel(say("A."), say("B."), ask(call("recall", '{"query": "secret"}')), say("No."))
     async with running(tmp_path, model) as harness:
