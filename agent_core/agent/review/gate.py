@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from agent_core.ids import MessageId
@@ -55,8 +56,13 @@ _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^\s*(?:>|&gt;|\|).*$", re.MULTILINE)
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _QUOTATION = re.compile(
-    r"[\"“„«»”][^\"“”„«»]*[\"”“»«]|[‚‘「『][^‚‘’「」『』]*[‘’」』]|(?<!\w)'[^'\n]*'(?!\w)"
+    r"[\"“„«»”][^\"“”„«»]*[\"”“»«](?!\w)"
+    r"|[‚‘「『](?:[^‚‘’「」『』]|(?<=\w)’(?=\w))*[‘’」』]"
+    r"|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w))*'(?!\w)"
+    r"|(?<![\w\"“”„«»])[\"“„«](?=\w).*\Z",
+    re.DOTALL,
 )
+"""A quotation; one without an end goes on to the end of the text."""
 _SHORT_QUOTATION = 2
 """The most words of a quotation that may be a name or a title instead of words of others."""
 _INVISIBLE = re.compile(r"[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
@@ -88,6 +94,25 @@ _NEGATION = re.compile(
 _LETTER_HEAD = re.compile(
     r"^\W*(?:from|to|subject|date|von|an|betreff|datum)\s*:", re.IGNORECASE | re.MULTILINE
 )
+_INTRODUCTION = re.compile(
+    r"^(?:(?P<topic>.*):|.*\b(?:says|said|writes|wrote|sagt|sagte|schreibt|schrieb)"
+    r"|\W*(?:dear|liebe[rs]?|sehr geehrte[rs]?)\s.*,|\W*\d{1,2}:\d{2}\b.*|.*\b\d{1,2}:\d{2}"
+    r"(?:\s?[ap]m)?\W*)\s*\n",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A line that introduces another text: "Ben writes:", a salutation, a name with a time."""
+_SPEECH = re.compile(
+    r"\b(?:says|said|told|writes|wrote|thinks|claims|according to|laut|sagt|sagte|meint|meinte"
+    r"|schreibt|schrieb|behauptet)\b",
+    re.IGNORECASE,
+)
+_RETRACTION = re.compile(
+    r"^\W*(?:no\s*[,.!]|no wait|nope|not (?:really|true|any ?more)"
+    r"|(?:just |only )?(?:kidding|joking)|wait\b|sorry\b|nein\b|quatsch\b"
+    r"|(?:nur |kleiner )?scherz\b|stimmt nicht)",
+    re.IGNORECASE,
+)
+"""The start of a sentence that takes back the one before it."""
 _WORK_ON = re.compile(
     r"\b(?:translate|proofread|rewrite|rephrase|summari[sz]e|correct|edit|übersetz\w*|korrigier\w*"
     r"|formulier\w*|fass\w*)\b",
@@ -106,6 +131,13 @@ _BEFORE_SUBJECT = frozenset(
     )
 )
 """Words before the subject that do not change what the sentence says."""
+_TOPICS = frozenset(
+    (
+        *("about", "me", "my", "myself", "these", "this", "things", "facts", "some", "few", "a"),
+        *("preferences", "following", "über", "mich", "mir", "ein", "paar", "folgendes", "dinge"),
+    )
+)
+"""Words of a line that introduces a list of the person's own: "Remember about me:"."""
 _AFTER = frozenset(["and", "but", "or", "because", "since", "und", "aber", "oder", "weil", "denn"])
 """Words that may follow the claim: the fact before them is complete."""
 _FORMS: Mapping[str, tuple[str, ...]] = {
@@ -221,20 +253,32 @@ def _find_doubt(claim: Claim, said: Mapping[MessageId, str]) -> Doubt | None:
     whole = said.get(claim.message_id) if claim.message_id is not None else None
     if whole is None:
         return "source"
-    own = keep_own_words(whole)
+    own = _drop_introduced(keep_own_words(whole))
     quote = _normalise(claim.quote)
     if len(quote) < _LEAST_QUOTE or quote not in _normalise(own) or _WORK_ON.search(own):
         return "quote"
     if _VOICE.search(claim.text):
         return "voice"
-    found = [one for one in _SENTENCE_END.split(own) if _states(one, claim.text)]
-    if not found:
+    sentences = _SENTENCE_END.split(own)
+    found = [one for one in sentences if _states(one, claim.text)]
+    if not found or any(_SPEECH.search(one) for one in found if not _SPEECH.search(claim.text)):
+        return "words"
+    if any(_RETRACTION.search(after) for one, after in pairwise(sentences) if one in found):
         return "words"
     if any(_QUESTION.search(one) or _CONDITION.search(one) for one in found):
         return "question"
     if not any(_has_same_sense(claim.text, one) for one in found):
         return "sense"
     return "replace" if claim.replaces else None
+
+
+def _drop_introduced(text: str) -> str:
+    """Return a text up to the line that introduces words of somebody else."""
+    for line in _INTRODUCTION.finditer(text):
+        topic = list_words(line["topic"] or "?")
+        if not _TOPICS.union(_BEFORE_SUBJECT, ",").issuperset(topic):
+            return text[: line.start()]
+    return text
 
 
 def list_words(text: str) -> list[str]:

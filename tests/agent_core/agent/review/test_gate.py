@@ -30,6 +30,9 @@ def verdict(text: str, quote: str, message: str, *entries: str, old: str = "") -
         ("Doesn't eat meat", "I don't eat meat."),
         ("Ada works for Bob", "Ada works for Bob."),
         ("東京に住んでいる", "東京に住んでいる"),
+        ("Hates tea", "Remember these things about me:\nI hate tea."),
+        ("Hates tea", "I hate tea. Nothing is worse."),
+        ("Hates tea", 'I hate tea. My screen has 27".'),
     ],
 )
 def test_a_claim_in_the_words_of_the_person_is_kept(text: str, message: str) -> None:
@@ -85,6 +88,23 @@ UNPROVED = (
     ("Likes green tea", 'She wrote "I like green tea" to me'),
     ("Likes green tea", "> I like green tea\nWhat does it mean"),
     ("Likes green tea", "```\nI like green tea\n```"),
+    ("Hates tea", "Ben writes:\nI hate tea."),
+    ("Hates tea", "Ben said\nI hate tea."),
+    ("Hates tea", "Here is her mail:\n\nHi Ada,\nI hate tea.\nBest, Carol"),
+    ("Hates tea", "Dear Ada,\nI hate tea.\nBest, Carol"),
+    ("Hates tea", "Liebe Ada,\nI hate tea."),
+    ("Hates tea", "[10:02] Ben\nI hate tea."),
+    ("Hates tea", "Ben, 10:02 AM\nI hate tea."),
+    ("Hates tea", "I hate tea, said Ben."),
+    ("Hates tea", "I hate tea, according to Ben."),
+    ("Hasst Tee", "Ich hasse Tee, meint Ben."),
+    ("Hates tea", "I hate tea. Just kidding!"),
+    ("Hates tea", "I hate tea. No, coffee."),
+    ("Lives in Graz", "'I don't like tea. I live in Graz.'"),
+    ("Lives in Graz", "‘I don’t like tea. I live in Graz.’"),
+    ("Lives in Graz", '"I hate tea.\n"I live in Graz."'),
+    ("Lives in Graz", "“I hate tea.\n\n“I live in Graz.”"),
+    ("Lives in Graz", 'See "Ben hates tea. I live in Graz.'),
 )
 
 
