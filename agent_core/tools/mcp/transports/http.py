@@ -31,7 +31,7 @@ async def open_http(
     server: McpServer, link: Link, auth: httpx2.Auth | None = None
 ) -> AsyncIterator[TransportStreams]:
     """Provide the streams of a server's messages. Nothing is sent yet."""
-    guarded = _GuardedTransport(is_local=server.is_local)
+    guarded = _GuardedTransport(server)
     async with (
         httpx2.AsyncClient(
             transport=guarded,
@@ -51,9 +51,10 @@ async def open_http(
 class _GuardedTransport(httpx2.AsyncBaseTransport):
     """Resolves a host once, checks the address, and connects to exactly that address."""
 
-    def __init__(self, *, is_local: bool) -> None:
+    def __init__(self, server: McpServer) -> None:
         self._below = httpx2.AsyncHTTPTransport(trust_env=False)
-        self._is_local = is_local
+        self._is_local = server.is_local
+        self._chosen = httpx2.URL(server.url).host
         self._pace = pace_bytes()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -79,8 +80,9 @@ class _GuardedTransport(httpx2.AsyncBaseTransport):
         try:
             found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
             address = str(found[0][4][0])
-            # The owner chose a literal address on purpose; a name may resolve to another one later.
-            if not (self._is_local or _is_chosen(host)):
+            # The owner chose a literal address on purpose; a name may resolve to another one later,
+            # and the server names further hosts for the sign-in.
+            if not (self._is_local or (host == self._chosen and _is_literal(host))):
                 check_address(address)
         except (OSError, UnicodeError) as error:
             raise httpx2.ConnectError(f"{host} does not resolve") from error
@@ -114,8 +116,7 @@ def _default_port(url: httpx2.URL) -> int:
     return 443 if url.scheme == "https" else 80
 
 
-def _is_chosen(host: str) -> bool:
-    """Return whether a host is a literal address, which only the owner can have chosen."""
+def _is_literal(host: str) -> bool:
     try:
         ipaddress.ip_address(host)
     except ValueError:

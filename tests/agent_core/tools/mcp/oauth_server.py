@@ -19,6 +19,10 @@ class OAuthServer:
     url: str = ""
     lasts: int = 3600
     """Seconds of a token."""
+    resource: str = ""
+    """The address of its description if that is elsewhere."""
+    issuer: str = ""
+    """The address of the server that signs in if that is another one."""
     codes: set[str] = field(default_factory=set)
     tokens: set[str] = field(default_factory=set)
     renewals: set[str] = field(default_factory=set)
@@ -37,7 +41,7 @@ class OAuthServer:
 
     async def describe_resource(self, _: web.Request) -> web.Response:
         return web.json_response(
-            {"resource": f"{self.url}/mcp", "authorization_servers": [self.url]}
+            {"resource": f"{self.url}/mcp", "authorization_servers": [self.issuer or self.url]}
         )
 
     async def describe(self, _: web.Request) -> web.Response:
@@ -80,7 +84,7 @@ class OAuthServer:
     async def answer(self, request: web.Request) -> web.Response:
         _, _, token = request.headers.get("Authorization", "").partition(" ")
         if token not in self.tokens:
-            where = f"{self.url}/.well-known/oauth-protected-resource/mcp"
+            where = self.resource or f"{self.url}/.well-known/oauth-protected-resource/mcp"
             headers = {"WWW-Authenticate": f'Bearer resource_metadata="{where}"'}
             return web.Response(status=401, headers=headers)
         asked = await request.json()

@@ -25,6 +25,7 @@ from agent_core.tools.mcp import (
 from agent_core.tools.mcp.session import open_session
 from tests.agent_core.tools.mcp.oauth_server import OAuthServer, serve
 from tests.agent_core.tools.mcp.test_isolation import wait_for
+from tests.emulators.sources import Sources
 
 
 def make_server(on: OAuthServer) -> McpServer:
@@ -125,6 +126,19 @@ async def test_a_page_without_https_is_not_offered(place: Surroundings) -> None:
         with pytest.raises(McpUnavailable, match="without https"):
             async with open_session(server, place, nothing, sign_in):
                 pass
+
+
+@pytest.mark.parametrize("lead", ["resource", "issuer"])
+async def test_a_server_leads_the_sign_in_to_no_private_address(
+    place: Surroundings, lead: str
+) -> None:
+    async with serve() as on, Sources(host="127.0.0.2") as inside:
+        setattr(on, lead, inside.url)
+        server = McpServer(name="web", url=f"{on.url}/mcp", has_oauth=True)
+        with pytest.raises(McpUnavailable):
+            async with open_session(server, place, nothing, sign_in):
+                pass
+        assert inside.asked == []
 
 
 async def test_a_connection_waits_until_its_owner_has_signed_in(place: Surroundings) -> None:
