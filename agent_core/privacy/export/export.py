@@ -48,9 +48,13 @@ class ExportArchive:
         self._zip: zipfile.ZipFile | None = None
 
     def add(self, name: str, pieces: Iterable[str | bytes]) -> None:
-        """Write a file from pieces, without holding all of it in memory."""
-        target = self._open()
-        with target.open(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), "w") as file:
+        """Write a file from pieces, of any size, without holding all of it in memory.
+
+        Bytes of the name that are not UTF-8 become numbers, such as `&#56553;` for 0xE9.
+        """
+        target, shown = self._open(), name.encode("utf-8", "xmlcharrefreplace").decode()
+        info = zipfile.ZipInfo(shown, (1980, 1, 1, 0, 0, 0))
+        with target.open(info, "w", force_zip64=True) as file:
             for piece in pieces:
                 file.write(piece.encode("utf-8", "replace") if isinstance(piece, str) else piece)
 

@@ -4,6 +4,7 @@ import os
 import zipfile
 from pathlib import Path
 
+from agent_core.execution import walk_files
 from agent_core.privacy.export.export import ExportArchive
 
 
@@ -47,3 +48,22 @@ def test_a_file_is_written_piece_by_piece(tmp_path: Path) -> None:
     bundle.add("long.txt", pieces())  # type: ignore[arg-type]
     bundle.close()
     assert deferred == [0, 1, 2]
+
+
+def test_a_name_that_is_no_text_keeps_its_file(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/work/caf\xe9.txt")).write_text("milk")
+    bundle = ExportArchive(tmp_path, "all", 0)
+    for name, pieces in walk_files(tmp_path / "work"):
+        bundle.add(name, pieces)
+    (path,) = bundle.close()
+    assert names(path) == ["caf&#56553;.txt"]
+
+
+def test_a_file_may_have_more_than_two_gigabytes(tmp_path: Path) -> None:
+    piece = bytes(64 << 20)
+    bundle = ExportArchive(tmp_path, "all", 0)
+    bundle.add("sparse.img", (piece for _ in range(33)))
+    (path,) = bundle.close()
+    with zipfile.ZipFile(path) as archive:
+        assert archive.getinfo("sparse.img").file_size == 33 * len(piece)
