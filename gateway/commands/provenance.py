@@ -26,7 +26,7 @@ from gateway.commands.memory_scope import (
     scope_of,
 )
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.outbound import stand_for
+from gateway.outbound import offer_undo
 from gateway.texts import memory
 from gateway.texts.memory import Undone
 
@@ -57,7 +57,7 @@ class ProvenanceCommands:
         if reason is None:
             return Reply(text=memory.NUMBER_UNKNOWN(number=number))
         viewer = await self._access.make_viewer(call, scope, [step.row for step in reason.steps])
-        undo = stand_for(f"undo {reason.number}", memory.UNDO())
+        undo = offer_undo(reason.made_by, reason.number, memory.UNDO())
         buttons = () if reason.words is None else (undo,)
         return Reply(text=memory.explain(reason, viewer), buttons=buttons)
 
@@ -68,11 +68,14 @@ class ProvenanceCommands:
             return reply
         if named := parse_archive_ref(call.argument):
             return await self._notes.undo_named(call, scope, named)
-        number = _read_number(call.argument)
-        if number is None and call.argument:
+        chosen, _, pressed = call.argument.partition(" ")
+        number, row_id = _read_number(chosen), _read_number(pressed)
+        if call.argument and (number is None or (pressed and row_id is None)):
             return Reply(text=memory.UNDO_USAGE())
         change_index = await self._access.open(call, scope)
         row = None if number is None else change_index.find(number)
+        if row_id is not None and (row is None or row.id != row_id):
+            return Reply(text=memory.CHANGE_ELSEWHERE())
         if number is not None and row is None:
             return Reply(text=memory.NUMBER_UNKNOWN(number=number))
         if number is None and (name := await self._find_newest_skill(call, scope, change_index)):
@@ -165,7 +168,7 @@ class ProvenanceCommands:
         numbers = [_number(one, change_index) for one in outcome]
         viewer = await self._access.make_viewer(call, scope, [one.undone for one in outcome])
         again = (
-            (stand_for(f"undo {numbers[0].again}", memory.label_reversal(numbers[0])),)
+            (offer_undo(outcome[0].row, numbers[0].again, memory.label_reversal(numbers[0])),)
             if len(numbers) == 1
             else ()
         )

@@ -22,6 +22,15 @@ def stand_for(words: str, label: str, style: Style = "plain") -> Choice:
     return Choice(key=key, label=label, style=style)
 
 
+def offer_undo(row: LedgerEntry, number: ChangeName, label: str) -> Choice:
+    """Make a button that undoes one change.
+
+    A number names another change in another memory, or after a merge, so the row is named, too.
+    """
+    suffix = f" {row.id}" if isinstance(number, int) else ""
+    return stand_for(f"undo {number}{suffix}", label)
+
+
 def read_command(key: str) -> str | None:
     """Return the command of a button's key; a forged key only sends what anybody may send."""
     found = _KEY.fullmatch(key)
@@ -55,6 +64,6 @@ def make_undo_buttons(
         learned += list_archive_changes(connection, person_id=owner.person_id, turn_id=active.id)
         learned.sort(key=lambda one: one[0].id)
     return tuple(
-        stand_for(f"undo {number}", memory.offer_undo(row.change.after, row.change.before))
+        offer_undo(row, number, memory.offer_undo(row.change.after, row.change.before))
         for row, number in learned[-_MOST_OFFERED:]
     )

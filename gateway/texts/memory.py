@@ -30,6 +30,9 @@ UNDO_USAGE = Text(
 UNDO = Text("Undo")
 UNDO_AGAIN = Text("Restore it")
 NUMBER_UNKNOWN = Text("There's no change {number}. /memory lists the entries with their numbers.")
+CHANGE_ELSEWHERE = Text(
+    "I can't undo that from here any more. /memory lists the entries with their numbers."
+)
 NAME_UNKNOWN = Text("The archive has nothing called {name}. /memory archive lists its notes.")
 ARCHIVE_EMPTY = Text("The archive is empty.")
 ARCHIVE_NO_HIT = Text("I found nothing in the archive. /memory archive lists its notes.")

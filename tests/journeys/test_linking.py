@@ -1,6 +1,6 @@
 """One person on three platforms: linked in chat, one conversation and memory, and unlinked."""
 
-from gateway.texts import people
+from gateway.texts import memory, people
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.accounts import Account, asked, texts
 from tests.journeys.stage import Harness, Stage, call, calls, facts, heard, results, system_of
@@ -70,6 +70,24 @@ async def test_a_person_continues_from_telegram_in_discord_and_slack(
         for account in (telegram, discord, slack):
             assert account.user_id in listed
         assert "this one" in listed
+
+
+async def test_an_undo_button_from_before_a_link_undoes_no_other_change(
+    deployment: Stage,
+) -> None:
+    telegram, discord, _ = deployment.accounts(ANNA)
+    async with deployment.open() as harness:
+        deployment.plan(calls(call("memory", action="add", target="user", text="Has a cat")), "Ok.")
+        await harness.hears(telegram, "I have a cat")
+        deployment.plan(calls(call("memory", action="add", target="user", text="In Graz")), "Ok.")
+        await harness.hears(discord, "I live in Graz")
+        press = discord.holds("Undo: In Graz")
+        await join(harness, telegram, discord)
+        await harness.takes(press())
+        assert memory.CHANGE_ELSEWHERE() in texts(discord)
+        listed = await harness.hears(telegram, "/memory")
+        assert "Has a cat" in listed
+        assert "In Graz" in listed
 
 
 async def test_an_unlinked_account_takes_along_what_it_began(deployment: Stage) -> None:
