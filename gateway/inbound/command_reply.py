@@ -151,8 +151,9 @@ def _enqueue_reply(
 ) -> list[OutboxRow]:
     """Enqueue a command's reply, with its buttons below the last part.
 
-    The reply to a button replaces the message with the button. A press can be forged, so a
-    message without such a button stays.
+    The reply to a button replaces the message with the button, unless that is the answer of a turn,
+    which others may still want to read. A press can be forged, so a message without such a button
+    stays.
     """
     message, platform = arrived.message, arrived.row.platform
     asker = people.find_by_account(connection, platform=platform, user_id=message.sender.user_id)
@@ -164,12 +165,12 @@ def _enqueue_reply(
     for number, part in enumerate(parts):
         buttons = choices if number == len(parts) - 1 else ()
         outgoing = replace(whole, body=part, part=number, buttons=buttons, is_silent=number > 0)
-        if number == 0 and pressed and _has_button(pressed, message.text):
+        if number == 0 and pressed and _is_replaced_by(pressed, message.text):
             rows.append(outbox.revise(connection, outbox_id=pressed.id, body=part, buttons=buttons))
         else:
             rows.append(outbox.enqueue(connection, outgoing, now=now))
     return rows
 
 
-def _has_button(row: OutboxRow, words: str) -> bool:
-    return any(read_command(choice.key) == words for choice in row.buttons)
+def _is_replaced_by(row: OutboxRow, words: str) -> bool:
+    return row.turn_id is None and any(read_command(one.key) == words for one in row.buttons)

@@ -199,6 +199,8 @@ async def test_a_button_below_the_answer_undoes_a_memory(
         assert harness.chat.shown[-1].labels == []
         await ann.presses("Undo: Has a cat")
         assert memory_of(tmp_path) == ""
+        assert harness.chat.shown[0].text == "Noted.", "the answer can still be read"
+        assert "Removed: Has a cat" in harness.chat.shown[-1].text
 
 
 async def test_the_button_is_below_a_streamed_answer(tmp_path: Path) -> None:
