@@ -1,6 +1,7 @@
 """Speak MCP with a program over its standard streams, one message per line."""
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -141,5 +142,11 @@ async def _watch(process: ServerProcess, link: Link) -> None:
 def _parse(line: bytes) -> SessionMessage | Exception:
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-    except ValueError as error:
-        return error
+    except ValueError:
+        # A server that cuts a text in the middle of an emoji or of UTF-8 loses no whole answer.
+        try:
+            found = json.loads(line.decode("utf-8", "replace"))
+            clean = json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
+            return SessionMessage(jsonrpc_message_adapter.validate_json(clean, by_name=False))
+        except (ValueError, RecursionError) as error:
+            return error

@@ -74,6 +74,12 @@ def call(number: object) -> None:
         os._exit(3)
     if HOW == "huge":
         text = "x" * 3_000_000
+    if HOW in ("half emoji", "half letter"):
+        half = b"\\ud83d" if HOW == "half emoji" else b"\xc3"
+        content = b'[{"type": "text", "text": "cut ' + half + b'"}]'
+        line = b'{"jsonrpc": "2.0", "id": %d, "result": {"content": %s}}\n'
+        os.write(1, line % (number, content))
+        return
     if HOW == "endless":
         while True:
             sys.stdout.write("x" * 1_000_000)

@@ -121,6 +121,17 @@ async def test_a_huge_result_is_cut(surroundings: Surroundings) -> None:
     assert outcome.text.endswith("the rest is cut off.]")
 
 
+@pytest.mark.parametrize(("how", "mark"), [("half emoji", "?"), ("half letter", "\ufffd")])
+async def test_an_answer_that_was_cut_inside_a_character_is_read(
+    how: str, mark: str, surroundings: Surroundings
+) -> None:
+    async with running(hostile_server(how), surroundings) as connection:
+        await wait_for(lambda: connection.state == "ready")
+        async with asyncio.timeout(45):
+            outcome = await connection.call("work", {})
+    assert outcome.text == f"cut {mark}"
+
+
 async def test_a_description_can_not_mislead(surroundings: Surroundings) -> None:
     async with running(hostile_server("hidden"), surroundings) as connection:
         await wait_for(lambda: connection.state == "ready")
