@@ -51,7 +51,8 @@ _MOST_PAGES = 50
 _SHOWN = 300
 _PROMPT_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _log = logging.getLogger(__name__)
-_LOST = (types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT)
+_LOST = (types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT, types.PARSE_ERROR)
+"""Codes with which the SDK says that an answer is lost; the call may have taken effect."""
 
 
 @asynccontextmanager

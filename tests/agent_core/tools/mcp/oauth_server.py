@@ -90,6 +90,8 @@ class OAuthServer:
         asked = await request.json()
         if "id" not in asked:
             return web.Response(status=202)
+        if asked.get("params", {}).get("name") == "garble":
+            return web.Response(text="{", content_type="application/json")
         found = self.find_result(asked, token)
         what = {"result": found} if found else {"error": {"code": -32601, "message": "unknown"}}
         return web.json_response({"jsonrpc": "2.0", "id": asked["id"], **what})

@@ -68,6 +68,12 @@ async def test_an_owner_signs_in_once(place: Surroundings, tmp_path: Path) -> No
     assert on.registered == 1
 
 
+async def test_an_answer_that_can_not_be_read_is_lost_and_no_failure(place: Surroundings) -> None:
+    async with serve() as on, open_session(make_server(on), place, nothing, sign_in) as session:
+        with pytest.raises(McpUnavailable, match="gave no answer"):
+            await session.call("garble", {}, RunningCall(CallHooks(), 5))
+
+
 async def test_a_token_is_renewed_without_its_owner(place: Surroundings) -> None:
     async with serve(lasts=1) as on:
         server = make_server(on)
