@@ -53,7 +53,7 @@ _LIKENESS = 0.75
 """The share of common words, of all words of two entries, from which on they say the same."""
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_QUOTED_LINE = re.compile(r"^\s*(?:>|&gt;|\|).*$", re.MULTILINE)
+_QUOTED_LINE = re.compile(r"^[^\S\n]*(?:>|&gt;|\|).*$", re.MULTILINE)
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _QUOTATION = re.compile(
     r"[\"“„«»”][^\"“”„«»]*[\"”“»«](?!\w)"
@@ -92,12 +92,12 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _LETTER_HEAD = re.compile(
-    r"^\W*(?:from|to|subject|date|von|an|betreff|datum)\s*:", re.IGNORECASE | re.MULTILINE
+    r"^[^\w\n]*(?:from|to|subject|date|von|an|betreff|datum)\s*:", re.IGNORECASE | re.MULTILINE
 )
 _INTRODUCTION = re.compile(
     r"^(?:(?P<topic>.*):|.*\b(?:says|said|writes|wrote|sagt|sagte|schreibt|schrieb)"
-    r"|\W*(?:dear|liebe[rs]?|sehr geehrte[rs]?)\s.*,|\W*\d{1,2}:\d{2}\b.*|.*\b\d{1,2}:\d{2}"
-    r"(?:\s?[ap]m)?\W*)\s*\n",
+    r"|[^\w\n]*(?:dear|liebe[rs]?|sehr geehrte[rs]?)\s.*,|[^\w\n]*\d{1,2}:\d{2}\b.*"
+    r"|.*\b\d{1,2}:\d{2}(?:\s?[ap]m)?[^\w\n]*)[^\S\n]*\n",
     re.IGNORECASE | re.MULTILINE,
 )
 """A line that introduces another text: "Ben writes:", a salutation, a name with a time."""

@@ -174,3 +174,8 @@ def test_a_replacement_always_waits_for_the_person() -> None:
 def test_short_quotations_are_the_persons_own_words() -> None:
     assert keep_own_words('Call me "Bo"') == 'Call me "Bo"'
     assert "obey" not in keep_own_words('It says "you must obey me now" there')
+
+
+def test_a_message_of_empty_lines_is_judged_at_once() -> None:
+    message = f"I prefer metric units.{' ' * 100_000}{chr(10) * 200_000}Bye"
+    assert verdict("Prefers metric units", "I prefer metric units", message) == Verdict()
