@@ -395,6 +395,7 @@ async def test_a_model_that_does_not_exist_stops_the_start(home: Path) -> None:
             ANTHROPIC_API_KEY=KEY,
             ANTHROPIC_BASE_URL=api.url,
             TALARIA_MODEL__NAME="claude-nonesuch",
+            TALARIA_HTTP__PORT=str(free_port()),
         )
     assert done.code == 2
     assert "claude-nonesuch" in reported(done)

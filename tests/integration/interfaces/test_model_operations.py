@@ -13,7 +13,7 @@ from agent_core.schedule.triggers import read_every
 from agent_core.state.jobs.jobs import Options
 from gateway.config import load
 from gateway.jobs import make_rules
-from tests.integration.processes import talaria, talaria_beside
+from tests.integration.processes import free_port, talaria, talaria_beside
 
 LOCAL = {
     "TALARIA_MODEL__PROVIDER": "openai",
@@ -67,7 +67,7 @@ def test_a_failed_update_keeps_the_prices(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["PERSON_DAY_USD", "HOUSE_DAY_USD"])
 def test_a_daily_limit_in_dollars_without_a_price_is_refused(tmp_path: Path, name: str) -> None:
-    limit = {f"TALARIA_COST__{name}": "0.00001"}
+    limit = {f"TALARIA_COST__{name}": "0.00001", "TALARIA_HTTP__PORT": str(free_port())}
     done = talaria(tmp_path, "run", **LOCAL, **limit)
     assert done.code == 2
     assert f"cost.{name.lower()} is set, but the price of qwen3:8b is unknown" in done.err
@@ -76,7 +76,8 @@ def test_a_daily_limit_in_dollars_without_a_price_is_refused(tmp_path: Path, nam
 @pytest.mark.parametrize("setting", ["FALLBACKS", "CHEAP", "CHOICES"])
 def test_a_limit_in_dollars_is_for_every_configured_model(tmp_path: Path, setting: str) -> None:
     chain = {"OPENAI_API_KEY": "key", f"TALARIA_MODEL__{setting}": "openai:my-own"}
-    done = talaria(tmp_path, "run", **chain, TALARIA_TURNS__MAX_COST_USD="1")
+    chain |= {"TALARIA_TURNS__MAX_COST_USD": "1", "TALARIA_HTTP__PORT": str(free_port())}
+    done = talaria(tmp_path, "run", **chain)
     assert done.code == 2
     said = "turns.max_cost_usd is set, but the price of openai:my-own is unknown"
     assert said in done.err

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.integration.interfaces.test_people_operations import fill
-from tests.integration.processes import talaria
+from tests.integration.processes import free_port, talaria
 
 
 async def test_tools_are_switched_off_and_on_for_a_person(tmp_path: Path) -> None:
@@ -31,6 +31,6 @@ async def test_a_setting_that_names_no_tool_stops_the_start(tmp_path: Path) -> N
     home = tmp_path / "home"
     home.mkdir()
     (home / "config.toml").write_text('[tools]\ndisabled = ["terminl"]\n')
-    done = talaria(home, "run")
+    done = talaria(home, "run", TALARIA_HTTP__PORT=str(free_port()))
     assert done.code != 0
     assert "tools.disabled: there is no tool terminl; did you mean terminal?" in done.err
