@@ -23,7 +23,7 @@ readers, search and other programs read that text.
 _PIECE = re.compile(r"<[^<>\n]*>|&\w+;|.", re.DOTALL)
 """A link, an escaped sign or a letter; text is cut only between such pieces."""
 _SCHEME = re.compile(r"[a-z][a-z\d+.-]*:", re.IGNORECASE)
-_ADDRESS = re.compile(r"<?(?P<address>\w+://[^\s<>|`]+)(?:\|(?P<label>[^<>\n]*)>)?>?")
+_ADDRESS = re.compile(r"<?(?P<address>\w{1,40}://[^\s<>|`]+)(?:\|(?P<label>[^<>\n]*)>)?>?")
 
 
 def caption_of(text: str) -> str:

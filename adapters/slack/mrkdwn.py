@@ -12,7 +12,7 @@ _KEPT, _ME = "\ue000", "\ue001"
 """Private-use characters that protect code from parsing, and mark the bot's mention."""
 _PRIVATE = re.compile(f"[{_KEPT}{_ME}]")
 _FIRST_MENTION = re.compile(rf"^\s*{_ME}[\s,:]*")
-_MENTION = re.compile(rf"[ \t]*{_ME}")
+_MENTION = re.compile(rf"(?:(?<![ \t])[ \t]+)?{_ME}")
 _ADDRESS = re.compile(r"(?:https?|mailto|tel|slack):", re.IGNORECASE)
 _SPOKEN = {"here": "@here", "channel": "@channel", "everyone": "@everyone"}
 _MENTIONED = re.compile(r"<@([A-Z0-9]+)")

@@ -23,7 +23,7 @@ from agent_core.transcript import (
     split_source,
 )
 
-_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.)[^\s<>\"'`\\]+", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]{0,40}://|www\.)[^\s<>\"'`\\]+", re.IGNORECASE)
 _BARE = re.compile(r"(?<![\w@/.:-])(?:[a-z0-9-]+\.)+[a-z]{2,}(?:/[^\s<>\"'`\\]*)?(?![\w@])", re.I)
 _CLOSERS = ".,;:!?)]}*_~|"
 

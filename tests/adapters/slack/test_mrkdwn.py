@@ -63,3 +63,8 @@ def test_any_text_is_readable(said: str) -> None:
 )
 def test_words_without_markup_stay_as_they_are(said: str) -> None:
     assert read_mrkdwn(said, names={}, me=ME) == said
+
+
+def test_a_long_gap_is_read_at_once() -> None:
+    said = f"hello{' ' * 400_000}you"
+    assert read_mrkdwn(said, names={}, me=ME) == said

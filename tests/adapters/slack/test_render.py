@@ -143,6 +143,7 @@ def test_a_files_comment_has_no_address_to_unfurl() -> None:
         "• <mailto:f@g.h|f@g.h>"
     )
     assert caption_of(" ") == ""
+    assert caption_of("f" * 400_000).startswith("fff")  # at once
 
 
 @pytest.mark.parametrize("target", ["!channel", "<!here>", "@U123", "#C123", "page.html"])

@@ -302,6 +302,7 @@ ADDRESSES = (
     ([page(SECRET, "terminal")], False),
     ([page(SECRET, "web__echo")], False),
     ([said(SECRET, "assistant"), said(SECRET)], True),
+    ([said(f"{'f' * 400_000} {SECRET}")], True),
     ([noted(SECRET)], False),
     ([noted(f'{SKILLED}"tidy":\nRead {SECRET}')], True),
     ([noted(f'<attached-file name="event">\n{SKILLED}{SECRET}\n</attached-file>')], False),
