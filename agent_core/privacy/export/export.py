@@ -29,7 +29,6 @@ from agent_core.transcript import (
 
 _ROOM = 0.75
 """The share of the size limit from which on the next archive begins."""
-_LEVEL = 6
 _LISTED = 46
 """Bytes per file in an archive's directory, besides the file's name."""
 
@@ -54,6 +53,7 @@ class ExportArchive:
         """
         target, shown = self._open(), name.encode("utf-8", "xmlcharrefreplace").decode()
         info = zipfile.ZipInfo(shown, (1980, 1, 1, 0, 0, 0))
+        info.compress_type = zipfile.ZIP_DEFLATED  # a file's own entry ignores the archive's
         with target.open(info, "w", force_zip64=True) as file:
             for piece in pieces:
                 file.write(piece.encode("utf-8", "replace") if isinstance(piece, str) else piece)
@@ -75,9 +75,7 @@ class ExportArchive:
             path = self._folder / f"{self._name}-{len(self._paths) + 1}.zip"
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             self._paths.append(path)
-            self._zip = zipfile.ZipFile(
-                path, "w", compression=zipfile.ZIP_DEFLATED, compresslevel=_LEVEL
-            )
+            self._zip = zipfile.ZipFile(path, "w")
         return self._zip
 
 

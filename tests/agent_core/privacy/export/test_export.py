@@ -4,6 +4,8 @@ import os
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from agent_core.execution import walk_files
 from agent_core.privacy.export.export import ExportArchive
 
@@ -60,6 +62,7 @@ def test_a_name_that_is_no_text_keeps_its_file(tmp_path: Path) -> None:
     assert names(path) == ["caf&#56553;.txt"]
 
 
+@pytest.mark.thorough
 def test_a_file_may_have_more_than_two_gigabytes(tmp_path: Path) -> None:
     piece = bytes(64 << 20)
     bundle = ExportArchive(tmp_path, "all", 0)
@@ -67,3 +70,10 @@ def test_a_file_may_have_more_than_two_gigabytes(tmp_path: Path) -> None:
     (path,) = bundle.close()
     with zipfile.ZipFile(path) as archive:
         assert archive.getinfo("sparse.img").file_size == 33 * len(piece)
+
+
+def test_files_are_compressed(tmp_path: Path) -> None:
+    bundle = ExportArchive(tmp_path, "all", 0)
+    bundle.add("a.txt", ["hello " * 10_000])
+    (path,) = bundle.close()
+    assert path.stat().st_size < 1_000
