@@ -380,41 +380,41 @@ async def test_a_feed_that_never_worked_is_reported_and_then_begins_anew(tmp_pat
             assert len(await over(harness, job, 1)) == 1
 
 
-async def test_a_new_item_of_a_long_feed_starts_a_job_in_any_place(tmp_path: Path) -> None:
+@asynccontextmanager
+async def long_feed_watched(home: Path) -> AsyncIterator[tuple[Harness, Clock, Feed, Job]]:
+    """Run a gateway with a job that waits for a feed of 60 items."""
     clock, feed = Clock(2026, 11, 20, 12, 0), Feed()
     feed.titles = [f"old{number}" for number in range(60)]
     async with feed_served(feed) as host:
         settings = {**SETTINGS, "TALARIA_DIGEST__ALLOW_HOSTS": host}
-        async with running(tmp_path, greeted(), now=clock, **settings) as harness:
+        async with running(home, greeted(), now=clock, **settings) as harness:
             await greet(harness)
             job = await give_job(harness, "It came.", f"on feed http://{host}/feed")
             await marked(harness, job)
-            feed.titles.insert(0, "last")
-            clock.move(harness, minutes=15)
-            assert len(await over(harness, job, 1)) == 1
-            await harness.chat.sees_text("New: last")
+            yield harness, clock, feed, job
+
+
+async def test_a_new_item_of_a_long_feed_starts_a_job_in_any_place(tmp_path: Path) -> None:
+    async with long_feed_watched(tmp_path) as (harness, clock, feed, job):
+        feed.titles.insert(0, "last")
+        clock.move(harness, minutes=15)
+        assert len(await over(harness, job, 1)) == 1
+        await harness.chat.sees_text("New: last")
 
 
 async def test_a_job_of_an_earlier_version_does_not_take_old_items_for_new(tmp_path: Path) -> None:
-    clock, feed = Clock(2026, 11, 20, 12, 0), Feed()
-    feed.titles = [f"old{number}" for number in range(60)]
-    async with feed_served(feed) as host:
-        settings = {**SETTINGS, "TALARIA_DIGEST__ALLOW_HOSTS": host}
-        async with running(tmp_path, greeted(), now=clock, **settings) as harness:
-            await greet(harness)
-            job = await give_job(harness, "It came.", f"on feed http://{host}/feed")
-            await marked(harness, job)
-            links = [f"https://example.org/{title}" for title in feed.titles[-40:]]
-            first = {hashlib.sha256(link.encode()).hexdigest(): "" for link in links}
-            await harness.gateway.database.write(
-                "test", lambda c: job_marks.store(c, job_id=job.id, marks=first)
-            )
-            feed.titles.append("new")
-            clock.move(harness, minutes=15)
-            assert len(await over(harness, job, 1)) == 1
-            feed.titles.append("newer")
-            clock.move(harness, minutes=15)
-            assert len(await over(harness, job, 2)) == 2
+    async with long_feed_watched(tmp_path) as (harness, clock, feed, job):
+        links = [f"https://example.org/{title}" for title in feed.titles[-40:]]
+        first = {hashlib.sha256(link.encode()).hexdigest(): "" for link in links}
+        await harness.gateway.database.write(
+            "test", lambda c: job_marks.store(c, job_id=job.id, marks=first)
+        )
+        feed.titles.append("new")
+        clock.move(harness, minutes=15)
+        assert len(await over(harness, job, 1)) == 1
+        feed.titles.append("newer")
+        clock.move(harness, minutes=15)
+        assert len(await over(harness, job, 2)) == 2
 
 
 async def test_a_feed_is_read_after_the_clock_was_put_back(tmp_path: Path) -> None:
