@@ -28,7 +28,7 @@ from gateway.commands.memory_scope import (
     scope_of,
 )
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.outbound import offer_undo
+from gateway.outbound import make_undo_button
 from gateway.texts import memory
 from gateway.texts import rooms as room_texts
 
@@ -142,7 +142,7 @@ class MemoryCommands:
 
 
 def _describe_deleted(change_index: ChangeIndex, row: LedgerEntry) -> Reply:
-    undo = offer_undo(row, change_index.find_number(row), memory.UNDO())
+    undo = make_undo_button(row, change_index.find_number(row), memory.UNDO())
     return Reply(text=room_texts.describe_forgotten(row.change.before or ""), buttons=(undo,))
 
 

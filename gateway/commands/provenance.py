@@ -26,7 +26,7 @@ from gateway.commands.memory_scope import (
     scope_of,
 )
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.outbound import offer_undo
+from gateway.outbound import make_undo_button
 from gateway.texts import memory
 from gateway.texts.memory import Undone
 
@@ -57,7 +57,7 @@ class ProvenanceCommands:
         if reason is None:
             return Reply(text=memory.NUMBER_UNKNOWN(number=number))
         viewer = await self._access.make_viewer(call, scope, [step.row for step in reason.steps])
-        undo = offer_undo(reason.made_by, reason.number, memory.UNDO())
+        undo = make_undo_button(reason.made_by, reason.number, memory.UNDO())
         buttons = () if reason.words is None else (undo,)
         return Reply(text=memory.explain(reason, viewer), buttons=buttons)
 
@@ -168,7 +168,7 @@ class ProvenanceCommands:
         numbers = [_number(one, change_index) for one in outcome]
         viewer = await self._access.make_viewer(call, scope, [one.undone for one in outcome])
         again = (
-            (offer_undo(outcome[0].row, numbers[0].again, memory.label_reversal(numbers[0])),)
+            (make_undo_button(outcome[0].row, numbers[0].again, memory.label_reversal(numbers[0])),)
             if len(numbers) == 1
             else ()
         )

@@ -6,8 +6,8 @@ from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
     from gateway.outbound.buttons import caption_of as caption_of
+    from gateway.outbound.buttons import make_undo_button as make_undo_button
     from gateway.outbound.buttons import make_undo_buttons as make_undo_buttons
-    from gateway.outbound.buttons import offer_undo as offer_undo
     from gateway.outbound.buttons import read_command as read_command
     from gateway.outbound.buttons import stand_for as stand_for
     from gateway.outbound.channel import CommandFormatter as CommandFormatter

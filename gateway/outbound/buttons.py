@@ -22,7 +22,7 @@ def stand_for(words: str, label: str, style: Style = "plain") -> Choice:
     return Choice(key=key, label=label, style=style)
 
 
-def offer_undo(row: LedgerEntry, number: ChangeName, label: str) -> Choice:
+def make_undo_button(row: LedgerEntry, number: ChangeName, label: str) -> Choice:
     """Make a button that undoes one change.
 
     A number names another change in another memory, or after a merge, so the row is named, too.
@@ -64,6 +64,6 @@ def make_undo_buttons(
         learned += list_archive_changes(connection, person_id=owner.person_id, turn_id=active.id)
         learned.sort(key=lambda one: one[0].id)
     return tuple(
-        offer_undo(row, number, memory.offer_undo(row.change.after, row.change.before))
+        make_undo_button(row, number, memory.offer_undo(row.change.after, row.change.before))
         for row, number in learned[-_MOST_OFFERED:]
     )

@@ -25,7 +25,7 @@ class McpRoute:
     def __init__(self, gateway: Gateway, access: Access) -> None:
         self._gateway = gateway
         self._access = access
-        self._opened: tuple[asyncio.Future[Endpoint], asyncio.Task[None]] | None = None
+        self._endpoint: tuple[asyncio.Future[Endpoint], asyncio.Task[None]] | None = None
         """The endpoint, and the task that keeps it open."""
 
     @asynccontextmanager
@@ -34,8 +34,8 @@ class McpRoute:
         try:
             yield self
         finally:
-            if self._opened:
-                _, task = self._opened
+            if self._endpoint:
+                _, task = self._endpoint
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
 
@@ -55,10 +55,10 @@ class McpRoute:
 
     async def _open(self) -> Endpoint:
         """Return the endpoint; open it at the first request, and again after an error."""
-        if self._opened is None or self._opened[1].done():
+        if self._endpoint is None or self._endpoint[1].done():
             future: asyncio.Future[Endpoint] = asyncio.get_running_loop().create_future()
-            self._opened = future, asyncio.create_task(self._keep_open(future))
-        opened, task = self._opened
+            self._endpoint = future, asyncio.create_task(self._keep_open(future))
+        opened, task = self._endpoint
         await asyncio.wait((opened, task), return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             await task  # raises what ended it
