@@ -1,9 +1,11 @@
 """The occurrences (slots) of a timing in a time zone, each once and in order. Pure.
 
-A slot is named after its local time. When clocks change, cron expressions behave as in Debian's
-cron. A job at fixed times runs once for each time: after the gap if the clock skips the time, and
-at the first of two if the clock repeats it. A job with a wildcard in minutes or hours follows the
-wall clock, so it runs at both. A calendar rule names fixed times. An event has no slots.
+When clocks change, cron expressions behave as in Debian's cron. A job at fixed times runs once for
+each time: after the gap if the clock skips the time, and at the first of two if the clock repeats
+it. Its slots are named after their local times. A job with a wildcard in minutes or hours follows
+the wall clock, so it runs at both. Its slots, and those of an interval, are named after their
+moments in UTC, so that a change of zone makes no slot another one. A calendar rule names fixed
+times. An event has no slots.
 """
 
 from bisect import bisect_right
@@ -17,7 +19,6 @@ from cronsim import CronSim
 from agent_core.schedule import rule_slots
 from agent_core.schedule.rules import Rule
 from agent_core.schedule.triggers import (
-    AGAIN,
     Cron,
     Every,
     Once,
@@ -182,7 +183,7 @@ def _walk_wildcard(timing: Cron, zone: ZoneInfo, after: datetime) -> Iterator[Sl
             change = next_change(zone, begin, found)
             if change:
                 break
-            yield _wildcard_slot(found.astimezone(zone))
+            yield _name_moment(milliseconds(found))
             begin = found
         else:
             return
@@ -207,12 +208,6 @@ def _last_wildcard(timing: Cron, zone: ZoneInfo, until: int) -> Slot | None:
     return None
 
 
-def _wildcard_slot(shown: datetime) -> Slot:
-    is_repeated = shown.fold == 1
-    name = f"{shown:%Y-%m-%dT%H:%M}{AGAIN if is_repeated else ''}"
-    return Slot(name=name, at=milliseconds(shown))
-
-
 def _walk_every(timing: Every, number: int) -> Iterator[Slot]:
     """Iterate the slots from a slot number on."""
     while slot := _nth(timing, number):
@@ -228,6 +223,10 @@ def _nth(timing: Every, number: int) -> Slot | None:
     at = timing.anchor + number * timing.seconds * 1000
     if (timing.begins and number < 0) or (timing.until is not None and at > timing.until):
         return None
+    return _name_moment(at)
+
+
+def _name_moment(at: int) -> Slot:
     return Slot(name=f"{moment(at):%Y-%m-%dT%H:%M:%SZ}", at=at)
 
 

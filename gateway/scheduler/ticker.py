@@ -156,7 +156,7 @@ class Scheduler:
                     rows += self.outcomes.pause_damaged(connection, job, now)
                     continue
                 slot = _find_nearer(job, now)
-                if slot is None or slot == job.next_slot:
+                if slot is None:
                     continue
                 jobs.await_slot(connection, job_id=job.id, slot=slot, is_over=False)
                 moved += 1
@@ -339,12 +339,16 @@ def _resume(timing: str, zone: str, waited: tuple[str, int], now: int) -> tuple[
 
 
 def _find_nearer(job: Job, now: int) -> tuple[str, int] | None:
-    """Return the job's next slot by the current clock; None if its timing is unknown."""
+    """Return the job's next slot by the current clock if it is at another moment than the stored.
+
+    None also if this version does not know its timing.
+    """
     assert job.next_slot is not None  # noqa: S101 - it waits for one
     try:
-        return _resume(job.timing, job.zone, job.next_slot, now)
+        nearer = _resume(job.timing, job.zone, job.next_slot, now)
     except (ValueError, OverflowError):
         return None  # `_claim` pauses it when it is due
+    return None if nearer and nearer[1] == job.next_slot[1] else nearer
 
 
 def _find_next(connection: Connection) -> int | None:

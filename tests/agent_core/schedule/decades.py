@@ -101,7 +101,7 @@ def hold(text: str, zone: ZoneInfo, years: range, spans: Sequence[Span]) -> Tall
         expected = set(_expect(text, jumps, zone, (start, end)))
         first = first_slot(timing, zone, milliseconds(start) - 1)
         slots = list(_until(milliseconds(end), walk_slots(timing, zone, first))) if first else []
-        found = {(slot.at // 60_000, _read(slot.name)) for slot in slots}
+        found = {(slot.at // 60_000, _read(slot.name, zone)) for slot in slots}
         assert all(slot.at % 60_000 == 0 for slot in slots)
         count += len(slots)
         doubled += len(slots) - len({slot.name for slot in slots}) + len(found - expected)
@@ -186,5 +186,6 @@ def _naive_minutes(local: datetime) -> int:
     return (local - _NAIVE_EPOCH) // _MINUTE
 
 
-def _read(name: str) -> int:
-    return _naive_minutes(datetime.fromisoformat(name[:16]))
+def _read(name: str, zone: ZoneInfo) -> int:
+    named = datetime.fromisoformat(name)
+    return _naive_minutes(named.astimezone(zone).replace(tzinfo=None) if named.tzinfo else named)

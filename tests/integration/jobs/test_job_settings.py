@@ -31,7 +31,7 @@ from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.interfaces.test_job_operations import add_people, cli, write
-from tests.integration.jobs_support import ana, greet, greeted
+from tests.integration.jobs_support import ana, give_job, greet, greeted, over, texts
 from tests.integration.processes import Done, talaria
 from tests.tables import await_each
 
@@ -374,3 +374,21 @@ def test_an_unreadable_change_is_one_sentence(tmp_path: Path) -> None:
     done = jobs_of(tmp_path, "change", "1", "--cron", "0 8 31 2 *")
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert "never occurs" in done.err
+
+
+async def test_an_hourly_job_goes_on_in_a_zone_further_west(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Stretch.", "0 * * * *")
+        for count in range(1, 5):  # 14:00 to 17:00 in Berlin
+            clock.move(harness, hours=1)
+            await over(harness, job, count)
+        await harness.chat.says("/settings time_zone America/New_York")
+        await harness.chat.sees_text("America/New_York")
+        await harness.chat.says("/jobs move Europe/Berlin")
+        await harness.chat.sees_text("moved 1 job")
+        for count in range(5, 9):  # 12:00 to 15:00 in New York
+            clock.move(harness, hours=1)
+            await over(harness, job, count)
+        assert texts(harness).count("Stretch.") == 8

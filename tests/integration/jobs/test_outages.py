@@ -89,7 +89,7 @@ async def test_the_runs_that_queue_behind_an_outage_become_one(tmp_path: Path) -
         job = await give_job(harness, "weather", "0 * * * *", kind="prompt", zone="UTC")
         for _ in range(4):
             clock.move(harness, seconds=3600)
-            await waits_for(harness, job, f"{moment(clock() + 3_600_000):%Y-%m-%dT%H:00}")
+            await waits_for(harness, job, f"{moment(clock() + 3_600_000):%Y-%m-%dT%H:00:00Z}")
         model.word = ""
         found = await over(harness, job, 4)
         await looked(harness)
