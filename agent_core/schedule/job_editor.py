@@ -23,6 +23,8 @@ ASKED = "asked "
 """The prefix of slots that a person requested outside the schedule."""
 _SECRET = 32
 """Bytes of a webhook's secret."""
+_DOUBLE_PRESS = 3_000
+"""Milliseconds within which a second press of a button counts as the same press."""
 
 
 InvalidJobFault = Literal["past", "damaged", "no_address", "no_price", "no_version", "other"]
@@ -291,13 +293,19 @@ def restore_job(connection: Connection, job: Job, *, rules: JobRules, now: int) 
     return pause_job(connection, job, why) if why else resume_job(connection, job, now)
 
 
-def run_job_now(connection: Connection, job: Job, key: str, now: int) -> RunId | None:
+def run_job_now(
+    connection: Connection, job: Job, key: str, now: int, *, is_press: bool = False
+) -> RunId | None:
     """Start an extra run; returns None if the same key already started one.
 
-    Raises `JobAlreadyRunning` while the newest run has not ended, unless it has the same key.
+    So does the second half of a double press of a button. Raises `JobAlreadyRunning` while the
+    newest run has not ended, unless it has the same key.
     """
     slot = (f"{ASKED}{key}", now)
     for newest in job_runs.list_of_job(connection, job_id=job.id, limit=1):
+        was_asked = newest.slot.startswith(ASKED)
+        if is_press and was_asked and 0 <= now - newest.slot_at < _DOUBLE_PRESS:
+            return None
         if newest.ended_at is None and newest.slot != slot[0]:
             raise JobAlreadyRunning(f"job {job.id} is already running")
     return job_runs.claim(connection, job_id=job.id, slot=slot, due_at=now, now=now)

@@ -251,7 +251,7 @@ def _read_number(word: str) -> JobId | None:
 
 
 def _run_now(connection: Connection, job: Job, call: Call) -> str:
-    run_job_now(connection, job, call.call_key, call.now)
+    run_job_now(connection, job, call.call_key, call.now, is_press=call.is_press)
     return job_texts.describe_begun(job)
 
 

@@ -124,13 +124,14 @@ async def restore(context: OperationContext, asked: Answer) -> Answer:
 async def run_now(context: OperationContext, asked: Answer) -> Answer:
     """Run a job now, outside its schedule. Repeats with the same `key` run it only once.
 
-    Raises `Declined`.
+    So does a double press of a button (`is_press`). Raises `Declined`.
     """
-    now = context.now()
+    now, is_press = context.now(), asked.get("is_press") is True
 
     def work(connection: Connection, job: Job) -> Job:
         try:
-            schedule.run_job_now(connection, job, str(asked.get("key") or f"desk:{now}"), now)
+            key = str(asked.get("key") or f"desk:{now}")
+            schedule.run_job_now(connection, job, key, now, is_press=is_press)
         except schedule.JobAlreadyRunning as error:
             raise Declined(f"Job {job.id} is running already.") from error
         return job

@@ -225,6 +225,18 @@ async def test_a_manual_run_starts_at_once_and_keeps_the_schedule(tmp_path: Path
         assert "12:00, on request: done" in await ana.says(f"/jobs {made.id}")
 
 
+async def test_a_double_press_runs_a_job_once_and_a_later_press_again(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (harness, ana, clock):
+        made = await add(harness, clock)
+        await ana.says("/jobs")
+        listed = harness.chat.shown[-1]
+        for count in (1, 1, 2):
+            await ana.presses(f"Run {made.id} now")
+            assert "is running now" in listed.text
+            assert [run.state for run in await runs(harness, made.id)] == ["done"] * count
+            clock.move(harness, seconds=2)
+
+
 async def test_a_running_job_is_not_started_twice(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(harness, clock)

@@ -61,4 +61,4 @@ async def act(look: Look) -> Fields:
     found = await look.gateway.database.read(lambda c: find_own(c, look))
     if verb not in _ACTS:
         raise Missing
-    return await _ACTS[verb](look.context, {"id": found.id})
+    return await _ACTS[verb](look.context, {"id": found.id, "is_press": True})
