@@ -242,8 +242,7 @@ class UserPrompts:
 
     async def _wait(self, question: Question) -> Choice | Answer:
         said = await self._hear(question)
-        chosen = _read_answer(question, said)
-        if chosen:
+        if said not in ("interrupted", "late") and (chosen := _read_answer(question, said)):
             return chosen
         return await self._end(question, "interrupted" if said == "interrupted" else "late")
 
@@ -301,7 +300,7 @@ def _read_answer(question: Question, said: str | None) -> Choice | None:
     """Return the choice of an answer; a question for words takes any."""
     if chosen := choice_of(question, said):
         return chosen
-    if question.kind != REASON or not said or said in ("interrupted", "late"):
+    if question.kind != REASON or not said:
         return None
     return Choice(key=WORDS, label=said)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +15,14 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.queues import inbox
+from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.user_questions import UserPrompt
 from agent_core.transcript import ToolResultPart
 from gateway.bootstrap.timings import Timings
 from gateway.texts import general
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, Gate, ask, call, say
+from tests.fakes.tool import FakeTool
 from tests.integration.accounts import age, count
 from tests.integration.harness import Harness, quick, running
 
@@ -583,3 +587,32 @@ async def test_a_question_in_quiet_hours_is_silent(tmp_path: Path) -> None:
 
 def _dialogue() -> ConversationId:
     return ConversationId(1)
+
+
+@pytest.mark.parametrize("said", ["late", "interrupted"])
+async def test_words_that_are_also_names_of_outcomes_are_an_answer(
+    tmp_path: Path, said: str
+) -> None:
+    harnesses: list[Harness] = []
+
+    async def ask_for_words(_: Mapping[str, object], context: ToolContext) -> ToolResult:
+        prompt = UserPrompt(
+            person_id=context.person_id,
+            turn_id=context.turn_id,
+            call_id=context.call_id,
+            kind="words",
+            text="How was the train?",
+            choices=(),
+        )
+        answer = await harnesses[0].gateway.user_prompts.ask(prompt)
+        return ToolResult(text=answer if isinstance(answer, str) else f"They said {answer.label}")
+
+    model = FakeModel(ask(call("form", "{}")), say("I see."))
+    tool = FakeTool("form", ask_for_words)
+    async with running(tmp_path, model, tools=(tool,)) as harness:
+        harnesses.append(harness)
+        await harness.chat.says("fill in the form")
+        await waiting(harness, "How was the train?")
+        await harness.chat.says(said)
+        await harness.chat.sees_text("I see.")
+        assert results(model) == [f"They said {said}"]
