@@ -344,15 +344,15 @@ _HIDDEN = (
 """The characters of `is_hidden`; on long texts, a pattern is 50 times as fast as a loop."""
 _HIDDEN_BUT_LINES = rf"(?!\n){_HIDDEN}"
 _HIDDEN_BUT_TABS = rf"(?![\n\t]){_HIDDEN}"
-_IGNORED = (
+IGNORED = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 """Invisible characters: Unicode's Default_Ignorable_Code_Point."""
 _MARK = (
-    rf"(?i)[<＜](?=[\s/{_IGNORED}]*(?:"
-    + "|".join(f"[{_IGNORED}]*".join(re.escape(letter) for letter in name) for name in BLOCKS)
+    rf"(?i)[<＜](?=[\s/{IGNORED}]*(?:"
+    + "|".join(f"[{IGNORED}]*".join(re.escape(letter) for letter in name) for name in BLOCKS)
     + r")(?![a-z0-9]))"
 )
 

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from agent_core.ids import CallId, ConversationId, PersonId, SessionId, TurnId
 from agent_core.tools.policy.contract import Action, ActionKind
-from agent_core.transcript import UntrustedSource
+from agent_core.transcript import IGNORED, UntrustedSource
 
 LONGEST_SHOWN = 6000
 """Characters of a call that a person can be expected to read before they allow it."""
@@ -16,6 +17,9 @@ _LONGEST_TARGET = 2000
 """Characters of one target in a list of what a call can reach."""
 USE_WITHIN = 600_000
 """Milliseconds after the answer within which an approved call must begin."""
+
+_BLANK = rf"[{IGNORED}\u2800](?<![\u2190-\u27ff\u2900-\u3299\U0001f000-\U0001faff]\ufe0f)"
+"""The characters that fonts draw as nothing, except the one that makes a symbol an emoji."""
 
 Refusal = Literal["no", "interrupted", "late", "unreachable", "used", "changed"]
 """The reason why a call was not allowed: refused, interrupted by another message, no answer in
@@ -107,10 +111,12 @@ def show_call(tool: str, arguments: Mapping[str, object]) -> str:
 
 def reveal(text: str) -> str:
     """Escape the characters that a reader can't see, so that the person sees exactly what runs."""
-    return "".join(
-        one if one in "\n\t" or one.isprintable() else one.encode("unicode_escape").decode()
-        for one in text
-    )
+    marked = re.sub(_BLANK, lambda found: _spell(found[0]), text)
+    return "".join(one if one in "\n\t" or one.isprintable() else _spell(one) for one in marked)
+
+
+def _spell(character: str) -> str:
+    return character.encode("unicode_escape").decode()
 
 
 def list_reach(actions: Sequence[Action]) -> list[tuple[ActionKind, str, str]]:

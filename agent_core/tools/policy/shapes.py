@@ -3,10 +3,12 @@
 import json
 import posixpath
 import shlex
+from itertools import pairwise
 
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.paths import ANYWHERE, OUTSIDE, SYSTEM, WORKSPACE
-from agent_core.tools.policy.programs import MAILERS
+from agent_core.tools.policy.programs import MAILERS, REMOTE_SHELLS
+from agent_core.tools.policy.requests import reveal
 from agent_core.tools.policy.transfers import host_of
 
 _COMMANDS = frozenset(("run", "send", "install"))
@@ -30,7 +32,8 @@ def shape_of(tool: str, action: Action) -> str:
     """
     if action.place == ANYWHERE or not action.target or _is_asked_each_time(action):
         return ""
-    if not (action.target + action.place).isprintable():
+    named = action.target + action.place
+    if not named.isprintable() or reveal(named) != named:
         return ""  # a person could not see the extent of the approval
     if (action.kind in _COMMANDS and action.place in _PLACES) or _is_command(tool, action):
         words = _command_words(action)
@@ -72,7 +75,7 @@ def _is_command(tool: str, action: Action) -> bool:
 
 
 def _command_words(action: Action) -> list[str]:
-    """The program, its subcommand, and the names of its options; [] if the command is unclear."""
+    """The program, its subcommand, and its options; [] if the command is unclear."""
     if set(action.target) & _HIDDEN_IN_COMMAND:
         return []
     try:
@@ -81,14 +84,18 @@ def _command_words(action: Action) -> list[str]:
         return []
     if not words or "/" in words[0]:
         return []
-    subcommand = ""
-    if words[0] in _SUBCOMMANDS:
-        subcommand = next((word for word in words[1:] if not word.startswith("-")), "")
-    options = sorted({word.partition("=")[0] for word in words[1:] if word.startswith("-")})
+    options = sorted({word for word in words[1:] if word.startswith("-")})
     if action.kind == "install":
         # The installed packages are the risk, so a shape covers only these packages.
         options += sorted(word for word in words[1:] if not word.startswith("-"))
         return [words[0], *options]
+    subcommand = words[1] if words[0] in _SUBCOMMANDS and words[1:] else ""
+    if subcommand.startswith("-"):
+        return []  # only the program can tell an option's value from its subcommand
+    if words[0] in REMOTE_SHELLS:
+        # Their options can name other hosts and programs, so a shape covers only these values.
+        pairs = pairwise(words[1:])
+        options = [word for pair in pairs if pair[0].startswith("-") for word in pair]
     return [words[0], *([subcommand] if subcommand else []), *options]
 
 

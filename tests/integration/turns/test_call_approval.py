@@ -52,7 +52,7 @@ async def read(harness: Harness, sql: str) -> list[tuple[object, ...]]:
 
 async def test_the_question_shows_the_whole_call_and_what_it_reaches(tmp_path: Path) -> None:
     tool, lines = Poster(), [f"line {number}" for number in range(150)]
-    text = "\n".join([*lines, "\u202eend"])
+    text = "\n".join([*lines, "\u202een\u3164d ☀\ufe0f"])
     model = FakeModel(ask(call(*post(text, "c1"))), say("Left."))
     async with running(tmp_path, model, tools=(tool,)) as harness:
         await harness.chat.says("post it")
@@ -61,7 +61,7 @@ async def test_the_question_shows_the_whole_call_and_what_it_reaches(tmp_path: P
         shown = "\n".join(one.text for one in harness.chat.shown)
         packed = re.sub(r"[\s`]", "", shown)  # a part may end within a line
         assert packed.count("".join(lines).replace(" ", "")) == 2, "the call, and what it sends"
-        assert "\\u202eend" in shown
+        assert "\\u202een\\u3164d ☀\ufe0f" in shown
         assert "\u202e" not in shown
         assert HOST in shown
         assert "Ana" in shown

@@ -222,6 +222,9 @@ def test_what_a_rule_asks_for_is_not_put_down_to_untrusted_words() -> None:
         ("git push https://a.example/x", "git push https://a.example/y", True),
         ("git push https://a.example/x", "git push --force https://a.example/x", False),
         ("git push https://a.example/x", "git fetch https://a.example/x", False),
+        ("ssh -o User=a a.example", "ssh -o ProxyCommand=b a.example", False),
+        ("scp -P 22 x a.example:", "scp -P 22 y a.example:", True),
+        ("gh api x --hostname=a.example", "gh api x --hostname=b.example", False),
     ],
 )
 def test_a_shape_is_the_program_its_subcommand_options_and_host(
@@ -250,10 +253,31 @@ def test_an_installation_is_allowed_for_its_packages_only() -> None:
     other = Action(kind="install", target="pip install b", place="workspace", is_outward=True)
     assert shape_of("terminal", INSTALL) != shape_of("terminal", other)
     assert describe_shape(shape_of("terminal", INSTALL)) == "terminal: install pip a install"
+    from_other = [
+        shape_of(
+            "terminal",
+            Action(kind="install", target=f"pip install --index-url={one} a", place="workspace"),
+        )
+        for one in ("https://a.example", "https://b.example")
+    ]
+    assert from_other[0] != from_other[1]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git -C repo fetch git@a.example:b",
+        "kubectl -n prod get pods --server https://a.example",
+        "docker -H tcp://a.example:1 ps",
+    ],
+)
+def test_options_in_front_of_a_subcommand_leave_no_shape(command: str) -> None:
+    action = Action(kind="send", target=command, place="a.example", is_outward=True)
+    assert shape_of("terminal", action) == ""
 
 
 def test_what_can_not_be_seen_has_no_shape() -> None:
-    for target in ("a\u202eb", "a\nb", "a\x1b[2K"):
+    for target in ("a\u202eb", "a\nb", "a\x1b[2K", "a\u3164b", "a\U000e0121b"):
         hidden = Action(kind="send", target=target, place="ben", is_outward=True)
         assert shape_of("mail", hidden) == ""
 
