@@ -130,6 +130,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         external_memory=core.external_memory,
         platforms=core.platforms,
         identity=core.identity,
+        rooms=core.rooms,
         router=router,
         lanes=lanes,
         dispatcher=dispatcher,

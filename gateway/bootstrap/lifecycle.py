@@ -21,7 +21,7 @@ from gateway.inbound import InboundRouter
 from gateway.jobs import EventJobs
 from gateway.outbound import OutboxDispatcher, Questions
 from gateway.outbound.webhooks import WebhookDispatcher
-from gateway.people import UNATTENDED, AccountMerging, DataExport, DataRequests, Identity
+from gateway.people import UNATTENDED, AccountMerging, DataExport, DataRequests, Identity, Rooms
 from gateway.turns import ClientCalls, Lanes, UserPrompts
 
 _POLL = 0.02
@@ -37,6 +37,7 @@ class Gateway:
     external_memory: ExternalMemory | None
     platforms: Platforms
     identity: Identity
+    rooms: Rooms
     router: InboundRouter
     lanes: Lanes
     dispatcher: OutboxDispatcher
@@ -119,6 +120,7 @@ async def serve(
 async def _recover(gateway: Gateway) -> None:
     """Continue the work of an earlier process: messages to send, then turns, then events."""
     await SoulFile(gateway.database, gateway.settings.home).notice(gateway.now())
+    await gateway.rooms.end_restored()
     await gateway.questions.start()
     await gateway.dispatcher.start()
     await gateway.lanes.recover()

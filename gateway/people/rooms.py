@@ -98,6 +98,20 @@ class Rooms:
     closed: Signal[ClosedRoom] = field(default_factory=Signal, init=False)
     """Emitted when the mode `full` ends without a command, and when a room gets another person."""
 
+    async def end_restored(self) -> None:
+        """End the mode `full` in rooms of a restored backup, before anything is sent there.
+
+        Nobody knows who joined after the backup. Raises `StoreError`.
+        """
+        words, now = room_texts.FULL_UNSURE, self.now()
+
+        def work(connection: Connection) -> None:
+            for room in rooms.list_restored(connection):
+                self._close(connection, (room.platform, room.chat_id), words, now)
+
+        if await self.database.read(rooms.list_restored):
+            await self.database.write("rooms.end_restored", work)
+
     def forget_known(self) -> None:
         """Drop the cache of modes."""
         self._known.clear()

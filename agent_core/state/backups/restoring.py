@@ -23,6 +23,7 @@ from agent_core.state.engine.lock import HomeLock
 from agent_core.state.engine.opening import explain_error
 from agent_core.state.engine.recovery import translate_os_error
 from agent_core.state.lifecycle.inspect import find_damage, peek
+from agent_core.state.people import rooms
 
 _SQLITE = b"SQLite format 3\0"
 _LOGINS, _CONSENTS, _LINKS = 17, 18, 40
@@ -150,11 +151,7 @@ def _end_access(database: Path, schema: int, now: int) -> None:
                     "DELETE FROM browser_logins WHERE expires_at > :now", {"now": now}
                 )
             if schema >= _CONSENTS:
-                connection.execute(
-                    "UPDATE rooms SET mode = 'person', set_by = NULL, full_until = :now"
-                    " WHERE mode = 'full'",
-                    {"now": now},
-                )
+                rooms.mark_restored(connection, now=now)
             if schema >= _LINKS:
                 connection.execute("DELETE FROM login_links WHERE expires_at > :now", {"now": now})
                 connection.execute(

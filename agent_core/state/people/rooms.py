@@ -38,7 +38,7 @@ class Room:
     full_from: int | None
     full_until: int | None
     """The end of the last use of the mode `full`; None while it is in use. `full_from` is its first
-    start.
+    start. A room of a restored backup has an end, and the mode until the next start.
     """
     tools_off: tuple[str, ...] = ()
     """The tools that are switched off here."""
@@ -156,6 +156,17 @@ def set_mode(
         " ELSE full_until END, mode = :mode, set_by = :by WHERE id = :room_id",
         {"mode": mode, "by": by, "room_id": room_id, "now": now},
     )
+
+
+def mark_restored(connection: Connection, *, now: int) -> None:
+    """Mark the rooms in the mode `full` as of a restored backup: the next start ends the mode."""
+    connection.execute("UPDATE rooms SET full_until = :now WHERE mode = 'full'", {"now": now})
+
+
+def list_restored(connection: Connection) -> list[Room]:
+    """List the rooms that a restored backup left in the mode `full`."""
+    rows = connection.execute(f"{_ROOM} WHERE rooms.mode = 'full' AND rooms.full_until IS NOT NULL")
+    return read_all(Room, rows, **_DECODE)
 
 
 def note_full_asked(connection: Connection, *, room_id: RoomId, now: int) -> None:

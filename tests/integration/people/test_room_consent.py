@@ -29,6 +29,7 @@ from gateway.texts import approvals
 from gateway.texts import rooms as room_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.processes import talaria
 from tests.integration.shared_harness import Searcher, SharedHarness, shared_harness
 
 QUESTION = room_texts.FULL_QUESTION()
@@ -531,47 +532,81 @@ async def test_an_answer_never_enters_a_room_whose_mode_has_just_ended(
         assert "falcon" not in show_den(chat)
 
 
+THERE = Target(kind="place", platform="fake", chat='["den",null,false]')
+
+
+def give_job(connection: Connection) -> None:
+    """Store a job of Ann as the tool does in a direct conversation that continues in the room."""
+    account = people.find_account(connection, platform="fake", user_id="ann")
+    assert account
+    whose, rules = JobOwner(person_id=account.person_id, room_id=None, actor="test"), JobRules()
+    wish = JobRequest(
+        kind="message",
+        title="Falcon",
+        body="Feed the falcon",
+        timing=read_cron("0 9 * * *"),
+        targets=(THERE,),
+    )
+    job = job_editor.draft_job(wish, whose, zone="UTC", rules=rules, now=0)
+    job_editor.create_job(connection, job, rules=rules, now=0)
+    delivery_targets.set_place(
+        connection, person_id=account.person_id, place=(THERE.platform, THERE.chat)
+    )
+
+
+def find_targets(connection: Connection) -> tuple[Sequence[Target], object]:
+    """Return the targets of Ann's only job, and her home chat."""
+    account = people.find_account(connection, platform="fake", user_id="ann")
+    assert account
+    (job,) = jobs.list_of_person(connection, person_id=account.person_id)
+    return job.targets, delivery_targets.find(connection, person_id=account.person_id).place
+
+
 @pytest.mark.parametrize("is_ended_by_command", [True, False])
 async def test_a_persons_own_jobs_leave_the_room_with_the_conversation(
     tmp_path: Path, is_ended_by_command: bool
 ) -> None:
-    there = Target(kind="place", platform="fake", chat='["den",null,false]')
-
-    def give(connection: Connection) -> None:
-        """Store a job as the tool does in a direct conversation that continues in the room."""
-        account = people.find_account(connection, platform="fake", user_id="ann")
-        assert account
-        whose, rules = JobOwner(person_id=account.person_id, room_id=None, actor="test"), JobRules()
-        wish = JobRequest(
-            kind="message",
-            title="Falcon",
-            body="Feed the falcon",
-            timing=read_cron("0 9 * * *"),
-            targets=(there,),
-        )
-        job = job_editor.draft_job(wish, whose, zone="UTC", rules=rules, now=0)
-        job_editor.create_job(connection, job, rules=rules, now=0)
-        delivery_targets.set_place(
-            connection, person_id=account.person_id, place=(there.platform, there.chat)
-        )
-
     async with shared_harness(tmp_path, chat=alone()) as here:
         await prepare(here)
         await agree(here)
-        await here.harness.gateway.database.write("job", give)
+        await here.harness.gateway.database.write("job", give_job)
         if is_ended_by_command:
             await here.says("ann", "/room person", room="den")
         else:
             await join_or_react(here)
         await here.harness.at_rest()
+        assert await here.harness.read(find_targets) == ((Target(kind="home"),), None)
 
-        def look(connection: Connection) -> tuple[Sequence[Target], object]:
-            account = people.find_account(connection, platform="fake", user_id="ann")
-            assert account
-            (job,) = jobs.list_of_person(connection, person_id=account.person_id)
-            return job.targets, delivery_targets.find(connection, person_id=account.person_id).place
 
-        assert await here.harness.read(look) == ((Target(kind="home"),), None)
+async def test_after_a_restore_nothing_private_goes_to_the_room_any_more(tmp_path: Path) -> None:
+    home, chat = tmp_path / "home", alone()
+
+    def owe(connection: Connection) -> None:
+        """Store an answer that the process could not send before its end."""
+        account = people.find_account(connection, platform="fake", user_id="ann")
+        assert account
+        told = outbox.NewOutboxMessage(
+            platform="fake",
+            chat=THERE.chat,
+            body="The falcon is ill.",
+            person_id=account.person_id,
+        )
+        outbox.enqueue(connection, told, now=0)
+
+    async with shared_harness(home, chat=chat) as here:
+        await prepare(here)
+        await agree(here)
+        await here.harness.gateway.database.write("job", give_job)
+        await here.harness.gateway.database.write("owe", owe)
+    target = tmp_path / "backup"
+    for words in (("backup", str(target)), ("restore", str(target))):
+        done = talaria(home, *words)
+        assert done.code == 0, done.err
+    async with shared_harness(home, chat=chat) as here:
+        assert (await chat.sees_text(room_texts.FULL_UNSURE())).chat_id == "den"
+        assert (await chat.sees_text("The falcon is ill.")).chat_id == "ann"
+        assert await here.harness.read(find_targets) == ((Target(kind="home"),), None)
+        assert not await is_private(here)
 
 
 async def test_a_deferred_message_leaves_the_room_for_a_direct_chat_of_long_ago(

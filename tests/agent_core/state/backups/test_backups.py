@@ -321,7 +321,7 @@ async def test_a_restore_ends_access_that_may_have_ended_since(home: Path, tmp_p
     finally:
         await database.close()
     assert room
-    assert (room.mode, room.set_by, room.full_until) == ("person", None, later)
+    assert (room.mode, room.full_until) == ("full", later)  # the next start ends it
     assert login is None
 
 
