@@ -115,6 +115,13 @@ def describe_refusal(error: Exception) -> str:
     return general.NOT_STARTED()
 
 
+def list_begun(connection: Connection, active: ActiveTurn, ended: TurnEnded) -> list[str]:
+    """Name the calls that a stopped turn has begun; one that waits for a permission has not."""
+    if ended.ending != "stopped":
+        return []
+    return [step.name for step in turns.list_steps(connection, turn_id=active.id)]
+
+
 def describe_ending(ended: TurnEnded, tools: Sequence[str], reader: Reader) -> str:
     """Return the text of an answer, with a note on how its turn ended. More notes may follow."""
     text = close_code(ended.text)

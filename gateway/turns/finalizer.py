@@ -38,6 +38,7 @@ from gateway.turns.answer_text import (
     cut_broken,
     describe_ending,
     leave_out_sent,
+    list_begun,
     list_interrupted,
     note_cheap_model,
     note_interrupted,
@@ -235,7 +236,7 @@ class TurnFinalizer:
         ending = (end.ending, end.reason, end.detail)
         if not active.conversation.is_private:
             end = replace(end, detail="")  # others here would read the provider's words
-        text = describe_ending(end, tools, self._make_reader(active))
+        text = describe_ending(end, list_begun(connection, active, end), self._make_reader(active))
         is_answer = end.ending == "answered"
         notice = "" if is_answer else text
         session = deps.agent.finalize(

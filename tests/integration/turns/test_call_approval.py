@@ -255,6 +255,17 @@ async def test_no_answer_means_no(tmp_path: Path) -> None:
         assert await count(harness, "audit", "action = 'approval.late'") == 1
 
 
+async def test_a_stop_does_not_call_a_call_done_that_waits_for_permission(tmp_path: Path) -> None:
+    tool, look = Poster(), FakeTool("look")
+    model = FakeModel(ask(call("look", "{}", "c0")), ask(call(*post("hi", "c1"))))
+    async with running(tmp_path, model, tools=(tool, look)) as harness:
+        await harness.chat.says("look, then post it")
+        await waiting(harness, "Shall I run this")
+        await harness.chat.says("/stop")
+        await harness.chat.sees_text("(Stopped. Done so far: look.)")
+        assert tool.asked == []
+
+
 async def test_an_owner_decides_where_the_person_may_not(tmp_path: Path) -> None:
     tool = Poster("spend")
     model = FakeModel(say("Hello."), ask(call(*post("5 €", "c1"))), say("Paid."))
