@@ -105,6 +105,8 @@ _PREFIX = re.compile(
     r"(?:(?:i['’]?m|i am|i live|we live|we['’]?re|ich bin|ich wohne|ich lebe|wir wohnen) )?(?:in )?"
 )
 _BETWEEN = re.compile(r"\s*(?:[,;\n]| and | und )\s*")
+_NO_ZONES = {"localtime", "Factory"}
+"""Files beside the zones: the machine's own zone, which may change, and a placeholder."""
 _LONGEST = 60
 """Characters; a longer text can't be only a place and hours."""
 
@@ -203,7 +205,7 @@ def _plain(words: str) -> str:
 @cache
 def _list_zones() -> Mapping[str, str]:
     """Map the IANA names' lower-case forms to the names; cached, because this reads a folder."""
-    return {zone.casefold(): zone for zone in available_timezones()}
+    return {zone.casefold(): zone for zone in available_timezones() - _NO_ZONES}
 
 
 @cache

@@ -37,7 +37,10 @@ def test_a_place_or_an_offset_names_a_zone() -> None:
     check_each(PLACES, check)
 
 
-@pytest.mark.parametrize("words", ["", "USA", "Mars", "22-7", "UTC+15", "UTC+5:15", "hello there"])
+@pytest.mark.parametrize(
+    "words",
+    ["", "USA", "Mars", "localtime", "Factory", "22-7", "UTC+15", "UTC+5:15", "hello there"],
+)
 def test_what_has_no_single_clock_names_none(words: str) -> None:
     assert find_zone(words) is None
 
