@@ -94,7 +94,7 @@ def _read(body: bytes) -> Sequence[Notification]:
     try:
         given = json.loads(body)
         return list(_list(given))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SourceFailed("its answer is not GitHub's format") from error
 
 

@@ -3,7 +3,7 @@
 import re
 
 _SECRET_FORMS = re.compile(
-    r"\d{6,}:[A-Za-z0-9_-]{30,}"  # Telegram
+    r"(?<!\d)\d{6,}:[A-Za-z0-9_-]{30,}"  # Telegram
     r"|\bsk-ant-[A-Za-z0-9_-]{4,}|\bsk-[A-Za-z0-9_-]{16,}"  # Anthropic, OpenAI
     r"|gh[opsu]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"  # GitHub
     r"|xox[abeprs]-[A-Za-z0-9-]{8,}|xapp-[A-Za-z0-9-]{8,}"  # Slack

@@ -35,7 +35,7 @@ from agent_core.transcript import (
 _GAP = "\n\n"
 _PICTURE, _PDF = "[picture]", "[PDF file]"
 _EMAIL, _NUMBER = "[e-mail]", "[number]"
-_EMAILS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_EMAILS = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _NUMBERS = re.compile(r"(?<!\d)(?!\d{4}-\d\d-\d\d)\+?\d(?:[ ()/.-]?\d){6,}")
 """Numbers like those of telephones, accounts and cards, but no dates."""
 _SHORTEST_NAME = 3

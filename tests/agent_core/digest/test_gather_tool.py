@@ -352,9 +352,10 @@ async def test_a_token_goes_to_no_other_server(desk: Desk, web: Sources) -> None
 async def test_a_wrong_token_and_a_strange_answer_are_told(desk: Desk, web: Sources) -> None:
     desk.kit = replace(desk.kit, github_url=web.url, github_token="ghp_wrong")
     assert "GitHub rejects the token" in await desk.gather({"kind": "github"})
-    web.serve("/api/notifications", '{"message": "hello"}')
     desk.kit = replace(desk.kit, github_url=f"{web.url}/api")
-    assert "its answer is not GitHub's format" in await desk.gather({"kind": "github"})
+    for strange in ('{"message": "hello"}', "[" * 100_000):
+        web.serve("/api/notifications", strange)
+        assert "its answer is not GitHub's format" in await desk.gather({"kind": "github"})
 
 
 async def test_the_owner_s_notifications_are_for_nobody_else(desk: Desk, web: Sources) -> None:

@@ -42,6 +42,11 @@ def test_secrets_are_masked_wherever_they_stand(tmp_path: Path) -> None:
     assert "http://[hidden]@10.0.0.1/anthropic" in log
 
 
+def test_a_long_number_does_not_hold_up_the_log(tmp_path: Path) -> None:
+    log = write(tmp_path, "info", ("gateway.a", logging.INFO, f"{'1' * 400_000} {TOKEN}"))
+    assert log.endswith("1 [hidden]\n")
+
+
 def test_secrets_are_masked_in_tracebacks_too(tmp_path: Path) -> None:
     with logging_to(LogSettings(), tmp_path, hidden=[KEY], to_stderr=False):
         try:

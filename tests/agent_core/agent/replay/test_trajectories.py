@@ -224,7 +224,7 @@ async def test_a_redacted_line_names_nobody(tmp_path: Path, wanted: TrajectoryFo
                     text="I'm ADA LOVELACE, the countess, ada@example.com, +43 660 123 45 67, on"
                     f" 2026-11-23. My key is {secret}. Bo is small, and so is adagio."
                 ),
-                DocumentPart(name="ada.txt", text="by Lovelace"),
+                DocumentPart(name="ada.txt", text=f"by Lovelace, {'a' * 400_000}"),
                 ImagePart(file_key="k", media_type="image/png", size=3),
             ),
             answer(
