@@ -34,6 +34,10 @@ Listed = Callable[[McpServer, Listing], Awaitable[None]]
 """Called with every new list of tools. May raise `StoreError`."""
 
 
+class McpNotAsked(McpUnavailable):
+    """The server can't be used now, and got nothing of the call."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timings:
     """Seconds of a connection: to become ready, between attempts, and between list checks."""
@@ -140,9 +144,9 @@ class McpConnection:
         session, lost = self._session, self._lost
         if session is None or lost is None:
             reason = f": it {self.fault}" if self.fault else ""
-            raise McpUnavailable(f"is not connected now{reason}")
+            raise McpNotAsked(f"is not connected now{reason}")
         if len(self._calls) >= _MOST_CALLS:
-            raise McpUnavailable(f"is busy with {_MOST_CALLS} calls")
+            raise McpNotAsked(f"is busy with {_MOST_CALLS} calls")
         # Don't wait for the SDK: a server that never reads could delay even its cancellation.
         running = RunningCall(hooks or CallHooks(), self.server.seconds)
         call = asyncio.create_task(self._carry_out(work, session, running))

@@ -11,7 +11,7 @@ from agent_core.tools.mcp.calls import CallHooks
 from agent_core.tools.mcp.contract import CallOutcome, ForeignTool, McpServer, McpUnavailable
 from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
 from agent_core.tools.mcp.listing import name_tool
-from agent_core.tools.mcp.supervisor import McpConnection
+from agent_core.tools.mcp.supervisor import McpConnection, McpNotAsked
 from agent_core.tools.policy import Action, ActionKind
 from agent_core.tools.readers import Extract, ReaderPool, SourceFailed, read_pdf
 from agent_core.tools.results import add_image, add_pdf, bound, describe_pdf, hide_secrets
@@ -67,7 +67,8 @@ class ServerTool:
         try:
             outcome = await asked
         except McpUnavailable as error:
-            text = f"The server {self._server.name} {error}.{doubt}"
+            told = "" if isinstance(error, McpNotAsked) else doubt
+            text = f"The server {self._server.name} {error}.{told}"
             outcome = CallOutcome(text=text, is_error=True)
         return await make_result(outcome, self._server, self._mask, self._readers)
 

@@ -129,6 +129,7 @@ async def test_a_failure_in_the_words_of_a_server_is_untrusted_too(stage: Open) 
         (tool,) = [one for one in await on.servers.list_tools(on.owner) if "work" in one.spec.name]
         result = await tool.run({}, make_context(on.owner))
     assert result.is_error
+    assert result.text.endswith(" It is not known whether the call took effect.")
     assert "the key is under the mat" in result.text
     assert result.sources == ("mcp:hostile",)
 
@@ -179,3 +180,5 @@ async def test_a_server_is_offered_from_the_yes_of_an_owner_until_it_is_removed(
         assert await on.names(on.owner) == []
         result = await tool.run({}, make_context(on.owner))
     assert result.is_error
+    assert result.text.startswith("The server hostile is not connected now")
+    assert "took effect" not in result.text
