@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent_core.execution.subprocesses.program import make_command
-from agent_core.transcript import is_hidden
+from agent_core.transcript import strip_controls
 from gateway.attachments import sandboxed_process
 from gateway.attachments.sandboxed_process import Bounds
 from gateway.texts.attachments import FAULTS, Fault, describe_extent
@@ -18,6 +18,10 @@ _PACKAGE_READER = "gateway.attachments.package_reader"
 _SECONDS = 20.0
 _ESCAPED = 12
 """Largest number of bytes that one character takes in JSON."""
+_MOST_CLEANED = 1_000_000
+"""Characters or bytes of a text that are repaired; it takes about 0.1 s, in which nobody gets an
+answer. Of what follows, only the length counts.
+"""
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
@@ -45,10 +49,11 @@ def read_text(data: bytes, most: int) -> Extract:
     """Decode a text file: by its byte order mark, as UTF-8, or as Windows-1252. Pure."""
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
     try:
-        text = data.decode(encoding)
+        return bound(data.decode(encoding), most)
     except UnicodeDecodeError:
-        text = data.decode("cp1252" if encoding == "utf-8" else encoding, "replace")
-    return bound(text, most)
+        known = "cp1252" if encoding == "utf-8" else encoding
+        head = data[:_MOST_CLEANED]
+        return bound(head.decode(known, "replace"), most, unread=len(data) - len(head))
 
 
 async def read_pdf(data: bytes, most: int) -> Extract:
@@ -101,12 +106,14 @@ async def _run(command: tuple[str, ...], data: bytes, most: int) -> dict[str, An
     return reported
 
 
-def bound(text: str, most: int) -> Extract:
-    """Remove misleading characters from a text, and cut it at `most` characters. Pure."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
-    clean = "".join(
-        sign for sign in lines if sign in "\n\t" or sign.isprintable() or not is_hidden(sign)
-    ).strip()
-    if len(clean) <= most:
+def bound(text: str, most: int, *, unread: int = 0) -> Extract:
+    """Remove misleading characters from a text, and cut it at `most` characters. Pure.
+
+    `unread` is the length of what follows the text.
+    """
+    head = text[:_MOST_CLEANED].replace("\f", "\n")
+    clean = strip_controls(head).strip()
+    length = len(clean) + len(text) - len(head) + unread
+    if length <= most:
         return Extract(text=clean)
-    return Extract(text=clean[:most], extent=describe_extent("characters", most, len(clean)))
+    return Extract(text=clean[:most], extent=describe_extent("characters", most, length))

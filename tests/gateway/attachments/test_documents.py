@@ -26,6 +26,17 @@ def test_a_long_text_is_cut_and_says_so() -> None:
     assert read_text(b"x" * MOST, MOST).extent == ""
 
 
+@pytest.mark.parametrize("unit", [b"\x08", b"\x81a", b"\xc2\xa0", b"\x1b[", b"\r\n"])
+def test_a_large_text_does_not_hold_up_the_answers_of_others(unit: bytes) -> None:
+    """The time of the process counts: the machine may be busy."""
+    data = b"begin " + unit * (10_000_000 // len(unit))
+    started = time.process_time()
+    extract = read_text(data, MOST)
+    assert time.process_time() - started < 0.8
+    assert extract.text.startswith("begin")
+    assert extract.extent.startswith("the first 1,000 of ")
+
+
 def test_misleading_characters_are_removed() -> None:
     assert bound("a\u202eb\U000e0041c\x07d\ud800e\tf", MOST).text == "abcde\tf"
     assert bound("שלום\nمرحبا\n👩‍👩‍👧", MOST).text == "שלום\nمرحبا\n👩‍👩‍👧"
