@@ -64,10 +64,10 @@ class Package:
         try:
             with self._file.open(name) as member:
                 data = member.read(self._left + 1)
-        except RuntimeError as error:  # zipfile's way to say that a password is missing
-            raise PackageFault("encrypted") from error
         except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
             raise PackageFault("broken_document") from error
+        except RuntimeError as error:  # zipfile's way to say that a password is missing
+            raise PackageFault("encrypted") from error
         self._left -= len(data)
         if self._left < 0:
             raise PackageFault("large_archive")

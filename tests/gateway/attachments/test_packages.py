@@ -157,8 +157,12 @@ ENTITIES = (
         (lambda: make_docx(""), "empty"),
         (lambda: pack_names({str(number): "" for number in range(5001)}), "large_archive"),
         (lambda: b"\x1f\x8b\x08" + bytes(100), "broken_document"),
+        (
+            lambda: pack(a_txt="x").replace(b"\x14\0\0\0\x08\0", b"\x14\0\0\0\x63\0"),
+            "broken_document",
+        ),
     ],
-    ids=["no xml", "cut off", "entities", "deep", "locked", "empty", "many", "no gzip"],
+    ids=["no xml", "cut off", "entities", "deep", "locked", "empty", "many", "no gzip", "method"],
 )
 async def test_an_unreadable_file_has_a_reason(make: Callable[[], bytes], fault: str) -> None:
     assert await fault_of(make()) == fault
