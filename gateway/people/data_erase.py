@@ -12,7 +12,7 @@ from agent_core.execution import WORKSPACES
 from agent_core.ids import PersonId
 from agent_core.memory import MemoryStore
 from agent_core.privacy import PersonErasure, scrub_database
-from agent_core.state.backups.making import ENDING, LOCKED_ENDING
+from agent_core.state.engine.complete import ENDING, LOCKED_ENDING
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.lifecycle.inspect import may_hold

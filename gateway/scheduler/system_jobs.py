@@ -1,8 +1,9 @@
 """The system jobs: their schedules, the nightly backup and the sync of external memory."""
 
 import asyncio
-import shutil
+import tempfile
 from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,10 +12,12 @@ from apscheduler.triggers.cron import CronTrigger
 
 from agent_core.memory import ExternalMemory
 from agent_core.schedule import dump_timing, find_zone, first_slot, read_cron
+from agent_core.state.backups.claims import claim_folder
 from agent_core.state.backups.contents import HomeContent, Manifest
 from agent_core.state.backups.encryption import Lock
-from agent_core.state.backups.making import ENDING, LOCKED_ENDING, make_backup
+from agent_core.state.backups.making import make_backup
 from agent_core.state.backups.places import NIGHTLY, BackupPlace, FolderPlace, record_newest
+from agent_core.state.engine.complete import ENDING, LOCKED_ENDING
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import NewJob, Options
@@ -33,9 +36,9 @@ SCHEDULES: Mapping[str, tuple[str, str]] = {
 
 A day of the week is a name: APScheduler counts days from Monday, and cron from Sunday."""
 _COPY = ".nightly.db"
-"""The copy of the database while the backup is made; the next one replaces it after a crash."""
-_OUTGOING = ".outgoing"
-"""The folder of a backup that goes elsewhere."""
+"""The copy of the database while the backup is made."""
+_OUTGOING = ".outgoing-"
+"""The prefix of the folder of a backup that goes elsewhere."""
 _PAUSE_AFTER = 1000
 """Failures in a row that pause a system job: in practice it is never paused."""
 
@@ -106,6 +109,11 @@ class BackupPlan:
     keep: int
     """Backups that stay; 0 turns the nightly backup off."""
 
+    def claim(self) -> AbstractContextManager[None]:
+        """Claim the folder where backups are made; see `claim_folder`."""
+        others = (self.place.folder,) if isinstance(self.place, FolderPlace) else ()
+        return claim_folder(self.folder, *others)
+
 
 class Backups:
     """Nightly backups of the whole home."""
@@ -120,13 +128,12 @@ class Backups:
         plan = self._plan
         if not plan.keep:
             return "switched off"
-        plan.folder.mkdir(mode=0o700, exist_ok=True)
         copy = plan.folder / _COPY
-        try:
+        with ExitStack() as stack:
+            await asyncio.to_thread(stack.enter_context, plan.claim())
+            stack.callback(copy.unlink, missing_ok=True)
             await self._database.back_up(copy)
             where, written = await asyncio.to_thread(deliver_backup, plan, copy, self._now())
-        finally:
-            copy.unlink(missing_ok=True)
         await asyncio.to_thread(plan.place.prune, plan.keep)
         missed = f"; {len(written.unreadable)} files can't be read" if written.unreadable else ""
         return f"{where} made and read again{missed}"
@@ -142,16 +149,12 @@ def deliver_backup(
     """
     moment = datetime.fromtimestamp(now / 1000, UTC)
     name = f"{prefix}{moment:%Y%m%dT%H%M%SZ}{LOCKED_ENDING if plan.lock else ENDING}"
-    outgoing = plan.folder / _OUTGOING
-    shutil.rmtree(outgoing, ignore_errors=True)
-    folder = plan.place.folder if isinstance(plan.place, FolderPlace) else outgoing
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    target = folder / name
     content = HomeContent(home=plan.home, database=plan.database, copy=copy, left_out=plan.left_out)
-    try:
+    with tempfile.TemporaryDirectory(prefix=_OUTGOING, dir=plan.folder) as outgoing:
+        folder = plan.place.folder if isinstance(plan.place, FolderPlace) else Path(outgoing)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target = folder / name
         written = make_backup(content, target, plan.lock, now)
         where = plan.place.store(target)
-    finally:
-        shutil.rmtree(outgoing, ignore_errors=True)
     record_newest(plan.folder, where, now)
     return where, written

@@ -1,10 +1,12 @@
 """`talaria` as its own process: run to its end, or kept running during a test."""
 
 import asyncio
+import ctypes
 import multiprocessing
 import os
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
@@ -210,3 +212,23 @@ def bytes_below(folder: Path) -> dict[str, bytes]:
 
 def _files(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def give_up_root() -> None:
+    """Let the modes of files bind this process, even if it belongs to root."""
+    for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+
+
+def run_without_root(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command that the modes of files bind."""
+    return subprocess.run(
+        [sys.executable, "-m", "gateway", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=environ(home),
+        timeout=PATIENCE,
+        preexec_fn=give_up_root,
+    )

@@ -5,6 +5,7 @@ files below `home/`, and `manifest.json` last. So it can be written in one pass,
 has no manifest.
 """
 
+import errno
 import gzip
 import hashlib
 import io
@@ -12,7 +13,7 @@ import json
 import os
 import stat
 import tarfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -21,6 +22,10 @@ HEADER, MANIFEST, ROOT = "talaria-backup.json", "manifest.json", "home"
 FORMAT = 1
 BLOCK = 1 << 20
 """Bytes that are read, hashed and written per step."""
+_LONGEST_PATH = 3900
+"""The limit in bytes of a path below the home: Linux allows 4,096 for the home with its path."""
+_SKIPPED = frozenset({errno.ENOENT, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG})
+"""The errors of single files that a backup does without."""
 _LEVEL = 1
 """The gzip level: higher levels take up to five times as long and save a tenth of the size."""
 
@@ -56,7 +61,9 @@ class Manifest:
 
     entries: tuple[Entry, ...]
     unreadable: tuple[str, ...] = ()
-    """Files that Talaria's user is not allowed to read. They are not in the backup."""
+    """Files and folders that Talaria's user is not allowed to read. Files, and the content of
+    folders, are not in the backup.
+    """
 
     @property
     def files(self) -> int:
@@ -97,15 +104,20 @@ def write_archive(sink: BinaryIO, content: HomeContent, header: Header, own: Pat
     ):
         _add_text(tar, HEADER, asdict(header))
         entries.append(_add_file(tar, name, content.copy))
-        for path in _walk(home, name, frozenset(content.left_out)):
+
+        def skip(error: OSError) -> None:
+            if not isinstance(error, FileNotFoundError):
+                unreadable.append(Path(error.filename).relative_to(home).as_posix())
+
+        for path in _walk(home, name, frozenset(content.left_out), skip):
             if path == own:
                 continue
             try:
                 entry = _add(tar, path.relative_to(home).as_posix(), path)
-            except FileNotFoundError:
-                continue
-            except PermissionError:
-                unreadable.append(path.relative_to(home).as_posix())
+            except OSError as error:
+                if error.errno not in _SKIPPED:
+                    raise
+                skip(error)
                 continue
             if entry:
                 entries.append(entry)
@@ -114,12 +126,15 @@ def write_archive(sink: BinaryIO, content: HomeContent, header: Header, own: Pat
     return manifest
 
 
-def _walk(home: Path, database: str, left_out: frozenset[str]) -> Iterator[Path]:
+def _walk(
+    home: Path, database: str, left_out: frozenset[str], skip: Callable[[OSError], None]
+) -> Iterator[Path]:
     """Yield everything below a home in a fixed order, each folder before its content.
 
-    The database and its side files are left out.
+    The database and its side files are left out. `skip` receives the error of each folder that
+    can't be listed.
     """
-    for folder, folders, files in os.walk(home):
+    for folder, folders, files in os.walk(home, onerror=skip):
         place = Path(folder)
         if place == home:
             folders[:] = [name for name in folders if name not in left_out]
@@ -130,7 +145,12 @@ def _walk(home: Path, database: str, left_out: frozenset[str]) -> Iterator[Path]
 
 
 def _add(tar: tarfile.TarFile, name: str, path: Path) -> Entry | None:
-    """Add one path; return None for a socket, a pipe or a device, which a backup can't hold."""
+    """Add one path; return None for a socket, a pipe or a device, which a backup can't hold.
+
+    Raises `OSError`, also for a path that no restore could create.
+    """
+    if len(os.fsencode(name)) > _LONGEST_PATH:
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), str(path))
     mode = path.lstat().st_mode
     if stat.S_ISLNK(mode):
         target = str(path.readlink())

@@ -97,7 +97,9 @@ def decrypting(source: BinaryIO, keys: Keys, name: str) -> Iterator[BinaryIO]:
             if fault is None or isinstance(fault, BrokenPipeError):
                 raise
             if isinstance(fault, pyrage.DecryptError) and "matching" in str(fault):
-                raise StoreError(f"the given key doesn't open {name}") from error
+                raise StoreError(
+                    f"the given key doesn't open {name}; name another one with --identity"
+                ) from error
             raise StoreDamaged(_describe_damage(name)) from error
         fault = running.exception()
         if fault:
@@ -131,7 +133,10 @@ def _open_keys(pyrage: ModuleType, source: BinaryIO, keys: Keys, name: str) -> l
     if not is_protected:
         raise StoreError(f"{name} is encrypted; name the file of its key with --identity")
     if not keys.passphrase:
-        raise StoreError(f"{name} is encrypted; give its passphrase")
+        raise StoreError(
+            f"{name} is encrypted; run this in a terminal, which asks for the passphrase, or set"
+            " BACKUP_PASSPHRASE"
+        )
     if lines[-1] != _KEY_END:
         raise StoreDamaged(_describe_damage(name))
     return [_unlock(pyrage, b"".join(lines), keys.passphrase, name)]
@@ -167,7 +172,9 @@ def _read_identities(pyrage: ModuleType, text: str) -> list[Any]:
         kept = [line for line in lines if line and not line.startswith("#")]
         return [pyrage.x25519.Identity.from_str(line) for line in kept]
     except pyrage.IdentityError as error:
-        raise StoreError("the key file holds no private key of age or SSH") from error
+        raise StoreError(
+            "the key file holds no private key of age or SSH; name the file that `age-keygen` wrote"
+        ) from error
 
 
 def _describe_damage(name: str) -> str:

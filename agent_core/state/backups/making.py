@@ -20,11 +20,8 @@ from agent_core.state.engine.recovery import translate_os_error
 from agent_core.state.engine.upgrade import FOLDER, load_migrations
 from agent_core.state.lifecycle.inspect import peek
 
-ENDING, LOCKED_ENDING = ".tar.gz", ".tar.gz.age"
 PART = ".part"
 """The suffix of a backup that is not complete yet."""
-_SUFFIXES = (".db", ENDING, LOCKED_ENDING)
-"""The suffixes of complete backups; a `.db` is a copy of only the database, made by an upgrade."""
 _GZIP = b"\x1f\x8b"
 _LONGEST_SIGN = max(len(sign) for sign in (AGE, KEY, _GZIP))
 
@@ -62,12 +59,6 @@ def make_backup(content: HomeContent, target: Path, lock: Lock, now: int) -> Man
     except OSError as error:
         raise translate_os_error(error, target) from error
     return written
-
-
-def list_complete(folder: Path) -> list[Path]:
-    """List the complete backups in a folder, the oldest first. Blocks."""
-    found = (path for path in folder.glob("[!.]*") if path.name.endswith(_SUFFIXES))
-    return sorted(found, key=lambda path: path.stat().st_mtime)
 
 
 def read_backup(path: Path, keys: Keys, folder: Path | None = None) -> Contents:

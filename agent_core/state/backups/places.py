@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from agent_core.errors import StoreError
 from agent_core.state.backups.extras import load_extra
-from agent_core.state.backups.making import list_complete
+from agent_core.state.engine.complete import list_complete
 from agent_core.state.engine.recovery import translate_os_error
 
 NIGHTLY = "nightly-"
@@ -58,17 +58,13 @@ class FolderPlace:
         return str(backup)
 
     def prune(self, keep: int) -> None:
-        """Delete the oldest nightly backups, and unfinished files of interrupted ones."""
+        """Delete the oldest nightly backups."""
         try:
-            for old in self._list_old(keep):
+            made = [one for one in list_complete(self.folder) if one.name.startswith(NIGHTLY)]
+            for old in sorted(made)[:-keep]:
                 old.unlink()
         except OSError as error:
             raise translate_os_error(error, self.folder) from error
-
-    def _list_old(self, keep: int) -> list[Path]:
-        made = sorted(self.folder.glob(f"{NIGHTLY}*"))
-        parts = [path for path in made if path.name.endswith(".part")]
-        return parts + [path for path in made if path not in parts][:-keep]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +100,10 @@ class BucketPlace:
                 for block in obstore.get(store, name).stream():
                     file.write(block)
 
-        self._do(download)
+        try:
+            self._do(download)
+        except OSError as error:
+            raise translate_os_error(error, target) from error
 
     def prune(self, keep: int) -> None:
         """Delete the oldest nightly backups."""

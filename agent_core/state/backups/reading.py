@@ -7,6 +7,7 @@ import os
 import tarfile
 import zlib
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -159,20 +160,19 @@ def _read_header(tar: tarfile.TarFile, name: str, newest_schema: int) -> Header:
     try:
         value = json.loads(_take(tar, first, name, _LONGEST_HEADER))
         if value["format"] > FORMAT or value["schema"] > newest_schema:
-            raise StoreTooNew(
-                f"{name} was made by a newer Talaria (schema {value['schema']}; this one knows"
-                f" {newest_schema}); upgrade Talaria first"
-            )
-        return Header(**value | {"left_out": tuple(value["left_out"])})
-    except (ValueError, TypeError, KeyError) as error:
+            raise StoreTooNew(f"{name} was made by a newer Talaria; upgrade Talaria first")
+        header = Header(**value | {"left_out": tuple(map(str, value["left_out"]))})
+        datetime.fromtimestamp(header.made_at / 1000, UTC)
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise StoreDamaged(_changed(name)) from error
+    return header
 
 
 def _read_manifest(text: bytes, name: str) -> Manifest:
     try:
         value = json.loads(text)
         entries = tuple(Entry(**row) for row in value["entries"])
-        return Manifest(entries=entries, unreadable=tuple(value["unreadable"]))
+        return Manifest(entries=entries, unreadable=tuple(map(str, value["unreadable"])))
     except (ValueError, TypeError, KeyError) as error:
         raise StoreDamaged(_changed(name)) from error
 
@@ -186,7 +186,7 @@ def _take(tar: tarfile.TarFile, member: tarfile.TarInfo, name: str, longest: int
 
 def describe_foreign(name: str) -> str:
     """Return the message that a file is not a backup."""
-    return f"{name} is not a backup of Talaria; nothing was changed"
+    return f"{name} is not a backup of Talaria; name a file that `talaria backup` wrote"
 
 
 def _cut_off(name: str) -> str:

@@ -8,11 +8,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.errors import StoreDamaged, StoreError
+from agent_core.errors import StoreDamaged, StoreError, StoreTooNew
 from agent_core.state.backups.contents import Header
 from agent_core.state.backups.encryption import Keys
 from agent_core.state.backups.making import find_sign, read_backup
 from agent_core.state.backups.names import REHEARSAL
+from agent_core.state.backups.reading import describe_foreign
 from agent_core.state.backups.switching import (
     drop_staging,
     prepare_staging,
@@ -22,7 +23,7 @@ from agent_core.state.backups.switching import (
 from agent_core.state.engine.lock import HomeLock
 from agent_core.state.engine.opening import explain_error
 from agent_core.state.engine.recovery import translate_os_error
-from agent_core.state.lifecycle.inspect import find_damage, peek
+from agent_core.state.lifecycle.inspect import find_damage, is_talarias, peek
 from agent_core.state.people import rooms
 
 _SQLITE = b"SQLite format 3\0"
@@ -111,23 +112,33 @@ def _unpack(place: Place, backup: Path, keys: Keys, folder: Path) -> Restored:
         raise StoreError(f"there is no file {backup}")
     with backup.open("rb") as source:
         is_database = find_sign(source).startswith(_SQLITE)
-    restored = (
-        _copy_database(place, backup, folder)
-        if is_database
-        else _unpack_archive(place, backup, keys, folder)
-    )
-    fault = find_damage(folder / place.database)
-    if fault:
+    if is_database:
+        return _copy_database(place, backup, folder)
+    return _unpack_archive(place, backup, keys, folder)
+
+
+def _check_database(database: Path, backup: Path) -> int:
+    """Check a database from a backup; return its schema. Raises `StoreError`."""
+    try:
+        fault = find_damage(database)
+        if not fault and not is_talarias(database):
+            raise StoreError(describe_foreign(str(backup)))
+        found = None if fault else peek(database)
+    except StoreTooNew as error:
+        raise StoreTooNew(f"{backup} was made by a newer Talaria; upgrade Talaria first") from error
+    except StoreDamaged as error:
+        found, fault = None, str(error.__cause__)
+    if found is None:
         raise StoreDamaged(f"the database in {backup} is damaged ({fault}); use another backup")
-    return restored
+    return found.schema
 
 
 def _unpack_archive(place: Place, backup: Path, keys: Keys, folder: Path) -> Restored:
     contents = read_backup(backup, keys, folder)
     header: Header = contents.header
-    found = peek(folder / place.database)
-    stays = {*place.kept, *header.left_out} & {path.name for path in folder.iterdir()}
-    if found is None or found.schema != header.schema or stays:
+    names = {path.name for path in folder.iterdir()}
+    is_whole = place.database in names and not names & {*place.kept, *header.left_out}
+    if not is_whole or _check_database(folder / place.database, backup) != header.schema:
         raise StoreDamaged(f"{backup} doesn't hold what a backup of Talaria holds; use another")
     return Restored(
         files=contents.manifest.files,
@@ -167,14 +178,12 @@ def _copy_database(place: Place, backup: Path, folder: Path) -> Restored:
     target = folder / place.database
     shutil.copyfile(backup, target)
     target.chmod(0o600)
-    found = peek(target)
-    if found is None:
-        raise StoreError(f"{target} has vanished")
+    schema = _check_database(target, backup)
     names = {path.name for path in place.home.iterdir()}
     return Restored(
         files=1,
         size=target.stat().st_size,
-        schema=found.schema,
+        schema=schema,
         made_at=int(backup.stat().st_mtime * 1000),
         left_out={name for name in names if not name.startswith(f"{place.database}")},
     )

@@ -8,9 +8,11 @@ command finishes them. The home itself is never renamed, so that it may be a mou
 import json
 import os
 import shutil
+import stat
 from collections.abc import Collection
 from pathlib import Path
 
+from agent_core.errors import StoreError
 from agent_core.state.backups.names import STAGING
 from agent_core.state.engine.backup import sync_folder
 from agent_core.state.engine.lock import HomeLock
@@ -39,9 +41,16 @@ def drop_staging(home: Path) -> None:
 def switch(home: Path, aside: Path, kept: Collection[str]) -> None:
     """Move the content of a home to `aside`, and the unpacked content into the home.
 
-    The names in `kept` stay in the home. The caller holds the home's lock. Raises `OSError`;
-    `finish_switch` then does the remaining moves.
+    The names in `kept` stay in the home. The caller holds the home's lock. Raises `StoreError` if
+    something in the home can't be moved, and `OSError`; `finish_switch` then does the remaining
+    moves.
     """
+    for path in home.iterdir():
+        if path.name not in kept and not _is_movable(path):
+            raise StoreError(
+                f"{path} belongs to another user, so it can't be moved; give it to the user of"
+                " Talaria with `chown`, or move it away"
+            )
     draft = home / STAGING / f"{_READY}.new"
     plan = {
         "aside": str(aside.relative_to(home)),
@@ -87,13 +96,31 @@ def _move(home: Path) -> None:
     for path in sorted(home.iterdir()):
         is_new = path.name in names and not os.path.lexists(new / path.name)
         if path.name not in plan["kept"] and not is_new:
-            path.rename(aside / path.name)
+            _rename(path, aside / path.name)
     for path in sorted(new.iterdir()):
-        path.rename(home / path.name)
+        _rename(path, home / path.name)
     sync_folder(aside)
     sync_folder(home)
     ready.unlink()
     remove_tree(home / STAGING)
+
+
+def _is_movable(path: Path) -> bool:
+    """Return whether a path can be renamed, if need be as `_rename` does."""
+    found = path.lstat()
+    is_ours = found.st_uid == os.geteuid() or os.access(path, os.W_OK)
+    return is_ours or not stat.S_ISDIR(found.st_mode)
+
+
+def _rename(path: Path, target: Path) -> None:
+    """Rename a path. Linux moves a folder only for users who may write it."""
+    mode = path.lstat().st_mode
+    if not stat.S_ISDIR(mode) or os.access(path, os.W_OK):
+        path.rename(target)
+        return
+    path.chmod(0o700)
+    path.rename(target)
+    target.chmod(stat.S_IMODE(mode))
 
 
 def remove_tree(folder: Path) -> None:

@@ -1,12 +1,14 @@
 """Translate errors of SQLite and the system, and check damaged files."""
 
 import errno
+import shlex
 import sqlite3
 from pathlib import Path
 
 import aiosqlite
 
 from agent_core.errors import StoreDamaged, StoreError, StoreFull
+from agent_core.state.engine.complete import list_complete
 from agent_core.state.engine.connection import fetch_value
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -95,9 +97,10 @@ async def check(connection: aiosqlite.Connection, name: str) -> str:
 
 def describe_damage(path: Path, fault: str, backups: Path) -> str:
     """Describe a damaged database, and name the backup that can replace it."""
-    copies = sorted(backups.glob("*.db"), key=lambda copy: copy.stat().st_mtime)
-    newest = f"the newest is {copies[-1]}" if copies else f"none lies in {backups}"
-    return (
-        f"{path} is damaged ({fault}). Move {path.name}, {path.name}-wal and"
-        f" {path.name}-shm away and put a backup in the place of {path.name}; {newest}"
+    copies = list_complete(backups)
+    remedy = (
+        f"Stop Talaria and run `talaria restore {shlex.quote(str(copies[-1]))}`"
+        if copies
+        else f"Run `talaria restore FILE` with a backup; none lies in {backups}"
     )
+    return f"{path} is damaged ({fault}). {remedy}"

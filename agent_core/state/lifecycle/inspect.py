@@ -73,6 +73,19 @@ def find_damage(path: Path) -> str:
     return "" if found == "ok" else " ".join(str(found).split())
 
 
+def is_talarias(path: Path) -> bool:
+    """Return whether a database has Talaria's oldest tables. Raises `StoreError`."""
+    try:
+        with closing(sqlite3.connect(_address(path.absolute()), uri=True)) as connection:
+            found = connection.execute(
+                "SELECT count(*) FROM sqlite_master"
+                " WHERE type = 'table' AND name IN ('meta', 'people', 'accounts')"
+            ).fetchone()[0]
+    except sqlite3.Error as error:
+        raise explain_error(error, path) from error
+    return int(found) == 3
+
+
 def may_hold(path: Path, accounts: Sequence[tuple[str, str]]) -> bool:
     """Return whether a copy of a database holds one of the (platform, user id) accounts.
 

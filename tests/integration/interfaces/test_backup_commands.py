@@ -15,11 +15,17 @@ import pytest
 
 from agent_core.errors import StoreBusy
 from agent_core.state.backups.encryption import Keys
-from agent_core.state.backups.making import list_complete
 from agent_core.state.backups.restoring import Place, restore
+from agent_core.state.engine.complete import list_complete
 from agent_core.state.engine.lock import HomeLock
 from gateway.config import RUNTIME_NAMES
-from tests.integration.processes import environ, run_command, run_fork, talaria
+from tests.integration.processes import (
+    environ,
+    run_command,
+    run_fork,
+    run_without_root,
+    talaria,
+)
 from tests.integration.served import served
 
 KILLS = 6
@@ -121,7 +127,7 @@ def test_a_backup_brings_back_everything_but_the_tokens(home: Path, tmp_path: Pa
     assert (done.code, done.err) == (0, "")
     assert f"{home} is restored. Start Talaria with `talaria run`.\n" in done.out
     assert data(home) == before
-    (aside,) = (home / "backups").iterdir()
+    (aside,) = (home / "backups").glob("before-*")
     assert (aside / "later.txt").read_text() == "made later"
     answer = talaria(home, "memory", "show", "--person", "owner")
     assert "the key is with Ada" in answer.out
@@ -192,7 +198,7 @@ def _hold_lock_and_restore(home: Path, target: Path) -> None:
     ("content", "sentence"),
     [
         (None, "There is no file "),
-        (b"a letter", "is not a backup of Talaria; nothing was changed."),
+        (b"a letter", "is not a backup of Talaria; name a file that `talaria backup` wrote."),
         (b"\x1f\x8b\x08\x00\x00\x00\x00\x00", "is cut off: its end is missing; use another"),
     ],
 )
@@ -256,3 +262,51 @@ def test_a_killed_restore_leaves_the_old_home_or_the_new(home: Path, tmp_path: P
         assert talaria(home, "restore", str(backup)).code == 0
         assert data(home) == new
     assert all(ends.values()), ends
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's capabilities")
+def test_closed_folders_are_named_and_read_only_ones_move(home: Path, tmp_path: Path) -> None:
+    target, closed = tmp_path / "b.tar.gz", home / "workspaces" / "ada"
+    (home / "mine").mkdir()
+    (home / "mine").chmod(0o555)
+    (closed / "\udcff").touch(mode=0)
+    done = run_without_root(home, "backup", str(target))
+    assert done.stderr == "Not in it, because it can't be read: workspaces/ada/\\udcff\n"
+    target.unlink()
+    closed.chmod(0)
+    done = run_without_root(home, "backup", str(target))
+    assert done.stderr == "Not in it, because it can't be read: workspaces/ada\n"
+    done = run_without_root(home, "restore", str(target))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\nIt lacks workspaces/ada, which could not be read.\n" in done.stdout
+    (aside,) = (home / "backups").glob("before-*")
+    assert [(place / "mine").stat().st_mode & 0o777 for place in (home, aside)] == [0o555] * 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
+def test_a_folder_of_another_user_is_named_before_anything_moves(
+    home: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "b.tar.gz"
+    assert talaria(home, "backup", str(target)).code == 0
+    (home / "mine").mkdir()
+    os.chown(home / "mine", 12_345, 12_345)
+    (home / "SOUL.md").write_text("changed")
+    before = data(home)
+    done = run_without_root(home, "restore", str(target))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{home / 'mine'} belongs to another user, so it can't be moved;")
+    assert data(home) == before
+    assert not (home / ".restore").exists()
+
+
+@pytest.mark.thorough
+def test_the_next_backup_deletes_what_killed_ones_left(home: Path) -> None:
+    folder = home / "backups"
+    code, events = killed(home, folder, 10**9, "backup")
+    assert code == 0
+    for at in random.Random(SEED).sample(range(1, events + 1), KILLS):
+        assert killed(home, folder, at, "backup")[0] == -signal.SIGKILL
+    assert talaria(home, "backup").code == 0
+    left = {path.name for path in folder.iterdir()} - {".lock", "newest.json"}
+    assert left == {path.name for path in list_complete(folder)}

@@ -1,6 +1,5 @@
 """The command line: subcommands, exit codes, and error messages."""
 
-import ctypes
 import os
 import pkgutil
 import shlex
@@ -27,6 +26,7 @@ from tests.integration.processes import (
     bytes_below,
     environ,
     free_port,
+    run_without_root,
     running,
     talaria,
     talaria_beside,
@@ -288,25 +288,6 @@ async def test_a_second_gateway_says_so_before_it_looks_for_its_port(home: Path)
         assert done.code == 2
         assert f"is already open by process {first.process.pid}" in reported(done)
         assert await first.stop() == 0
-
-
-def give_up_root() -> None:
-    """Let the modes of files bind this process, even if it belongs to root."""
-    for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
-        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
-
-
-def run_without_root(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "gateway", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env=environ(home),
-        timeout=PATIENCE,
-        preexec_fn=give_up_root,
-    )
 
 
 @pytest.mark.thorough

@@ -15,7 +15,6 @@ from agent_core.state.backups.encryption import Lock, read_recipient
 from agent_core.state.backups.making import make_backup
 from gateway.bootstrap.scheduling import plan_backups
 from gateway.config import (
-    BACKUPS,
     DATABASE,
     SECRET_NAMES,
     Settings,
@@ -26,7 +25,7 @@ from gateway.config import (
 from gateway.errors import Mistaken
 from gateway.interfaces import operations
 from gateway.interfaces.waiting import read_settings
-from gateway.scheduler import deliver_backup
+from gateway.scheduler import BackupPlan, deliver_backup
 
 _BY_HAND = "manual-"
 """Prefix of a backup's name if the user gives no file; Talaria never deletes these."""
@@ -40,14 +39,14 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     lock = _choose_lock(arguments, settings)
     left_out = list_left_out(settings.backup, has_secrets=bool(lock) or arguments.secrets)
     now = time.time_ns() // 1_000_000
-    with _copied(settings.home) as copy:
+    plan = replace(plan_backups(settings), lock=lock, left_out=left_out)
+    with _copied(plan) as copy:
         if target:
             content = HomeContent(
                 home=settings.home, database=DATABASE, copy=copy, left_out=left_out
             )
             where, written = str(target), make_backup(content, target, lock, now)
         else:
-            plan = replace(plan_backups(settings), lock=lock, left_out=left_out)
             where, written = deliver_backup(plan, copy, now, prefix=_BY_HAND)
     print(_describe(where, written, has_secrets=not SECRET_NAMES & left_out))
     for path in written.unreadable:
@@ -73,17 +72,16 @@ def _ask_twice() -> str:
 
 
 @contextmanager
-def _copied(home: Path) -> Iterator[Path]:
+def _copied(plan: BackupPlan) -> Iterator[Path]:
     """Yield a checked copy of the database, and delete the copy at the end."""
-    make_home(home)
-    folder = home / BACKUPS
-    folder.mkdir(mode=0o700, exist_ok=True)
-    copy = folder / f".copy-{random.token_hex(4)}.db"
-    try:
-        operations.perform(home, "backup", {"target": str(copy)}, timeout=_PATIENCE)
-        yield copy
-    finally:
-        copy.unlink(missing_ok=True)
+    make_home(plan.home)
+    with plan.claim():
+        copy = plan.folder / f".copy-{random.token_hex(4)}.db"
+        try:
+            operations.perform(plan.home, "backup", {"target": str(copy)}, timeout=_PATIENCE)
+            yield copy
+        finally:
+            copy.unlink(missing_ok=True)
 
 
 def _describe(where: str, written: Manifest, *, has_secrets: bool) -> str:

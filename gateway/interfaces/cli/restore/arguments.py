@@ -35,5 +35,7 @@ def announce(arguments: argparse.Namespace, _: Mapping[str, str]) -> str:
     if backup.is_dir():
         raise Mistaken(f"{backup} is a folder; name the file of a backup in it.")
     if not backup.is_file():
-        raise Mistaken(f"There is no file {backup}.")
+        raise Mistaken(
+            f"There is no file {backup}; the nightly backups are in `backups/` of the home."
+        )
     return f"Reading {backup} ..."

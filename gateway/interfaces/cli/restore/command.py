@@ -5,10 +5,12 @@ import getpass
 import os
 import tempfile
 from collections.abc import Mapping
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from agent_core.errors import StoreBusy
+from agent_core.state.backups.claims import claim_folder
 from agent_core.state.backups.encryption import KEY, Keys
 from agent_core.state.backups.making import find_sign
 from agent_core.state.backups.restoring import Place, Restored, rehearse, restore
@@ -39,10 +41,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         _refuse_if_served(home)
     if not arguments.file.startswith("s3://"):
         return _read(read_path(arguments.file), arguments, home, environ)
-    if home.is_dir():
-        (home / BACKUPS).mkdir(mode=0o700, exist_ok=True)
     beside = home / BACKUPS if home.is_dir() else None
-    with tempfile.TemporaryDirectory(dir=beside) as folder:
+    claimed = claim_folder(beside) if beside else nullcontext()
+    with claimed, tempfile.TemporaryDirectory(prefix=".fetched-", dir=beside) as folder:
         backup = Path(folder, PurePosixPath(arguments.file).name)
         _fetch(arguments.file, backup, environ)
         return _read(backup, arguments, home, environ)
@@ -85,7 +86,9 @@ def _find_keys(backup: Path, identity: Path | None, environ: Mapping[str, str]) 
         try:
             return Keys(identities=(identity.read_text(encoding="utf-8"),))
         except (OSError, UnicodeDecodeError) as error:
-            raise Mistaken(f"The key file {identity} can't be read.") from error
+            raise Mistaken(
+                f"The key file {identity} can't be read; name the one that `age-keygen` wrote."
+            ) from error
     with backup.open("rb") as source:
         if find_sign(source) != KEY:
             return Keys()
@@ -105,7 +108,9 @@ def _name_aside(home: Path) -> Path:
 def _describe(restored: Restored) -> str:
     """Describe the content of a backup."""
     made = datetime.fromtimestamp(restored.made_at / 1000, UTC)
-    lacks = "".join(f"\nIt lacks {path}, which could not be read." for path in restored.unreadable)
+    # Names of files need not be UTF-8.
+    names = [os.fsencode(name).decode(errors="replace") for name in restored.unreadable]
+    lacks = "".join(f"\nIt lacks {name}, which could not be read." for name in names)
     files = "1 file" if restored.files == 1 else f"{restored.files:,} files"
     return (
         f"The backup of {made:%Y-%m-%d %H:%M} UTC is complete: {files},"

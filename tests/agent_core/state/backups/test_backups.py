@@ -7,8 +7,10 @@ import json
 import os
 import random
 import re
+import sqlite3
 import tarfile
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pyrage
@@ -16,11 +18,13 @@ import pytest
 
 from agent_core.errors import StoreDamaged, StoreError, StoreTooNew
 from agent_core.state.backups import making
+from agent_core.state.backups.claims import claim_folder
 from agent_core.state.backups.contents import HEADER, MANIFEST, HomeContent, Manifest
 from agent_core.state.backups.encryption import Keys, Lock, read_recipient
-from agent_core.state.backups.making import list_complete, make_backup, read_backup
+from agent_core.state.backups.making import make_backup, read_backup
 from agent_core.state.backups.restoring import Place, rehearse, restore
 from agent_core.state.engine import meta
+from agent_core.state.engine.complete import list_complete
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import browser_logins, people, rooms
 from tests.databases import open_database
@@ -162,7 +166,7 @@ def test_a_newer_backup_is_refused_before_anything_is_unpacked(home: Path, tmp_p
         return json.dumps(json.loads(content) | {"schema": 9000}).encode()
 
     rewrite(tmp_path / "b", tmp_path / "newer", age)
-    with pytest.raises(StoreTooNew, match=r"newer Talaria \(schema 9000; .* upgrade Talaria first"):
+    with pytest.raises(StoreTooNew, match="made by a newer Talaria; upgrade Talaria first"):
         rehearse(place_of(home), tmp_path / "newer", Keys())
 
 
@@ -228,7 +232,7 @@ WRONG_KEYS = {
 }
 WRONG_PASSPHRASES = {
     Keys(passphrase="wrong"): "the passphrase is wrong for",
-    Keys(): "is encrypted; give its passphrase",
+    Keys(): "asks for the passphrase, or set BACKUP_PASSPHRASE",
 }
 
 
@@ -356,3 +360,83 @@ def test_only_complete_backups_are_listed(home: Path, tmp_path: Path) -> None:
     for name in ("two.tar.gz.part", ".copy-1.db", "notes.txt"):
         (folder / name).write_text("")
     assert [path.name for path in list_complete(folder)] == ["one.tar.gz"]
+
+
+def test_another_programs_database_is_refused(home: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "foreign")) as connection:
+        connection.execute("CREATE TABLE songs (title)")
+    before = snapshot(home)
+    for work in (
+        lambda: rehearse(place_of(home), tmp_path / "foreign", Keys()),
+        lambda: restore(
+            place_of(home), tmp_path / "foreign", Keys(), home / "backups" / "aside", now=NOW
+        ),
+    ):
+        with pytest.raises(StoreError, match="not a backup of Talaria"):
+            work()
+    assert snapshot(home) == before
+
+
+def test_a_damaged_or_newer_copy_of_the_database_is_named_as_the_user_named_it(
+    home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "cut.db").write_bytes((tmp_path / "copy.db").read_bytes()[:9000])
+    with pytest.raises(StoreDamaged) as caught:
+        rehearse(place_of(home), tmp_path / "cut.db", Keys())
+    assert str(caught.value).startswith(f"the database in {tmp_path / 'cut.db'} is damaged (")
+    assert str(caught.value).endswith("); use another backup")
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as connection:
+        connection.execute("PRAGMA user_version = 9000")
+    with pytest.raises(StoreTooNew, match=r"copy\.db was made by a newer Talaria; upgrade"):
+        rehearse(place_of(home), tmp_path / "copy.db", Keys())
+
+
+@pytest.mark.parametrize("change", [{"made_at": "noon"}, {"made_at": 10**30}, {"left_out": 3}])
+def test_a_header_that_no_talaria_wrote_is_refused(
+    home: Path, tmp_path: Path, change: Mapping[str, object]
+) -> None:
+    back_up(home, tmp_path / "b")
+    rewrite(
+        tmp_path / "b",
+        tmp_path / "other",
+        lambda name, content: (
+            json.dumps(json.loads(content) | change).encode() if name == HEADER else content
+        ),
+    )
+    with pytest.raises(StoreDamaged, match="doesn't hold what was written"):
+        rehearse(place_of(home), tmp_path / "other", Keys())
+
+
+def test_a_path_too_long_for_a_restore_is_named(home: Path, tmp_path: Path) -> None:
+    deep, folder = home / "deep", os.open(home, os.O_RDONLY)
+    for _ in range(40):
+        name = deep.name if deep.parent == home else "d" * 120
+        os.mkdir(name, dir_fd=folder)
+        inner = os.open(name, os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder, deep = inner, deep / name
+    os.close(folder)
+    long = back_up(home, tmp_path / "b").unreadable
+    assert long
+    assert min(map(len, long)) > 3900
+    assert rehearse(place_of(home), tmp_path / "b", Keys()).unreadable == long
+
+
+def test_leftovers_go_when_nobody_else_makes_a_backup(tmp_path: Path) -> None:
+    folder, disk = tmp_path / "backups", tmp_path / "disk"
+    kept = {".lock", ".stfolder", "nightly-1.tar.gz", "mine.part"}
+    left = {".copy-1.db", ".copy-1.db.part", ".nightly.db", "manual-1.tar.gz.part"}
+    for place in (folder, disk):
+        place.mkdir()
+        for name in kept | left:
+            (place / name).touch()
+    (folder / ".outgoing-1").mkdir()
+    (folder / ".outgoing-1" / "manual-2.tar.gz.part").touch()
+    with claim_folder(folder, disk):
+        assert {path.name for path in folder.iterdir()} == kept
+        assert "manual-1.tar.gz.part" not in {path.name for path in disk.iterdir()}
+        (folder / ".copy-2.db").touch()
+        with claim_folder(folder, disk):
+            assert (folder / ".copy-2.db").exists()
+    with claim_folder(folder):
+        assert not (folder / ".copy-2.db").exists()

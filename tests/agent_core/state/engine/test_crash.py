@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import StoreDamaged, StoreError
+from agent_core.state.backups.encryption import Keys
+from agent_core.state.backups.restoring import Place, restore
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.opening import EngineLimits
@@ -196,11 +198,12 @@ async def test_a_backup_put_in_place_as_the_sentence_says_is_opened(path: Path) 
     await database.close()
     _overwrite(path, 50)
     _pretend_a_crash(path)
-    with pytest.raises(StoreDamaged, match=f"the newest is {backup}"):
+    (backup.parent / ".copy-1.db").touch()  # of a backup that was killed
+    sentence = f"Stop Talaria and run `talaria restore {backup}`"
+    with pytest.raises(StoreDamaged, match=sentence):
         await Database.open(path)
-    for end in ("", "-wal", "-shm"):
-        path.with_name(f"state.db{end}").unlink(missing_ok=True)
-    backup.rename(path)
+    place = Place(home=path.parent, database=path.name, kept={"backups", "state.lock", ".restore"})
+    restore(place, backup, Keys(), backup.parent / "aside", now=0)
     database = await Database.open(path)
     assert len(await database.read(_keys)) == 200
     await database.close()
