@@ -38,7 +38,8 @@ async def check_source(
     """
     if gate.kind == "calendar":
         found = CalendarFolders(folders=tuple(folders))
-        return GateOutcome(is_open=bool(await list_events(access, found, gate.at, today, zone)))
+        listed = await list_events(access, found, gate.at, today, zone)
+        return GateOutcome(is_open=bool(listed.events))
     page = await access.fetcher.fetch(FetchRequest(url=gate.at))
     if gate.kind == "feed":
         entries = [_digest(json.dumps(one)) for one in await list_entries(access, page)]

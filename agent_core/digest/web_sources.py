@@ -47,6 +47,14 @@ class CalendarFolders:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarEvents:
+    """The events of some days, and the number of events of the calendar that can't be read."""
+
+    events: Sequence[object]
+    unread: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WebAccess:
     """The fetcher and the reader processes."""
 
@@ -71,18 +79,23 @@ async def read_calendar(
 ) -> str:
     """Format the events of the requested days. Raises `SourceFailed`."""
     days = wanted.first.isoformat()
-    parsed = await list_events(access, folders, source.at, days, wanted.zone, wanted.days)
-    events = [_format_event(_texts(event)) for event in parsed]
+    found = await list_events(access, folders, source.at, days, wanted.zone, wanted.days)
+    events = [_format_event(_texts(event)) for event in found.events]
     span = days if wanted.days == 1 else f"{wanted.days} days from {days}"
-    return fit(f"{count(len(events), 'event')}, {span} ({wanted.zone})", events, wanted.room)
+    head = f"{count(len(events), 'event')}, {span} ({wanted.zone})"
+    if found.unread:
+        head += f"; {count(found.unread, 'broken event')} of any day can't be read"
+    return fit(head, events, wanted.room)
 
 
 async def list_events(
     access: WebAccess, folders: CalendarFolders, at: str, first: str, zone: str, days: int = 1
-) -> list[object]:
+) -> CalendarEvents:
     """List the events of a calendar from a day on. Raises `SourceFailed`."""
     data = await _load_calendar(access, folders, at)
-    return _list(await _read(access, _CALENDAR_READER, data, zone, first, str(days)))
+    found = await _read(access, _CALENDAR_READER, data, zone, first, str(days))
+    read = found if isinstance(found, dict) else {}
+    return CalendarEvents(events=_list(read.get("events")), unread=int(read.get("unread", 0)))
 
 
 async def list_days_off(
