@@ -122,6 +122,11 @@ class Agent:
             context, warm, toolbox.specs, history, toolbox.still_offers
         )
         lost = await self._prompts.find_lost_sources(session, given.prompt)
+        own = (
+            await self._prompts.find_own_news(context, session, given.prompt, history)
+            if is_own
+            else ()
+        )
         view, zone = find_visible(history, compaction), person.time_zone or "UTC"
         counts = await count_searchable(self.toolboxes.inventory, context, view, self._now())
         user_model = (self._external_memory or self._config.user_model) if is_own else None
@@ -134,7 +139,7 @@ class Agent:
             history=history,
             toolbox=toolbox,
             compaction=compaction,
-            news=(*given.news, *lost, *describe_counts(counts, zone), *recalled),
+            news=(*given.news, *own, *lost, *describe_counts(counts, zone), *recalled),
             has_searchable=bool(counts.messages),
         )
 

@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from agent_core.memory.store import MemoryLimits as MemoryLimits
     from agent_core.memory.store import MemoryStore as MemoryStore
     from agent_core.memory.store import Snapshot as Snapshot
+    from agent_core.memory.store import Stamp as Stamp
     from agent_core.memory.sync import GROWTH_TASK as GROWTH_TASK
     from agent_core.memory.sync import MemoryList as MemoryList
     from agent_core.memory.sync import Oversize as Oversize

@@ -107,7 +107,7 @@ class MemoryStore:
         self._write = write
         self._withdraw = withdraw
         self._locks: WeakValueDictionary[PersonId, asyncio.Lock] = WeakValueDictionary()
-        self._stamped: dict[tuple[Kind, str], Path] = {}
+        self._stamped: dict[tuple[Kind, str, Target], Path] = {}
         """The paths of files that are checked in every turn."""
         self.unread: dict[Path, str] = {}
         """The files whose last read failed, and why, in English."""
@@ -123,14 +123,14 @@ class MemoryStore:
         other._limits = limits
         return other
 
-    def stamp(self, kind: Kind, slug: str) -> Stamp:
-        """Fingerprint a `memory` file by its inode, times and size.
+    def stamp(self, kind: Kind, slug: str, target: Target = "memory") -> Stamp:
+        """Fingerprint a memory file by its inode, times and size; None without one.
 
         Blocks for some microseconds; a thread would take longer.
         """
-        path = self._stamped.get((kind, slug))
+        path = self._stamped.get((kind, slug, target))
         if path is None:
-            path = self._stamped[kind, slug] = self.locate(kind, slug, "memory")
+            path = self._stamped[kind, slug, target] = self.locate(kind, slug, target)
         try:
             found = path.stat()
         except OSError:

@@ -1,19 +1,24 @@
-"""The conversation's context, and the visibility of memory in it."""
+"""The conversation's context, the visibility of memory in it, and news of its changes."""
 
 import hashlib
 import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.agent.named import NamedAgent
-from agent_core.memory import SharedList, SharedMemory, Snapshot, fit
+from agent_core.memory import SharedList, SharedMemory, Snapshot, Stamp, fit
 from agent_core.state.conversations.messages import PRIVATE
 from agent_core.state.conversations.sessions import Conversation, is_task
 from agent_core.state.engine.database import Database
+from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import shares
+from agent_core.state.memory.ledger import LISTS, LedgerEntry
 from agent_core.state.memory.shares import EVERYONE
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.tools import MemoryOwner
+from agent_core.transcript import Message, TextPart, escape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +67,14 @@ class PromptContext:
             return MemoryOwner(person_id=self.person.id, slug=self.person.slug)
         return self.memory_owner
 
+
+MOST_CHARACTERS = 1500
+"""The most characters of news; a new prompt replaces longer ones."""
+
+_NEW, _GONE = "New in", "Gone from"
+_TURN = "turn:"
+"""The prefix of actors that are turns."""
+_REPORTED = re.compile(rf"({_NEW}|{_GONE}) (team|block:[\w-]+|memory|user): (\[.*\])")
 
 ShownEntries = frozenset[tuple[str, str]]
 """The shown entries that others own or that are shared with others: (owner, hash of the entry or
@@ -127,6 +140,15 @@ class Visibility:
         borrowed = await self._find_borrowed(person, room, own) if room else ()
         return VisibleMemory(room=notes, borrowed=borrowed, shared=shared)
 
+    def stamp_own(self, person: Person) -> tuple[Stamp, ...]:
+        """Fingerprint a person's memory files; they change with every change of the memory."""
+        store = self._memory.store
+        return tuple(store.stamp("human", person.slug, target) for target in LISTS)
+
+    async def adopt_edits(self, person: Person, now: int) -> None:
+        """Take edits by hand of a person's memory files into the ledger. Raises `StoreError`."""
+        await self._memory.store.snapshot(person.id, person.slug, now)
+
     async def read_shared(self, context: PromptContext, now: int) -> tuple[SharedList, ...]:
         """Read the shared memory that the context's memory owner may see. Raises `StoreError`.
 
@@ -191,6 +213,105 @@ def dump_shown(shown: ShownEntries) -> str:
 def load_shown(text: str) -> ShownEntries:
     """Parse the output of `dump_shown`."""
     return frozenset((hash_entry[0], hash_entry[1]) for hash_entry in json.loads(text))
+
+
+def find_news(
+    shown: ShownEntries, shared: Sequence[SharedList], said: Iterable[Message]
+) -> tuple[str, ...]:
+    """Write a line for each shared list that changed since the conversation last saw it; pure.
+
+    `shown` are the entries in the conversation's prompt; `said` are all its messages, oldest first,
+    whose facts already reported earlier changes.
+    """
+    reported = _read_reported(said)
+    lines: list[str] = []
+    for one in shared:
+        known = reported.get(one.target, {})
+        now = {escape(entry): hash_entry(one, entry) for entry in one.entries}
+        new = [text for text, digest in now.items() if not known.get(text, digest in shown)]
+        gone = [text for text, stands in known.items() if stands and text not in now]
+        lines += _write(one.target, new, gone)
+    return tuple(lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """An entry that was removed, and may have come back.
+
+    `is_known` tells whether a conversation that knows only the changes by turns believes it to be
+    there.
+    """
+
+    is_known: bool
+    is_there: bool
+
+
+def find_removed(rows: Iterable[LedgerEntry], since: int) -> dict[str, Removed]:
+    """Return the entries that these changes of a list, oldest first, removed since a moment; pure.
+
+    `since` is in milliseconds since the epoch.
+    """
+    found: dict[str, Removed] = {}
+    for row in rows:
+        if row.origin.now < since:
+            continue
+        is_by_turn = row.origin.actor.startswith(_TURN)
+        for entry, is_there in ((row.change.before, False), (row.change.after, True)):
+            if entry in (None, FORGOTTEN):
+                continue
+            if entry in found or not is_there:
+                known = found[entry].is_known if entry in found else True
+                found[entry] = Removed(
+                    is_known=is_there if is_by_turn else known, is_there=is_there
+                )
+    return found
+
+
+def find_own_news(
+    removed: Mapping[str, Mapping[str, Removed]], said: Iterable[Message]
+) -> tuple[str, ...]:
+    """Write a line for each list of the person's own that changed without the conversation.
+
+    `removed` are, by list, the removed entries that the conversation has seen. Pure.
+    """
+    reported = _read_reported(said)
+    lines: list[str] = []
+    for target, entries in removed.items():
+        told = reported.get(target, {})
+        news = {
+            text: one.is_there
+            for entry, one in entries.items()
+            if one.is_there != told.get(text := escape(entry), one.is_known)
+        }
+        new = [text for text, is_there in news.items() if is_there]
+        lines += _write(target, new, [text for text in news if text not in new])
+    return tuple(lines)
+
+
+def _read_reported(said: Iterable[Message]) -> dict[str, dict[str, bool]]:
+    """Return, by list, the entries that facts reported, each with whether it was last present."""
+    # This runs over all facts before each turn, and most of them report no change.
+    facts = [
+        part.text
+        for message in said
+        if message.role == "user"
+        for part in message.parts[:1]
+        if type(part) is TextPart and part.is_fact and (_NEW in part.text or _GONE in part.text)
+    ]
+    reported: dict[str, dict[str, bool]] = {}
+    for found in (_REPORTED.fullmatch(line) for text in facts for line in text.split("\n")):
+        if found:
+            texts = dict.fromkeys(json.loads(found[3]), found[1] == _NEW)
+            reported.setdefault(found[2], {}).update(texts)
+    return reported
+
+
+def _write(target: str, new: Sequence[str], gone: Sequence[str]) -> list[str]:
+    return [
+        f"{what} {target}: {json.dumps(texts, ensure_ascii=False)}"
+        for what, texts in ((_NEW, new), (_GONE, gone))
+        if texts
+    ]
 
 
 def _hash_heading(shared: SharedList) -> tuple[str, str]:

@@ -4,20 +4,18 @@ The sources follow from the stored messages alone, so a crash or a compaction ca
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 
-from agent_core.agent.prompt.context import PromptContext, ShownEntries, hash_entry
+from agent_core.agent.prompt.context import PromptContext
 from agent_core.ids import TurnId
 from agent_core.memory import (
     MOST_COUNTED,
     Inventory,
     SearchableCounts,
     SearchScope,
-    SharedList,
     VisibleMessages,
 )
 from agent_core.memory.recall import CHARACTERS_A_TOKEN, TurnRecall, View
@@ -36,7 +34,6 @@ from agent_core.transcript import (
     TextPart,
     ToolResultPart,
     UntrustedSource,
-    escape,
     flatten,
     make_source,
     quote,
@@ -171,55 +168,6 @@ def _describe_attached(attachments: tuple[str, ...]) -> str:
     named = ", ".join(quote(name, _NOTE_LIMIT) for name in attachments[:_MAX_ATTACHMENTS])
     more = len(attachments) - _MAX_ATTACHMENTS
     return f"{named} and {more} more" if more > 0 else named
-
-
-MOST_CHARACTERS = 1500
-"""The most characters of news; a new prompt replaces longer ones."""
-
-_NEW, _GONE = "New in", "Gone from"
-_REPORTED = re.compile(rf"({_NEW}|{_GONE}) (team|block:[\w-]+): (\[.*\])")
-
-
-def find_news(
-    shown: ShownEntries, shared: Sequence[SharedList], said: Iterable[Message]
-) -> tuple[str, ...]:
-    """Write a line for each shared list that changed since the conversation last saw it; pure.
-
-    `shown` are the entries in the conversation's prompt; `said` are all its messages, oldest first,
-    whose facts already reported earlier changes.
-    """
-    reported = _read_reported(said)
-    lines: list[str] = []
-    for one in shared:
-        known = reported.get(one.target, {})
-        now = {escape(entry): hash_entry(one, entry) for entry in one.entries}
-        new = [text for text, digest in now.items() if not known.get(text, digest in shown)]
-        gone = [text for text, stands in known.items() if stands and text not in now]
-        lines += [_write(_NEW, one, new)] if new else []
-        lines += [_write(_GONE, one, gone)] if gone else []
-    return tuple(lines)
-
-
-def _read_reported(said: Iterable[Message]) -> dict[str, dict[str, bool]]:
-    """Return, by list, the entries that facts reported, each with whether it was last present."""
-    # This runs over all facts before each turn, and most of them report no change.
-    facts = [
-        part.text
-        for message in said
-        if message.role == "user"
-        for part in message.parts[:1]
-        if type(part) is TextPart and part.is_fact and (_NEW in part.text or _GONE in part.text)
-    ]
-    reported: dict[str, dict[str, bool]] = {}
-    for found in (_REPORTED.fullmatch(line) for text in facts for line in text.split("\n")):
-        if found:
-            texts = dict.fromkeys(json.loads(found[3]), found[1] == _NEW)
-            reported.setdefault(found[2], {}).update(texts)
-    return reported
-
-
-def _write(what: str, shared: SharedList, texts: Sequence[str]) -> str:
-    return f"{what} {shared.target}: {json.dumps(texts, ensure_ascii=False)}"
 
 
 _MAX_TAGS = 12

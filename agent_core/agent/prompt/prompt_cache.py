@@ -12,25 +12,31 @@ from typing import Protocol
 
 from agent_core.agent.prompt.compose import PromptInputs, compose, find_prompt_sources
 from agent_core.agent.prompt.context import (
+    MOST_CHARACTERS,
     PromptContext,
+    Removed,
     ShownEntries,
     Visibility,
     VisibleMemory,
     dump_shown,
+    find_news,
+    find_own_news,
+    find_removed,
     is_still_allowed,
     load_shown,
     select_shared,
 )
 from agent_core.agent.prompt.context_files import ContextFolder, read_context
-from agent_core.agent.prompt.facts import MOST_CHARACTERS, UNTRUSTED_BEFORE, find_news
+from agent_core.agent.prompt.facts import UNTRUSTED_BEFORE
 from agent_core.agent.prompt.soul_file import ensure_soul
 from agent_core.errors import SkillBroken, StoreDamaged
-from agent_core.ids import PromptHash
-from agent_core.memory import SharedMemory, SoulFile
+from agent_core.ids import PromptHash, SessionId
+from agent_core.memory import SharedMemory, SoulFile, Stamp
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory.ledger import LISTS, find_entries
 from agent_core.tools import SKILL_TOOL
 from agent_core.transcript import Message, ToolSpec, UntrustedSource
 
@@ -178,6 +184,8 @@ class PromptCache:
         self._prompts = StoredPrompts(database)
         self._soul = SoulFile(database, config.home)
         self._now = now
+        self._compared: dict[SessionId, tuple[Stamp, ...]] = {}
+        """By session, the person's memory files when it last learned of their changes."""
 
     async def read(self, prompt_hash: PromptHash) -> FrozenPrompt:
         """The prompt with this hash. Raises `StoreError`."""
@@ -223,8 +231,8 @@ class PromptCache:
     ) -> SessionPrompt | None:
         """The session's present prompt, if it may still be used.
 
-        In a direct conversation only shared memory is checked: changes of the person's own memory
-        wait for the next new prompt.
+        In a direct conversation only shared memory is checked: additions to the person's own memory
+        wait for the next new prompt, and `find_own_news` reports what is gone.
         """
         now = self._now()
         if context.room is None:
@@ -293,6 +301,50 @@ class PromptCache:
         lost = {*before.sources} - {*prompt.sources}
         return (UNTRUSTED_BEFORE,) if lost else ()
 
+    async def find_own_news(
+        self,
+        context: PromptContext,
+        session: Session | None,
+        prompt: FrozenPrompt,
+        transcript: Sequence[StoredMessage],
+    ) -> tuple[str, ...]:
+        """Return the lines for the facts on the person's own entries that are gone, or back.
+
+        They are entries that the session knows, from its prompt or its messages, and that a
+        command, an edit by hand or a review removed. What its turns changed stands in the messages.
+        Raises `StoreError`.
+        """
+        if session is None:
+            return ()
+        stamps = self._visibility.stamp_own(context.person)
+        if self._compared.get(session.id) == stamps:
+            return ()
+
+        def work(connection: Connection) -> dict[str, dict[str, Removed]]:
+            person_id, since = context.person.id, session.started_at
+            return {
+                target: find_removed(
+                    find_entries(connection, person_id=person_id, target=target), since
+                )
+                for target in LISTS
+            }
+
+        try:
+            await self._visibility.adopt_edits(context.person, self._now())
+            removed = await self._database.read(work)
+        except StoreDamaged as error:
+            _log.error("%s; the conversation does not learn of its changes", error)
+            return ()
+        if len(self._compared) >= _MOST_PROMPTS:
+            self._compared.clear()
+        self._compared[session.id] = stamps
+        said = [*_list_messages(transcript)]
+        known = {
+            target: {entry: one for entry, one in entries.items() if _knows(prompt, said, entry)}
+            for target, entries in removed.items()
+        }
+        return find_own_news(known, said)
+
     def suggest_skills(self, prompt: FrozenPrompt, request: str) -> tuple[str, ...]:
         """Return the line for the facts that names the skills that fit a request.
 
@@ -312,6 +364,17 @@ class PromptCache:
         except SkillBroken as error:
             _log.warning("a prompt lists no skills: %s", error)
             return ""
+
+
+def _knows(prompt: FrozenPrompt, said: Sequence[Message], entry: str) -> bool:
+    """Return whether a conversation has seen an entry of memory."""
+    line = entry.partition("\n")[0]
+    written = json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]
+    return line in prompt.system or any(
+        line in message.text
+        or any(text in call.arguments for call in message.calls for text in written)
+        for message in said
+    )
 
 
 def _list_messages(transcript: Sequence[StoredMessage]) -> Iterator[Message]:

@@ -1,20 +1,25 @@
 """The stand-in's view of memory: the prompt's entries, and changes in this session; pure."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 
 from agent_core.models.arguments import read_object
-from agent_core.transcript import Message, ToolCallPart, ToolResultPart
+from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart
 
 _SECTION = "# Memory of this person"
 _HEADING = re.compile(r"^## (?P<name>MEMORY|USER)\.md\b")
+_CHANGED = re.compile(
+    r"^(?P<what>New in|Gone from) (?P<target>memory|user): (?P<texts>\[.*\])$", re.MULTILINE
+)
 _TARGETS = {"MEMORY": "memory", "USER": "user"}
 
 
 def read_notes(system: str, messages: Sequence[Message]) -> dict[str, list[str]]:
     """Return the current entries by target.
 
-    They are the prompt's entries, with all later changes of the memory tool.
+    They are the prompt's entries, with all later changes: of the memory tool, and those that the
+    facts report.
     """
     notes = _read_prompt(system)
     results = {
@@ -24,6 +29,7 @@ def read_notes(system: str, messages: Sequence[Message]) -> dict[str, list[str]]
         if isinstance(part, ToolResultPart)
     }
     for message in messages:
+        _apply_facts(notes, message)
         for call in message.calls:
             result = results.get(call.call_id)
             if call.name == "memory" and result is not None and not result.is_error:
@@ -64,6 +70,17 @@ def _read_prompt(system: str) -> dict[str, list[str]]:
         elif entries and line.startswith("  "):
             entries[-1] += "\n" + line[2:]
     return notes
+
+
+def _apply_facts(notes: dict[str, list[str]], message: Message) -> None:
+    facts = (one.text for one in message.parts if isinstance(one, TextPart) and one.is_fact)
+    for found in _CHANGED.finditer("\n".join(facts)):
+        entries = notes[found["target"]]
+        for text in json.loads(found["texts"]):
+            if found["what"] == "Gone from":
+                entries[:] = [entry for entry in entries if entry != text]
+            elif text not in entries:
+                entries.append(text)
 
 
 def _apply(notes: dict[str, list[str]], call: ToolCallPart) -> None:

@@ -12,7 +12,7 @@ from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import people, rooms
 from agent_core.transcript import TextPart
-from gateway.texts import memory
+from gateway.texts import memory, privacy
 from gateway.texts import rooms as rooms_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, finish, say
@@ -130,6 +130,48 @@ async def test_undo_alone_reverts_changes_from_the_newest_on(
         assert "Removed: Has a cat" in await here.says("ann", "/undo")
         assert await here.says("ann", "/undo") == "There's nothing to undo."
         assert memory_of(tmp_path) == ""
+
+
+async def test_the_next_answer_knows_what_an_undo_or_an_edit_by_hand_removed(
+    tmp_path: Path,
+) -> None:
+    async with shared_harness(tmp_path, Noter()) as here:
+        await here.says("ann", note('the key is "with" Ada'))
+        await here.says("ann", "/undo")
+        assert news_in(await here.asks("ann", "hi")) == [
+            'Gone from memory: ["the key is \\"with\\" Ada"]'
+        ]
+        assert news_in(await here.asks("ann", "hi again")) == []
+        here.remember("ann", "likes tea", "is tall")
+        await here.says("ann", "/new")
+        assert news_in(await here.asks("ann", "hi")) == []
+        here.remember("ann", "likes tea", "is small")
+        assert news_in(await here.asks("ann", "hi")) == ['Gone from memory: ["is tall"]']
+        here.remember("ann", "likes tea", "is tall")
+        assert news_in(await here.asks("ann", "hi")) == ['New in memory: ["is tall"]']
+        await here.says("ann", note("", action="remove", old="likes tea"))
+        await here.says("ann", "/undo")
+        assert news_in(await here.asks("ann", "hi")) == ['New in memory: ["likes tea"]']
+
+
+async def test_what_was_forgotten_is_not_reported_as_gone(tmp_path: Path) -> None:
+    async with shared_harness(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a falcon"))
+        await here.says("ann", note("Has a dog"))
+        await here.says("ann", "/forget falcon")
+        await here.harness.chat.press(privacy.FORGET_ALL(), user="ann", name="ann", chat="ann")
+        await here.harness.chat.sees_text("Deleted:")
+        await here.says("ann", f"/memory forget {await here.number_of('ann', 'Has a dog')}")
+        assert news_in(await here.asks("ann", "hi")) == ['Gone from memory: ["Has a dog"]']
+
+
+def news_in(requests: list[ModelRequest]) -> list[str]:
+    """Return what the facts of the newest message report about the person's own memory."""
+    (request,) = requests
+    (facts, *_) = (part.text for part in request.messages[-1].parts if isinstance(part, TextPart))
+    return [
+        line for line in facts.splitlines() if re.match(r"(Gone from|New in) (memory|user)", line)
+    ]
 
 
 async def test_undo_twice_is_refused_with_a_sentence(tmp_path: Path) -> None:

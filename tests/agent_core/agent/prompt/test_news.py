@@ -5,8 +5,14 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.agent.prompt.context import ShownEntries, VisibleMemory
-from agent_core.agent.prompt.facts import FactInputs, compose_facts, find_news
+from agent_core.agent.prompt.context import (
+    Removed,
+    ShownEntries,
+    VisibleMemory,
+    find_news,
+    find_own_news,
+)
+from agent_core.agent.prompt.facts import FactInputs, compose_facts
 from agent_core.ids import PersonId
 from agent_core.memory.shared import SharedList
 from agent_core.transcript import Message, user_message
@@ -54,6 +60,23 @@ def test_what_was_told_and_is_gone_is_told_too() -> None:
     said.append(report(*gone))
     assert find_news(marks("a"), (team("a", "c"),), said) == ()
     assert find_news(marks("a"), (team("a", "b", "c"),), said) == ('New in team: ["b"]',)
+
+
+def test_own_entries_are_told_once_when_they_are_gone_and_when_they_are_back() -> None:
+    removed = Removed(is_known=True, is_there=False)
+    back = Removed(is_known=True, is_there=True)
+    gone = find_own_news({"memory": {"a": removed, "b": back}, "user": {}}, [report()])
+    assert gone == ('Gone from memory: ["a"]',)
+    said = [report(*gone), report()]
+    assert find_own_news({"memory": {"a": removed, "b": back}}, said) == ()
+    later = {"memory": {"a": back, "b": removed}}
+    news = find_own_news(later, said)
+    assert news == ('New in memory: ["a"]', 'Gone from memory: ["b"]')
+    assert find_own_news(later, [*said, report(*news)]) == ()
+    by_turn = {"user": {"c": Removed(is_known=False, is_there=False)}}
+    assert find_own_news(by_turn, said) == ()
+    undone = {"user": {"c": Removed(is_known=False, is_there=True)}}
+    assert find_own_news(undone, said) == ('New in user: ["c"]',)
 
 
 def test_a_fresh_prompt_that_shows_it_needs_no_line_but_where_the_last_word_was_that_it_went() -> (

@@ -9,6 +9,7 @@ from agent_core.memory.store import MemoryLimits, Snapshot
 from agent_core.memory.tool.tool import MemoryTool
 from agent_core.models.scripted.memory_view import read_notes
 from agent_core.models.scripted.plan import make_plan
+from agent_core.transcript import user_message
 from tests.agent_core.models.calls import ask, calls, results
 
 INPUTS = PromptInputs(
@@ -64,3 +65,14 @@ def test_a_replaced_entry_reads_anew() -> None:
     )
     notes = read_notes(compose(INPUTS), (asked, results(("a", "ok"))))
     assert notes["user"] == ["Coffee."]
+
+
+def test_what_the_facts_report_is_followed() -> None:
+    said = [
+        user_message("hi", facts='<facts>\nGone from user: ["Likes green tea."]\n</facts>'),
+        user_message('Gone from memory: ["The boiler is from 2019."]'),
+    ]
+    notes = read_notes(compose(INPUTS), said)
+    assert notes == read_notes(compose(INPUTS), ()) | {"user": []}
+    said.append(user_message("ho", facts='<facts>\nNew in user: ["Likes green tea."]\n</facts>'))
+    assert read_notes(compose(INPUTS), said) == read_notes(compose(INPUTS), ())
