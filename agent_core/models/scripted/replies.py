@@ -1,5 +1,6 @@
 """Write the stand-in's replies, in the current language."""
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +20,15 @@ from agent_core.models.scripted.commands import (
 )
 from agent_core.models.scripted.memory_view import find_entries
 from agent_core.models.scripted.reminders import Remind
-from agent_core.transcript import ToolResultPart
+from agent_core.transcript import ToolResultPart, flatten
 
 _QUOTED_LIMIT = 500
+_HIT = re.compile(
+    r"^- (?P<moment>\d{4}-\d\d-\d\d \d\d:\d\d), (?P<who>you|person), [^\"]*: (?P<text>\".*\")$",
+    re.M,
+)
+"""A message found by `recall`, as the tool writes it for models."""
+_LONGEST_HIT = 200
 _CREATED = re.compile(r"Created\. (?P<number>\d+)\. .* Next: (?P<moment>[^()]+\([^)]+\))\.", re.S)
 """The result of the tool for jobs, with the job's number and its next time."""
 _WHO = Text(
@@ -56,6 +63,7 @@ _NOT_PLANNED = Text("I didn't create that reminder.")
 _NOT_SEARCHED = Text("I could not search for “{entry}”.")
 _NOT_FOUND = Text("I looked for “{entry}” and found nothing.")
 _FOUND = Text("This is what I found about “{entry}”:")
+_YOU_SAID, _I_SAID = Text("{moment}, you: “{entry}”"), Text("{moment}, me: “{entry}”")
 _NO_NOTES = Text("I don't remember anything about you yet. Try: remember that I like green tea.")
 _TITLES = {"user": Text("About you:"), "memory": Text("What I keep in mind:")}
 
@@ -167,13 +175,18 @@ def _report_planned(command: Remind, result: ToolResultPart) -> str:
 
 
 def _report_found(command: Search, result: ToolResultPart) -> str:
-    lines = result.text.partition("\n")[2]
     if result.is_error:
         return f"{_NOT_SEARCHED(entry=command.query)} {result.text}"
-    if not lines:
+    hits = [*_HIT.finditer(result.text)]
+    if not hits:
         return _NOT_FOUND(entry=command.query)
-    listed = "\n".join(f"- {line}" for line in lines.splitlines() if line.strip())
-    return f"{_FOUND(entry=command.query)}\n{listed}"
+    lines = [
+        (_YOU_SAID if hit["who"] == "person" else _I_SAID)(
+            moment=hit["moment"], entry=flatten(json.loads(hit["text"]), _LONGEST_HIT)
+        )
+        for hit in hits
+    ]
+    return "\n".join([_FOUND(entry=command.query), *(f"- {line}" for line in lines)])
 
 
 def _list_notes(notes: dict[str, list[str]]) -> str:

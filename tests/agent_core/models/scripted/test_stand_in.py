@@ -271,10 +271,20 @@ async def test_what_it_can_not_see_it_tries_to_forget_in_both_places(model: Stan
 
 
 async def test_it_searches_and_lists_what_was_found(model: StandInModel) -> None:
-    found = 'Found 1 message for: tea. Best first.\n#1 2026-01-01 10:00, person, telegram: "tea"'
+    found = (
+        "Found 2 messages for: tea. Best first."
+        '\n- 2026-01-01 10:00, person, telegram, A: "find \\"green\\" tea"'
+        '\n+ 2026-01-01 09:00, person, telegram, A: "next to it"'
+        '\n- 2026-01-01 10:01, you, telegram: "It is in the kitchen."'
+        "\nA, 2026-01-01 09:00 to 2026-01-01 10:01"
+    )
     made, text, _ = await play(model, ask("what did I say about tea?"), (found, False))
     assert made == [{"name": "recall", "query": "tea"}]
-    assert text.startswith("This is what I found about “tea”:\n- #1 2026-01-01")
+    assert text.splitlines() == [
+        "This is what I found about “tea”:",
+        '- 2026-01-01 10:00, you: “find "green" tea”',
+        "- 2026-01-01 10:01, me: “It is in the kitchen.”",
+    ]
     _, text, _ = await play(model, ask("find tea"), ("Nothing found for: tea.", False))
     assert text == "I looked for “tea” and found nothing."
 
