@@ -16,6 +16,7 @@ from tests.journeys.stage import Stage
 from tests.journeys.terminal import Terminal, at_terminal
 
 WRONG_TOKEN = "123456789:AAwrong-token-of-some-35-characters"
+NOWHERE = "http://127.0.0.1:9"
 EMPTY = r"not shown\): $"
 
 
@@ -49,6 +50,9 @@ async def test_a_newcomer_is_led_from_an_empty_home_to_the_first_hello(deploymen
             terminal.type("y\n")
             answer_model(terminal)
             answer_platforms(deployment, terminal)
+            terminal.wait_for("Your name")
+            terminal.type("a" * 81 + "\n")
+            terminal.wait_for("A name has 1 to 80 printable characters")
             terminal.wait_for("Your name")
             terminal.type("Ada\n")
             terminal.wait_for("Your city or time zone")
@@ -156,6 +160,15 @@ async def test_the_environment_is_checked_and_saved_without_a_question(deploymen
         ({"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1"}, "SLACK_BOT_TOKEN"),
         ({"SLACK_BOT_TOKEN": "xoxb-1"}, "SLACK_APP_TOKEN"),
         ({"ANTHROPIC_API_KEY": "wrong"}, "key"),
+        ({"ANTHROPIC_API_KEY": "wrong"}, "Check ANTHROPIC_API_KEY."),
+        (
+            {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": NOWHERE},
+            "Check that OPENAI_BASE_URL is right",
+        ),
+        (
+            {"TELEGRAM_BOT_TOKEN": WRONG_TOKEN, "TELEGRAM_API_BASE_URL": NOWHERE},
+            "Check the network",
+        ),
         ({"TALARIA_PEOPLE__TIME_ZONE": "Mars"}, "TIME_ZONE"),
     ],
 )
@@ -177,6 +190,51 @@ def test_an_unknown_city_is_one_sentence_and_writes_nothing(tmp_path: Path) -> N
     assert done.code == 2
     assert done.err == 'There is no time zone "Mars". Type one such as Vienna or Europe/Vienna.\n'
     assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("telegram",), "Telegram has no token; set TELEGRAM_BOT_TOKEN.\n"),
+        (("--soul", "warm", "--name", "a" * 81), "A name has 1 to 80 printable characters.\n"),
+        (("--assistant", "a\x1b[31m"), "A name has 1 to 80 printable characters.\n"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_said_before_anything_is_written(
+    tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    done = talaria(tmp_path / "home", "setup", "--non-interactive", *words)
+    assert (done.code, done.err) == (2, sentence)
+    assert not (tmp_path / "home").exists()
+
+
+def test_each_earlier_character_stays(tmp_path: Path) -> None:
+    def set_up(voice: str) -> None:
+        words = ("setup", "profile", "--non-interactive", "--soul", voice)
+        assert talaria(tmp_path, *words).code == 0
+
+    (tmp_path / "SOUL.md").write_text("my own")
+    for voice in ("warm", "brief", "brief", "thorough"):
+        set_up(voice)
+    assert (tmp_path / "SOUL.md.old").read_text() == "my own"
+    assert sorted(path.name for path in tmp_path.glob("SOUL.md*")) == [
+        *("SOUL.md", "SOUL.md.old", "SOUL.md.old2", "SOUL.md.old3"),
+    ]
+
+
+def test_a_second_setup_offers_the_present_zone(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('[people]\ntime_zone = "Asia/Tokyo"\n')
+    (tmp_path / "SOUL.md").write_text("my own")
+    with at_terminal(environ(tmp_path), "setup", "profile") as terminal:
+        terminal.wait_for("Your name")
+        terminal.type("\n")
+        terminal.wait_for(r"time zone \[Asia/Tokyo\]")
+        terminal.type("\n")
+        terminal.wait_for(r"holds a character already.*\[y/N\]")
+        terminal.type("\n")
+        terminal.wait_for("Settings are in")
+    assert (tmp_path / "config.toml").read_text() == '[people]\ntime_zone = "Asia/Tokyo"\n'
+    assert (tmp_path / "SOUL.md").read_text() == "my own"
 
 
 def test_without_a_terminal_it_says_how_to_set_up(tmp_path: Path) -> None:

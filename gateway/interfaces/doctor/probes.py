@@ -4,8 +4,8 @@ import asyncio
 
 from adapters.abilities import Bot, CanIdentify
 from adapters.contract import ChatAdapter
-from adapters.errors import AdapterError
-from agent_core.errors import ModelError
+from adapters.errors import AdapterError, Unreachable
+from agent_core.errors import ModelDenied, ModelError, ModelUnknown, ModelUnreachable
 from gateway.bootstrap import factories
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.config import Settings
@@ -13,6 +13,8 @@ from gateway.errors import StartError
 
 _PATIENCE = 30.0
 """Seconds that a check may take."""
+_BASE_URLS = {"anthropic": "anthropic_base_url", "openai": "openai_base_url"}
+"""For each provider of Talaria: the secret that names another server."""
 
 
 def check_model(settings: Settings) -> None:
@@ -29,11 +31,26 @@ async def _check_model(settings: Settings) -> None:
         async with asyncio.timeout(_PATIENCE):
             await model.check(settings.model.name)
     except ModelError as error:
-        raise StartError(str(error)) from error
+        raise StartError(f"{error} {_advise(error, settings)}".rstrip()) from error
     except TimeoutError as error:
-        raise StartError(f"The model gave no answer within {_PATIENCE:g} s.") from error
+        advice = _advise(error, settings)
+        raise StartError(f"The model gave no answer within {_PATIENCE:g} s. {advice}") from error
     finally:
         await model.close()
+
+
+def _advise(error: ModelError | TimeoutError, settings: Settings) -> str:
+    """Return what to do about an error, and name the setting that may cause it."""
+    name = settings.model.provider
+    if isinstance(error, ModelDenied):
+        return f"Check {name.upper()}_API_KEY." if name in _BASE_URLS else "Check its key."
+    if isinstance(error, ModelUnknown):
+        return "Choose another model, with --model or model.name."
+    if not isinstance(error, ModelUnreachable | TimeoutError):
+        return ""
+    if name in _BASE_URLS and getattr(settings.secrets, _BASE_URLS[name]):
+        return f"Check that {_BASE_URLS[name].upper()} is right and its server runs."
+    return "Check the network, and try again."
 
 
 def check_platform(settings: Settings, name: str) -> Bot:
@@ -43,7 +60,7 @@ def check_platform(settings: Settings, name: str) -> Bot:
     """
     adapters = factories.load_adapters(settings)
     if name not in adapters:
-        raise StartError(f"{name.capitalize()} has no token.")
+        raise StartError(f"{name.capitalize()} has no token; set {name.upper()}_BOT_TOKEN.")
     return asyncio.run(_identify(adapters[name], name))
 
 
@@ -53,6 +70,8 @@ async def _identify(adapter: ChatAdapter, name: str) -> Bot:
     try:
         async with asyncio.timeout(_PATIENCE):
             return await adapter.identify()
+    except Unreachable as error:
+        raise StartError(f"{str(error).rstrip('.')}. Check the network, and try again.") from error
     except AdapterError as error:
         raise StartError(str(error)) from error
     except TimeoutError as error:

@@ -55,14 +55,20 @@ async def make_claim_code(context: OperationContext, _: Answer) -> Answer:
     return {"code": code}
 
 
+def clean_name(words: str) -> str:
+    """Return a name without surplus spaces. Raises `Declined` if it is none."""
+    name = " ".join(words.split())
+    if not name.isprintable() or not 0 < len(name) <= _LONGEST_NAME:
+        raise Declined(f"A name has 1 to {_LONGEST_NAME} printable characters.")
+    return name
+
+
 async def name_owner(context: OperationContext, asked: Answer) -> Answer:
     """Name the owner; the first account of an owner will belong to this person.
 
     Raises `Declined`.
     """
-    name, now = " ".join(read_text(asked, "name").split()), context.now()
-    if not name.isprintable() or not 0 < len(name) <= _LONGEST_NAME:
-        raise Declined(f"A name has 1 to {_LONGEST_NAME} printable characters.")
+    name, now = clean_name(read_text(asked, "name")), context.now()
 
     def work(connection: Connection) -> None:
         owner = people.find_owner(connection)

@@ -2,19 +2,19 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from agent_core.agent.prompt import VOICES
 from gateway.config import CONFIG_NAME, ENV_NAME, SECRET_VARIABLES, load
-from gateway.errors import Mistaken
+from gateway.errors import Declined, Mistaken
 from gateway.interfaces.cli.setup import steps
-from gateway.interfaces.cli.setup.arguments import PARTS
 from gateway.interfaces.cli.setup.dialogue import confirm
 from gateway.interfaces.cli.setup.hello import wait_for_hello
 from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.platforms import PLATFORMS
 from gateway.interfaces.doctor import check_model, check_platform
 from gateway.interfaces.foreground import serve
+from gateway.interfaces.operations.people import clean_name
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -90,7 +90,10 @@ def _set_up_unasked(arguments: argparse.Namespace, environ: dict[str, str]) -> i
         for table, row in changes.items()
         for key, value in row.items()
     }
-    for line in _check_parts(trial, [arguments.part] if arguments.part else PARTS):
+    name, assistant = (
+        _read_name(words) if words else "" for words in (arguments.name, arguments.assistant)
+    )
+    for line in _check_parts(trial, arguments.part):
         print(line)
     home = SetupHome(environ)
     if secrets := {name: environ[name] for name in SECRET_VARIABLES if environ.get(name)}:
@@ -98,18 +101,29 @@ def _set_up_unasked(arguments: argparse.Namespace, environ: dict[str, str]) -> i
     for table, row in changes.items():
         if row:
             home.save_settings(table, row)
-    if arguments.assistant or arguments.soul:
-        home.save_soul(arguments.assistant or "Talaria", arguments.soul or VOICES[0])
-    if arguments.name:
-        home.name_owner(arguments.name)
+    if assistant or arguments.soul:
+        home.save_soul(assistant or "Talaria", arguments.soul or VOICES[0])
+    if name:
+        home.name_owner(name)
     _report(home)
     return 0
 
 
-def _check_parts(environ: Mapping[str, str], parts: Sequence[str]) -> Iterator[str]:
-    """Check the model and the platforms that are configured, and describe them."""
+def _read_name(words: str) -> str:
+    """Return a name without surplus spaces. Raises `Mistaken`."""
+    try:
+        return clean_name(words)
+    except Declined as error:
+        raise Mistaken(str(error)) from error
+
+
+def _check_parts(environ: Mapping[str, str], part: str | None) -> Iterator[str]:
+    """Check the model and the platforms that are configured, or one part, and describe them.
+
+    Raises `StartError`.
+    """
     found = load(environ)
-    if "model" in parts:
+    if part in (None, "model"):
         if found.model.provider == "scripted":
             yield "No model key is set, so a stand-in answers."
         else:
@@ -117,6 +131,7 @@ def _check_parts(environ: Mapping[str, str], parts: Sequence[str]) -> Iterator[s
             yield f"{found.model.name} is ready."
     for platform in PLATFORMS:
         first = platform.tokens[0][0]
-        if platform.name in parts and getattr(found.secrets, first.lower()):
+        is_configured = part is None and getattr(found.secrets, first.lower())
+        if is_configured or part == platform.name:
             bot = check_platform(found, platform.name)
             yield from platform.describe(bot)

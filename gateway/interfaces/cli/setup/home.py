@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from itertools import chain, count
 from pathlib import Path
 
 from agent_core.agent.prompt import make_soul
@@ -56,14 +57,21 @@ class SetupHome:
         return (self.path / _SOUL).exists()
 
     def save_soul(self, name: str, voice: str) -> None:
-        """Write SOUL.md; keep an earlier one as `SOUL.md.old`."""
-        path = self.path / _SOUL
+        """Write SOUL.md; keep an earlier one as `SOUL.md.old`, or `SOUL.md.old2` and so on."""
+        path, text = self.path / _SOUL, make_soul(name, voice)
         try:
             if path.exists():
-                path.replace(self.path / _OLD_SOUL)
-            path.write_text(make_soul(name, voice), "utf-8")
+                if path.read_bytes() == text.encode():
+                    return
+                path.replace(self._find_free(_OLD_SOUL))
+            path.write_text(text, "utf-8")
         except OSError as error:
             raise StartError(f"{path} can't be written: {error.strerror}.") from error
+
+    def _find_free(self, name: str) -> Path:
+        """Return a path in the home that does not exist yet, by adding a number to a name."""
+        names = chain([name], (f"{name}{number}" for number in count(2)))
+        return next(path for one in names if not (path := self.path / one).exists())
 
     def name_owner(self, name: str) -> None:
         """Save the owner's name. Raises `StoreError` and `Declined`, too."""

@@ -8,11 +8,13 @@ import tzlocal
 from agent_core.agent.prompt import VOICES
 from agent_core.tools import find_zone
 from gateway.config import load
-from gateway.errors import Mistaken, SettingsError, StartError
+from gateway.config import read_zone as read_present_zone
+from gateway.errors import Declined, Mistaken, SettingsError, StartError
 from gateway.interfaces.cli.setup.dialogue import ask, ask_secret, choose, confirm
 from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.platforms import PLATFORMS, Platform
 from gateway.interfaces.doctor import check_model, check_platform
+from gateway.interfaces.operations.people import clean_name
 from gateway.interfaces.parser import end_sentence
 
 _VOICES = {
@@ -130,22 +132,34 @@ def set_up_platform(home: SetupHome, platform: Platform) -> None:
 def set_up_profile(home: SetupHome) -> None:
     """Ask for the names of owner and assistant, the time zone and the assistant's character."""
     print("\nYou and your assistant\n")
-    name = ask("Your name; leave this empty to take it from your chat app")
-    if name:
-        home.name_owner(name)
+    while name := ask("Your name; leave this empty to take it from your chat app"):
+        try:
+            home.name_owner(name)
+        except Declined as error:
+            print(error)
+            continue
+        break
     _set_zone(home)
     if not home.has_soul() or confirm(
         "SOUL.md holds a character already. Write a new one, and keep the old as SOUL.md.old?",
         default=False,
     ):
-        assistant = ask("The assistant's name", "Talaria")
+        assistant = _ask_for_name("The assistant's name", "Talaria")
         voice = choose("Its character, in SOUL.md", [_VOICES[one] for one in VOICES])
         home.save_soul(assistant, VOICES[voice - 1])
 
 
+def _ask_for_name(question: str, default: str) -> str:
+    while True:
+        try:
+            return clean_name(ask(question, default))
+        except Declined as error:
+            print(error)
+
+
 def _set_zone(home: SetupHome) -> None:
     while True:
-        words = ask("Your city or time zone", tzlocal.get_localzone_name())
+        words = ask("Your city or time zone", _find_present_zone(home))
         try:
             zone = read_zone(words)
         except Mistaken as error:
@@ -153,6 +167,13 @@ def _set_zone(home: SetupHome) -> None:
             continue
         home.save_settings("people", {"time_zone": zone})
         return
+
+
+def _find_present_zone(home: SetupHome) -> str:
+    try:
+        return read_present_zone(home.environ, home.path).key
+    except SettingsError:
+        return tzlocal.get_localzone_name()
 
 
 def read_zone(words: str) -> str:
