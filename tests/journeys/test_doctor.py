@@ -14,6 +14,7 @@ import pytest
 from aiohttp import web
 
 from adapters.slack.settings import read_manifest_scopes
+from agent_core.state.backups.places import find_newest
 from tests.databases import place_database
 from tests.integration.processes import Done, talaria, talaria_beside
 from tests.journeys.stage import Stage
@@ -153,3 +154,14 @@ def test_fix_closes_what_others_could_open_and_nothing_else(tmp_path: Path) -> N
     assert (home.stat().st_mode & 0o777, secrets.stat().st_mode & 0o777) == (0o700, 0o600)
     assert [one.name for one in home.iterdir()] == [".env"]
     assert "closed" not in talaria(home, "doctor", "--fix").out
+
+
+def test_a_folder_for_backups_that_cannot_be_used_is_a_fault(tmp_path: Path) -> None:
+    place_database(tmp_path / "state.db")
+    (tmp_path / "backups").write_text("a file")
+    done = talaria(tmp_path, "doctor", "--json")
+    assert (done.code, done.err) == (2, "")
+    (found,) = findings(done)["backups"]
+    assert found["state"] == "fault"
+    assert found["text"] == f"{tmp_path / 'backups'} can't be used, so no backup can be made"
+    assert find_newest(tmp_path / "backups") is None

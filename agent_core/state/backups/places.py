@@ -184,9 +184,14 @@ def record_newest(folder: Path, where: str, at: int) -> None:
 
 
 def find_newest(folder: Path) -> tuple[int, str] | None:
-    """Return when the newest backup was made (milliseconds, UTC) and where it is. Blocks."""
-    found = [(int(path.stat().st_mtime * 1000), str(path)) for path in list_complete(folder)]
-    with suppress(FileNotFoundError, ValueError, KeyError, TypeError):
+    """Return when the newest backup was made (milliseconds, UTC) and where it is. Blocks.
+
+    A folder or disk that can't be read holds none.
+    """
+    found = []
+    with suppress(OSError):
+        found = [(int(path.stat().st_mtime * 1000), str(path)) for path in list_complete(folder)]
+    with suppress(OSError, ValueError, KeyError, TypeError):
         record = json.loads((folder / _RECORD).read_bytes())
         where = str(record["where"])
         if not where.startswith("/") or Path(where).exists():

@@ -1,6 +1,7 @@
 """Checks that contact services and read the whole database; they change nothing."""
 
 import asyncio
+import os
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from gateway.interfaces.doctor.repairs import find_open_files
 from gateway.scheduler import is_backup_old
 
 _PATIENCE = 15.0
+_ALL = os.R_OK | os.W_OK | os.X_OK
 _LARGEST_SKEW = 60.0
 """Seconds. Slack refuses requests that are five minutes off; smaller errors shift schedules."""
 _SERVICES = (
@@ -137,8 +139,16 @@ def _look_at_data(path: Path) -> Finding:
 def _look_at_backups(home: Path) -> Finding:
     if not (home / DATABASE).exists():
         return Finding(part="backups", state="ok", text="nothing to back up yet")
+    folder = home / BACKUPS
+    if os.path.lexists(folder) and not (folder.is_dir() and os.access(folder, _ALL)):
+        return Finding(
+            part="backups",
+            state="fault",
+            text=f"{folder} can't be used, so no backup can be made",
+            fix="Make it a folder that this user may read and write, or delete it.",
+        )
     fix = "Leave Talaria running at night, or run `talaria backup`."
-    newest = find_newest(home / BACKUPS)
+    newest = find_newest(folder)
     if newest is None:
         return Finding(part="backups", state="note", text="there is none yet", fix=fix)
     made, where = newest

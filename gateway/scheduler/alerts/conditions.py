@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -147,9 +146,7 @@ class Gauge:
 
     def _look_at_disk(self) -> tuple[Space, int | None]:
         folder = self._sources.backups
-        newest = None
-        with suppress(OSError):  # then the backup fails, which owners hear of
-            newest = find_newest(folder) if folder else None
+        newest = find_newest(folder) if folder else None
         return measure_space(self._sources.home), newest[0] if newest else None
 
 
