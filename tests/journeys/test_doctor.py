@@ -78,6 +78,15 @@ async def test_a_refused_key_is_a_fault_with_its_fix(deployment: Stage) -> None:
         assert found[part][0]["fix"] == f"Run `talaria {command}`."
 
 
+async def test_every_configured_model_is_checked(deployment: Stage) -> None:
+    wrong = {"TALARIA_MODEL__CHEAP": "claude-tiny", "TALARIA_MODEL__FALLBACKS": "claude-opus-5-5"}
+    code, found = await examine(deployment, **wrong)
+    assert code == 2
+    assert found["model key"][0]["state"] == "ok"
+    (other,) = found["other models"]
+    assert other["text"].startswith("claude-tiny can't be used: ")
+
+
 @asynccontextmanager
 async def serving(date: str) -> AsyncIterator[str]:
     """A model's server whose clock shows the date."""

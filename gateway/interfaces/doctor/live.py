@@ -39,7 +39,7 @@ def examine_live(settings: Settings) -> Iterator[Finding]:
     """Yield the findings of the live checks. Blocks until the services answer."""
     yield _look_at_clock(settings)
     yield from _look_at_tokens(settings)
-    yield _look_at_model(settings)
+    yield from _look_at_models(settings)
     yield _look_at_data(settings.home / DATABASE)
     yield _look_at_backups(settings.home)
     for path, mode in find_open_files(settings.home):
@@ -105,6 +105,22 @@ def _look_at_tokens(settings: Settings) -> list[Finding]:
         findings.append(Finding(part=part, state="ok", text=f"{bot.name}, {bot.link}"))
         findings += [Finding(part=part, state="note", text=gap) for gap in bot.gaps]
     return findings
+
+
+def _look_at_models(settings: Settings) -> Iterator[Finding]:
+    """Check the main model, and the others if it is available."""
+    found = _look_at_model(settings)
+    yield found
+    if found.state == "fault" or settings.model.provider == "scripted":
+        return
+    for name in settings.model.named:
+        try:
+            if name != settings.model.name:
+                check_model(settings, name)
+        except StartError as error:
+            text = f"{name} can't be used: {error}"
+            fix = "Correct its name in [model] in config.toml, or add its key."
+            yield Finding(part="other models", state="fault", text=text, fix=fix)
 
 
 def _look_at_model(settings: Settings) -> Finding:

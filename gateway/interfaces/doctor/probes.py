@@ -17,19 +17,19 @@ _BASE_URLS = {"anthropic": "anthropic_base_url", "openai": "openai_base_url"}
 """For each provider of Talaria: the secret that names another server."""
 
 
-def check_model(settings: Settings) -> None:
-    """Ask the provider for the model.
+def check_model(settings: Settings, name: str = "") -> None:
+    """Ask the provider for a model; without a name, for the main one.
 
     Raises `StartError` if the key or the name is wrong, or if the provider does not answer.
     """
-    asyncio.run(_check_model(settings))
+    asyncio.run(_check_model(settings, name or settings.model.name))
 
 
-async def _check_model(settings: Settings) -> None:
+async def _check_model(settings: Settings, name: str) -> None:
     model = factories.load_model(settings, ExternalPlugins(settings))
     try:
         async with asyncio.timeout(_PATIENCE):
-            await model.check(settings.model.name)
+            await model.check(name)
     except ModelError as error:
         raise StartError(f"{error} {_advise(error, settings)}".rstrip()) from error
     except TimeoutError as error:
