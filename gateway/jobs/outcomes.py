@@ -72,6 +72,7 @@ class Outcomes:
         if not job_runs.end(connection, run_id=run.id, state="done", now=now, reason=said):
             return ()
         fresh = jobs.find(connection, job_id=job.id) or job  # the job may have changed meanwhile
+        job = fresh if fresh.is_whole else job
         words = made.words.strip()
         words = "" if words == SILENCE else words
         rows = self._start_followers(connection, (fresh, run), "done", words, now)
@@ -165,7 +166,8 @@ class Outcomes:
         """End a run as failed. Only the first failure in a row, and the pause, are reported."""
         if not job_runs.end(connection, run_id=run.id, state="failed", now=now, reason=reason):
             return ()
-        fresh = jobs.find(connection, job_id=job.id) or job
+        fresh = jobs.find(connection, job_id=job.id) or job  # its person may be another one now
+        job = fresh if fresh.is_whole else job
         failures = fresh.failures + 1
         is_enough = failures >= fresh.options.pause_after and fresh.state == "active"
         state = "paused" if is_enough else fresh.state
