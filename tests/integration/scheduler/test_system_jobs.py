@@ -170,7 +170,7 @@ async def test_owners_get_one_notice_of_failure_and_recovery(tmp_path: Path) -> 
                 if (day, attempt) != (2, 3):
                     clock.move(harness, minutes=minutes)
         shown = await harness.chat.sees_text("**Backup of the database** failed. ")
-        assert "File exists" in shown.text
+        assert "there is a file where a folder must be" in shown.text
         in_the_way.unlink()
         clock.move(harness, days=1)
         await over(harness, job, 3)
