@@ -168,6 +168,8 @@ def read_skill(folder: str, text: str) -> Skill:
 
 def split_text(folder: str, text: str) -> tuple[str, str]:
     """Split a SKILL.md into its front matter and its body. Raises `SkillBroken`."""
+    if "\0" in text:
+        raise SkillBroken(f"skill {folder} holds a NUL, which no text has")
     found = _FORM.fullmatch(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     if found is None:
         raise SkillBroken(f"skill {folder} does not begin with front matter between two ---")

@@ -56,6 +56,7 @@ def test_a_skill_is_read() -> None:
         ("tidy", GOOD.replace("Tidies up.", "x" * 1025)),
         ("tidy", GOOD.replace("name: tidy", "name: tidy\nname: tidy")),
         ("tidy", GOOD.partition("# Tidy")[0]),
+        ("tidy", GOOD.replace("Do it", "Do\0it")),
         ("Tidy", GOOD.replace("name: tidy", "name: Tidy")),
         ("a--b", GOOD.replace("name: tidy", "name: a--b")),
         ("x" * 65, GOOD.replace("name: tidy", f"name: {'x' * 65}")),

@@ -438,6 +438,8 @@ async def test_a_skill_is_installed_after_its_scan_and_rolled_back(home: Path) -
     assert "--yes is not enough" in said(home, "install", str(place), "--yes").err
     (place / "run.sh").write_text("echo hi")
     assert "needs your approval" in said(home, "install", str(place)).err
+    address = "https://127.0.0.1:9/tidy"
+    assert said(home, "install", address).err.startswith(f"{address} can't be fetched: ")
     unknown = said(home, "install", "~nobody-here/tidy", "--yes").err
     assert unknown == "The path can't be used: there is no home directory for ~nobody-here/tidy.\n"
     assert not (home / "skills/tidy").exists()

@@ -83,8 +83,7 @@ def _staged(
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             staged = stage_skill(folder, name, source.open_skill(name))
         except (SkillConflict, SkillBroken) as error:
-            text = str(error)
-            raise Declined(f"{text[:1].upper()}{text[1:]}") from error
+            raise Declined(str(error)) from error
         except OSError as error:
             raise Declined(f"The skill can't be copied: {error.strerror or error}.") from error
     try:
