@@ -27,6 +27,7 @@ _FAULTS = {
     "extra_forbidden": "is not a field of this request",
     "string_too_short": "must have {min_length} or more characters",
     "string_pattern_mismatch": "is empty or in a form that /api/docs does not show",
+    "string_unicode": "holds half of a character; perhaps an emoji was cut in two",
     "string_too_long": "must have at most {max_length} characters",
     "too_short": "needs {min_length} or more entries",
     "too_long": "has room for {max_length} entries",

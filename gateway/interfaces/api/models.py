@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent_core.transcript import repair_text
 from gateway.attachments import find_media_type
 
 MODEL = "talaria"
@@ -124,7 +125,8 @@ def read_newest(messages: Sequence[ChatMessage]) -> Said:
     pictures = tuple(picture for said in newest for picture in said.pictures)
     if len(pictures) > _MOST_PICTURES:
         raise ValueError(_TOO_MANY)
-    return Said("\n\n".join(said.text for said in newest), pictures)
+    # A client that shortens a text may cut an emoji in half, which no store takes.
+    return Said(repair_text("\n\n".join(said.text for said in newest)), pictures)
 
 
 def _read(content: str | list[Part] | None) -> Said:

@@ -352,6 +352,20 @@ async def test_what_is_wrong_is_one_clear_error(setup: Setup) -> None:
     await await_each(rows, check)
 
 
+async def test_half_an_emoji_is_a_question_like_any_other(setup: Setup) -> None:
+    setup.model.plays = [say("Sunny."), say("Rainy."), say("Foggy.")]
+    parts = [{"content": [{"type": "text", "text": "one \ud83d"}]}]
+    for path, body in (
+        ("chat/completions", {"model": "talaria", "messages": parts}),
+        ("chat/completions", chat_of("two \ud83d")),
+        ("responses", {"model": "talaria", "input": "three \ud83d"}),
+    ):
+        status, answer = await setup.post(path, setup.olga, body)
+        assert status == 200, answer
+    read_words = words_of(setup.model)
+    assert all(f"{word} \ufffd" in read_words for word in ("one", "two", "three"))
+
+
 async def test_a_key_makes_a_limited_number_of_requests(setup: Setup) -> None:
     found = [(await setup.post("responses", setup.olga, {}))[0] for _ in range(121)]
     assert found == [400] * 120 + [429]

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
+from agent_core.state.lifecycle import merge_people
 from tests.fakes.model import say
-from tests.integration.interfaces.api_setup import Setup, chat_of
+from tests.integration.interfaces.api_setup import Setup, chat_of, find_named
 from tests.integration.processes import talaria_beside
 
 Told = tuple[str, str, dict[str, object]]
@@ -74,6 +75,27 @@ async def test_a_stream_ends_with_its_token(setup: Setup) -> None:
     assert revoked.code == 0, revoked.err
     async with asyncio.timeout(30):
         assert [one async for one in stream if one[1]] == []
+
+
+async def test_a_stream_ends_with_its_person_and_the_next_follows_the_merged_one(
+    setup: Setup,
+) -> None:
+    olga, zebrana = await find_named(setup, "olga"), await find_named(setup, "zebrana")
+    stream = follow(setup, setup.zebrana)
+    await anext(stream)
+    await setup.served.gateway.database.write(
+        "test",
+        lambda c: merge_people.merge(
+            c, kept=olga.id, absorbed=zebrana.id, rename=lambda key: key, now=1
+        ),
+    )
+    async with asyncio.timeout(30):
+        assert [one async for one in stream if one[1]] == []
+    again = follow(setup, setup.zebrana)
+    await anext(again)
+    setup.model.plays = [say("one")]
+    await setup.post("chat/completions", setup.olga, chat_of("hello"))
+    assert len(await collect(again, "turn.ended")) == 2
 
 
 async def test_a_person_holds_a_limited_number_of_streams(setup: Setup) -> None:

@@ -169,6 +169,16 @@ async def test_the_api_adds_lists_and_changes(setup: Setup, receiver: Receiver) 
     assert (await request(setup, key, "GET", path))[0] == 404
 
 
+async def test_events_that_hold_half_a_character_are_refused(
+    setup: Setup, receiver: Receiver
+) -> None:
+    key = await make_token(setup.home, "olga", "manage")
+    new = {"name": "all", "url": receiver.url, "kinds": ["\ud83d"]}
+    status, answer, _ = await request(setup, key, "POST", "", new)
+    assert status == 400
+    assert answer["error"]["message"].startswith("kinds.0 holds half of a character")
+
+
 async def test_nobody_sees_or_changes_those_of_others(setup: Setup, receiver: Receiver) -> None:
     olga = await make_token(setup.home, "olga", "manage")
     zebrana = await make_token(setup.home, "zebrana", "manage")

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent_core.state.webhooks.webhooks import EVENT_KINDS
 
+_Kind = Annotated[str, Field(max_length=100)]
 _KINDS = f"Some of {', '.join(EVENT_KINDS)}; none for all."
 
 
@@ -16,7 +17,7 @@ class NewWebhook(BaseModel):
 
     name: Annotated[str, Field(min_length=1, max_length=32)]
     url: Annotated[str, Field(min_length=1, max_length=2000)]
-    kinds: Annotated[list[str], Field(max_length=10, description=_KINDS)] = []
+    kinds: Annotated[list[_Kind], Field(max_length=10, description=_KINDS)] = []
 
 
 class WebhookChange(BaseModel):
@@ -26,7 +27,7 @@ class WebhookChange(BaseModel):
 
     name: Annotated[str, Field(min_length=1, max_length=32)] | None = None
     url: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
-    kinds: Annotated[list[str], Field(min_length=1, max_length=10, description=_KINDS)] | None = (
+    kinds: Annotated[list[_Kind], Field(min_length=1, max_length=10, description=_KINDS)] | None = (
         None
     )
 
