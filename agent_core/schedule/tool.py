@@ -245,15 +245,16 @@ class ScheduleTool:
         confirmed = await self._confirm(asker, changed, held)
         if isinstance(confirmed, str):
             return ToolResult(text=f"Nothing was changed. {confirmed}")
-        request = replace(request, is_urgent=confirmed.is_urgent)
+        is_urgent = confirmed.is_urgent if confirmed != changed else None
 
         def work(connection: Connection) -> Job:
             found = job_editor.find_visible_job(connection, job_id=job.id, may_see=asker.may_see)
             if found is None:  # the confirmation may take minutes
                 raise ToolArgumentError(f"job {job.id} has ended or was deleted meanwhile")
-            now_so = job_editor.redraft_job(
-                found, request, rules=self._services.rules, now=asker.context.now
-            )
+            # Somebody may have changed another part of it, so the call is read again.
+            now_so = self._redraft(asker, found, arguments)[1]
+            if is_urgent is not None:
+                now_so = replace(now_so, is_urgent=is_urgent)
             return job_editor.change_job(connection, now_so, asker.context.now)
 
         made = await self._database.write("jobs.change", work)

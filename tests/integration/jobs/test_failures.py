@@ -538,6 +538,31 @@ async def test_a_job_dropped_during_its_change_stays_dropped(
         )
 
 
+async def test_a_change_keeps_what_others_changed_while_it_waited_for_a_yes(
+    tmp_path: Path,
+) -> None:
+    clock = noon()
+    model = FakeModel()
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
+        await meet(harness)
+        job = await make(harness, clock, prompt(DAILY))
+        wanted = json.dumps({"action": "change", "job": job.id, "aware": True})
+        model.plays += [ask(call("schedule", wanted)), say("It sees its runs.")]
+        await harness.chat.says("let it see its earlier runs")
+        await harness.chat.sees_text("shall I")
+
+        def limit(connection: Connection) -> None:
+            found = _found(connection, job)
+            options = replace(found.options, pause_after=1, gate_seen="abc")
+            job_editor.change_job(connection, replace(found, options=options), clock())
+
+        await harness.gateway.database.write("test", limit)
+        await harness.chat.press("Yes, do that")
+        await harness.chat.sees_text("It sees its runs.")
+        options = (await find(harness, job)).options
+        assert (options.is_aware, options.pause_after, options.gate_seen) == (True, 1, "abc")
+
+
 async def test_a_damaged_conversation_is_reported_once(tmp_path: Path) -> None:
     clock = noon()
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
