@@ -5,10 +5,11 @@ present one. That one goes to the archive, so that restoring loses nothing.
 """
 
 import os
+import re
 import secrets
 import shutil
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from agent_core.errors import SkillConflict
@@ -29,6 +30,7 @@ SNAPSHOTS = ".snapshots"
 _KEPT = 5
 """The number of snapshots that are kept: a month of weekly ones."""
 _NAME = "%Y%m%dT%H%M%SZ"
+_FORM = re.compile(r"\d{8}T\d{6}Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +49,14 @@ def take_snapshot(folder: Path, now: int) -> str:
     the curator does not change it. `now` is in milliseconds since the epoch, UTC. Raises
     `SkillBroken` if the folder can't be listed, and `OSError`.
     """
+    snapshots, known = folder / SNAPSHOTS, list_snapshots(folder)
     name = datetime.fromtimestamp(now / 1000, UTC).strftime(_NAME)
-    snapshots = folder / SNAPSHOTS
-    target, unfinished = snapshots / name, snapshots / f".{name}"
-    if target.is_dir():
+    if name in known:
         return name
+    if known and name < known[0]:  # the clock was put back: the newest one must be the last one
+        later = datetime.strptime(known[0], _NAME) + timedelta(seconds=1)
+        name = later.strftime(_NAME)
+    target, unfinished = snapshots / name, snapshots / f".{name}"
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(mode=0o700, parents=True)
     for place in list_skill_folders(folder):
@@ -61,7 +66,8 @@ def take_snapshot(folder: Path, now: int) -> str:
     sync_folder(snapshots)
     oldest = list_snapshots(folder)[:_KEPT][-1]
     for old in snapshots.iterdir():
-        if old.name.removeprefix(".") < oldest:  # including those that a crash left unfinished
+        called = old.name.removeprefix(".")  # including those that a crash left unfinished
+        if _FORM.fullmatch(called) and called < oldest:
             shutil.rmtree(old)
     return name
 
@@ -70,7 +76,11 @@ def list_snapshots(folder: Path) -> list[str]:
     """List the names of the snapshots, newest first. Blocks. Raises `OSError`."""
     snapshots = folder / SNAPSHOTS
     found = snapshots.iterdir() if snapshots.is_dir() else ()
-    return sorted((one.name for one in found if not one.name.startswith(".")), reverse=True)
+    return sorted((one.name for one in found if _is_snapshot(one)), reverse=True)
+
+
+def _is_snapshot(path: Path) -> bool:
+    return _FORM.fullmatch(path.name) is not None and path.is_dir()
 
 
 def restore_snapshot(connection: Connection, folder: Path, origin: Origin) -> RestoredSnapshot:

@@ -134,3 +134,20 @@ def test_five_snapshots_stay_and_links_are_in_none(folder: Path) -> None:
     assert not crashed.exists(), "it would never be finished"
     newest = folder / ".snapshots" / "19700108T000000Z"
     assert [one.name for one in newest.iterdir()] == ["tidy"]
+
+
+async def test_the_last_snapshot_is_the_newest_whatever_the_clock_and_other_files(
+    folder: Path, database: Database
+) -> None:
+    place = write_skill(folder, "tidy", "First.")
+    for day in range(6):
+        take_snapshot(folder, (400 + day) * DAY)
+    second = write_text(place, "tidy", "Second.")
+    (folder / ".snapshots" / "notes.txt").write_text("mine")
+    name = take_snapshot(folder, 3 * DAY)  # the clock was put back
+    assert list_snapshots(folder)[0] == name
+    assert len(list_snapshots(folder)) == 5
+    write_text(place, "tidy", "Third.")
+    assert (await restore(database, folder)).name == name
+    assert read_text(folder, "tidy") == second
+    assert (folder / ".snapshots" / "notes.txt").read_text() == "mine"
