@@ -149,9 +149,11 @@ def _describe(connection: Connection, call: Call) -> tuple[str, list[LearnedEntr
     held = len(list_held(connection, call.person.id))
     row_ids = [row_id for record in records for row_id in reversed(record.kept)]
     learned = list_learned(connection, person_id=call.person.id, row_ids=row_ids)[:_MOST_SHOWN]
+    is_off = call.person.learning == "off"
     if not learned and not held:
-        return notices.NOTHING(), []
+        return (notices.SWITCHED_OFF if is_off else notices.NOTHING)(), []
     lines = [
         (one.name, one.text, format_date(local_time(one.at, call.zone).date())) for one in learned
     ]
-    return notices.list_feed(lines, held), learned
+    feed = notices.list_feed(lines, held)
+    return f"{notices.SWITCHED_OFF()}\n\n{feed}" if is_off else feed, learned

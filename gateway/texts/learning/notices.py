@@ -23,6 +23,7 @@ NOTHING = Text(
     "I haven't learned anything yet. After about ten answers, I look for facts that you stated and"
     " that will matter for weeks."
 )
+SWITCHED_OFF = Text("I don't learn from our conversations. Choose below to change that.")
 NOTHING_HELD = Text("Nothing needs your approval.")
 ASKED_BELOW = Text("I'm asking about each note below.")
 NOTHING_DISMISSED = Text("You haven't dismissed anything that could come back.")

@@ -368,6 +368,7 @@ async def test_a_mode_ends_the_summaries_and_a_summary_switches_learning_on(tmp_
     async with learning(tmp_path, say("Fine."), review) as harness:
         for command, answer in (
             ("/learned off", "no longer learn"),
+            ("/learned", "I don't learn from our conversations"),
             ("/learned weekly", "once a week"),
             ("/learned", "I haven't learned anything yet"),
             ("/learned quiet", "without a notification"),
