@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agent_core.schedule.confirmations import describe_followers as describe_followers
     from agent_core.schedule.confirmations import list_left as list_left
     from agent_core.schedule.confirmations import move_jobs as move_jobs
+    from agent_core.schedule.confirmations import name_deletion as name_deletion
     from agent_core.schedule.descriptions import describe_late as describe_late
     from agent_core.schedule.descriptions import describe_next as describe_next
     from agent_core.schedule.descriptions import describe_timing as describe_timing

@@ -111,6 +111,11 @@ def describe_followers(connection: Connection, job: Job) -> str:
     return "".join(f" {_FOLLOWS(number=one.id, title=one.title)}" for one in found)
 
 
+def name_deletion(job: Job) -> str:
+    """Return the sentence with which the tool's result begins after it has deleted a job."""
+    return f"Job {job.id} is deleted."
+
+
 def list_left(connection: Connection, *, person_id: PersonId, zone: str) -> list[Job]:
     """List a person's jobs in a time zone, except intervals and events, which have none."""
     return [

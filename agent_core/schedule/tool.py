@@ -16,6 +16,7 @@ from agent_core.schedule.confirmations import (
     compose_confirmation,
     describe_followers,
     echo_job,
+    name_deletion,
 )
 from agent_core.schedule.descriptions import describe_next, describe_timing, list_ways
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
@@ -373,7 +374,7 @@ def _act(connection: Connection, job: Job, action: object, context: ToolContext)
             return f"Job {job.id} runs once now; its result goes to its usual targets."
         case "delete":
             job_editor.drop_job(connection, job)
-            return f"Job {job.id} is deleted.{describe_followers(connection, job)}"
+            return name_deletion(job) + describe_followers(connection, job)
         case other:
             raise ToolArgumentError(f"`action` can't be {other!r}")
 

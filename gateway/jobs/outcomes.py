@@ -9,7 +9,7 @@ from functools import partial
 from agent_core.digest import CHARTS_MISSING
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
-from agent_core.schedule import PAUSED_DAMAGED, JobTurn, name_failures
+from agent_core.schedule import PAUSED_DAMAGED, JobTurn, name_deletion, name_failures
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
@@ -84,7 +84,8 @@ class Outcomes:
         if job.kind == "system":  # alerts tell the owners of its failures
             return ()
         is_reported = words or made.files or fresh.failures
-        if not is_reported or fresh.state == "dropped":
+        is_unwanted = fresh.state == "dropped" and not _has_deleted(connection, made, fresh)
+        if not is_reported or is_unwanted:
             return rows
         known = self.load_recipients(connection, now)
         body = words + self._reports.note(known, fresh, [run])
@@ -307,6 +308,13 @@ class Outcomes:
     def _describe_failure(self, connection: Connection, job: Job, reason: str) -> str:
         next_at = self._reports.show_next(connection, job)
         return job_results.describe_failure(job.title, job.id, reason, next_at)
+
+
+def _has_deleted(connection: Connection, made: Made, job: Job) -> bool:
+    """Return whether the turn of a run has deleted its own job: its answer is the last one."""
+    steps = turns.list_steps(connection, turn_id=made.turn_id) if made.turn_id else []
+    said = name_deletion(job)
+    return any((step.outcome or "").startswith(said) and not step.is_error for step in steps)
 
 
 def _lacks_charts(connection: Connection, turn_id: TurnId) -> bool:

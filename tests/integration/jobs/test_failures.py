@@ -245,6 +245,35 @@ async def test_a_script_of_a_dropped_job_sends_nothing(
         assert not any("Here I am." in text for text in texts(harness))
 
 
+async def test_a_job_that_deletes_itself_still_sends_its_answer(tmp_path: Path) -> None:
+    clock = noon()
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
+        await meet(harness)
+        job = await make(harness, clock, prompt(DAILY))
+        delete = json.dumps({"action": "delete", "job": job.id})
+        harness.model.plays += [ask(call("schedule", delete)), say("There are tickets!")]
+        clock.move(harness, days=1)
+        shown = await harness.chat.sees_text("There are tickets!")
+        assert job.title in shown.text
+        assert (await find(harness, job)).state == "dropped"
+
+
+async def test_the_answer_of_a_job_that_somebody_deletes_is_not_sent(tmp_path: Path) -> None:
+    clock = noon()
+    go = asyncio.Event()
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
+        await meet(harness)
+        job = await make(harness, clock, prompt(DAILY))
+        harness.model.plays.append([go.wait, *say("Too late.")])
+        clock.move(harness, days=1)
+        await becomes(harness, job, "running")
+        await harness.chat.says(f"/jobs drop {job.id}")
+        go.set()
+        await over(harness, job, 1)
+        await harness.at_rest()
+        assert not any("Too late." in text for text in texts(harness))
+
+
 async def test_a_paused_job_is_not_retried(
     tmp_path: Path,
 ) -> None:
