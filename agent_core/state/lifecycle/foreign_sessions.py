@@ -39,7 +39,7 @@ def read_hermes_sessions(path: Path) -> list[ForeignSession]:
                 ForeignSession(
                     id=str(row[0]),
                     title=str(row[1] or ""),
-                    started_at=float(row[2]),
+                    started_at=row[2] if isinstance(row[2], int | float) else 0.0,
                     messages=tuple(said[row[0]]),
                 )
                 for row in rows

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sqlite3
 import tarfile
 from contextlib import closing
@@ -452,3 +453,33 @@ def test_a_broken_file_of_openclaw_imports_nothing(
     assert str(openclaw / name) in done.err
     assert done.err.count("\n") == 1
     assert rows(home) == []
+
+
+@pytest.mark.parametrize("name", ["SOUL.md", "cron/jobs.json", "state.db"])
+def test_what_is_no_file_is_never_read(home: Path, hermes: Path, name: str) -> None:
+    (hermes / name).unlink()
+    os.mkfifo(hermes / name)
+    done = talaria(home, "import", "hermes", str(hermes), "--dry-run")
+    if name == "state.db":
+        assert (done.code, done.err) == (0, "")
+    else:
+        assert done.code == 2
+        assert done.err == f"{hermes / name} is not a file; nothing was imported.\n"
+
+
+def test_values_that_no_program_wrote_are_one_sentence_or_left_out(
+    home: Path, hermes: Path
+) -> None:
+    jobs = hermes / "cron" / "jobs.json"
+    once = {"kind": "once", "run_at": "0001-01-01T00:00:00+14:00"}
+    jobs.write_text(json.dumps([{"id": "a", "name": "Old", "prompt": "Do it", "schedule": once}]))
+    for started in (1e20, -1e18, "noon"):
+        with closing(sqlite3.connect(hermes / "state.db")) as connection, connection:
+            connection.execute("UPDATE sessions SET started_at = ?", (started,))
+        done = talaria(home, "import", "hermes", str(hermes), "--dry-run")
+        assert (done.code, done.err) == (0, "")
+        assert "Left out: The job 'Old': its time is not known.\n" in done.out
+    jobs.write_text("[" * 100_000)
+    done = talaria(home, "import", "hermes", str(hermes))
+    assert done.code == 2
+    assert done.err == f"{jobs} is not complete JSON; nothing was imported.\n"

@@ -1,6 +1,7 @@
 """The memory, skills and jobs of another assistant's home, in Talaria's terms."""
 
 import json
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -53,8 +54,11 @@ class FoundHome:
 
 def note_session(session: ForeignSession, name: str, file: str) -> Iterator[FoundLine]:
     """Split a conversation with another assistant into notes for the archive."""
-    day = datetime.fromtimestamp(session.started_at, UTC).strftime("%Y-%m-%d")
-    heading = f"Conversation with {name} of {day}: {session.title or session.id}"
+    try:
+        day = f" of {datetime.fromtimestamp(session.started_at, UTC):%Y-%m-%d}"
+    except (ValueError, OverflowError, OSError):
+        day = ""
+    heading = f"Conversation with {name}{day}: {session.title or session.id}"
     names = {"user": "Person", "assistant": name.partition(" ")[0]}
     text = "\n".join(f"{names[role]}: {said.strip()}" for role, said in session.messages)
     pieces = list(_divide(text))
@@ -82,17 +86,20 @@ def read_moment(text: str) -> dict[str, str] | None:
     """
     try:
         at = datetime.fromisoformat(text)
-    except ValueError:
+        local = at.astimezone(UTC) if at.tzinfo else at
+    except (ValueError, OverflowError):
         return None
     zone = {"zone": "UTC"} if at.tzinfo else {}
-    local = at.astimezone(UTC) if at.tzinfo else at
     return {"at": local.strftime("%Y-%m-%dT%H:%M"), **zone}
 
 
 def read_text(path: Path) -> str:
     """Read a text file; "" if it is missing. Raises `Mistaken` if it is not UTF-8 or too large."""
     try:
-        if path.stat().st_size > LARGEST:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise Mistaken(f"{path} is not a file; nothing was imported.")
+        if found.st_size > LARGEST:
             raise Mistaken(f"{path} is too large to be a text; nothing was imported.")
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -106,5 +113,5 @@ def read_json(path: Path) -> Any:
     text = read_text(path)
     try:
         return json.loads(text) if text.strip() else None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Mistaken(f"{path} is not complete JSON; nothing was imported.") from error

@@ -72,7 +72,7 @@ def _read_soul(folder: Path, left: list[str]) -> Iterator[FoundLine]:
 
 def _read_sessions(folder: Path) -> list[ForeignSession]:
     path = folder / "state.db"
-    return read_hermes_sessions(path) if path.exists() else []
+    return read_hermes_sessions(path) if path.is_file() else []
 
 
 def _read_jobs(folder: Path, left: list[str]) -> Iterator[FoundJob]:

@@ -65,7 +65,7 @@ def read_jobs(folder: Path, left: list[str]) -> Iterator[FoundJob]:
 def _list_rows(folder: Path) -> tuple[Path, list[dict[str, Any]]]:
     """Return the file that has the jobs, and the jobs. Raises `Mistaken`."""
     database = folder / _DATABASE
-    if database.exists():
+    if database.is_file():
         rows = [_parse(text, database) for text in read_openclaw_jobs(database)]
         return _DATABASE, rows
     tree = read_json(folder / _JOBS)
@@ -135,13 +135,13 @@ def _read_start(event: Mapping[str, Any]) -> float:
     """Return the time of an event in seconds since the epoch; 0 if it has none."""
     try:
         return datetime.fromisoformat(str(event.get("timestamp"))).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0.0
 
 
 def _parse(text: str, path: Path) -> dict[str, Any]:
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Mistaken(f"{path} is not complete JSON; nothing was imported.") from error
     return found if isinstance(found, dict) else {}
