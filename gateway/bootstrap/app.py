@@ -11,7 +11,6 @@ from contextlib import AsyncExitStack
 from functools import partial
 
 from agent_core.agent import Agent, Toolboxes
-from agent_core.agent.review import ReviewRules
 from agent_core.memory import scan_all
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
@@ -242,9 +241,7 @@ def _make_turn_deps(
         note_fault=alerts.note_fault,
         mail_due=core.agent_mail.due,
         speech_due=core.speech_due if core.settings.media.speech_command else None,
-        review_rules=ReviewRules(
-            turns=core.settings.learning.turns, steps=core.settings.learning.steps
-        ),
+        review_rules=factories.make_review_rules(core.settings),
         start_delay=timings.start_delay,
         outage_pace=timings.outage_pace,
         display=timings.display,

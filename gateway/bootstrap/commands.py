@@ -2,6 +2,7 @@
 
 from agent_core.agent import Toolboxes
 from gateway.bootstrap.core import Core, DataServices
+from gateway.bootstrap.factories import make_review_rules
 from gateway.commands import (
     AgentCommands,
     ApprovalCommands,
@@ -46,7 +47,7 @@ def make_commands(
     adapters, rules = core.platforms.adapters, make_rules(settings)
     access = MemoryAccess(database, core.memory.store)
     notes = ArchiveNotes(access, lanes)
-    learning = LearningCommands(access, deps.questions)
+    learning = LearningCommands(access, deps.questions, make_review_rules(settings))
     memory = MemoryCommands(access, notes, learning.review)
     report = _make_report(core, lanes)
     groups = (

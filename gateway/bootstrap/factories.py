@@ -15,6 +15,7 @@ from agent_core.agent.compaction import (
 )
 from agent_core.agent.prompt import ContextFolder, PromptCache, PromptConfig, ensure_soul
 from agent_core.agent.quotas import DailyLimit, QuotaRules, Quotas
+from agent_core.agent.review import ReviewRules
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown, name_installation
 from agent_core.memory import (
     ExternalMemory,
@@ -161,6 +162,11 @@ def _check_limits(settings: Settings) -> None:
 def count_micro_dollars(dollars: float) -> int:
     """Return an amount of dollars in micro-dollars."""
     return round(dollars * 1_000_000)
+
+
+def make_review_rules(settings: Settings) -> ReviewRules:
+    """Build the rules of when a review is due."""
+    return ReviewRules(turns=settings.learning.turns, steps=settings.learning.steps)
 
 
 def make_compactor(

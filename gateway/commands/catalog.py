@@ -57,6 +57,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(
         name="learned", summary="Show and control what I learn from chats", is_direct_only=True
     ),
+    CommandSpec(name="learn", summary="Learn from our last messages now", is_direct_only=True),
     CommandSpec(
         name="profile", summary="Show, correct or delete your profile", is_direct_only=True
     ),
@@ -85,8 +86,11 @@ COMMANDS: tuple[CommandSpec, ...] = (
 HIDDEN: tuple[CommandSpec, ...] = (
     CommandSpec(name="home", summary="Show an app's home page", is_direct_only=True),
     CommandSpec(name="start", summary="Get started, or change the time zone and language"),
+    CommandSpec(name="refine", summary="Learn from our last messages now", is_direct_only=True),
 )
-"""Commands that work, but appear in no list: platforms send them on their own."""
+"""Commands that work, but appear in no list: platforms send the first two on their own, and the
+third is what Hermes Agent calls `learn`.
+"""
 
 _CLAIM = CommandSpec(name="claim", summary="Become the owner with a code")
 """The router handles this command, because its sender has no account yet."""

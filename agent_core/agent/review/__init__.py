@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agent_core.agent.review.triggers import EndedTurn as EndedTurn
     from agent_core.agent.review.triggers import ReviewRules as ReviewRules
     from agent_core.agent.review.triggers import enqueue_due as enqueue_due
+    from agent_core.agent.review.triggers import enqueue_now as enqueue_now
     from agent_core.agent.review.triggers import is_correction as is_correction
 else:
     __getattr__ = export_lazily(__name__, __file__)

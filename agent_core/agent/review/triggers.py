@@ -30,6 +30,11 @@ class ReviewRules:
     turns: int = 10
     steps: int = 10
 
+    @property
+    def are_off(self) -> bool:
+        """True if no review is ever due."""
+        return not (self.turns or self.steps)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedTurn:
@@ -55,18 +60,28 @@ def enqueue_due(connection: Connection, rules: ReviewRules, turn: EndedTurn, now
     after = reviews.find_newest(connection, person_id=turn.person_id)
     if not _is_due(connection, rules, turn, after):
         return False
-    reviews.enqueue(
-        connection,
-        person_id=turn.person_id,
-        until=turn.id,
-        payload=dump_record(ReviewRecord(after=after, until=turn.id)),
-        now=now,
-    )
+    _enqueue(connection, turn.person_id, after, turn.id, now)
     return True
 
 
+def enqueue_now(connection: Connection, person_id: PersonId, now: int) -> bool:
+    """Queue a review of the answered turns since the last one; return False if there are none."""
+    after = reviews.find_newest(connection, person_id=person_id)
+    until = reviews.find_last_turn(connection, person_id=person_id, after=after)
+    if until is not None:
+        _enqueue(connection, person_id, after, until, now)
+    return until is not None
+
+
+def _enqueue(
+    connection: Connection, person_id: PersonId, after: TurnId, until: TurnId, now: int
+) -> None:
+    record = dump_record(ReviewRecord(after=after, until=until))
+    reviews.enqueue(connection, person_id=person_id, until=until, payload=record, now=now)
+
+
 def _is_due(connection: Connection, rules: ReviewRules, turn: EndedTurn, after: TurnId) -> bool:
-    if not (rules.turns or rules.steps):
+    if rules.are_off:
         return False
     forward = is_correction(turn.said) or len(turn.tools) >= _LONG
     if not forward and len(turn.tools) > len(set(turn.tools)):

@@ -103,6 +103,18 @@ def count_turns(connection: Connection, *, person_id: PersonId, after: TurnId, m
     return int(row[0])
 
 
+def find_last_turn(connection: Connection, *, person_id: PersonId, after: TurnId) -> TurnId | None:
+    """Return a person's newest answered turn after `after`, if there is one."""
+    row = connection.execute(
+        f"SELECT turns.id FROM turns{_OWN}"
+        " WHERE turns.person_id = :person_id AND turns.id > :after"
+        " AND turns.state = 'answered' AND turns.run_id IS NULL"
+        " ORDER BY turns.id DESC LIMIT 1",
+        {"person_id": person_id, "after": after},
+    ).fetchone()
+    return TurnId(row[0]) if row else None
+
+
 def count_steps(connection: Connection, *, person_id: PersonId, after: TurnId, most: int) -> int:
     """Count the tool calls in a person's turns after `after`, up to `most`."""
     row = connection.execute(

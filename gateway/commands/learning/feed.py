@@ -1,11 +1,14 @@
 """The command `learned`: the feed of learned entries, those that wait for a yes, and the mode."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from agent_core.agent.review import (
     LearnedEntry,
     ReviewRecord,
+    ReviewRules,
     dump_record,
+    enqueue_now,
     list_learned,
     list_records,
 )
@@ -41,13 +44,27 @@ _LONGEST_NUMBER = 18
 class LearningCommands:
     """Shows and controls what reviews keep of a person."""
 
-    def __init__(self, access: MemoryAccess, questions: Questions) -> None:
+    def __init__(self, access: MemoryAccess, questions: Questions, rules: ReviewRules) -> None:
         self._access = access
         self._questions = questions
+        self._rules = rules
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
-        return {"learned": self._learned}
+        return {"learned": self._learned, "learn": self._learn, "refine": self._learn}
+
+    async def _learn(self, call: Call) -> Reply:
+        """Review the conversation now, once for one event."""
+
+        def effect(connection: Connection) -> Outcome:
+            if self._rules.are_off:
+                return notices.NO_REVIEWS(), []
+            is_any = enqueue_now(connection, call.person.id, call.now)
+            return (notices.LOOKING() if is_any else notices.NOTHING_NEW()), []
+
+        if call.person.learning == "off":
+            return await self._learned(replace(call, argument=""))
+        return Reply(effect=effect)
 
     async def _learned(self, call: Call) -> Reply:
         word = call.argument.casefold()

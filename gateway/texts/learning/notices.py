@@ -24,6 +24,12 @@ NOTHING = Text(
     " that will matter for weeks."
 )
 SWITCHED_OFF = Text("I don't learn from our conversations. Choose below to change that.")
+NO_REVIEWS = Text("The owner has switched learning off.")
+LOOKING = Text(
+    "I'm looking through our last messages for what will matter for weeks. /learned shows what I"
+    " keep."
+)
+NOTHING_NEW = Text("We haven't talked since I last looked for something to learn.")
 NOTHING_HELD = Text("Nothing needs your approval.")
 ASKED_BELOW = Text("I'm asking about each note below.")
 NOTHING_DISMISSED = Text("You haven't dismissed anything that could come back.")

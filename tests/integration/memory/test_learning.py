@@ -13,6 +13,7 @@ from agent_core.models.contract import ModelRequest
 from agent_core.state.engine.database import Connection, now
 from agent_core.state.memory import ledger
 from agent_core.state.queues import reviews
+from gateway.texts.learning import notices
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.chat import FakeChat, PrefixedChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say
@@ -377,6 +378,34 @@ async def test_a_mode_ends_the_summaries_and_a_summary_switches_learning_on(tmp_
             await harness.chat.sees_text(answer)
         await converse(harness, SAID, first=2)  # what is skipped counts as a review
         await harness.chat.sees_text("Learned from what you said:")
+
+
+async def test_a_person_asks_to_learn_now(tmp_path: Path) -> None:
+    review = ask(call("memory", remember(KEPT, SAID)))
+    async with learning(tmp_path, say("Fine."), review, turns=50) as harness:
+        await harness.chat.says("/learn")
+        await harness.chat.sees_text(notices.NOTHING_NEW())
+        await harness.chat.says(SAID)
+        await harness.chat.sees_text("Fine.")
+        await harness.at_rest()
+        await harness.chat.says("/learn")
+        await harness.chat.sees_text(notices.LOOKING())
+        await harness.chat.sees_text("Learned from what you said:")
+        count = len(harness.chat.shown)
+        await harness.chat.says("/refine")
+        await harness.chat.until(lambda: len(harness.chat.shown) > count)
+        assert harness.chat.shown[-1].text == notices.NOTHING_NEW()
+        for command in ("/learned off", "/learn"):
+            await harness.chat.says(command)
+        await harness.chat.sees_text("I don't learn from our conversations")
+
+
+async def test_nobody_learns_now_where_the_owner_has_switched_reviews_off(tmp_path: Path) -> None:
+    async with learning(tmp_path, say("Fine."), turns=0) as harness:
+        await harness.chat.says(SAID)
+        await harness.chat.sees_text("Fine.")
+        await harness.chat.says("/learn")
+        await harness.chat.sees_text(notices.NO_REVIEWS())
 
 
 WORKING = {"TALARIA_LEARNING__STEPS": "3", "TALARIA_LEARNING__TURNS": "0"}
