@@ -43,6 +43,9 @@ IN_GROUP = Text("in a group")
 YOUR_OWN = Text("Your own")
 YOU = Text("You")
 NEW_MESSAGE = Text("Write a message")
+CONNECTION_LOST = Text(
+    "The connection was lost. Reload this page, and send your message again if it isn't there."
+)
 NO_MESSAGE = Text("the message is empty or too long.")
 SEARCH_CONVERSATIONS = Text("Search all conversations")
 SEARCH = Text("Search")

@@ -254,6 +254,28 @@ async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
         await page.get_by_label("Write a message").wait_for()
 
 
+async def test_a_message_that_may_have_arrived_is_not_sent_twice(home: Path) -> None:
+    async with opened(home) as (running, model, _), looking(running, missing=True) as page:
+        await page.goto(str(running.address.with_path("/conversations")))
+        sent: list[str] = []
+
+        async def lose(route: Any) -> None:
+            sent.append(route.request.post_data)
+            await route.abort()
+
+        await page.route("**/conversations/messages", lose)
+        await page.get_by_label("Write a message").fill("What is a heron?")
+        await page.get_by_role("button", name="Send", exact=True).click()
+        await page.locator("#grown").get_by_text("The connection was lost.").wait_for()
+        assert await page.get_by_label("Write a message").input_value() == "What is a heron?"
+        await page.unroute("**/conversations/messages")
+        model.plays = [say("A heron is a bird.")]
+        async with page.expect_request("**/conversations/messages") as again:
+            await page.get_by_role("button", name="Send", exact=True).click()
+        assert (await again.value).post_data == sent[0]
+        await page.locator("#grown").get_by_text("A heron is a bird.").wait_for()
+
+
 async def test_an_open_page_shows_a_new_turn_by_itself(home: Path) -> None:
     async with opened(home) as (running, model, token), looking(running) as page:
         async with page.expect_response(lambda one: "/pages/events" in one.url):
@@ -265,6 +287,18 @@ async def test_an_open_page_shows_a_new_turn_by_itself(home: Path) -> None:
         await page.get_by_text("Do owls sing?").wait_for()
         assert await page.locator("tbody tr").count() == before + 1
         assert await page.locator("header").count() == 1
+
+
+async def test_an_open_page_learns_what_happened_while_a_proxy_had_no_gateway(home: Path) -> None:
+    async with opened(home) as (running, model, token), looking(running, missing=True) as page:
+        await page.route("**/pages/events", lambda route: route.fulfill(status=502))
+        async with page.expect_response(lambda one: "/pages/events" in one.url):
+            await page.goto(str(running.address.with_path("/turns")))
+        model.plays = [say("Yes.")]
+        setup = Setup(running, FakeChat(), model, home, token, token)
+        await setup.post("chat/completions", token, chat_of("Do owls sing?"))
+        await page.unroute("**/pages/events")
+        await page.get_by_text("Do owls sing?").wait_for()
 
 
 async def test_a_member_walks_through_their_own_pages(home: Path) -> None:

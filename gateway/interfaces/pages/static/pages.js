@@ -1,12 +1,22 @@
 // Tells htmx that something happened. The server continues behind the last event after a break.
-const events = new EventSource("/pages/events");
+const RETRY = 5000; // milliseconds
 let waiting = 0;
-for (const name of ["turn.started", "turn.ended", "memory.changed", "question.asked"]) {
-  events.addEventListener(name, () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => document.body.dispatchEvent(new Event("news")), 200);
+function tell() {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => document.body.dispatchEvent(new Event("news")), 200);
+}
+function follow(isAgain) {
+  const events = new EventSource("/pages/events");
+  for (const name of ["turn.started", "turn.ended", "memory.changed", "question.asked"]) {
+    events.addEventListener(name, tell);
+  }
+  if (isAgain) events.addEventListener("open", tell, { once: true });
+  events.addEventListener("error", () => {
+    // The browser gives up after an error page, such as a proxy's while Talaria restarts.
+    if (events.readyState === EventSource.CLOSED) setTimeout(follow, RETRY, true);
   });
 }
+follow(false);
 // An update keeps open what the reader has opened. A complete answer is in the list then.
 let opened = [];
 let complete = false;
@@ -29,8 +39,10 @@ document.addEventListener("submit", async (event) => {
   button.disabled = true;
   complete = false;
   grown.textContent = "…";
+  let arrived = false;
   try {
     const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "text/event-stream" } });
+    arrived = true;
     if (!answer.headers.get("content-type").startsWith("text/event-stream")) {
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       grown.textContent = page.querySelector("main p").textContent;
@@ -56,8 +68,13 @@ document.addEventListener("submit", async (event) => {
       complete = true;
       document.body.dispatchEvent(new Event("news"));
     }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error; // fetch throws it for a lost connection
+    grown.textContent = form.dataset.lost;
+    complete = arrived && Boolean(form.elements.conversation);
   } finally {
     button.disabled = false;
-    form.elements.key.value = crypto.getRandomValues(new Uint32Array(4)).join("-");
+    // With the same key, a message that may have arrived is not sent twice.
+    if (arrived) form.elements.key.value = crypto.getRandomValues(new Uint32Array(4)).join("-");
   }
 });
