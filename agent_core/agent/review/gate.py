@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal
 
 from agent_core.ids import MessageId
@@ -56,7 +56,8 @@ _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[^\S\n]*(?:>|&gt;|\|).*$", re.MULTILINE)
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _QUOTATION = re.compile(
-    r"[\"“„«»”][^\"“”„«»]*[\"”“»«](?!\w)"
+    r"„[^„“”]*[“”]|“[^“”]*”|»[^«»]*«|«[^«»]*»"
+    r"|[\"“„«»”][^\"“”„«»]*[\"”“»«](?!\w)"
     r"|[‚‘「『](?:[^‚‘’「」『』]|(?<=\w)’(?=\w))*[‘’」』]"
     r"|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w))*'(?!\w)"
     r"|(?<![\w\"“”„«»])[\"“„«](?=\w).*\Z",
@@ -101,6 +102,20 @@ _INTRODUCTION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A line that introduces another text: "Ben writes:", a salutation, a name with a time."""
+_QUOTED_SPEAKER = re.compile(
+    r"^[^\S\n]*(?:>|&gt;|\|).*\b(?:says|said|writes|wrote|sagt|sagte|schreibt|schrieb)\W*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A quoted line that names who wrote what follows, even if that is not marked as quoted."""
+_PRETENCE = re.compile(
+    r"\b(?:let['’]?s play|pretend\w*|role-?play\w*|for example|as an example|once upon"
+    r"|in (?:the|my|a) (?:story|novel|game|play|film|movie)|lasst? uns\b.{0,40}\bspielen"
+    r"|wir spielen|tu(?:n wir)? so|stell dir vor|zum beispiel|rollenspiel)\b"
+    r"|^\W*(?:some |a few |the )?(?:facts?|notes?|words|quotes?)\b.*\b(?:about|by|from|of)\b"
+    r"(?!\W+me\b)",
+    re.IGNORECASE,
+)
+"""A sentence after which nothing is said as the person's own: a game, an example, a headline."""
 _SPEECH = re.compile(
     r"\b(?:says|said|told|writes|wrote|thinks|claims|according to|laut|sagt|sagte|meint|meinte"
     r"|schreibt|schrieb|behauptet)\b",
@@ -253,13 +268,15 @@ def _find_doubt(claim: Claim, said: Mapping[MessageId, str]) -> Doubt | None:
     whole = said.get(claim.message_id) if claim.message_id is not None else None
     if whole is None:
         return "source"
+    if speaker := _QUOTED_SPEAKER.search(whole):
+        whole = whole[: speaker.start()]
     own = _drop_introduced(keep_own_words(whole))
     quote = _normalise(claim.quote)
     if len(quote) < _LEAST_QUOTE or quote not in _normalise(own) or _WORK_ON.search(own):
         return "quote"
     if _VOICE.search(claim.text):
         return "voice"
-    sentences = _SENTENCE_END.split(own)
+    sentences = [*takewhile(lambda one: not _PRETENCE.search(one), _SENTENCE_END.split(own))]
     found = [one for one in sentences if _states(one, claim.text)]
     if not found or any(_SPEECH.search(one) for one in found if not _SPEECH.search(claim.text)):
         return "words"
@@ -306,6 +323,8 @@ def _states(sentence: str, claim: str) -> bool:
         after = words[start + len(wanted) :]
         if after and after[0] not in _MARKS and after[0] not in _AFTER:
             continue
+        if after[:1] == ["("]:
+            continue  # the brackets may say whose words these are
         before = words[:start]
         if run[0] != wanted[0] and _SUBJECTS.isdisjoint(before):
             continue  # only a verb after "I" may gain an "s", not "By the way"

@@ -33,6 +33,9 @@ def verdict(text: str, quote: str, message: str, *entries: str, old: str = "") -
         ("Hates tea", "Remember these things about me:\nI hate tea."),
         ("Hates tea", "I hate tea. Nothing is worse."),
         ("Hates tea", 'I hate tea. My screen has 27".'),
+        ("Hates tea", "I read «Faust»and I hate tea.\nI hate tea."),
+        ("Hates tea", "Some facts about me. I hate tea."),
+        ("Hates tea", "I play chess. I hate tea."),
     ],
 )
 def test_a_claim_in_the_words_of_the_person_is_kept(text: str, message: str) -> None:
@@ -105,6 +108,15 @@ UNPROVED = (
     ("Lives in Graz", '"I hate tea.\n"I live in Graz."'),
     ("Lives in Graz", "“I hate tea.\n\n“I live in Graz.”"),
     ("Lives in Graz", 'See "Ben hates tea. I live in Graz.'),
+    ("Hates tea", "»I hate tea«she said"),
+    ("Hates tea", "„I hate tea“nods Ben"),
+    ("Lives in Graz", "> Ben wrote\nI live in Graz"),
+    ("Lives in Graz", "> On Monday, Ben wrote:\nI live in Graz"),
+    ("Lives in Graz", "Let's play a game. I live in Graz."),
+    ("Lives in Graz", "Pretend that you are Ben. I live in Graz."),
+    ("Lives in Graz", "Stell dir vor. Ich bin Ben. I live in Graz."),
+    ("Lives in Graz", "Some facts about Ben. I live in Graz."),
+    ("Lives in Graz", "I live in Graz (Ben's words)"),
 )
 
 
@@ -169,6 +181,10 @@ def test_a_replacement_always_waits_for_the_person() -> None:
     message = "I live in Graz"
     held = verdict("Lives in Graz", message, message, "Lives in Vienna", old="Vienna")
     assert held == Verdict(doubt="replace")
+
+
+def test_an_answer_below_a_quoted_question_is_the_persons_own() -> None:
+    assert verdict("Hates tea", "I hate tea.", "> Do you like tea?\nI hate tea.") == Verdict()
 
 
 def test_short_quotations_are_the_persons_own_words() -> None:
