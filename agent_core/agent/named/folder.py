@@ -14,12 +14,13 @@ from agent_core.agent.named.definition import (
     read_agent,
 )
 from agent_core.errors import AgentBroken, AgentMissing, SkillBroken, SkillMissing
-from agent_core.transcript import escape
+from agent_core.transcript import escape, flatten
 
 AGENTS = "agents"
 _TABLE, _SOUL = "agent.toml", "SOUL.md"
 FOREIGN_SKILL = ", which is of others"
 """The end of the heading of a preloaded skill that Talaria did not bring."""
+_LONGEST_SHOWN = 40
 _BAD_NAME = (
     "the agent {name!r} can't be used: a name consists of up to 32 lower-case letters, digits and"
     " -, and is not default"
@@ -99,7 +100,8 @@ class AgentFolder:
         Raises `AgentBroken` if no agent has this name, or if it can't be used.
         """
         if not is_name(name):
-            raise AgentBroken(_BAD_NAME.format(name=name[:40]))
+            near = find_near(name.casefold(), self._list_names())
+            raise AgentMissing(flatten(name, _LONGEST_SHOWN), near)
         place = self._folder / name
         for path in (self._folder, place, place / _TABLE, place / _SOUL):
             if path.is_symlink():
@@ -117,7 +119,7 @@ class AgentFolder:
         Raises `AgentBroken` if the name can't be used, or is taken.
         """
         if not is_name(name):
-            raise AgentBroken(_BAD_NAME.format(name=name[:40]))
+            raise AgentBroken(_BAD_NAME.format(name=name[:_LONGEST_SHOWN]))
         place = self._folder / name
         try:
             place.mkdir(parents=True)
