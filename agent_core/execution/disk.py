@@ -4,12 +4,11 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_core.errors import WorkspaceError
+from agent_core.execution import files
 
 _RESERVE = 200_000_000
 """Bytes that stay free, because the database on the same disk must be able to write."""
@@ -21,6 +20,8 @@ _PAUSE, _SHARE = 2.0, 20
 """The minimum pause between two measurements: seconds, and a multiple of the last one's time."""
 _LEEWAY = 1_000_000
 """Bytes that a command may add in a full workspace, because it may write while it deletes."""
+_UNKNOWN = sys.maxsize
+"""The use of a workspace that can't be measured."""
 _LEAST = 4096
 """The bytes counted for an empty file; this limits the number of files, too."""
 
@@ -66,7 +67,8 @@ class DiskGuard:
     async def is_exceeded(self, place: Path, before: DiskUse) -> bool:
         """Return whether a command has filled a workspace or its disk.
 
-        A command may run in a full workspace, to delete files, but may not add to it.
+        A command may run in a full workspace, to delete files, but may not add to it. If it can't
+        be measured, the space of the disk counts.
         """
         free, free_files = _find_free(place)
         if free < min(_RESERVE, before.free - _LEEWAY):
@@ -77,6 +79,8 @@ class DiskGuard:
         is_due = time.monotonic() >= self._next.get(place, 0)
         if known is None or is_due or _is_step(known, free, free_files):
             known = await self._measure(place, free, free_files)
+        if known.used == before.used == _UNKNOWN:
+            return before.free - free > _LEEWAY
         return known.used > max(self._most, before.used + _LEEWAY)
 
     async def _measure(self, place: Path, free: int, free_files: int) -> DiskUse:
@@ -100,16 +104,11 @@ def _find_free(place: Path) -> tuple[int, int]:
 
 
 def _measure(place: Path) -> int:
-    """Return the bytes that a folder takes on its disk, without following links. Blocks."""
-    return sum(max(entry.st_blocks * 512, _LEAST) for entry in _walk(place))
+    """Return the bytes that a folder takes on its disk, without following links. Blocks.
 
-
-def _walk(place: Path) -> Iterator[os.stat_result]:
-    folders = [os.fspath(place)]
-    while folders:
-        with suppress(OSError), os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                with suppress(OSError):
-                    yield entry.stat(follow_symlinks=False)
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
+    A folder that can't be measured counts as full.
+    """
+    try:
+        return sum(max(state.st_blocks * 512, _LEAST) for state in files.walk_states(place))
+    except OSError:
+        return _UNKNOWN

@@ -107,6 +107,41 @@ def walk_files(root: Path) -> Iterator[tuple[str, Iterator[bytes]]]:
                         yield path, _read_pieces(top, path)
 
 
+def walk_states(root: Path) -> Iterator[os.stat_result]:
+    """Yield the state of everything in a workspace, without following links.
+
+    Raises `OSError` for a folder that is too deep to be opened, or whose mode a command takes back
+    as often as it is opened: what it holds would not count.
+    """
+    with _open_root(root) as top:
+        folders = ["."]
+        while folders:
+            folder = folders.pop()
+            try:
+                place = _open_closed(top, folder)
+            except OSError as error:
+                if error.errno in (errno.ENAMETOOLONG, errno.EACCES):
+                    raise
+                continue  # it was moved or deleted meanwhile
+            with _closing(place), os.scandir(place) as entries:
+                for entry in entries:
+                    with suppress(OSError):
+                        yield entry.stat(follow_symlinks=False)
+                        if entry.is_dir(follow_symlinks=False):
+                            folders.append(f"{folder}/{entry.name}")
+
+
+def _open_closed(top: int, folder: str) -> int:
+    """Open a folder to list it, also one that a command has closed to its own account."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+    try:
+        return _open(top, folder, flags)
+    except PermissionError:
+        with _closing(_open(top, folder, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW)) as place:
+            os.chmod(f"/proc/self/fd/{place}", _FOLDER_MODE)  # noqa: PTH101 - of a descriptor
+        return _open(top, folder, flags)
+
+
 def remove_workspace(root: Path) -> None:
     """Remove a workspace, at any depth of folders and with any file modes.
 

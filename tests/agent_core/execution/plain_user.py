@@ -73,6 +73,11 @@ def become_plain_user() -> Iterator[None]:
         os.setgroups(groups)
 
 
+def drop_rights_over_files() -> None:
+    """Obey the modes of files until the end of `become_plain_user`; nothing can be imported."""
+    _set_capabilities(0)
+
+
 def _set_capabilities(effective: int) -> None:
     """Set what this thread may do now; what it may have stays."""
     header = (ctypes.c_uint32 * 2)(_VERSION, 0)
