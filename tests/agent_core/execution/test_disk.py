@@ -1,7 +1,9 @@
 """The size of a workspace, wherever a command hides its files."""
 
+import asyncio
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,7 @@ def make_closed(place: Path) -> None:
 async def test_hidden_files_count(tmp_path: Path, hide: Callable[[Path], None]) -> None:
     place = tmp_path / "anna"
     place.mkdir()
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())  # new threads have none
     drop_rights_over_files()
     before = await DiskGuard(MOST).look(place)
     assert before.used < MOST
