@@ -1,11 +1,14 @@
 """Make a backup of a home: a file that appears only when it is complete and verified."""
 
+import errno
+import fcntl
 import os
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
-from agent_core.errors import StoreDamaged, StoreError
+from agent_core.errors import StoreBusy, StoreDamaged, StoreError
 from agent_core.state.backups.contents import (
     FORMAT,
     Header,
@@ -20,6 +23,8 @@ from agent_core.state.engine.recovery import translate_os_error
 from agent_core.state.engine.upgrade import FOLDER, load_migrations
 from agent_core.state.lifecycle.inspect import peek
 
+_LOCKLESS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EINVAL})
+"""The errors of network file systems that have no locks."""
 PART = ".part"
 """The suffix of a backup that is not complete yet."""
 _GZIP = b"\x1f\x8b"
@@ -30,7 +35,8 @@ def make_backup(content: HomeContent, target: Path, lock: Lock, now: int) -> Man
     """Write a backup to a new file, read it again to verify it, and give it its name. Blocks.
 
     `now` is in milliseconds since the epoch, UTC. Raises `StoreFull`, `StoreDamaged` if the file
-    does not hold the bytes that were written, and `StoreError` if the target can't be written.
+    does not hold the bytes that were written, `StoreBusy` if another process writes it, and
+    `StoreError` if the target exists or can't be written.
     """
     found = peek(content.copy)
     if found is None:
@@ -43,22 +49,44 @@ def make_backup(content: HomeContent, target: Path, lock: Lock, now: int) -> Man
     )
     part = target.with_name(target.name + PART)
     try:
-        try:
-            part.unlink(missing_ok=True)
-            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as sink:
-                written, keys = _write(sink, content, header, lock, part)
-                sink.flush()
-                os.fsync(descriptor)
+        with _claim(part) as sink:
+            written, keys = _write(sink, content, header, lock, part)
+            sink.flush()
+            os.fsync(sink.fileno())
             if read_backup(part, keys).manifest != written:
                 raise StoreDamaged(f"{part} doesn't hold what was written; is the disk failing?")
             _publish(part, target)
-        finally:
-            part.unlink(missing_ok=True)
         sync_folder(target.parent)
     except OSError as error:
         raise translate_os_error(error, target) from error
     return written
+
+
+@contextmanager
+def _claim(part: Path) -> Iterator[BinaryIO]:
+    """Yield a new file, and delete it at the end; one that a killed backup left is used again.
+
+    Raises `StoreBusy` if another process writes it, and `OSError`.
+    """
+    descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb") as sink:
+        try:
+            fcntl.flock(sink, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_free = True
+        except OSError as error:
+            is_free = error.errno in _LOCKLESS
+        # Another process may have published the file before this one had the lock.
+        if (
+            not is_free
+            or not part.exists()
+            or not os.path.samestat(part.stat(), os.fstat(descriptor))
+        ):
+            raise StoreBusy(f"another backup is being written to {part}; wait until it is done")
+        try:
+            sink.truncate(0)
+            yield sink
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def read_backup(path: Path, keys: Keys, folder: Path | None = None) -> Contents:
@@ -103,13 +131,11 @@ def _write(
 
 
 def _publish(part: Path, target: Path) -> None:
-    """Give the backup its name, without replacing a file that has appeared in the meantime."""
+    """Give the backup its name. Raises `StoreError` if a file with that name has appeared."""
     try:
         os.link(part, target)
-    except FileExistsError:
-        raise
-    except OSError:
+    except OSError as error:
+        if os.path.lexists(target):
+            raise StoreError(f"{target} exists already; name another file") from error
         # FAT and some network file systems have no hard links.
-        if target.exists():
-            raise
         part.rename(target)

@@ -1,6 +1,7 @@
 """Backups hold a whole home, and one that was cut off, changed or made up is refused."""
 
 import base64
+import fcntl
 import gzip
 import io
 import json
@@ -16,7 +17,7 @@ from pathlib import Path
 import pyrage
 import pytest
 
-from agent_core.errors import StoreDamaged, StoreError, StoreTooNew
+from agent_core.errors import StoreBusy, StoreDamaged, StoreError, StoreTooNew
 from agent_core.state.backups import making
 from agent_core.state.backups.claims import claim_folder
 from agent_core.state.backups.contents import HEADER, MANIFEST, HomeContent, Manifest
@@ -347,10 +348,23 @@ def test_a_backup_in_the_home_contains_neither_itself_nor_a_part_of_the_database
 
 def test_a_backup_replaces_no_file(home: Path, tmp_path: Path) -> None:
     (tmp_path / "b").write_text("mine")
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError, match="exists already; name another file"):
         back_up(home, tmp_path / "b")
     assert (tmp_path / "b").read_text() == "mine"
     assert not list(tmp_path.glob(f"*{making.PART}"))
+
+
+def test_two_backups_under_one_name_do_not_meet(home: Path, tmp_path: Path) -> None:
+    part = tmp_path / f"b{making.PART}"
+    part.write_bytes(b"of another process, and longer than a header")
+    with part.open("rb+") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(StoreBusy, match="another backup is being written to"):
+            back_up(home, tmp_path / "b")
+        assert part.read_bytes().startswith(b"of another process")
+    back_up(home, tmp_path / "b")
+    assert not part.exists()
+    assert read_backup(tmp_path / "b", Keys()).manifest.files
 
 
 def test_only_complete_backups_are_listed(home: Path, tmp_path: Path) -> None:
