@@ -1,6 +1,6 @@
 """Queries over approvals: the calls that people have allowed, one call or all of one shape."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -95,6 +95,15 @@ def revoke(connection: Connection, *, person_id: PersonId, approval_id: Approval
         {"id": approval_id, "person_id": person_id},
     ).fetchone()
     return str(row[0]) if row else ""
+
+
+def revoke_shapes(connection: Connection, *, is_wanted: Callable[[str], bool]) -> None:
+    """Delete every standing approval, of anybody, whose shape is wanted."""
+    rows = connection.execute("SELECT id, subject FROM approvals WHERE scope <> 'once'").fetchall()
+    connection.executemany(
+        "DELETE FROM approvals WHERE id = :id",
+        [{"id": number} for number, shape in rows if is_wanted(shape)],
+    )
 
 
 def move(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:

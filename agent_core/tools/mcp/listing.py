@@ -42,6 +42,11 @@ def read_listing(server: McpServer, raw: Sequence[RawTool]) -> Listing:
     return Listing(tools=tuple(tools.values()), left_out=max(0, len(wanted) - MOST_TOOLS))
 
 
+def place_of(server: str) -> str:
+    """Return the place of the actions of a server's tools."""
+    return f"mcp:{server}"
+
+
 def name_tool(server: str, tool: str) -> str:
     """Return the name of a tool for a model."""
     return f"{server}__{re.sub(r'[./]', '_', tool)}"

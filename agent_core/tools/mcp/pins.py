@@ -4,10 +4,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agent_core.state.conversations import approvals
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
 from agent_core.tools.mcp.contract import Listing
-from agent_core.tools.mcp.listing import combine
+from agent_core.tools.mcp.listing import combine, name_tool, place_of
+from agent_core.tools.policy import read_shape
 
 _KEY = "mcp:"
 
@@ -45,8 +47,15 @@ def read_pins(connection: Connection, server: str) -> Pins:
 
 
 def accept_tools(connection: Connection, server: str, digests: Mapping[str, str]) -> None:
-    """Accept tools with these hashes; tools accepted earlier stay accepted."""
+    """Accept tools with these hashes; tools accepted earlier stay accepted.
+
+    Standing approvals of a tool that is new or has changed end: they were given to another one.
+    """
     pins = read_pins(connection, server)
+    renewed = {
+        name_tool(server, name) for name in digests if pins.accepted.get(name) != digests[name]
+    }
+    approvals.revoke_shapes(connection, is_wanted=lambda shape: read_shape(shape)[0] in renewed)
     _write(connection, server, Pins(accepted={**pins.accepted, **digests}, noticed=pins.noticed))
 
 
@@ -63,7 +72,9 @@ def note_listing(connection: Connection, server: str, listing: Listing) -> bool:
 
 
 def forget_server(connection: Connection, server: str) -> None:
-    """Forget the accepted tools of a server."""
+    """Forget the accepted tools of a server, and the standing approvals of its calls."""
+    place = place_of(server)
+    approvals.revoke_shapes(connection, is_wanted=lambda shape: read_shape(shape)[1] == place)
     meta.drop(connection, key=_KEY + server)
 
 

@@ -10,7 +10,7 @@ from agent_core.tools.contract import RESULT_LIMIT, Declaration, Effect, ToolCon
 from agent_core.tools.mcp.calls import CallHooks
 from agent_core.tools.mcp.contract import CallOutcome, ForeignTool, McpServer, McpUnavailable
 from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
-from agent_core.tools.mcp.listing import name_tool
+from agent_core.tools.mcp.listing import name_tool, place_of
 from agent_core.tools.mcp.supervisor import McpConnection, McpNotAsked
 from agent_core.tools.policy import Action, ActionKind
 from agent_core.tools.readers import Extract, ReaderPool, SourceFailed, read_pdf
@@ -46,7 +46,7 @@ class ServerTool:
 
     def _make_action(self, kind: ActionKind, name: str, arguments: Mapping[str, object]) -> Action:
         shown = json.dumps(dict(arguments), ensure_ascii=False)
-        place, is_outward = f"mcp:{self._server.name}", not self._server.is_local
+        place, is_outward = place_of(self._server.name), not self._server.is_local
         return Action(kind=kind, target=f"{name} {shown}", place=place, is_outward=is_outward)
 
     def _make_hooks(self, context: ToolContext) -> CallHooks:

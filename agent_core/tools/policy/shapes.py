@@ -63,6 +63,12 @@ def _is_asked_each_time(action: Action) -> bool:
     return action.kind in ("use", "spend") or (action.kind == "delete" and is_far)
 
 
+def read_shape(shape: str) -> tuple[str, str]:
+    """Return the name of the tool whose calls have a shape, and their place."""
+    tool, _, place, *_ = json.loads(shape)
+    return tool, place
+
+
 def describe_shape(shape: str) -> str:
     """Describe a shape for a person; the description is shown as code."""
     tool, kind, place, *words = json.loads(shape)
