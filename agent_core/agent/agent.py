@@ -1,5 +1,6 @@
 """The agent: prepares, runs, resumes and finalizes turns."""
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
 from functools import partial
@@ -19,7 +20,7 @@ from agent_core.agent.active_turn import (
 from agent_core.agent.caches import ImageCache, SessionState, find_room
 from agent_core.agent.compaction.compactor import apply_compaction, is_fresh
 from agent_core.agent.compaction.context_window import TurnContextWindow
-from agent_core.agent.delegation import HelperServices, HelperTurns
+from agent_core.agent.delegation import MOST_AT_ONCE, HelperServices, HelperTurns
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget
@@ -255,9 +256,8 @@ class Agent:
     ) -> AsyncGenerator[Event, None]:
         """Run a turn; the last event is its ending. `budget` is set for helpers only."""
         budget = budget or self._make_budget(turn)
-        make_helpers = partial(
-            HelperTurns, self, self._helper_services, parent=turn, budget=budget, host=host
-        )
+        own = partial(HelperTurns, self, self._helper_services, parent=turn, budget=budget)
+        make_helpers = partial(own, host=host, places=asyncio.Semaphore(MOST_AT_ONCE))
         if turn.spent:
             tokens = turn.spent.input_tokens + turn.spent.output_tokens
             budget.spend(tokens, turn.spent.micro_dollars)

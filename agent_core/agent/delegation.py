@@ -14,13 +14,7 @@ from agent_core.errors import AgentBroken, StoreDamaged, ToolArgumentError
 from agent_core.events import Ending, Event, Host, ModelFault, Steer, TurnEnded
 from agent_core.execution import finish
 from agent_core.ids import CallId, PersonId, SessionId, use_turn
-from agent_core.state.conversations import (
-    delegated_turns,
-    past_sessions,
-    sessions,
-    turns,
-    usage,
-)
+from agent_core.state.conversations import delegated_turns, past_sessions, sessions, turns, usage
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn, TurnRequest
 from agent_core.state.engine.database import Connection, Database
@@ -39,6 +33,8 @@ from agent_core.transcript import Message, UntrustedSource, user_message
 
 MOST_STEPS = 30
 """Model calls of one helper."""
+MOST_AT_ONCE = 4
+"""Helpers of a turn that work at the same time; more would slow down other people's turns."""
 _PLATFORM = "helper"
 _ORDER = (
     "You are a helper of another assistant. Do this task alone: nobody can answer questions, and"
@@ -136,6 +132,8 @@ class HelperTurns:
     budget: Budget
     """The parent's; it is charged for what the helpers use."""
     host: Host
+    places: asyncio.Semaphore
+    """The places of all the turn's helpers."""
 
     async def find_objection(self, agent: str) -> str:
         """Return why the turn may not write to a named agent, or ""; see `Helpers`."""
@@ -199,7 +197,11 @@ class HelperTurns:
         self.host.show_helpers(call_id, done, total)
 
     async def run(self, call_id: CallId, number: int, task: HelperTask) -> HelperReport:
-        """Run one helper to its end; see `Helpers`."""
+        """Run one helper to its end, once it has a place; see `Helpers`."""
+        async with self.places:
+            return await self._run(call_id, number, task)
+
+    async def _run(self, call_id: CallId, number: int, task: HelperTask) -> HelperReport:
         key = delegated_turns.name_helper(self.parent.id, call_id, number, task.agent)
         person, owner_id = self.parent.person, self._find_owner(task)
         found = await self.services.database.read(

@@ -13,8 +13,6 @@ from agent_core.tools.schemas import make_object, make_schema
 from agent_core.transcript import ToolSpec, flatten
 
 MOST_TASKS = 8
-_MOST_AT_ONCE = 4
-"""Helpers that work at the same time; more would slow down other people's turns."""
 _LONGEST_TASK = 8_000
 """Characters of a goal, a context or a schema."""
 _LONGEST_RESULT = 6_000
@@ -88,16 +86,15 @@ async def run_at_once(
     tasks: Sequence[HelperTask],
     show: Callable[[int], None] = lambda done: None,
 ) -> list[HelperReport]:
-    """Run the helpers of a call, a few at a time; `show` gets the number that have finished.
+    """Run the helpers of a call; `show` gets the number that have finished.
 
     An error is raised only after every helper has reached a point from which it can continue.
     """
-    free, done = asyncio.Semaphore(_MOST_AT_ONCE), 0
+    done = 0
 
     async def work(number: int, task: HelperTask) -> HelperReport:
         nonlocal done
-        async with free:
-            report = await helpers.run(call_id, number, task)
+        report = await helpers.run(call_id, number, task)
         done += 1
         show(done)
         return report

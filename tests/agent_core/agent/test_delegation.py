@@ -96,6 +96,30 @@ async def test_helpers_work_at_the_same_time_and_only_their_results_return(bench
     assert {turn.state for turn in await list_turns(bench)} == {"answered"}
 
 
+async def test_only_a_few_helpers_of_a_turn_work_at_once_whatever_called_them(
+    bench: Bench,
+) -> None:
+    working, most = 0, 0
+
+    async def work() -> None:
+        nonlocal working, most
+        working += 1
+        most = max(most, working)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        working -= 1
+
+    goals = [f"part {number:02}" for number in range(24)]
+    calls = [
+        call("delegate_task", json.dumps({"goal": goal}), f"c{number}")
+        for number, goal in enumerate(goals)
+    ]
+    plays: dict[str, list[Play]] = {goal: [[work, *say("Done.")]] for goal in goals}
+    staff(bench, plays, ask(*calls), say("All is done."))
+    assert (await bench.ask("do it all")).text == "All is done."
+    assert 1 < most <= 4
+
+
 async def test_a_helper_sees_its_task_and_nothing_of_the_conversation(bench: Bench) -> None:
     model = staff(
         bench, {"find a cake": [say("There is one.")]}, delegate("find a cake"), say("Good.")
