@@ -11,6 +11,7 @@ from importlib.metadata import version
 
 import httpx2
 from mcp import Client, MCPError, types
+from mcp.client.auth import OAuthFlowError, OAuthRegistrationError
 from mcp.client.session import (
     ClientRequestContext,
     ElicitationFnT,
@@ -41,6 +42,9 @@ from agent_core.tools.mcp.transports.stdio import open_stdio
 from agent_core.tools.mcp.transports.streams import Link
 from agent_core.transcript import flatten
 
+_NOT_REGISTERED = (
+    "did not register Talaria; set client_id, and client_secret if it has one, in mcp.toml"
+)
 _ANSWER_SECONDS = 60.0
 """Seconds for the answer to any request except a call. The first answer may have to wait for the
 server to start, perhaps after a download by npx; `Timings.start` limits both.
@@ -89,8 +93,13 @@ async def open_session(
             finally:
                 following.cancel()
                 await asyncio.wait((following,))
-    except (MCPError, BaseExceptionGroup) as error:
+    except (MCPError, OAuthFlowError, BaseExceptionGroup) as error:
         leaf = _find_leaf(error)
+        if isinstance(leaf, OAuthRegistrationError):
+            raise McpUnavailable(_NOT_REGISTERED) from error
+        if isinstance(leaf, OAuthFlowError):
+            fault = link.fault or f"can't be signed in to: {_shorten(leaf)}"
+            raise McpUnavailable(fault) from error
         if not isinstance(leaf, MCPError | httpx2.HTTPError):
             raise leaf from error
         doubt = "; check that it is an MCP server" if isinstance(leaf, MCPError) else ""

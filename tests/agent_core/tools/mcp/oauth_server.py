@@ -26,6 +26,8 @@ class OAuthServer:
     codes: set[str] = field(default_factory=set)
     tokens: set[str] = field(default_factory=set)
     renewals: set[str] = field(default_factory=set)
+    is_closed: bool = False
+    """True if it registers no program by itself."""
     registered: int = 0
     renewed: int = 0
 
@@ -57,6 +59,8 @@ class OAuthServer:
         )
 
     async def register(self, request: web.Request) -> web.Response:
+        if self.is_closed:
+            return web.json_response({"error": "invalid_client_metadata"}, status=400)
         self.registered += 1
         given = await request.json()
         return web.json_response({**given, "client_id": "talaria-1"}, status=201)

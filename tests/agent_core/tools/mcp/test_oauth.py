@@ -100,6 +100,15 @@ async def test_tokens_go_to_no_other_address(place: Surroundings) -> None:
     assert urlsplit(asked[0]).port == urlsplit(second.url).port
 
 
+async def test_a_server_that_registers_nobody_is_told_with_what_to_do(place: Surroundings) -> None:
+    said = "did not register Talaria; set client_id, and client_secret if it has one, in mcp.toml"
+    async with serve() as on:
+        on.is_closed = True
+        with pytest.raises(McpUnavailable, match=said):
+            async with open_session(make_server(on), place, nothing, refuse):
+                pass
+
+
 async def test_without_an_owner_it_says_what_to_do(place: Surroundings) -> None:
     async with serve() as on:
         with pytest.raises(McpUnavailable, match="needs an owner to sign in"):
