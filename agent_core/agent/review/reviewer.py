@@ -66,6 +66,7 @@ TWICE = "twice"
 """The doubt of a lesson: the same thing went wrong twice."""
 _UNREADABLE = "unreadable"
 _FULL = "full"
+_FORGOTTEN = "forgotten"
 Step = Literal["calls", "reflected", "drawn"]
 """A call of a review, by the field of its record that holds the answer."""
 _SKILL = "skill"
@@ -179,6 +180,8 @@ class Reviewer:
         lesson = read_lesson(record.reflected or (), pair, known)
         if lesson is None or await self._is_withdrawn(person, record):
             return record
+        if pair != await self.database.read(lambda c: _find_pair(c, person, record)):
+            return record  # the person deleted words of it while the model answered
         held = HeldClaim(
             number=len(record.calls or ()),
             claim=Claim(target="memory", text=lesson.text, quote="", message_id=None),
@@ -247,16 +250,15 @@ class Reviewer:
         origin = Origin(actor=f"review:{person.id}:{record.until}", now=self.now())
         guesses = read_guesses(record.drawn or (), premises, known)
         for guess in guesses[: max(0, MOST_STANDING - len(standing))]:
-            key = f"{origin.actor}:c{guess.number}"
             await self.database.write(
                 "reviews.conclude",
-                lambda c, guess=guess, key=key: insert_conclusion(  # type: ignore[misc]
+                lambda c, guess=guess: insert_conclusion(  # type: ignore[misc]
                     c,
                     person_id=person.id,
                     text=guess.text,
                     confidence=guess.confidence,
                     premises=guess.premises,
-                    origin=replace(origin, call_key=key),
+                    origin=replace(origin, call_key=f"{origin.actor}:c{guess.number}"),
                 ),
             )
 
@@ -270,6 +272,11 @@ class Reviewer:
         refused = Counter({_UNREADABLE: unreadable} if unreadable else {})
         kept: list[int] = []
         held: list[HeldClaim] = []
+        has_gaps = await self.database.read(
+            lambda c: reviews.has_forgotten(
+                c, person_id=person.id, after=record.after, until=record.until
+            )
+        )
         for number, claim in enumerate(claims):
             key = name_section(f"review:{person.id}:{record.until}:{number}", claim.section)
             if await self._is_withdrawn(person, record):
@@ -281,6 +288,8 @@ class Reviewer:
             verdict = judge(claim, own, [text for _, text in known])
             if verdict.fault:
                 refused[verdict.fault] += 1
+            elif verdict.doubt and has_gaps:
+                refused[_FORGOTTEN] += 1  # it may repeat words that the person deleted
             elif verdict.doubt or asks_first:
                 turn_id = turn_of.get(claim.message_id or MessageId(0), record.until)
                 doubt = verdict.doubt or "asked"

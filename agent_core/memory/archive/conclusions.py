@@ -80,7 +80,13 @@ def insert_conclusion(
     premises: Sequence[Premise],
     origin: Origin,
 ) -> None:
-    """Store a conclusion, once per `origin.call_key`, which is `review:PERSON:TURN:cN`."""
+    """Store a conclusion, once per `origin.call_key`, which is `review:PERSON:TURN:cN`.
+
+    Stores nothing if a premise is gone or changed. Raises `StoreDamaged`.
+    """
+    standing = _map_standing(connection, person_id)
+    if any(standing.get(one.row_id) != one.text for one in premises):
+        return
     key = f"{origin.call_key}@{confidence}:{','.join(str(one.row_id) for one in premises)}"
     insert_entry(
         connection,

@@ -148,6 +148,19 @@ def list_said(
     return read_all(Said, rows, is_own=bool, is_untrusted=bool)[::-1]
 
 
+def has_forgotten(
+    connection: Connection, *, person_id: PersonId, after: TurnId, until: TurnId
+) -> bool:
+    """Return whether a message of these turns was deleted by `/forget`."""
+    row = connection.execute(
+        f"SELECT 1 FROM turns{_OWN} JOIN messages ON messages.turn_id = turns.id"
+        " WHERE turns.person_id = :person_id AND turns.id > :after AND turns.id <= :until"
+        " AND messages.forgotten_at IS NOT NULL LIMIT 1",
+        {"person_id": person_id, "after": after, "until": until},
+    ).fetchone()
+    return row is not None
+
+
 def list_failed(
     connection: Connection, *, person_id: PersonId, until: TurnId, limit: int
 ) -> list[Called]:

@@ -200,7 +200,7 @@ async def test_words_that_are_forgotten_while_the_model_answers_are_not_kept(rig
     record = await rig.review(
         task, FakeModel([forget, *ask(remember("Prefers metric units", SAID, 1))])
     )
-    assert record.kept == ()
+    assert (record.kept, record.held) == ((), ())
     assert await rig.entries() == []
 
 
