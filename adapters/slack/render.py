@@ -22,9 +22,11 @@ _EMPTY = "Nothing to show yet."
 _STEP_TITLE = 256
 _NEWEST_STEPS = 3
 """The number of newest steps listed below the text if Slack does not show them itself."""
-_CALL = re.compile(r"<!(?=(?:channel|here|everyone|group|subteam\^\w+)\b)", re.IGNORECASE)
-"""Mentions that would notify a whole channel."""
-_APART = "<\u200b!"
+_CALL = re.compile(
+    r"<(?=!(?:channel|here|everyone|group|subteam\^\w+)\b|@[UW]\w+\b)", re.IGNORECASE
+)
+"""Mentions that would notify people: the text may hold words of others."""
+_APART = "<\u200b"
 _STYLES: Mapping[str, str] = {"good": "primary", "danger": "danger"}
 _STATUS: Mapping[StepState, str] = {
     "running": "in_progress",

@@ -57,8 +57,8 @@ def test_an_edit_has_blocks_to_replace_the_previous_ones() -> None:
     assert body["text"] == "a &lt; b &amp; c"
 
 
-def test_the_models_text_pings_no_channel() -> None:
-    for call in ("<!channel>", "<!here|x>", "<!everyone>", "<!subteam^S1>", "<!HERE>"):
+def test_the_models_text_pings_nobody() -> None:
+    for call in ("<!channel>", "<!here|x>", "<!everyone>", "<!subteam^S1>", "<!HERE>", "<@U012AB>"):
         assert call not in words_of(f"hey {call}")
     assert words_of("<!-- a comment --> <!doctype html>") == "<!-- a comment --> <!doctype html>"
 
