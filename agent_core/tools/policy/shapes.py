@@ -100,8 +100,7 @@ def _command_words(action: Action) -> list[str]:
         return []  # only the program can tell an option's value from its subcommand
     if words[0] in REMOTE_SHELLS:
         # Their options can name other hosts and programs, so a shape covers only these values.
-        pairs = pairwise(words[1:])
-        options = [word for pair in pairs if pair[0].startswith("-") for word in pair]
+        options = [word for before, word in pairwise(words) if "-" in (before[:1], word[:1])]
     return [words[0], *([subcommand] if subcommand else []), *options]
 
 

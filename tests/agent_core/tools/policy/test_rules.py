@@ -223,6 +223,8 @@ def test_what_a_rule_asks_for_is_not_put_down_to_untrusted_words() -> None:
         ("git push https://a.example/x", "git push --force https://a.example/x", False),
         ("git push https://a.example/x", "git fetch https://a.example/x", False),
         ("ssh -o User=a a.example", "ssh -o ProxyCommand=b a.example", False),
+        ("ssh a.example", "ssh a.example -oProxyCommand=b", False),
+        ("rsync x a.example:", "rsync x a.example: --rsh=b", False),
         ("scp -P 22 x a.example:", "scp -P 22 y a.example:", True),
         ("gh api x --hostname=a.example", "gh api x --hostname=b.example", False),
     ],
