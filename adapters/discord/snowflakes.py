@@ -9,6 +9,8 @@ _LONGEST = 20
 """Digits of the largest 64-bit number (Discord API, snowflakes)."""
 _EPOCH = 1_420_070_400_000
 """Unix time in milliseconds at which Discord's snowflakes start."""
+_QUOTES_REST = re.compile(r"^>>> ", re.MULTILINE)
+_LINE_START = re.compile("^", re.MULTILINE)
 _MARK = re.compile(r"<(?:(?P<kind>@[!&]?|#)(?P<id>\d{1,20})|a?:(?P<emoji>\w+):\d{1,20})>")
 
 
@@ -62,7 +64,7 @@ def marked_ids(text: str) -> set[str]:
 
 
 def spell(text: str, names: Mapping[str, str], ours: frozenset[str]) -> str:
-    """Replace mentions by names, and remove those of the bot."""
+    """Replace mentions by names, remove those of the bot, and mark each line of a quotation."""
     pieces: list[str] = []
     at = 0
     for mark in _MARK.finditer(text):
@@ -70,7 +72,18 @@ def spell(text: str, names: Mapping[str, str], ours: frozenset[str]) -> str:
             pieces.append(text[at : mark.start()])
             at = mark.end()
     words = join_around_name((*pieces, text[at:]))
-    return plain_text(_MARK.sub(lambda mark: _spell_mark(mark, names), words)).strip()
+    return _mark_rest(plain_text(_MARK.sub(lambda mark: _spell_mark(mark, names), words)).strip())
+
+
+def _mark_rest(text: str) -> str:
+    """Mark each line after ">>>", which quotes all that follows, as ">" marks one line.
+
+    Within code, the sign has no meaning.
+    """
+    found = _QUOTES_REST.search(text)
+    if found is None or text.count("```", 0, found.start()) % 2:
+        return text
+    return text[: found.start()] + _LINE_START.sub("> ", text[found.end() :])
 
 
 def _spell_mark(mark: re.Match[str], names: Mapping[str, str]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.toolkit import Json, join_around_name, number_in, part, plain_text
+from adapters.toolkit import Json, count_units, join_around_name, number_in, part, plain_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,13 +16,15 @@ class Words:
 
 
 def read_words(text: str, entities: Sequence[Json], *, user_id: int, username: str) -> Words:
-    """Remove the bot's name from a text, and find whom the text names.
+    """Remove the bot's name from a text, find whom the text names, and mark quotations.
 
-    `username` is the bot's, without the @. Raises `ValueError`.
+    Clients send a quotation or a block of code without its signs, so that it would look like the
+    sender's own words. `username` is the bot's, without the @. Raises `ValueError`.
     """
     ours = f"@{username.lower()}"
     is_named = is_for_another = False
     cuts: list[tuple[int, int]] = []
+    marks: list[tuple[int, str]] = []
     for entity in entities:
         start, length = number_in(entity, "offset"), number_in(entity, "length")
         words = _slice(text, start, length).lower()
@@ -40,7 +42,12 @@ def read_words(text: str, entities: Sequence[Json], *, user_id: int, username: s
                 cuts.append((start + length - len(ours), len(ours)))
             case "bot_command" if start == 0:
                 is_for_another = True
-    return Words(text=_cut(text, cuts), is_named=is_named, is_for_another_bot=is_for_another)
+            case "blockquote" | "expandable_blockquote":
+                marks += _mark_lines(text, start, length)
+            case "pre":
+                marks += [(start, "```\n"), (start + length, "\n```")]
+    text = _cut(text, cuts, [] if text.startswith("/") else marks)
+    return Words(text=text, is_named=is_named, is_for_another_bot=is_for_another)
 
 
 def _slice(text: str, start: int, length: int) -> str:
@@ -51,15 +58,35 @@ def _slice(text: str, start: int, length: int) -> str:
     return units[2 * start : 2 * (start + length)].decode("utf-16-le", "replace")
 
 
-def _cut(text: str, stretches: Sequence[tuple[int, int]]) -> str:
-    """Remove slices given in UTF-16 units, together with the gaps they leave."""
-    if not stretches:
+def _mark_lines(text: str, start: int, length: int) -> list[tuple[int, str]]:
+    """Return a mark for each line of a quotation, with its place in UTF-16 units."""
+    marks: list[tuple[int, str]] = []
+    for line in _slice(text, start, length).splitlines(keepends=True):
+        marks.append((start, "> "))
+        start += count_units(line)
+    return marks
+
+
+def _cut(text: str, stretches: Sequence[tuple[int, int]], marks: Sequence[tuple[int, str]]) -> str:
+    """Remove slices together with the gaps they leave, and insert marks; places are UTF-16 units.
+
+    A mark within a slice is left out.
+    """
+    if not (stretches or marks):
         return plain_text(text)
     units = text.encode("utf-16-le", "surrogatepass")
-    kept: list[str] = []
+    kept = [""]
     at = 0
-    for start, length in sorted(stretches):
-        kept.append(units[2 * at : 2 * start].decode("utf-16-le", "surrogatepass"))
+    edits = [
+        *((start, length, "") for start, length in stretches),
+        *((at, 0, m) for at, m in marks),
+    ]
+    for start, length, mark in sorted(edits):
+        kept[-1] += units[2 * at : 2 * start].decode("utf-16-le", "surrogatepass")
+        if length:
+            kept.append("")
+        elif start >= at:
+            kept[-1] += mark
         at = max(at, start + length)
-    kept.append(units[2 * at :].decode("utf-16-le", "surrogatepass"))
+    kept[-1] += units[2 * at :].decode("utf-16-le", "surrogatepass")
     return plain_text(join_around_name(kept)).strip()

@@ -199,7 +199,7 @@ def _read(message: Json, me: BotIdentity, *, is_edit: bool) -> InboundMessage | 
         attachments=attachments,
         quote=quote,
         room_title=None if is_direct else plain_name(words_in(chat, "title")),
-        forwarded_from=_origin_of(part(message, "forward_origin")),
+        forwarded_from=_read_author(message),
         sent_at=number_in(message, "date") * 1000,
     )
 
@@ -341,6 +341,15 @@ def _summary(message: Json) -> str:
     """Return a message's words, or a bracketed description when it has none."""
     words = words_in(message, "text") or words_in(message, "caption")
     return plain_text(words) if words else summary_of(read_attachments(message))
+
+
+def _read_author(message: Json) -> str | None:
+    """Return who wrote the words that a person passed on; None for the person's own.
+
+    An inline bot writes the words that its user sends (Bot API: via_bot).
+    """
+    bot = part(message, "via_bot")
+    return _origin_of(part(message, "forward_origin")) or (name_of(bot) if bot else None)
 
 
 def _origin_of(origin: Json | None) -> str | None:

@@ -109,6 +109,19 @@ def test_mentions_show_names_and_the_bots_own_is_removed(text: str, words: str) 
     assert read(message, seen(ROOM, names={"77": "den", "78": "cooks"})).text == words
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Look:\n>>> I like tea\nand rum", "Look:\n> I like tea\n> and rum"),
+        (">>> I like tea\n\nand rum", "> I like tea\n> \n> and rum"),
+        ("```\n>>> x\n```\nI like tea", "```\n>>> x\n```\nI like tea"),
+    ],
+    ids=["later", "at once", "code"],
+)
+def test_a_quotation_of_the_rest_marks_each_line(text: str, shown: str) -> None:
+    assert read(written(text), seen()).text == shown
+
+
 def test_a_room_and_a_thread_are_distinguished() -> None:
     in_room, in_thread = read(mentioning("x"), seen(ROOM)), read(mentioning("x"), seen(THREAD))
     assert in_room.address == Address(chat_id="400", is_direct=False)

@@ -108,6 +108,40 @@ def test_a_caption_is_text_with_its_own_entities() -> None:
     assert (found.attachments[0].file_id, found.attachments[0].size) == ("L", 77)
 
 
+@pytest.mark.parametrize(
+    ("text", "entity", "shown"),
+    [
+        (
+            "😀 Ben:\nI like tea\nand rum\nOk?",
+            ("blockquote", 8, 18),
+            "😀 Ben:\n> I like tea\n> and rum\nOk?",
+        ),
+        ("I like tea", ("expandable_blockquote", 0, 10), "> I like tea"),
+        ("Look:\nI like tea\nOk?", ("pre", 6, 10), "Look:\n```\nI like tea\n```\nOk?"),
+        ("/goal tea", ("blockquote", 6, 3), "/goal tea"),
+    ],
+    ids=["quote", "long", "code", "command"],
+)
+def test_quoted_lines_keep_their_signs(text: str, entity: tuple[str, int, int], shown: str) -> None:
+    kind, offset, length = entity
+    found = read_message(text, entities=[{"type": kind, "offset": offset, "length": length}])
+    assert found.text == shown
+
+
+def test_a_name_within_a_quotation_is_removed_and_the_signs_stay() -> None:
+    entities = [
+        {"type": "blockquote", "offset": 0, "length": 28},
+        {"type": "mention", "offset": 11, "length": 12},
+    ]
+    found = read_message("I like tea\n@talaria_bot said\nOk?", chat=GROUP, entities=entities)
+    assert (found.text, found.is_addressed) == ("> I like tea\n> said\nOk?", True)
+
+
+def test_the_words_of_an_inline_bot_are_not_the_senders() -> None:
+    found = read_message("I like tea", via_bot=BOT | {"id": 5, "first_name": "Wiki"})
+    assert found.forwarded_from == "Wiki"
+
+
 def test_a_topic_is_its_own_place() -> None:
     found = read_message("x", chat=GROUP, message_thread_id=31, is_topic_message=True)
     assert found.address == Address(chat_id="-100777", thread_id="31", is_direct=False)
