@@ -237,6 +237,18 @@ def test_a_second_setup_offers_the_present_zone(tmp_path: Path) -> None:
     assert (tmp_path / "SOUL.md").read_text() == "my own"
 
 
+def test_each_question_can_be_left(tmp_path: Path) -> None:
+    questions = ("Your name", "time zone", "assistant's name", r"character.*\[1\]")
+    for number in range(len(questions)):
+        home = tmp_path / str(number)
+        with at_terminal(environ(home), "setup", "profile") as terminal:
+            for question in questions[:number]:
+                terminal.wait_for(question)
+                terminal.type("\n")
+            terminal.wait_for(questions[number])
+            assert terminal.leave() == 2
+
+
 def test_without_a_terminal_it_says_how_to_set_up(tmp_path: Path) -> None:
     done = talaria(tmp_path / "home", "setup")
     assert done.code == 2

@@ -151,8 +151,9 @@ def set_up_profile(home: SetupHome) -> None:
 
 def _ask_for_name(question: str, default: str) -> str:
     while True:
+        words = ask(question, default)
         try:
-            return clean_name(ask(question, default))
+            return clean_name(words)
         except Declined as error:
             print(error)
 
