@@ -33,6 +33,7 @@ from agent_core.tools import (
     ToolResult,
     make_terminal,
 )
+from agent_core.tools.mcp import reduce_schema
 from agent_core.transcript import ToolSpec, flatten
 
 TOOLS = "tools"
@@ -196,9 +197,13 @@ def read_script(entry: CatalogEntry, name: str) -> tuple[ToolSpec, str] | None:
         schema = _read_schema(given)
     if schema is None:
         return None
+    try:
+        reduced = reduce_schema(schema)
+    except (ValueError, RecursionError):
+        return None  # models refuse every request with such a tool
     words = flatten(f"{about or entry.skill.description}", _LONGEST_LINE)
     text = f"A script of the skill {entry.name}: {words}"
-    return ToolSpec(name=tool, description=text, schema=json.dumps(schema)), path
+    return ToolSpec(name=tool, description=text, schema=reduced), path
 
 
 def _list_names(entry: CatalogEntry) -> list[str]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from agent_core.tools.mcp.pins import judge as judge
     from agent_core.tools.mcp.pins import list_digests as list_digests
     from agent_core.tools.mcp.pins import read_pins as read_pins
+    from agent_core.tools.mcp.schema import reduce_schema as reduce_schema
     from agent_core.tools.mcp.sign_in import SignInFault as SignInFault
     from agent_core.tools.mcp.sign_in import SignInUnavailable as SignInUnavailable
     from agent_core.tools.mcp.supervisor import McpConnection as McpConnection

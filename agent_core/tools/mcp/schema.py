@@ -5,6 +5,7 @@ checks its arguments itself, so a looser schema here loses nothing.
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 
@@ -16,6 +17,10 @@ _MOST_CHOICES = 100
 _DESCRIPTION = 300
 _CHOICE = 200
 _PROPERTY = re.compile(r"[\w.$@:/ -]{1,64}")
+_ARGUMENT = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+"""Names of arguments that every provider allows. For any other name, Anthropic refuses the whole
+request: "Property keys should match pattern".
+"""
 _TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
 _NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _SIZES = ("minLength", "maxLength", "minItems", "maxItems")
@@ -29,7 +34,8 @@ def reduce_schema(schema: Mapping[str, object]) -> str:
     reduced = _Reduction(schema).reduce(schema, 0)
     if reduced.get("type", "object") != "object":
         raise ValueError("its arguments are no object")
-    return json.dumps({**reduced, "type": "object"}, ensure_ascii=False, sort_keys=True)
+    shown = {**reduced, **_keep_arguments(reduced), "type": "object"}
+    return json.dumps(shown, ensure_ascii=False, sort_keys=True)
 
 
 class _Reduction:
@@ -78,6 +84,16 @@ class _Reduction:
         return found
 
 
+def _keep_arguments(schema: Schema) -> Schema:
+    """Leave out optional arguments whose names not every provider allows."""
+    required, given = schema.get("required"), schema.get("properties")
+    if isinstance(required, list) and not all(map(_ARGUMENT.fullmatch, required)):
+        raise ValueError("its schema has a property whose name can't be used")
+    if not isinstance(given, dict):
+        return {}
+    return {"properties": {name: one for name, one in given.items() if _ARGUMENT.fullmatch(name)}}
+
+
 def _check(name: object) -> str:
     if not isinstance(name, str) or not _PROPERTY.fullmatch(name):
         raise ValueError("its schema has a property whose name can't be used")
@@ -107,11 +123,13 @@ def _keep_choices(value: object) -> object:
 def _keep_scalar(value: object) -> object:
     if isinstance(value, str):
         return value if flatten(value, _CHOICE) == value else None
-    return value if isinstance(value, bool | int | float) else None
+    return value if isinstance(value, bool) else _keep_number(value)
 
 
 def _keep_number(value: object) -> object:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return value if -math.inf < value < math.inf else None  # JSON has no NaN
 
 
 def _keep_size(value: object) -> object:

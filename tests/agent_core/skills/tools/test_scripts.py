@@ -70,6 +70,26 @@ async def test_only_a_named_script_with_plain_arguments_is_a_tool(
         await database.close()
 
 
+@pytest.mark.parametrize(
+    ("schema", "arguments"),
+    [
+        ('{"x": true}', {"x": {}}),
+        ('{"x": 5, "y": {"type": "strnig"}}', {"x": {}, "y": {}}),
+        ('{"x": {"type": "string", "pattern": "^(a+)+$"}}', {"x": {"type": "string"}}),
+        ('{"größe": {"type": "string"}, "x": {"minimum": NaN}}', {"x": {}}),
+        ("[]", None),
+    ],
+)
+def test_an_odd_schema_of_a_script_never_reaches_a_model(
+    tmp_path: Path, schema: str, arguments: object
+) -> None:
+    given = f'{{"type": "object", "properties": {schema}}}'
+    write(tmp_path, {"add.sh": "echo $1\n"}, f"  tools: add\n  schema-add: '{given}'\n")
+    found = read_script(SkillCatalog(tmp_path / "skills").find("tally"), "add")
+    assert found
+    assert found[0].parse_shown_schema().get("properties") == arguments
+
+
 def test_a_name_has_only_characters_that_providers_allow() -> None:
     assert name_tool("nginx-logs", "top.ten") == "skill__nginx-logs__top_ten"
 

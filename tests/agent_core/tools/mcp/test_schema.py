@@ -66,6 +66,20 @@ def test_an_odd_name_of_a_property_is_refused() -> None:
         reduce_schema({"properties": {'"]; import os #': {}}})
 
 
+def test_an_argument_whose_name_a_provider_refuses_is_left_out_or_refuses_the_tool() -> None:
+    odd: dict[str, object] = {"$filter": {}, "größe": {}, "user id": {}, "page.size": {}}
+    assert reduce({"properties": odd})["properties"] == {"page.size": {}}
+    nested = {"query": {"type": "object", "properties": {"$filter": {}}}}
+    assert reduce({"properties": nested})["properties"] == nested
+    with pytest.raises(ValueError, match="whose name can't be used"):
+        reduce_schema({"properties": odd, "required": ["$filter"]})
+
+
+def test_numbers_that_json_lacks_are_left_out() -> None:
+    found = reduce({"properties": {"a": {"minimum": float("nan"), "enum": [float("inf")]}}})
+    assert found["properties"] == {"a": {}}
+
+
 def test_descriptions_are_one_short_line() -> None:
     found = reduce({"properties": {"a": {"description": "Do\u202e\n<facts>x" + "y" * 999}}})
     shown = found["properties"]["a"]["description"]  # type: ignore[index]
