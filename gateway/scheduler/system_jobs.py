@@ -19,6 +19,7 @@ from agent_core.state.backups.making import make_backup
 from agent_core.state.backups.places import NIGHTLY, BackupPlace, FolderPlace, record_newest
 from agent_core.state.engine.complete import ENDING, LOCKED_ENDING
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.recovery import translate_os_error
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import NewJob, Options
 from gateway.texts.system_jobs import NO_OUTSIDE, describe_sync
@@ -124,7 +125,7 @@ class Backups:
         self._now = now
 
     async def make(self) -> str:
-        """Make one backup. Raises `StoreError`, and `OSError` if the folder can't be used."""
+        """Make one backup. Raises `StoreError`."""
         plan = self._plan
         if not plan.keep:
             return "switched off"
@@ -145,16 +146,20 @@ def deliver_backup(
     """Make a backup with a copy of the database, and put it in its place. Blocks.
 
     Return what it is called there, and what is in it. `now` is in milliseconds since the epoch,
-    UTC. Raises `StoreError`, and `OSError` if the folder in the home can't be written.
+    UTC. Raises `StoreError`.
     """
     moment = datetime.fromtimestamp(now / 1000, UTC)
     name = f"{prefix}{moment:%Y%m%dT%H%M%SZ}{LOCKED_ENDING if plan.lock else ENDING}"
     content = HomeContent(home=plan.home, database=plan.database, copy=copy, left_out=plan.left_out)
-    with tempfile.TemporaryDirectory(prefix=_OUTGOING, dir=plan.folder) as outgoing:
-        folder = plan.place.folder if isinstance(plan.place, FolderPlace) else Path(outgoing)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        target = folder / name
-        written = make_backup(content, target, plan.lock, now)
-        where = plan.place.store(target)
-    record_newest(plan.folder, where, now)
+    folder = plan.folder
+    try:
+        with tempfile.TemporaryDirectory(prefix=_OUTGOING, dir=folder) as outgoing:
+            folder = plan.place.folder if isinstance(plan.place, FolderPlace) else Path(outgoing)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            target = folder / name
+            written = make_backup(content, target, plan.lock, now)
+            where = plan.place.store(target)
+        record_newest(plan.folder, where, now)
+    except OSError as error:
+        raise translate_os_error(error, folder) from error
     return where, written

@@ -136,6 +136,11 @@ def test_settings_that_exclude_each_other_or_lack_keys_are_refused(
     assert (done.code, "needs AWS_ACCESS_KEY_ID" in done.err) == (2, True)
     done = talaria(home, "backup", TALARIA_BACKUP__FOLDER="near")
     assert (done.code, "must be an absolute path" in done.err) == (2, True)
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/none")):
+        done = talaria(home, "backup", TALARIA_BACKUP__FOLDER=str(folder))
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert done.err.startswith(f"{folder} can't be used: ")
 
 
 @pytest.mark.thorough
