@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.agent.named import NamedAgent
@@ -268,24 +268,47 @@ def find_removed(rows: Iterable[LedgerEntry], since: int) -> dict[str, Removed]:
 
 
 def find_own_news(
-    removed: Mapping[str, Mapping[str, Removed]], said: Iterable[Message]
+    removed: Mapping[str, Mapping[str, Removed]], said: Sequence[Message], system: str
 ) -> tuple[str, ...]:
     """Write a line for each list of the person's own that changed without the conversation.
 
-    `removed` are, by list, the removed entries that the conversation has seen. Pure.
+    `removed` are the removed entries by list. Those that neither the prompt `system` nor a message
+    shows are left out. Pure.
     """
     reported = _read_reported(said)
-    lines: list[str] = []
-    for target, entries in removed.items():
-        told = reported.get(target, {})
-        news = {
-            text: one.is_there
+    untold = {
+        target: {
+            entry: one.is_there
             for entry, one in entries.items()
-            if one.is_there != told.get(text := escape(entry), one.is_known)
+            if one.is_there != reported.get(target, {}).get(escape(entry), one.is_known)
         }
-        new = [text for text, is_there in news.items() if is_there]
-        lines += _write(target, new, [text for text in news if text not in new])
+        for target, entries in removed.items()
+    }
+    if not any(untold.values()):
+        return ()
+    # One long text: a long conversation makes a search of every message slow.
+    words = "\0".join((system, *_list_words(said)))
+    lines: list[str] = []
+    for target, entries in untold.items():
+        known = {entry: is_there for entry, is_there in entries.items() if _shows(words, entry)}
+        new = [escape(entry) for entry, is_there in known.items() if is_there]
+        gone = [escape(entry) for entry, is_there in known.items() if not is_there]
+        lines += _write(target, new, gone)
     return tuple(lines)
+
+
+def _list_words(said: Iterable[Message]) -> Iterator[str]:
+    for message in said:
+        yield message.text
+        for call in message.calls:
+            yield call.arguments
+
+
+def _shows(words: str, entry: str) -> bool:
+    """Return whether a conversation's words show an entry, as it is or in the JSON of a call."""
+    line = entry.partition("\n")[0]
+    forms = {line, json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]}
+    return any(form in words for form in forms)
 
 
 def _read_reported(said: Iterable[Message]) -> dict[str, dict[str, bool]]:

@@ -185,7 +185,7 @@ class PromptCache:
         self._soul = SoulFile(database, config.home)
         self._now = now
         self._compared: dict[SessionId, tuple[Stamp, ...]] = {}
-        """By session, the person's memory files when it last learned of their changes."""
+        """By session, the person's memory files when it last had no change to learn of."""
 
     async def read(self, prompt_hash: PromptHash) -> FrozenPrompt:
         """The prompt with this hash. Raises `StoreError`."""
@@ -335,15 +335,12 @@ class PromptCache:
         except StoreDamaged as error:
             _log.error("%s; the conversation does not learn of its changes", error)
             return ()
-        if len(self._compared) >= _MOST_PROMPTS:
-            self._compared.clear()
-        self._compared[session.id] = stamps
-        said = [*_list_messages(transcript)]
-        known = {
-            target: {entry: one for entry, one in entries.items() if _knows(prompt, said, entry)}
-            for target, entries in removed.items()
-        }
-        return find_own_news(known, said)
+        news = find_own_news(removed, [*_list_messages(transcript)], prompt.system)
+        if not news:  # else the turn may fail to begin, and its next attempt has to report them
+            if len(self._compared) >= _MOST_PROMPTS:
+                self._compared.clear()
+            self._compared[session.id] = stamps
+        return news
 
     def suggest_skills(self, prompt: FrozenPrompt, request: str) -> tuple[str, ...]:
         """Return the line for the facts that names the skills that fit a request.
@@ -364,17 +361,6 @@ class PromptCache:
         except SkillBroken as error:
             _log.warning("a prompt lists no skills: %s", error)
             return ""
-
-
-def _knows(prompt: FrozenPrompt, said: Sequence[Message], entry: str) -> bool:
-    """Return whether a conversation has seen an entry of memory."""
-    line = entry.partition("\n")[0]
-    written = json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]
-    return line in prompt.system or any(
-        line in message.text
-        or any(text in call.arguments for call in message.calls for text in written)
-        for message in said
-    )
 
 
 def _list_messages(transcript: Sequence[StoredMessage]) -> Iterator[Message]:

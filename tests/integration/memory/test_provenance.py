@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
@@ -152,6 +154,32 @@ async def test_the_next_answer_knows_what_an_undo_or_an_edit_by_hand_removed(
         await here.says("ann", note("", action="remove", old="likes tea"))
         await here.says("ann", "/undo")
         assert news_in(await here.asks("ann", "hi")) == ['New in memory: ["likes tea"]']
+
+
+async def test_a_turn_that_begins_at_its_second_attempt_still_knows_what_is_gone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(connection: Connection) -> None:
+        connection.execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON turns BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
+
+    def allow(connection: Connection) -> None:
+        connection.execute("DROP TRIGGER refuse")
+
+    async with shared_harness(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a cat"))
+        await here.says("ann", "/undo")
+        write, requests = here.harness.gateway.database.write, here.model.requests
+        count = len(requests)
+        await write("refuse", refuse)
+        await here.harness.chat.says(note("Has a dog"), user="ann", name="ann", chat="ann")
+        await here.harness.until(lambda: "a turn waits for the store" in caplog.text)
+        await write("allow", allow)
+        await here.harness.chat.sees_text("Noted.")
+        await here.harness.until(lambda: len(requests) == count + 3)
+        for request in requests[count : count + 2]:
+            assert news_in([request]) == ['Gone from memory: ["Has a cat"]']
 
 
 async def test_what_was_forgotten_is_not_reported_as_gone(tmp_path: Path) -> None:

@@ -65,18 +65,18 @@ def test_what_was_told_and_is_gone_is_told_too() -> None:
 def test_own_entries_are_told_once_when_they_are_gone_and_when_they_are_back() -> None:
     removed = Removed(is_known=True, is_there=False)
     back = Removed(is_known=True, is_there=True)
-    gone = find_own_news({"memory": {"a": removed, "b": back}, "user": {}}, [report()])
+    gone = find_own_news({"memory": {"a": removed, "b": back}, "user": {}}, [report()], "a, b, c")
     assert gone == ('Gone from memory: ["a"]',)
     said = [report(*gone), report()]
-    assert find_own_news({"memory": {"a": removed, "b": back}}, said) == ()
+    assert find_own_news({"memory": {"a": removed, "b": back}}, said, "a, b, c") == ()
     later = {"memory": {"a": back, "b": removed}}
-    news = find_own_news(later, said)
+    news = find_own_news(later, said, "a, b, c")
     assert news == ('New in memory: ["a"]', 'Gone from memory: ["b"]')
-    assert find_own_news(later, [*said, report(*news)]) == ()
+    assert find_own_news(later, [*said, report(*news)], "a, b, c") == ()
     by_turn = {"user": {"c": Removed(is_known=False, is_there=False)}}
-    assert find_own_news(by_turn, said) == ()
+    assert find_own_news(by_turn, said, "a, b, c") == ()
     undone = {"user": {"c": Removed(is_known=False, is_there=True)}}
-    assert find_own_news(undone, said) == ('New in user: ["c"]',)
+    assert find_own_news(undone, said, "a, b, c") == ('New in user: ["c"]',)
 
 
 def test_a_fresh_prompt_that_shows_it_needs_no_line_but_where_the_last_word_was_that_it_went() -> (
