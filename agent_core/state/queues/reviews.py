@@ -57,14 +57,13 @@ class Called:
 def enqueue(
     connection: Connection, *, person_id: PersonId, until: TurnId, payload: str, now: int
 ) -> None:
-    """Queue a review of a person's turns up to `until`, once."""
-    tasks.enqueue(
-        connection,
-        kind=KIND,
-        key=_name(person_id, until),
-        person_id=person_id,
-        payload=payload,
-        now=now,
+    """Queue a review of a person's turns up to `until`, once; again if it failed for good."""
+    key = _name(person_id, until)
+    tasks.enqueue(connection, kind=KIND, key=key, person_id=person_id, payload=payload, now=now)
+    connection.execute(
+        "UPDATE tasks SET state = 'owed', attempts = 0, due_at = :now, payload = :payload"
+        " WHERE kind = 'review' AND key = :key AND state = 'dead'",
+        {"key": key, "payload": payload, "now": now},
     )
 
 

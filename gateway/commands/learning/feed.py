@@ -1,7 +1,6 @@
 """The command `learned`: the feed of learned entries, those that wait for a yes, and the mode."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from agent_core.agent.review import (
     LearnedEntry,
@@ -62,8 +61,8 @@ class LearningCommands:
             is_any = enqueue_now(connection, call.person.id, call.now)
             return (notices.LOOKING() if is_any else notices.NOTHING_NEW()), []
 
-        if call.person.learning == "off":
-            return await self._learned(replace(call, argument=""))
+        if call.argument or call.person.learning == "off":
+            return await self._learned(call)  # `/learn off` must not begin a review
         return Reply(effect=effect)
 
     async def _learned(self, call: Call) -> Reply:

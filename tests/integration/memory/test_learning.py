@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent_core.agent.review import ReviewRecord, dump_record
-from agent_core.ids import TurnId
+from agent_core.ids import PersonId, TaskId, TurnId
 from agent_core.models.contract import ModelRequest
 from agent_core.state.engine.database import Connection, now
 from agent_core.state.memory import ledger
-from agent_core.state.queues import reviews
+from agent_core.state.queues import reviews, tasks
 from gateway.texts.learning import notices
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.chat import FakeChat, PrefixedChat
@@ -398,6 +398,27 @@ async def test_a_person_asks_to_learn_now(tmp_path: Path) -> None:
         for command in ("/learned off", "/learn"):
             await harness.chat.says(command)
         await harness.chat.sees_text("I don't learn from our conversations")
+
+
+async def test_to_learn_now_repeats_a_review_that_failed_for_good(tmp_path: Path) -> None:
+    review = ask(call("memory", remember(KEPT, SAID)))
+    async with learning(tmp_path, say("Fine."), say("Nothing."), review) as harness:
+        await harness.chat.says(SAID)
+        await reviewed(harness)
+        await harness.gateway.database.write(
+            "fail", lambda c: tasks.abandon(c, task_id=TaskId(1), reason="no model")
+        )
+        await harness.chat.says("/learn")
+        await harness.chat.sees_text("Learned from what you said:")
+
+
+async def test_learn_off_switches_learning_off_and_reviews_nothing(tmp_path: Path) -> None:
+    async with learning(tmp_path, say("Fine."), turns=50) as harness:
+        await harness.chat.says(SAID)
+        await harness.chat.sees_text("Fine.")
+        await harness.chat.says("/learn off")
+        await harness.chat.sees_text(notices.MODE_SAVED["off"]())
+        assert await harness.read(lambda c: reviews.find_newest(c, person_id=PersonId(1))) == 0
 
 
 async def test_nobody_learns_now_where_the_owner_has_switched_reviews_off(tmp_path: Path) -> None:
