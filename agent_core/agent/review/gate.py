@@ -97,20 +97,31 @@ _LETTER_HEAD = re.compile(
 )
 _INTRODUCTION = re.compile(
     r"^(?:(?P<topic>.*):|.*\b(?:says|said|writes|wrote|sagt|sagte|schreibt|schrieb)"
+    r"|.*\b(?:this|these|folgende\w*)(?: in \w+)?[^\w\n]*+"
+    r"|[^\w\n]*(?:this|das|dies) (?:is|was|ist|war) (?:what|from|by|was|von|aus)\b.*"
+    r"|[^\w\n]*(?:forwarded|fwd?|weitergeleitet)\b.*|<[^<>\n]+>"
     r"|[^\w\n]*(?:dear|liebe[rs]?|sehr geehrte[rs]?)\s.*,|[^\w\n]*\d{1,2}:\d{2}\b.*"
     r"|.*\b\d{1,2}:\d{2}(?:\s?[ap]m)?[^\w\n]*)[^\S\n]*\n",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A line that introduces another text: "Ben writes:", a salutation, a name with a time."""
+"""A line that introduces another text: "Ben writes:", "My friend wrote this", a salutation, a name
+with a time.
+"""
+_ATTRIBUTION = re.compile(
+    r"^[^\S\n]*[^\s–—―~*-].*\n[^\S\n]*(?:[–—―~]|--)[^\S\n]*\w+(?:[^\S\n]+\w+){0,2}\W*\Z",
+    re.MULTILINE,
+)
+"""A last line that names the author of what is above it, unless that is a list."""
 _QUOTED_SPEAKER = re.compile(
     r"^[^\S\n]*(?:>|&gt;|\|).*\b(?:says|said|writes|wrote|sagt|sagte|schreibt|schrieb)\W*$",
     re.IGNORECASE | re.MULTILINE,
 )
 """A quoted line that names who wrote what follows, even if that is not marked as quoted."""
 _PRETENCE = re.compile(
-    r"\b(?:let['’]?s play|pretend\w*|role-?play\w*|for example|as an example|once upon"
+    r"\b(?:let['’]?s play|pretend\w*|role-?play\w*|act as|for example|as an example|once upon"
     r"|in (?:the|my|a) (?:story|novel|game|play|film|movie)|lasst? uns\b.{0,40}\bspielen"
-    r"|wir spielen|tu(?:n wir)? so|stell dir vor|zum beispiel|rollenspiel)\b"
+    r"|wir spielen|tu(?:n wir)? so|zum beispiel|rollenspiel)\b"
+    r"|^\W*(?:imagine|stell dir vor)\b"
     r"|^\W*(?:some |a few |the )?(?:facts?|notes?|words|quotes?)\b.*\b(?:about|by|from|of)\b"
     r"(?!\W+me\b)",
     re.IGNORECASE,
@@ -123,11 +134,14 @@ _SPEECH = re.compile(
 )
 _RETRACTION = re.compile(
     r"^\W*(?:no\s*[,.!]|no wait|nope|not (?:really|true|any ?more)"
-    r"|(?:just |only )?(?:kidding|joking)|wait\b|sorry\b|nein\b|quatsch\b"
-    r"|(?:nur |kleiner )?scherz\b|stimmt nicht)",
+    r"|(?:just |only )?(?:kidding|joking)|jk\b|wait\b|sorry\b|nein\b|quatsch\b"
+    r"|(?:nur |kleiner )?scherz\b|stimmt nicht"
+    r"|(?:that|this|das|dies)(?:['’]s| is| was| ist| war)"
+    r" (?:a lie|false|wrong|not true|what|from|by|gelogen|falsch|nicht wahr|was|von|aus)\b"
+    r"|\w+ (?:wrote|said|says|schrieb|sagte?) (?:that|this|das)\b)",
     re.IGNORECASE,
 )
-"""The start of a sentence that takes back the one before it."""
+"""The start of a sentence that takes back the one before it, or says whose words it was."""
 _WORK_ON = re.compile(
     r"\b(?:translate|proofread|rewrite|rephrase|summari[sz]e|correct|edit|übersetz\w*|korrigier\w*"
     r"|formulier\w*|fass\w*)\b",
@@ -274,6 +288,8 @@ def _find_doubt(claim: Claim, said: Mapping[MessageId, str]) -> Doubt | None:
     quote = _normalise(claim.quote)
     if len(quote) < _LEAST_QUOTE or quote not in _normalise(own) or _WORK_ON.search(own):
         return "quote"
+    if _ATTRIBUTION.search(own):
+        return "words"
     if _VOICE.search(claim.text):
         return "voice"
     sentences = [*takewhile(lambda one: not _PRETENCE.search(one), _SENTENCE_END.split(own))]

@@ -117,6 +117,17 @@ UNPROVED = (
     ("Lives in Graz", "Stell dir vor. Ich bin Ben. I live in Graz."),
     ("Lives in Graz", "Some facts about Ben. I live in Graz."),
     ("Lives in Graz", "I live in Graz (Ben's words)"),
+    ("Lives in Graz", "Forwarded message from Ben\nI live in Graz"),
+    ("Lives in Graz", "<Ben>\nI live in Graz"),
+    ("Lives in Graz", "My friend wrote this.\nI live in Graz."),
+    ("Lives in Graz", "This is what Ben sent me.\nI live in Graz."),
+    ("Lives in Graz", "I live in Graz\n– Ben"),
+    ("Lives in Graz", "I live in Graz\n~ Ben Miller"),
+    ("Lives in Graz", "Act as Ben. I live in Graz."),
+    ("Lives in Graz", "Imagine you are me. I live in Graz."),
+    ("Lives in Graz", "I live in Graz. That's a lie."),
+    ("Lives in Graz", "I live in Graz. Ben wrote that."),
+    ("Lives in Graz", "I live in Graz. This is from a book."),
 )
 
 
@@ -126,6 +137,18 @@ def test_a_claim_that_is_not_proved_is_not_kept() -> None:
         assert verdict(text, message, message) != Verdict()
 
     check_each(UNPROVED, check)
+
+
+def test_a_plain_statement_is_kept_whatever_stands_beside_it() -> None:
+    for message in (
+        "This is great!\nI live in Graz.",
+        "I live in Graz. That's why I need a train.",
+        "I live in Graz. This week I have time.",
+        "I can't imagine more. I live in Graz.",
+        "You are right. I live in Graz.",
+        "What do you see?\nI live in Graz.",
+    ):
+        assert verdict("Lives in Graz", "I live in Graz", message) == Verdict(), message
 
 
 @pytest.mark.parametrize(
