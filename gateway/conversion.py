@@ -39,6 +39,8 @@ from gateway.attachments import Picture, Reading, Unreadable, Words
 
 _MOST_CHATS = 4096
 _ASIDE = "aside"
+CONSOLE = "@console"
+"""The name under which the console's pages act as a client; no token can have this name."""
 _SCAN = "It holds no text, such as a scan."
 _NAME_LIMIT = 120
 """Most characters of a file's name, and of the note on how much of the file was read."""
@@ -189,6 +191,11 @@ def make_unwritten(
         is_addressed=True,
         sent_at=now,
     )
+
+
+def is_of_pages(address: Address) -> bool:
+    """Return whether an address of the API is that of the console's pages."""
+    return f"/{CONSOLE}/" in address.chat_id
 
 
 def name_program(address: Address, person: Person) -> str:

@@ -293,6 +293,9 @@ def _make_lanes(
             database=core.database,
             runner=runner,
             places=FairSemaphore(at_once=limits.at_once, per_person=limits.per_person),
+            program_places=FairSemaphore(
+                at_once=limits.at_once, per_person=max(1, limits.per_person - 1)
+            ),
             rooms=core.rooms,
             user_prompts=user_prompts,
             handles=handles,

@@ -49,7 +49,7 @@ class TurnSettings(Table, title="Limits of one turn"):
     at_once: int = Field(400, ge=1, le=10_000)
     """Most turns that run at the same time."""
     per_person: int = Field(3, ge=1, le=100)
-    """Most turns of one person at the same time."""
+    """Most turns of one person at the same time. Requests over the API leave one for chats."""
     max_steps: int = Field(40, ge=1, le=1000)
     """Most model calls per turn."""
     max_tokens: int = Field(400_000, ge=1000, le=100_000_000)

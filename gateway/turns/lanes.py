@@ -3,8 +3,8 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,7 +19,7 @@ from agent_core.state.people.rooms import Room
 from gateway import conversion
 from gateway.concurrency import FairSemaphore, Workers
 from gateway.conversion import Place, QueuedMessage, read_chat
-from gateway.people import Rooms, find_direct_chat
+from gateway.people import API_PLATFORM, Rooms, find_direct_chat
 from gateway.turns import crash_backoff
 from gateway.turns.crash_backoff import CrashBackoff
 from gateway.turns.handle import Job, LaneQueue, Phase, StaleTurn, TurnHandle, TurnHandles
@@ -38,6 +38,8 @@ class LaneDeps:
     runner: TurnRunner
     places: FairSemaphore
     """The places for running turns."""
+    program_places: FairSemaphore
+    """Those of them that a person's programs may take, so that a chat need not wait for them."""
     rooms: Rooms
     user_prompts: UserPrompts
     handles: TurnHandles
@@ -234,9 +236,7 @@ class Lanes:
                     if isinstance(queue[0], Turn):
                         await self._backoff.admit(queue[0])
                     if not _is_job_run(queue[0]):
-                        person_id = _person_of(queue[0])
-                        await stack.enter_async_context(self._deps.places.place(person_id))
-                        handle.released = partial(self._deps.places.released, person_id)
+                        await self._take_place(queue[0], handle, stack)
             except TimeoutError:
                 _log.info("a turn of conversation %s is stopped before it begins", conversation_id)
             if self._draining.is_set():
@@ -247,6 +247,25 @@ class Lanes:
                 handle.batch = lane.take_batch()
                 await self._run(job, handle)
         del self._handles[conversation_id]
+
+    async def _take_place(self, job: Job, handle: TurnHandle, stack: AsyncExitStack) -> None:
+        """Wait for a place, and hold it until the stack is left."""
+        person_id, released = _person_of(job), self._deps.places.released
+        if _is_of_program(job):
+            await stack.enter_async_context(self._deps.program_places.place(person_id))
+            released = self._release_both
+        await stack.enter_async_context(self._deps.places.place(person_id))
+        handle.released = partial(released, person_id)
+
+    @asynccontextmanager
+    async def _release_both(self, person_id: PersonId) -> AsyncIterator[None]:
+        """Release the places of a program's request during the block.
+
+        They are taken again in the order of `_take_place`, so that no two wait for each other.
+        """
+        places, of_programs = self._deps.places, self._deps.program_places
+        async with places.released(person_id), of_programs.released(person_id):
+            yield
 
     async def _run(self, job: Job, handle: TurnHandle) -> None:
         """Run one turn; while the store refuses to begin it, wait."""
@@ -307,6 +326,14 @@ def _person_of(job: Job) -> PersonId:
 def _is_job_run(job: Job) -> bool:
     """Return whether a message is a job run: the scheduler limits those, and chose their chat."""
     return isinstance(job, QueuedMessage) and job.job_turn is not None
+
+
+def _is_of_program(job: Job) -> bool:
+    """Return whether a program asks, and not its person on a page."""
+    if job.platform != API_PLATFORM:
+        return False
+    address = read_chat(job.chat) if isinstance(job, Turn) else job.message.address
+    return not conversion.is_of_pages(address)
 
 
 def _is_same(pending: QueuedMessage, platform: str, edit: InboundMessage) -> bool:

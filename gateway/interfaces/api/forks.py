@@ -12,14 +12,12 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import removed_conversations
 from agent_core.state.people.people import Person
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.conversion import name_program
+from gateway.conversion import CONSOLE, name_program
 from gateway.errors import Declined
 from gateway.interfaces.api.requests import Question
 from gateway.texts.console import turns as texts
 from gateway.turns import Client
 
-CONSOLE = "@console"
-"""The name under which the console's pages act as a client; no token can have this name."""
 _FORK = re.compile(rf"program:\d+/{CONSOLE}/fork-", re.ASCII)
 
 

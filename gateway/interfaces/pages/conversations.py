@@ -23,6 +23,7 @@ from agent_core.state.people import people, reading_consents
 from agent_core.state.people.people import Person
 from agent_core.state.search.search import SearchFilter
 from agent_core.tools import local_time
+from gateway.conversion import CONSOLE
 from gateway.errors import Declined
 from gateway.interfaces.api import forks
 from gateway.interfaces.api.errors import ApiError
@@ -121,13 +122,13 @@ async def _set_removed(look: Look, *, is_removed: bool) -> Response:
 def _find_name(conversation: Conversation) -> str | None:
     """Return the name of a conversation that began on the pages; None for any other."""
     person_id = conversation.person_id
-    first, last = f"program:{person_id}/{forks.CONSOLE}/", f":{person_id}"
+    first, last = f"program:{person_id}/{CONSOLE}/", f":{person_id}"
     is_own = conversation.key.startswith(first) and conversation.key.endswith(last)
     return conversation.key.removeprefix(first).removesuffix(last) if is_own else None
 
 
 def _ask(look: Look, text: str, name: str, *, conversation: str) -> Question:
-    client = Client(person_id=look.person.id, name=forks.CONSOLE)
+    client = Client(person_id=look.person.id, name=CONSOLE)
     return Question(client=client, text=text, name=name, conversation=conversation)
 
 

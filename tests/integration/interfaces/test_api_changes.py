@@ -10,9 +10,10 @@ import pytest
 from agent_core.state.conversations import approvals, questions
 from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.memory import ledger
-from tests.fakes.model import say
+from tests.fakes.model import Gate, say
 from tests.integration.interfaces.api_setup import (
     OLGA,
+    ZEBRANA,
     Setup,
     ask_about_tea,
     find_named,
@@ -202,6 +203,25 @@ async def test_a_message_is_sent_waited_for_and_streamed(setup: Setup) -> None:
         while sent["state"] in ("waiting", "running"):
             _, sent = await send(setup, setup.olga, "GET", f"messages/{sent['id']}")
     assert sent["answer"] == "three"
+
+
+async def test_a_chat_does_not_wait_for_its_persons_programs(setup: Setup) -> None:
+    gate = Gate()
+    held, done = [gate.hold, *say("done")], say("done")
+    setup.model.plays = [held, held, say("At once."), *(done for _ in range(4))]
+    for number in range(6):
+        body = {"text": "work", "conversation": f"batch{number}", "reply": "later"}
+        assert (await send(setup, setup.zebrana, "POST", "messages", body))[0] == 202
+    async with asyncio.timeout(45):
+        while len(setup.model.requests) < 2:
+            await asyncio.sleep(0.005)
+    await setup.chat.says("hi", user=ZEBRANA, chat=ZEBRANA, name="Zebrana", id=900)
+    await setup.chat.until(lambda: any("At once." in shown.texts for shown in setup.chat.shown))
+    assert len(setup.model.requests) == 3
+    gate.open.set()
+    async with asyncio.timeout(45):
+        while len(setup.model.requests) < 7:
+            await asyncio.sleep(0.005)
 
 
 async def test_a_dismissed_change_comes_back_to_its_person_alone(
