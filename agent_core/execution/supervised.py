@@ -187,7 +187,9 @@ class SupervisedProcess:
             if not await self._end_within(_END_SECONDS):
                 with suppress(ProcessLookupError):
                     self._child.kill()
-                await self._end_within(_END_SECONDS)
+                if not await self._end_within(_END_SECONDS):
+                    # Another process holds its outputs, such as the hung master of ssh.
+                    self._listening.cancel()
         self.on_end()
 
     async def _end_within(self, seconds: float) -> bool:

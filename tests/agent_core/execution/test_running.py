@@ -1,8 +1,14 @@
 """The commands that a backend keeps until they end."""
 
+import asyncio
+import os
+import signal
 from collections.abc import Callable
 
+import pytest
+
 from agent_core.execution.running import RunningCommands
+from agent_core.execution.supervised import start_supervised
 
 
 class Ended:
@@ -28,3 +34,25 @@ async def test_each_kept_command_is_noted_once_when_it_ends() -> None:
     assert (running.has("anna"), running.has("ben"), running.has("eva")) == (False, True, False)
     await running.stop_all()
     assert noted == [("anna", kept), ("ben", other)]
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.thorough
+async def test_a_killed_command_ends_although_another_process_holds_its_outputs() -> None:
+    """A master of ssh that hangs keeps the outputs of its clients."""
+    holders = []
+
+    async def note(pid: int) -> None:
+        holders.append(pid)
+
+    script = "setsid sleep 1000 & echo supervisor: ready $! >&2; exec sleep 1000"
+    argv = ("/bin/bash", "-c", script)
+    process = await start_supervised(argv, b"\n", {"PATH": os.defpath}, note)
+    await process.kill()
+    async with asyncio.timeout(45):
+        ended = await process.wait()
+        os.kill(holders[0], signal.SIGKILL)
+        assert await process.read() == b""
+        assert await process._stderr.readline() == b""
+    assert ended.status == 137
