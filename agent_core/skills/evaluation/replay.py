@@ -42,7 +42,8 @@ _OUTPUT_TOKENS = 2_000
 _JUDGE_TOKENS = 16
 _LONGEST = 6_000
 """Characters of an answer that a model judges."""
-_WIPE = ("sh", "-c", "find . -mindepth 1 -delete")
+_WIPE = ("sh", "-c", "chmod -R u+rwX . 2>/dev/null; find . -mindepth 1 -delete")
+"""Opens folders that a command of the replay has closed, and deletes everything."""
 _SYSTEM = (
     "You are an assistant. Answer the last message; its result is what counts. You can't ask"
     " anything, and nobody reads anything but your last message."

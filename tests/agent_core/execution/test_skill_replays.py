@@ -97,6 +97,17 @@ async def test_a_replay_has_its_files_and_touches_nothing_of_the_person(
     assert "Run sweep.py." in trial.model.requests[0].system
 
 
+async def test_a_folder_that_a_replay_has_closed_is_emptied_too(
+    backend: Backend, tmp_path: Path
+) -> None:
+    close = "mkdir -p box/in; touch box/in/file; chmod 000 box/in; chmod 500 box; ls -a"
+    trial = Trial(tmp_path, backend, do(close), say("Done."), do("ls -a"), say("Done."))
+    case = EvalCase(id="1", prompt="sweep", checks=(Check(kind="contains", value="Done"),))
+    assert (await trial.run(case, "without")).passed
+    assert (await trial.run(case, "without")).passed
+    assert "box" not in trial.results()[0]
+
+
 async def test_without_the_skill_neither_its_text_nor_its_files_are_there(
     backend: Backend, tmp_path: Path
 ) -> None:
