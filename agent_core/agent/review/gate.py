@@ -16,6 +16,7 @@ from agent_core.ids import MessageId
 from agent_core.memory import find_flaw
 from agent_core.state.tokenizer import cut
 from agent_core.tools import find_secret
+from agent_core.transcript import IGNORED
 
 Target = Literal["user", "memory", "archive"]
 Section = Literal["person", "answers", "work", "people"]
@@ -66,7 +67,9 @@ _QUOTATION = re.compile(
 """A quotation; one without an end goes on to the end of the text."""
 _SHORT_QUOTATION = 2
 """The most words of a quotation that may be a name or a title instead of words of others."""
-_INVISIBLE = re.compile(r"[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+_VARIANTS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_INVISIBLE = re.compile(rf"(?![{_VARIANTS}])[{IGNORED}]|[{_VARIANTS}]{{2,}}")
+"""Invisible characters. One variation selector belongs to an emoji or a name; several hide text."""
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _SPACE = re.compile(r"\s+")
 _VOICE = re.compile(r"^\W*(?:I|I'm|I've|I'd|I'll|My|We|Our|Ich|Mein\w*|Wir|Unser\w*)\b")

@@ -147,6 +147,7 @@ def test_a_plain_statement_is_kept_whatever_stands_beside_it() -> None:
         "I can't imagine more. I live in Graz.",
         "You are right. I live in Graz.",
         "What do you see?\nI live in Graz.",
+        "☀️ I'm glad. I live in Graz.",
     ):
         assert verdict("Lives in Graz", "I live in Graz", message) == Verdict(), message
 
@@ -179,6 +180,9 @@ def test_the_doubt_is_named(text: str, quote: str, message: str, doubt: Doubt) -
         ("Key sk-ant-" + "a" * 40, "secret"),
         ("Likes\u200b tea", "hidden"),
         ("Likes tea\u202e", "hidden"),
+        ("Likes tea\U000e0149\U000e0157", "hidden"),
+        ("Likes tea\ufe00\ufe05", "hidden"),
+        ("Likes\u3164 tea", "hidden"),
     ],
 )
 def test_a_useless_or_dangerous_claim_is_refused(text: str, fault: Fault) -> None:
