@@ -19,7 +19,7 @@ from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job, NewJob
-from agent_core.tools import Answer, ToolContext, UserPrompt, UserPrompter
+from agent_core.tools import Answer, ToolContext, UserPrompt, UserPrompter, name_zone
 
 YES, LATER, NO = "yes", "later", "no"
 _DO_THAT, _DO_NOT = Text("Yes, do that"), Text("No")
@@ -97,7 +97,7 @@ def echo_job(job: NewJob, reader: str, places: Sequence[str]) -> str:
     shown = describe_next(timing, zone, next_slot_of(job), find_zone(reader))
     meaning = describe_timing(timing, zone)
     if job.zone != reader:
-        meaning = _IN_ZONE(timing=meaning, zone=job.zone)
+        meaning = _IN_ZONE(timing=meaning, zone=name_zone(job.zone))
     question = _ASK_TO_SEND if job.kind == "message" else _ASK_TO_DO
     targets = "; ".join(places)
     asked = question(timing=meaning, body=job.body, moments=shown, targets=targets)
@@ -146,7 +146,7 @@ def move_jobs(
 
 def ask_to_move(count: int, zone: str) -> str:
     """Ask whether jobs move to the new time zone, too."""
-    return _MOVE_ALONG(count, zone=zone)
+    return _MOVE_ALONG(count, zone=name_zone(zone))
 
 
 @dataclass(slots=True)

@@ -32,6 +32,7 @@ from agent_core.schedule.rules import (
 from agent_core.schedule.triggers import Cron, Every, Once, OnEvent, Timing, moment
 from agent_core.state.jobs.jobs import NewJob, Options
 from agent_core.state.jobs.late import Late
+from agent_core.tools import name_zone
 
 _ONCE = Text("Once, {moment}")
 _AFTER = {
@@ -325,7 +326,7 @@ def describe_next(timing: Timing, zone: ZoneInfo, waited: Slot | None, reader: Z
         return _NEVER()
     slots = islice(walk_slots(timing, zone, waited), SHOWN)
     shown = "; ".join(show_moment(slot.at, reader) for slot in slots)
-    return _MOMENTS(moments=shown, zone=reader.key)
+    return _MOMENTS(moments=shown, zone=name_zone(reader.key))
 
 
 def describe_late(job: NewJob) -> str:

@@ -12,6 +12,7 @@ from importlib import resources
 from zoneinfo import ZoneInfo, available_timezones
 
 _OFFSET = re.compile(r"(?:utc|gmt)?\s*([+\-−–])\s*(\d{1,2})(?::?([0-5]\d))?\s*(?:h|hours?|std)?")
+_UTC = "UTC"
 _FIXED = re.compile(r"Etc/GMT([+-])(\d{1,2})")
 _MOST_EAST, _MOST_WEST = 14, 12
 """The largest offsets from UTC, in hours, among the IANA database's fixed zones."""
@@ -129,10 +130,10 @@ def guess_zone(locale: str | None) -> str | None:
 
 
 def name_zone(zone: str) -> str:
-    """Return a zone as people write it: `Europe/Vienna`, or `UTC+2` for a fixed offset."""
+    """Return a zone as people write it: `Europe/Vienna`, `UTC`, or `UTC+2` for a fixed offset."""
     found = _FIXED.fullmatch(zone)
     if found is None:
-        return zone
+        return _UTC if zone == f"Etc/{_UTC}" else zone
     # POSIX counts zones west of Greenwich as positive; people count zones east of it as positive.
     return f"UTC{'-' if found[1] == '+' else '+'}{found[2]}"
 

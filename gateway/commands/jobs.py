@@ -26,6 +26,7 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobState, Target
 from agent_core.state.people import delivery_targets
 from agent_core.state.queues import deferred_messages
+from agent_core.tools import name_zone
 from gateway import conversion
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.jobs import make_job_buttons, name_places, undo_change
@@ -118,7 +119,9 @@ class JobCommands:
                 to=call.zone,
                 now=call.now,
             )
-            return _answer(connection, job_texts.MOVED(len(moved), zone=call.zone), call), ()
+            return _answer(
+                connection, job_texts.MOVED(len(moved), zone=name_zone(call.zone)), call
+            ), ()
 
         return Reply(effect=effect)
 

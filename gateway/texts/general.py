@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.localization import Plural, Text, join_list
+from agent_core.tools import name_zone
 
 CODE_INVALID = Text("That code is invalid, expired or already used. Ask for a new one.")
 CODE_MISSING = Text("Add the code, for example: /{command} ABCD-EFGH")
@@ -196,7 +197,7 @@ def describe_settings(
     `more` are further lines.
     """
     shown = {name: value or _NONE() for name, value in values.items()} | {
-        "zone": _DEFAULT_ZONE(zone=zone) if is_default_zone else zone,
+        "zone": _DEFAULT_ZONE(zone=name_zone(zone)) if is_default_zone else name_zone(zone),
         "language": values["language"] or _ANY_LANGUAGE(),
         "verbosity": VERBOSITIES[verbosity](),
     }
@@ -348,7 +349,9 @@ def name_role(role: str) -> str:
 
 def describe_person(name: str, role: str, accounts: Sequence[str], zone: str) -> str:
     """Show a person's name, role, accounts and time zone."""
-    return _PERSON(name=name, role=name_role(role), accounts=", ".join(accounts), zone=zone)
+    return _PERSON(
+        name=name, role=name_role(role), accounts=", ".join(accounts), zone=name_zone(zone)
+    )
 
 
 def describe_commands(commands: Sequence[tuple[str, str]], *, more: int) -> str:

@@ -24,6 +24,7 @@ from agent_core.schedule import (
 )
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, JobKind
+from agent_core.tools import name_zone
 from gateway.texts.general import name_platform
 from gateway.texts.job_results import describe_runs, shorten
 
@@ -144,7 +145,7 @@ def list_jobs(found: Sequence[Job], reader: str, *, is_room: bool) -> str:
     """List jobs with their meaning and next time on the reader's clock, as many as fit."""
     if not found:
         return NONE_HERE() if is_room else NONE()
-    lines = [(_OF_GROUP if is_room else _YOURS)(zone=reader), ""]
+    lines = [(_OF_GROUP if is_room else _YOURS)(zone=name_zone(reader)), ""]
     left = _MOST_CHARACTERS
     for number, job in enumerate(found):
         line = f"- {describe_line(job, reader)}"
@@ -183,7 +184,7 @@ def name_job(job: Job) -> str:
 def describe_meaning(job: Job, reader: str) -> str:
     """Describe a job's schedule, with its zone if that is not the reader's."""
     timing = describe_timing(load_timing(job.timing), find_zone(job.zone))
-    return timing if job.zone == reader else IN_ZONE(timing=timing, zone=job.zone)
+    return timing if job.zone == reader else IN_ZONE(timing=timing, zone=name_zone(job.zone))
 
 
 def list_coming(found: Sequence[Job], reader: str) -> str:

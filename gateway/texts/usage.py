@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.localization import Plural, Text, format_date
 from agent_core.state.conversations.usage import QuotaUsage, UsageLine
-from agent_core.tools import local_time
+from agent_core.tools import local_time, name_zone
 from gateway.texts.people import quote_name
 
 if TYPE_CHECKING:
@@ -361,4 +361,4 @@ def _moment(at: int, reader: Reader) -> str:
     """Format a moment on the reader's clock."""
     there, here = local_time(at, reader.zone), local_time(reader.now, reader.zone)
     sentence = {0: _TODAY_AT, 1: _TOMORROW_AT}.get((there.date() - here.date()).days, _DATE_AT)
-    return sentence(date=format_date(there), time=f"{there:%H:%M}", zone=reader.zone)
+    return sentence(date=format_date(there), time=f"{there:%H:%M}", zone=name_zone(reader.zone))

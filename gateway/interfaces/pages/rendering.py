@@ -22,7 +22,7 @@ from agent_core.localization import (
     use_language,
 )
 from agent_core.state.people.people import Person
-from agent_core.tools import local_time
+from agent_core.tools import local_time, name_zone
 from gateway.texts.console import access, states
 from gateway.texts.console import pages as texts
 from gateway.texts.general import name_role
@@ -80,7 +80,11 @@ class Viewer:
 
     def show_timing(self, timing: str, zone: str) -> str:
         """Return a job's schedule, with its time zone if that differs from the viewer's."""
-        return timing if zone == self.zone else IN_ZONE(timing=timing, zone=zone)
+        return timing if zone == self.zone else IN_ZONE(timing=timing, zone=name_zone(zone))
+
+    def show_zone(self, zone: str) -> str:
+        """Return a time zone as people write it."""
+        return name_zone(zone)
 
     def show_date(self, day: date) -> str:
         """Format a date."""

@@ -43,6 +43,7 @@ async def test_settings_shows_set_values_and_defaults(tmp_path: Path) -> None:
 async def test_each_setting_can_be_set_and_is_shown(tmp_path: Path) -> None:
     rows = [
         ("time_zone europe/vienna", "Time zone: Europe/Vienna"),
+        ("time_zone utc+2", "Time zone: UTC+2"),
         ("Language fr", "Language: fr"),
         ("quiet_hours 22:00-07:30", "Quiet hours: 22:00-07:30"),
         ("quiet_hours night", "Quiet hours: 22:00-07:00"),
