@@ -298,8 +298,8 @@ def run_job_now(
 ) -> RunId | None:
     """Start an extra run; returns None if the same key already started one.
 
-    So does the second half of a double press of a button. Raises `JobAlreadyRunning` while the
-    newest run has not ended, unless it has the same key.
+    Also returns None for the second press of a double press (`is_press`). Raises
+    `JobAlreadyRunning` while the newest run has not ended, unless it has the same key.
     """
     slot = (f"{ASKED}{key}", now)
     for newest in job_runs.list_of_job(connection, job_id=job.id, limit=1):

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.agent.named import NamedAgent
@@ -145,9 +145,9 @@ class Visibility:
         store = self._memory.store
         return tuple(store.stamp("human", person.slug, target) for target in LISTS)
 
-    async def adopt_edits(self, person: Person, now: int) -> None:
-        """Take edits by hand of a person's memory files into the ledger. Raises `StoreError`."""
-        await self._memory.store.snapshot(person.id, person.slug, now)
+    async def read_own(self, person: Person, now: int) -> Snapshot:
+        """Read a person's memory, with edits of its files by hand. Raises `StoreError`."""
+        return await self._memory.store.snapshot(person.id, person.slug, now)
 
     async def read_shared(self, context: PromptContext, now: int) -> tuple[SharedList, ...]:
         """Read the shared memory that the context's memory owner may see. Raises `StoreError`.
@@ -246,12 +246,15 @@ class Removed:
     is_there: bool
 
 
-def find_removed(rows: Iterable[LedgerEntry], since: int) -> dict[str, Removed]:
+def find_removed(
+    rows: Iterable[LedgerEntry], since: int, present: Collection[str]
+) -> dict[str, Removed]:
     """Return the entries that these changes of a list, oldest first, removed since a moment; pure.
 
-    `since` is in milliseconds since the epoch.
+    `since` is in milliseconds since the epoch. `present` are the entries of the list now: an edit
+    by hand that moves an entry removes it, too.
     """
-    found: dict[str, Removed] = {}
+    known: dict[str, bool] = {}
     for row in rows:
         if row.origin.now < since:
             continue
@@ -259,12 +262,12 @@ def find_removed(rows: Iterable[LedgerEntry], since: int) -> dict[str, Removed]:
         for entry, is_there in ((row.change.before, False), (row.change.after, True)):
             if entry in (None, FORGOTTEN):
                 continue
-            if entry in found or not is_there:
-                known = found[entry].is_known if entry in found else True
-                found[entry] = Removed(
-                    is_known=is_there if is_by_turn else known, is_there=is_there
-                )
-    return found
+            if entry in known or not is_there:
+                known[entry] = is_there if is_by_turn else known.get(entry, True)
+    return {
+        entry: Removed(is_known=is_known, is_there=entry in present)
+        for entry, is_known in known.items()
+    }
 
 
 def find_own_news(

@@ -31,7 +31,7 @@ from agent_core.agent.prompt.facts import UNTRUSTED_BEFORE
 from agent_core.agent.prompt.soul_file import ensure_soul
 from agent_core.errors import SkillBroken, StoreDamaged
 from agent_core.ids import PromptHash, SessionId
-from agent_core.memory import SharedMemory, SoulFile, Stamp
+from agent_core.memory import SharedMemory, Snapshot, SoulFile, Stamp
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Session
@@ -320,18 +320,18 @@ class PromptCache:
         if self._compared.get(session.id) == stamps:
             return ()
 
-        def work(connection: Connection) -> dict[str, dict[str, Removed]]:
+        def work(connection: Connection, own: Snapshot) -> dict[str, dict[str, Removed]]:
             person_id, since = context.person.id, session.started_at
             return {
                 target: find_removed(
-                    find_entries(connection, person_id=person_id, target=target), since
+                    find_entries(connection, person_id=person_id, target=target), since, present
                 )
-                for target in LISTS
+                for target, present in zip(LISTS, (own.memory, own.user), strict=True)
             }
 
         try:
-            await self._visibility.adopt_edits(context.person, self._now())
-            removed = await self._database.read(work)
+            own = await self._visibility.read_own(context.person, self._now())
+            removed = await self._database.read(partial(work, own=own))
         except StoreDamaged as error:
             _log.error("%s; the conversation does not learn of its changes", error)
             return ()
