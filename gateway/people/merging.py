@@ -22,7 +22,7 @@ from agent_core.state.people import account_links, audit, people
 from agent_core.state.people.account_links import Link, LinkState, OtherSide
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Account, NewAccount, Person
-from agent_core.state.queues import outbox, tasks
+from agent_core.state.queues import curations, outbox, reviews, skill_tests, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.jobs import rename_conversation_key
 from gateway.outbound import Answerer, Outcome, drop, make_secret, webhooks
@@ -32,6 +32,8 @@ from gateway.texts import people as people_texts
 
 _MERGE_LASTS = 30 * 24 * 3_600_000
 """Milliseconds during which the question about notes stays open; `/accounts keep` works later."""
+
+_LEARNING = tasks.Queue(kinds=(reviews.KIND, curations.KIND, skill_tests.KIND))
 
 YES, NO, KEEP, LEAVE = "yes", "no", "keep", "leave"
 
@@ -228,9 +230,15 @@ class AccountMerging:
             self._enqueue_files(connection, one, f"unlink:{account.id}:{now}:{one.id}", now)
 
     def _is_busy(self, connection: Connection, person: Person) -> bool:
-        """Return whether a turn of the person runs, or their memory files are being written."""
-        is_running = merge_people.has_running(connection, person_id=person.id)
-        return is_running or self._memory.is_at_work(person.id)
+        """Return whether a turn of the person or learning from it runs, or their memory is written.
+
+        A review that runs would lose its answer, because its row moves to the other person.
+        """
+        return (
+            merge_people.has_running(connection, person_id=person.id)
+            or tasks.has_running(connection, queue=_LEARNING, person_id=person.id)
+            or self._memory.is_at_work(person.id)
+        )
 
     def _enqueue_files(self, connection: Connection, person: Person, key: str, now: int) -> None:
         """Enqueue a task that writes a person's memory files; it survives a crash."""

@@ -89,6 +89,16 @@ def has_due(connection: Connection, *, queue: Queue, now: int) -> bool:
     return row is not None
 
 
+def has_running(connection: Connection, *, queue: Queue, person_id: PersonId) -> bool:
+    """Return whether work for a person is under way."""
+    row = connection.execute(
+        f"SELECT 1 FROM tasks WHERE {_IS_OPEN} AND state = 'running' AND {_IN_QUEUE}"
+        " AND person_id = :person_id LIMIT 1",
+        {"person_id": person_id, **queue.values},
+    ).fetchone()
+    return row is not None
+
+
 def find_earliest_due(connection: Connection) -> int | None:
     """Return when the oldest work that has not begun was due, in milliseconds UTC."""
     query = f"SELECT MIN(due_at) FROM tasks WHERE {_IS_OPEN} AND state = 'owed'"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.ids import LinkId, QuestionId
+from agent_core.ids import LinkId, QuestionId, TaskId, TurnId
 from agent_core.memory.store import MemoryStore
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.questions import Question
@@ -15,6 +15,8 @@ from agent_core.state.lifecycle import merge_people
 from agent_core.state.people import account_links, people
 from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.people import Account, NewAccount, Person
+from agent_core.state.queues import reviews, tasks
+from agent_core.state.queues.tasks import Queue
 from gateway.outbound.questions import Outcome
 from gateway.people.merging import KEEP, NO, YES, AccountMerging, UnlinkRequest, ask_to_join
 from gateway.texts import people as people_texts
@@ -184,6 +186,25 @@ async def test_a_running_turn_of_either_keeps_the_question_open(
             turns.end(connection, turn_id=turn.id, state="answered", reason="", now=6)
 
     await deployment.database.write("end", end)
+    assert (await deployment.answer()).words == LINKED
+
+
+@pytest.mark.parametrize("who", ["ann", "ben"])
+async def test_a_running_review_of_either_keeps_the_question_open(
+    deployment: Deployment, who: str
+) -> None:
+    person = deployment.ann if who == "ann" else deployment.ben
+
+    def begin(connection: Connection) -> TaskId:
+        reviews.enqueue(connection, person_id=person.id, until=TurnId(1), payload="{}", now=1)
+        task = tasks.take_due(connection, queue=Queue(kinds=(reviews.KIND,)), now=2)
+        assert task
+        return task.id
+
+    task_id = await deployment.database.write("begin", begin)
+    outcome = await deployment.answer()
+    assert (outcome.words, outcome.stays_open) == (people_texts.BUSY(), True)
+    await deployment.database.write("end", lambda c: tasks.finish(c, task_id=task_id))
     assert (await deployment.answer()).words == LINKED
 
 
