@@ -232,8 +232,8 @@ def digest_zone(zone: str) -> str:
     return hashlib.sha256(zone.encode()).hexdigest()[:_DIGEST]
 
 
-def _name_zone(zone: str) -> tuple[str, str]:
-    return zone.casefold(), digest_zone(zone)
+def _name_zone(zone: str) -> tuple[str, str, str]:
+    return zone.casefold(), name_zone(zone).casefold(), digest_zone(zone)
 
 
 def _read_order(words: Sequence[str]) -> _Order | None:

@@ -392,3 +392,11 @@ async def test_an_hourly_job_goes_on_in_a_zone_further_west(tmp_path: Path) -> N
             clock.move(harness, hours=1)
             await over(harness, job, count)
         assert texts(harness).count("Stretch.") == 8
+
+
+async def test_jobs_leave_a_zone_by_the_name_that_their_person_reads(tmp_path: Path) -> None:
+    async with running(tmp_path, greeted(), now=Clock(2026, 11, 20, 12, 0), **SETTINGS) as harness:
+        await greet(harness)
+        await give_job(harness, "Stretch.", "0 9 * * *", zone="Etc/GMT-2")
+        await harness.chat.says("/jobs move UTC+2")
+        await harness.chat.sees_text("moved 1 job")
