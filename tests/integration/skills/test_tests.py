@@ -190,6 +190,31 @@ async def test_a_patch_of_a_proved_skill_that_fails_is_rolled_back_and_can_be_un
         assert any(one.startswith("rolled back to version 1: its test failed") for one in evidence)
 
 
+async def test_a_skill_that_goes_badly_is_reported_even_if_learning_is_off(tmp_path: Path) -> None:
+    model = working(READ, say("Total: 44."))
+    async with running(tmp_path, model, timings=SOON) as harness:
+        await write_it(harness)
+        await harness.chat.says("/learned off")
+        await use_it(harness)
+        await harness.chat.says("/tally the receipts of week 4")
+        await harness.chat.sees_text("Total: 44.")
+        await harness.at_rest()
+
+        def spoil(connection: Connection) -> None:
+            connection.execute("UPDATE skills SET state = 'active'")
+            connection.execute("UPDATE skill_uses SET outcome = 'corrected'")
+            turn_id, person_id = connection.execute(
+                "SELECT turns.id, person_id FROM turns JOIN skill_uses ON turn_id = turns.id"
+                " ORDER BY turns.id DESC LIMIT 1"
+            ).fetchone()
+            skill_tests.enqueue_checks(connection, turn_id=turn_id, person_id=person_id, now=0)
+
+        await harness.gateway.database.write("spoil", spoil)
+        told = await harness.chat.sees_text("The skill tally is a draft again")
+        assert "4 of 4 uses went badly" in told.text
+        assert await state_of(harness) == "draft"
+
+
 async def test_a_draft_with_too_few_cases_waits_and_costs_nothing(tmp_path: Path) -> None:
     model = greeted(write_skill_play(), say("Kept."), READ, say("Total: 41.50"))
     async with running(tmp_path, model, timings=SOON) as harness:
