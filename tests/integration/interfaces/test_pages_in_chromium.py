@@ -254,14 +254,16 @@ async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
         await page.get_by_label("Write a message").wait_for()
 
 
-async def test_a_message_that_may_have_arrived_is_not_sent_twice(home: Path) -> None:
+@pytest.mark.parametrize("status", [0, 504])
+async def test_a_message_that_may_have_arrived_is_not_sent_twice(home: Path, status: int) -> None:
+    """Neither after a lost connection (0) nor after a proxy's error page."""
     async with opened(home) as (running, model, _), looking(running, missing=True) as page:
         await page.goto(str(running.address.with_path("/conversations")))
         sent: list[str] = []
 
         async def lose(route: Any) -> None:
             sent.append(route.request.post_data)
-            await route.abort()
+            await (route.fulfill(status=status) if status else route.abort())
 
         await page.route("**/conversations/messages", lose)
         await page.get_by_label("Write a message").fill("What is a heron?")

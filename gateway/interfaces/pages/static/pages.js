@@ -42,7 +42,7 @@ document.addEventListener("submit", async (event) => {
   let arrived = false;
   try {
     const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "text/event-stream" } });
-    arrived = true;
+    arrived = answer.status < 500; // a proxy's error page tells nothing
     if (!answer.headers.get("content-type").startsWith("text/event-stream")) {
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       grown.textContent = page.querySelector("main p").textContent;
