@@ -25,6 +25,8 @@ def read_words(text: str, entities: Sequence[Json], *, user_id: int, username: s
     is_named = is_for_another = False
     cuts: list[tuple[int, int]] = []
     marks: list[tuple[int, str]] = []
+    # What follows a command on its line must stay as it is.
+    command = count_units(text.partition("\n")[0]) if text.startswith("/") else -1
     for entity in entities:
         start, length = number_in(entity, "offset"), number_in(entity, "length")
         words = _slice(text, start, length).lower()
@@ -42,12 +44,11 @@ def read_words(text: str, entities: Sequence[Json], *, user_id: int, username: s
                 cuts.append((start + length - len(ours), len(ours)))
             case "bot_command" if start == 0:
                 is_for_another = True
-            case "blockquote" | "expandable_blockquote":
+            case "blockquote" | "expandable_blockquote" if start > command:
                 marks += _mark_lines(text, start, length)
-            case "pre":
+            case "pre" if start > command:
                 marks += [(start, "```\n"), (start + length, "\n```")]
-    text = _cut(text, cuts, [] if text.startswith("/") else marks)
-    return Words(text=text, is_named=is_named, is_for_another_bot=is_for_another)
+    return Words(text=_cut(text, cuts, marks), is_named=is_named, is_for_another_bot=is_for_another)
 
 
 def _slice(text: str, start: int, length: int) -> str:

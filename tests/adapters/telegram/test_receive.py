@@ -119,8 +119,9 @@ def test_a_caption_is_text_with_its_own_entities() -> None:
         ("I like tea", ("expandable_blockquote", 0, 10), "> I like tea"),
         ("Look:\nI like tea\nOk?", ("pre", 6, 10), "Look:\n```\nI like tea\n```\nOk?"),
         ("/goal tea", ("blockquote", 6, 3), "/goal tea"),
+        ("/btw 😀 Ben:\nI like tea", ("blockquote", 13, 10), "/btw 😀 Ben:\n> I like tea"),
     ],
-    ids=["quote", "long", "code", "command"],
+    ids=["quote", "long", "code", "command", "below a command"],
 )
 def test_quoted_lines_keep_their_signs(text: str, entity: tuple[str, int, int], shown: str) -> None:
     kind, offset, length = entity
