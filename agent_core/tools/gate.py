@@ -57,6 +57,11 @@ class Pass:
     request: ApprovalRequest | None = None
 
 
+def was_kept_back(name: str, outcome: str) -> bool:
+    """Return whether a call with this result was only proposed, or refused."""
+    return outcome == PROPOSED or outcome.startswith(f"`{name}` was not run")
+
+
 class Gate:
     """Decides whether a call runs now, is proposed, or is refused."""
 

@@ -12,7 +12,7 @@ from agent_core.ids import CallId, TurnId
 from agent_core.state.conversations import turns
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
-from agent_core.tools import unwrap
+from agent_core.tools import unwrap, was_kept_back
 from agent_core.transcript import ToolCallPart, flatten
 from gateway.texts import general, usage
 from gateway.texts.tools import agents
@@ -116,10 +116,11 @@ def describe_refusal(error: Exception) -> str:
 
 
 def list_begun(connection: Connection, active: ActiveTurn, ended: TurnEnded) -> list[str]:
-    """Name the calls that a stopped turn has begun; one that waits for a permission has not."""
+    """Name the calls that a stopped turn has begun, without those that wait or were refused."""
     if ended.ending != "stopped":
         return []
-    return [step.name for step in turns.list_steps(connection, turn_id=active.id)]
+    steps = turns.list_steps(connection, turn_id=active.id)
+    return [step.name for step in steps if not was_kept_back(step.name, step.outcome or "")]
 
 
 def describe_ending(ended: TurnEnded, tools: Sequence[str], reader: Reader) -> str:

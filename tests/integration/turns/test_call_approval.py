@@ -1,5 +1,6 @@
 """Approvals of calls: shown in full, answered once, remembered by shape, and revoked."""
 
+import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -263,6 +264,19 @@ async def test_a_stop_does_not_call_a_call_done_that_waits_for_permission(tmp_pa
         await waiting(harness, "Shall I run this")
         await harness.chat.says("/stop")
         await harness.chat.sees_text("(Stopped. Done so far: look.)")
+        assert tool.asked == []
+
+
+async def test_a_stop_does_not_call_a_call_done_that_the_person_refused(tmp_path: Path) -> None:
+    tool, go = Poster(), asyncio.Event()
+    model = FakeModel(ask(call(*post("hi", "c1"))), [go.wait, *say("Never said.")])
+    async with running(tmp_path, model, tools=(tool,)) as harness:
+        await harness.chat.says("post it")
+        await waiting(harness, "Shall I run this")
+        await harness.chat.press("No")
+        await harness.until(lambda: len(model.requests) == 2)
+        await harness.chat.says("/stop")
+        await harness.chat.sees_text("(Stopped.)")
         assert tool.asked == []
 
 
