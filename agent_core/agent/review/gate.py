@@ -68,8 +68,12 @@ _QUOTATION = re.compile(
 _SHORT_QUOTATION = 2
 """The most words of a quotation that may be a name or a title instead of words of others."""
 _VARIANTS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_INVISIBLE = re.compile(rf"(?![{_VARIANTS}])[{IGNORED}]|[{_VARIANTS}]{{2,}}")
-"""Invisible characters. One variation selector belongs to an emoji or a name; several hide text."""
+_INVISIBLE = re.compile(
+    rf"(?![{_VARIANTS}])[{IGNORED}]|[{_VARIANTS}]{{2,}}|(?<=[A-Za-z\u00c0-\u024f\s])[{_VARIANTS}]"
+)
+"""Invisible characters. One variation selector belongs to an emoji or a Japanese name; several, or
+those of Latin letters, hide text.
+"""
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _SPACE = re.compile(r"\s+")
 _VOICE = re.compile(r"^\W*(?:I|I'm|I've|I'd|I'll|My|We|Our|Ich|Mein\w*|Wir|Unser\w*)\b")

@@ -182,6 +182,7 @@ def test_the_doubt_is_named(text: str, quote: str, message: str, doubt: Doubt) -
         ("Likes tea\u202e", "hidden"),
         ("Likes tea\U000e0149\U000e0157", "hidden"),
         ("Likes tea\ufe00\ufe05", "hidden"),
+        ("L\U000e0149ikes t\U000e0157ea", "hidden"),
         ("Likes\u3164 tea", "hidden"),
     ],
 )
