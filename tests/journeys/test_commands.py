@@ -11,7 +11,7 @@ MENU = [
     *("help", "new", "stop", "here", "steer", "btw", "queue", "retry", "sessions", "resume"),
     *("title", "branch", "status", "compact", "context", "tools", "agents", "approvals"),
     *("console", "usage", "whoami", "link", "accounts", "unlink", "memory", "share", "why"),
-    *("undo", "learned"),
+    *("undo", "learned", "learn"),
     *("profile", "skills", "curator"),
     *("block", "jobs"),
     *("sethome", "export", "forget", "erase", "settings", "model", "verbose", "room"),

@@ -10,6 +10,7 @@ from agent_core.errors import ModelRejected
 from agent_core.models.contract import Usage
 from agent_core.models.requests import estimate_input
 from agent_core.state.conversations import turns
+from agent_core.tools import name_zone
 from agent_core.transcript import TextPart
 from tests.fakes.model import FakeModel, Play, finish, say
 from tests.integration.accounts import ChatAccount
@@ -60,7 +61,7 @@ async def test_a_spent_quota_refuses_only_its_person(
         shown = await harness.chat.sees_text("I stopped:")
         assert model.streaming == 1, "it did not wait for the other's turn"
         assert "your daily limit of 50,000 tokens is used up" in shown.text
-        assert f"I can continue tomorrow at 00:00 ({ZONE})." in shown.text
+        assert f"I can continue tomorrow at 00:00 ({name_zone(ZONE)})." in shown.text
         assert "An owner can raise the limit" in shown.text
         assert len(model.requests) == 2, "no call was made for it"
         deferred.set()
@@ -155,7 +156,7 @@ async def test_usage_shows_members_their_own_and_unknown_prices(
         assert f"{line}\n\nLast 30 days" in reported, "the list ends before"
         assert "No price known for: fake-1. I count tokens instead." in reported
         assert "$0" not in reported
-        assert f"Your day ends tomorrow at 00:00 ({ZONE})." in reported
+        assert f"Your day ends tomorrow at 00:00 ({name_zone(ZONE)})." in reported
         assert "Everyone" not in reported
         assert "1,234" not in await ana.says("/usage")
 

@@ -52,7 +52,7 @@ async def test_a_long_command_is_started_read_and_waited_for(desk: Desk) -> None
 async def test_the_shell_of_the_conversation_is_used_and_not_changed(desk: Desk) -> None:
     await desk.say("terminal", command="mkdir a; cd a; export X=1")
     await start(desk, "pwd; echo $X; cd ..; export X=2")
-    assert (await desk.say("process", action="wait", id="p1")).startswith("/workspace/a\n1\n")
+    assert "/workspace/a\n1\n[p1 ended" in await desk.say("process", action="wait", id="p1")
     assert await desk.say("terminal", command="pwd; echo $X") == "/workspace/a\n1"
 
 
@@ -67,7 +67,7 @@ async def test_an_input_can_be_closed(desk: Desk) -> None:
     await desk.say("process", action="write", id="p1", text="one\n")
     said = await desk.say("process", action="write", id="p1", text="")
     assert said == "The input of p1 is closed."
-    assert (await desk.say("process", action="wait", id="p1")).startswith("1\n[p1 ended")
+    assert "1\n[p1 ended" in await desk.say("process", action="wait", id="p1")
     said = await desk.say("process", action="write", id="p1", text="more")
     assert said == "`process` failed: the command has ended."
 
@@ -105,7 +105,7 @@ async def test_binary_output_and_secrets_stay_out_of_the_conversation(desk: Desk
     await start(desk, "printf 'a\\0b'")
     assert "binary, 3 bytes" in await desk.say("process", action="wait", id="p1")
     await start(desk, f"echo {SECRET}")
-    assert (await desk.say("process", action="wait", id="p2")).startswith("[hidden]\n")
+    assert "[hidden]\n[p2 ended" in await desk.say("process", action="wait", id="p2")
 
 
 async def test_a_person_may_run_only_so_many(desk: Desk) -> None:
