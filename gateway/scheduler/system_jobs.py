@@ -148,8 +148,10 @@ def deliver_backup(
     Return what it is called there, and what is in it. `now` is in milliseconds since the epoch,
     UTC. Raises `StoreError`.
     """
-    moment = datetime.fromtimestamp(now / 1000, UTC)
-    name = f"{prefix}{moment:%Y%m%dT%H%M%SZ}{LOCKED_ENDING if plan.lock else ENDING}"
+    stamp = f"{datetime.fromtimestamp(now / 1000, UTC):%Y%m%dT%H%M%S}"
+    if prefix != NIGHTLY:
+        stamp += f".{now % 1000:03}"  # people can make two backups in one second
+    name = f"{prefix}{stamp}Z{LOCKED_ENDING if plan.lock else ENDING}"
     content = HomeContent(home=plan.home, database=plan.database, copy=copy, left_out=plan.left_out)
     folder = plan.folder
     try:

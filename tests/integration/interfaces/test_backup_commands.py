@@ -300,6 +300,13 @@ def test_a_folder_of_another_user_is_named_before_anything_moves(
     assert not (home / ".restore").exists()
 
 
+def test_backups_one_after_another_have_names_of_their_own(home: Path) -> None:
+    for count in (1, 2, 3):
+        done = talaria(home, "backup")
+        assert (done.code, done.err) == (0, "")
+        assert len(list_complete(home / "backups")) == count
+
+
 @pytest.mark.thorough
 def test_the_next_backup_deletes_what_killed_ones_left(home: Path) -> None:
     folder = home / "backups"
