@@ -1,6 +1,5 @@
 """Make a backup of a home: a file that appears only when it is complete and verified."""
 
-import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from agent_core.errors import StoreBusy, StoreDamaged, StoreError
+from agent_core.state.backups.claims import LOCKLESS
 from agent_core.state.backups.contents import (
     FORMAT,
     Header,
@@ -23,8 +23,6 @@ from agent_core.state.engine.recovery import translate_os_error
 from agent_core.state.engine.upgrade import FOLDER, load_migrations
 from agent_core.state.lifecycle.inspect import peek
 
-_LOCKLESS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EINVAL})
-"""The errors of network file systems that have no locks."""
 PART = ".part"
 """The suffix of a backup that is not complete yet."""
 _GZIP = b"\x1f\x8b"
@@ -74,7 +72,7 @@ def _claim(part: Path) -> Iterator[BinaryIO]:
             fcntl.flock(sink, fcntl.LOCK_EX | fcntl.LOCK_NB)
             is_free = True
         except OSError as error:
-            is_free = error.errno in _LOCKLESS
+            is_free = error.errno in LOCKLESS
         # Another process may have published the file before this one had the lock.
         if (
             not is_free
