@@ -85,6 +85,7 @@ async def test_every_configured_model_is_checked(deployment: Stage) -> None:
     assert found["model key"][0]["state"] == "ok"
     (other,) = found["other models"]
     assert other["text"].startswith("claude-tiny can't be used: ")
+    assert "model.name" not in other["text"]  # that is the main model's
 
 
 @asynccontextmanager

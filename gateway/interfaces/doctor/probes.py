@@ -31,16 +31,21 @@ async def _check_model(settings: Settings, name: str) -> None:
         async with asyncio.timeout(_PATIENCE):
             await model.check(name)
     except ModelError as error:
-        raise StartError(f"{error} {_advise(error, settings)}".rstrip()) from error
+        raise StartError(f"{error} {_advise(error, name, settings)}".rstrip()) from error
     except TimeoutError as error:
-        advice = _advise(error, settings)
-        raise StartError(f"The model gave no answer within {_PATIENCE:g} s. {advice}") from error
+        text = f"The model gave no answer within {_PATIENCE:g} s. {_advise(error, name, settings)}"
+        raise StartError(text.rstrip()) from error
     finally:
         await model.close()
 
 
-def _advise(error: ModelError | TimeoutError, settings: Settings) -> str:
-    """Return what to do about an error, and name the setting that may cause it."""
+def _advise(error: ModelError | TimeoutError, model: str, settings: Settings) -> str:
+    """Return what to do about an error of the main model, and name the setting that may cause it.
+
+    Empty for other models, which may be of another provider.
+    """
+    if model != settings.model.name:
+        return ""
     name = settings.model.provider
     if isinstance(error, ModelDenied):
         return f"Check {name.upper()}_API_KEY." if name in _BASE_URLS else "Check its key."
