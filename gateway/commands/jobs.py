@@ -109,7 +109,7 @@ class JobCommands:
 
         def effect(connection: Connection) -> Outcome:
             found = jobs.list_of_person(connection, person_id=call.person.id)
-            zones = {name: job.zone for job in found for name in _name_zone(job.zone)}
+            zones = {name: job.zone for job in found for name in _list_zone_names(job.zone)}
             if named not in zones:
                 return job_texts.NONE_TO_MOVE(), ()
             moved = move_jobs(
@@ -232,7 +232,7 @@ def digest_zone(zone: str) -> str:
     return hashlib.sha256(zone.encode()).hexdigest()[:_DIGEST]
 
 
-def _name_zone(zone: str) -> tuple[str, str, str]:
+def _list_zone_names(zone: str) -> tuple[str, str, str]:
     return zone.casefold(), name_zone(zone).casefold(), digest_zone(zone)
 
 
