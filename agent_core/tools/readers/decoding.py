@@ -5,7 +5,7 @@ import re
 
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([A-Za-z0-9_-]{2,40})", re.IGNORECASE)
 _NO_CHARSETS = frozenset(("idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape"))
-"""Python's codecs that decode no text of the web. Decoding 3 MB as Punycode takes half an hour."""
+"""Python's codecs that decode no text of the web. Decoding 200 KB as Punycode took 7 s."""
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
