@@ -77,7 +77,7 @@ class HttpTransport(BaseRequest):
             await self._session.close()
             self._session = None
 
-    async def do_request(  # noqa: PLR0913 - the SDK's signature
+    async def do_request(
         self,
         url: str,
         method: str,
