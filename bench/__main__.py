@@ -19,6 +19,7 @@ from bench import (
     schedule,
     schedule_population,
     startup,
+    steady,
     throughput,
     tokens,
 )
@@ -74,6 +75,7 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
             schedule_population.measure, count=1000 if is_quick else 10_000
         ),
         "parallel-tools": parallel_tools.measure,
+        "steady": partial(steady.measure, turns=100 if is_quick else 500),
         "restoring": restoring.measure,
         "sandbox": partial(sandbox.measure, commands=30 if is_quick else 200),
         "skills-choice": catalogue.measure_choice,

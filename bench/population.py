@@ -12,7 +12,7 @@ from tests.emulators.telegram import TelegramEmulator
 _FIRST_USER = 10_000
 _FIRST_NUMBER = 10
 _PATIENCE = 120.0
-_DELIVERS = frozenset({"sendMessage", "editMessageText"})
+DELIVERS = frozenset({"sendMessage", "editMessageText"})
 
 
 class Population(Protocol):
@@ -89,7 +89,7 @@ class TelegramPopulation:
         return [message.text for message in self.api.messages(_FIRST_USER + person)]
 
     async def _watch(self, method: str, params: dict[str, Any]) -> None:
-        if method in _DELIVERS:
+        if method in DELIVERS:
             user = int(params["chat_id"])
             word = self._words.get(user)
             if word is not None and user not in self._arrived and word in params["text"]:

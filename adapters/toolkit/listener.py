@@ -111,10 +111,11 @@ class _Connection(asyncio.Protocol):
         self.inner.resume_writing()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Give the place back."""
+        """Give the place back, and let go of the server's protocol, which holds this connection."""
         self._stop_timer()
         self._all.pop(self, None)
-        self.inner.connection_lost(error)
+        inner, self.inner = self.inner, asyncio.Protocol()
+        inner.connection_lost(error)
 
     def abort(self) -> None:
         """Close the connection at once, and give the place back."""

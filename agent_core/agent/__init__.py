@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from agent_core.agent.accepted_calls import AcceptedCalls as AcceptedCalls
     from agent_core.agent.active_turn import ActiveTurn as ActiveTurn
     from agent_core.agent.active_turn import AgentConfig as AgentConfig
+    from agent_core.agent.active_turn import NewTurn as NewTurn
     from agent_core.agent.active_turn import PreparedTurn as PreparedTurn
     from agent_core.agent.active_turn import Toolboxes as Toolboxes
     from agent_core.agent.active_turn import insert_turn as insert_turn
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from agent_core.agent.caches import SessionCache as SessionCache
     from agent_core.agent.caches import SessionState as SessionState
     from agent_core.agent.delegation import word_task as word_task
+    from agent_core.agent.journal import TurnJournal as TurnJournal
     from agent_core.agent.loop.messages import UNKNOWN_OUTCOME as UNKNOWN_OUTCOME
     from agent_core.agent.outcomes import note_reaction as note_reaction
     from agent_core.agent.titles import TitleGenerator as TitleGenerator

@@ -296,53 +296,60 @@ def limits_for(limits: Limits, job_turn: JobTurn | None) -> Limits:
     return replace(limits, micro_dollars=max(most, 1))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTurn:
+    """What `insert_turn` writes. It refers to no running turn, whose journal refers to it."""
+
+    prepared: PreparedTurn
+    said: tuple[Message, ...]
+    now: int
+    inbox_ids: Sequence[InboxId] = ()
+    """The inbound events that the turn answers."""
+
+
 def insert_turn(
-    connection: Connection,
-    turn: ActiveTurn,
-    asked: TurnRequest,
-    now: int,
-    inbox_ids: Sequence[InboxId] = (),
+    connection: Connection, journal: TurnJournal, new: NewTurn, asked: TurnRequest
 ) -> None:
     """Insert a created turn within the caller's transaction, and claim the events it answers."""
-    assert turn.prepared  # noqa: S101 - a created turn has one
-    asked = replace(asked, turn_id=turn.id, ending=turn.journal.ending)
-    is_first = _open_session(connection, turn, turn.prepared, asked, now)
+    place, context, now = journal.shelf, new.prepared.context, new.now
+    asked = replace(asked, turn_id=place.turn_id, ending=journal.ending)
+    is_first = _open_session(connection, place, new, asked)
     turns.insert(
         connection,
-        conversation=turn.conversation,
-        session_id=turn.session_id,
+        conversation=context.conversation,
+        session_id=place.session_id,
         request=asked,
-        prompt_hash=turn.prompt.hash,
+        prompt_hash=new.prepared.prompt.hash,
         now=now,
     )
-    for name in turn.agent.skills if turn.agent and is_first else ():
-        skill_uses.note(connection, name=name, turn_id=turn.id, now=now)
+    for name in context.agent.skills if context.agent and is_first else ():
+        skill_uses.note(connection, name=name, turn_id=place.turn_id, now=now)
     # After the messages, the full-text index would flush for this update, and again at the end.
     is_over = asked.ending is not None
-    inbox.claim(connection, inbox_ids=inbox_ids, turn_id=turn.id, is_over=is_over)
-    turn.journal.append(connection, turn.messages[-turn.own_count :], now)
+    inbox.claim(connection, inbox_ids=new.inbox_ids, turn_id=place.turn_id, is_over=is_over)
+    journal.append(connection, new.said, now)
 
 
 def _open_session(
-    connection: Connection, turn: ActiveTurn, prepared: PreparedTurn, asked: TurnRequest, now: int
+    connection: Connection, place: TranscriptPlace, new: NewTurn, asked: TurnRequest
 ) -> bool:
     """Open the turn's session and store its prompt, unless both exist.
 
     Return whether the prompt is fresh, which is a use of the skills that a named agent preloads.
     """
-    session, prompt = prepared.session, turn.prompt
+    session, prompt, now = new.prepared.session, new.prepared.prompt, new.now
     if session is None:
         sessions.insert(
             connection,
-            conversation_id=turn.conversation.id,
-            session_id=turn.session_id,
+            conversation_id=place.conversation_id,
+            session_id=place.session_id,
             account_id=asked.account_id,
             now=now,
         )
     is_fresh = session is None or session.prompt_hash != prompt.hash
     if is_fresh:
         store_prompt(prompt, now, connection)
-        sessions.touch(connection, session_id=turn.session_id, prompt_hash=prompt.hash, now=now)
+        sessions.touch(connection, session_id=place.session_id, prompt_hash=prompt.hash, now=now)
     return is_fresh
 
 

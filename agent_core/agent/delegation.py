@@ -6,8 +6,9 @@ from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Protocol
 
-from agent_core.agent.active_turn import ActiveTurn, PreparedTurn, insert_turn
+from agent_core.agent.active_turn import ActiveTurn, NewTurn, PreparedTurn, insert_turn
 from agent_core.agent.caches import SessionCache
+from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.named import DEFAULT, MOST_HOPS, AgentMail, find_objection
 from agent_core.errors import AgentBroken, StoreDamaged, ToolArgumentError
@@ -252,9 +253,10 @@ class HelperTurns:
         )
         sender = (self.parent.agent.name if self.parent.agent else "") or DEFAULT
         words = word_task(task, sender)
-        active = self.agent.create_turn(prepared, (user_message(words, facts=facts),))
+        new = NewTurn(prepared=prepared, said=(user_message(words, facts=facts),), now=now)
+        active = self.agent.create_turn(prepared, new.said)
 
-        def begin(connection: Connection) -> None:
+        def begin(connection: Connection, journal: TurnJournal) -> None:
             parent = turns.find(connection, turn_id=parent_id)
             if parent is None:
                 raise StoreDamaged(f"turn {parent_id} asks for a helper and is not on disk")
@@ -263,7 +265,7 @@ class HelperTurns:
                 account_id=parent.account_id,
                 place=(parent.platform, parent.chat, None),
             )
-            insert_turn(connection, active, asked, now)
+            insert_turn(connection, journal, new, asked)
 
         active.journal.begin_with(begin)
         await active.journal.begin()

@@ -28,6 +28,8 @@ _STOPPED = "The turn was cut short before this call gave a result."
 
 Work = Callable[[Connection], None]
 """Writes within the caller's transaction."""
+Begin = Callable[[Connection, "TurnJournal"], None]
+"""Inserts the journal's turn within the caller's transaction."""
 
 
 class TurnJournal:
@@ -60,7 +62,7 @@ class TurnJournal:
         """Answers that arrived, but whose usage is not on disk yet."""
         self.waiting_since: int | None = None
         """The beginning of the outage that the turn waits out."""
-        self._begin: Work | None = None
+        self._begin: Begin | None = None
         self._was_attempted = False
         self._added: list[StoredMessage] = []
         self.ending: TurnEnding | None = None
@@ -78,9 +80,13 @@ class TurnJournal:
         self.claimed: set[InboxId] = set()
         """Inbound events whose steers this turn has claimed permanently."""
 
-    def begin_with(self, work: Work) -> None:
-        """Set how the turn is inserted. Without this call, an earlier process has inserted it."""
-        self._begin = work
+    def begin_with(self, begin: Begin) -> None:
+        """Set how the turn is inserted. Without this call, an earlier process has inserted it.
+
+        `begin` must not refer to the running turn: the two would form a cycle, which stays in
+        memory until the collector runs.
+        """
+        self._begin = begin
 
     @property
     def is_begun(self) -> bool:
@@ -101,7 +107,7 @@ class TurnJournal:
             return False
         self._was_attempted = self.cannot_begin = True
         self._added, self.ending = [], self._make_ending(ended, now) if ended else None
-        self._begin(connection)
+        self._begin(connection, self)
         self.cannot_begin = False
         return True
 

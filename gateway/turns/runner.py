@@ -7,10 +7,10 @@ from contextlib import aclosing, suppress
 
 from adapters.ids import EventId
 from adapters.messages import InboundMessage, RawEvent
-from agent_core.agent import ActiveTurn, insert_turn
+from agent_core.agent import ActiveTurn, NewTurn, TurnJournal, insert_turn
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import ModelOutage, TurnEnded
-from agent_core.ids import set_turn
+from agent_core.ids import TurnId, set_turn
 from agent_core.localization import use_language
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import sessions, turns
@@ -83,14 +83,14 @@ class TurnRunner:
         )
         active = self._deps.agent.create_turn(prepared, said, newest.job_turn)
         set_turn(active.id)
-        inbox_ids = handle.inbox_ids()
+        new = NewTurn(prepared=prepared, said=said, now=now, inbox_ids=handle.inbox_ids())
+        stop = handle.stop
 
-        def begin(connection: Connection) -> None:
-            is_stopped = handle.stop.is_requested()
-            asked = find_asked(connection, newest, prepared, is_stopped=is_stopped)
-            insert_turn(connection, active, asked, now, inbox_ids)
+        def begin(connection: Connection, journal: TurnJournal) -> None:
+            asked = find_asked(connection, newest, prepared, is_stopped=stop.is_requested())
+            insert_turn(connection, journal, new, asked)
             if newest.job_turn:
-                _attach_to_run(connection, active, newest.job_turn, now)
+                _attach_to_run(connection, journal.shelf.turn_id, newest.job_turn, now)
 
         active.journal.begin_with(begin)
         try:
@@ -390,9 +390,9 @@ class TurnRunner:
         await self._finalizer.finalize(active, ended)
 
 
-def _attach_to_run(connection: Connection, active: ActiveTurn, job_turn: JobTurn, now: int) -> None:
+def _attach_to_run(connection: Connection, turn_id: TurnId, job_turn: JobTurn, now: int) -> None:
     """Tie a turn to its job run. Raises `StaleTurn` if the run is over."""
-    if not job_runs.attach(connection, run_id=job_turn.run_id, turn_id=active.id):
+    if not job_runs.attach(connection, run_id=job_turn.run_id, turn_id=turn_id):
         raise StaleTurn
     for name in job_turn.skills:
-        skill_uses.note(connection, name=name, turn_id=active.id, now=now)
+        skill_uses.note(connection, name=name, turn_id=turn_id, now=now)

@@ -11,7 +11,7 @@ import uvicorn
 from starlette.requests import Request
 from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from adapters.toolkit import Places
 from gateway.bootstrap.lifecycle import Gateway
@@ -32,6 +32,17 @@ _HEARTBEAT = 30.0
 _LAST_ANSWERS = 2
 """Seconds that running responses get to finish when the server stops."""
 _START = 10.0
+
+
+class _Protocol(H11Protocol):
+    """uvicorn's protocol of one connection, which lets go of its request at the end.
+
+    The two hold each other, and would stay in memory until the collector runs.
+    """
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.cycle = cast(RequestResponseCycle, None)
 
 
 class _Server(uvicorn.Server):
@@ -96,7 +107,7 @@ async def _running(application: ASGIApp, bound: socket.socket) -> AsyncIterator[
     places = Places()
 
     def accept(**parts: Any) -> asyncio.Protocol:
-        return places.accept(H11Protocol(**parts))
+        return places.accept(_Protocol(**parts))
 
     config = uvicorn.Config(
         application,

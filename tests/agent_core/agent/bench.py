@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from agent_core.agent.active_turn import ActiveTurn, AgentConfig, Toolboxes, insert_turn
+from agent_core.agent.active_turn import ActiveTurn, AgentConfig, NewTurn, Toolboxes, insert_turn
 from agent_core.agent.agent import Agent
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.loop.guards import Limits
@@ -109,9 +110,10 @@ class Bench:
         prepared = await self.agent.prepare(
             conversation or self.dialogue, asker, platform="telegram", room_id=room_id
         )
-        turn = self.agent.create_turn(prepared, (user_message(text),))
+        new = NewTurn(prepared=prepared, said=(user_message(text),), now=self.time)
+        turn = self.agent.create_turn(prepared, new.said)
         asked = TurnRequest(person_id=asker.id, account_id=None, place=PLACE)
-        turn.journal.begin_with(lambda c: insert_turn(c, turn, asked, self.time))
+        turn.journal.begin_with(partial(insert_turn, new=new, asked=asked))
         await turn.journal.begin()
         return turn
 
