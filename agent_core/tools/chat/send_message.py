@@ -126,9 +126,10 @@ class SendMessageTool:
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
-        """Return one action of the kind `send`.
+        """Return an action of the kind `send` for the text, and one more for a file.
 
-        `is_outward` is true unless only the person gets the message.
+        `is_outward` is true unless only the person gets the message. An approval of texts for a
+        chat is none of files.
         Raises `ToolArgumentError` if the person has not named the group.
         """
         name = _read_name(arguments)
@@ -136,7 +137,11 @@ class SendMessageTool:
             raise ToolArgumentError(
                 f"the person has not named {name} in their message; ask them where it shall go"
             )
-        return (Action(kind="send", target=name, place=_PLACE, is_outward=is_for_others(name)),)
+        path, is_outward = arguments.get("path"), is_for_others(name)
+        targets = (name,) if path is None else (name, f"{name}: the file {path}")
+        return tuple(
+            Action(kind="send", target=one, place=_PLACE, is_outward=is_outward) for one in targets
+        )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Put the message into the outbox.

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent_core.tools.policy import programs, transfers
 from agent_core.tools.policy.contract import Action, ActionKind
@@ -45,7 +45,11 @@ def list_command_actions(
         if place == OUTSIDE:
             lister.add("read", path, lister.reading_place)
     lister.read(parse_script(text), 0)
-    return lister.finish()
+    whole = f"(in {workdir}) {text.strip()}" if workdir else text.strip()
+    return tuple(
+        replace(one, within=whole) if one.kind in ("run", "send", "install") else one
+        for one in lister.finish()
+    )
 
 
 def list_input_actions(text: str, *, has_network: bool, is_confined: bool) -> tuple[Action, ...]:

@@ -21,12 +21,14 @@ class Action:
     `target` is exactly the thing that the action affects: a path, a URL, a program with its
     arguments, a recipient. `place` is its location: `workspace`, a host, an MCP server, a chat.
     `is_outward` means that data may leave this machine for somebody other than the person.
+    `within` is the whole text of the command line in which a command stands, with its folder.
     """
 
     kind: ActionKind
     target: str
     place: str
     is_outward: bool = False
+    within: str = ""
 
 
 @runtime_checkable

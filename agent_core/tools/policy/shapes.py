@@ -1,66 +1,93 @@
-"""The shape of an action: the pattern that a person allows when they allow several calls."""
+"""The shape of an action: what a person allows when they allow more than one call.
+
+The words that describe a shape are the shape itself, so an approval covers what its words say.
+"""
 
 import json
-import posixpath
 import shlex
-from itertools import pairwise
+from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.paths import ANYWHERE, OUTSIDE, SYSTEM, WORKSPACE
-from agent_core.tools.policy.programs import MAILERS, REMOTE_SHELLS
+from agent_core.tools.policy.plain_words import leave_open, mark_file
+from agent_core.tools.policy.programs import MAILERS
 from agent_core.tools.policy.requests import reveal
 from agent_core.tools.policy.transfers import host_of
 
+_Covered = str | Mapping[str, str | list[str]] | None
+"""What a shape covers besides its place: a target, the words of a command, or a whole text."""
 _COMMANDS = frozenset(("run", "send", "install"))
 _FILES = frozenset(("read", "write", "delete"))
 _PLACES = frozenset((WORKSPACE, SYSTEM, OUTSIDE))
-_SUBCOMMANDS = frozenset(
-    (
-        *("git", "pip", "pip3", "pipx", "npm", "pnpm", "yarn", "bun", "apt", "apt-get", "apk"),
-        *("cargo", "gem", "go", "composer", "uv", "poetry", "gh", "docker", "podman", "kubectl"),
-        *("aws", "gcloud", "az", "conda", "mamba", "brew", "snap", "helm", "systemctl"),
-    )
-)
+_TERMINAL = "terminal"
+_UNTOLD = frozenset(("process", "write_file", "patch"))
+"""Tools whose actions name what is reached, but not the text that goes there."""
 _SERVER = "mcp:"
-_HIDDEN_IN_COMMAND = frozenset("$`*?[]{}~<>|&;\n…")
+_UNKNOWN = frozenset("$`*?[]{}~…")
+"""Characters that may stand for text which only bash knows."""
+_OPERATORS = frozenset("<>|&;")
 
 
 def shape_of(tool: str, action: Action) -> str:
-    """Return the shape of an action as JSON: the tool, kind, program, options, host or folder.
+    """Return the shape of an action as JSON: the tool, the kind, the place, and what is covered.
 
     Returns "" if the action has no shape, because its extent is unknown.
     """
-    if action.place == ANYWHERE or not action.target or _is_asked_each_time(action):
+    if action.place == ANYWHERE or not action.target or tool in _UNTOLD:
         return ""
-    named = action.target + action.place
+    named = action.target + action.place + action.within
     if not named.isprintable() or reveal(named) != named:
         return ""  # a person could not see the extent of the approval
-    if (action.kind in _COMMANDS and action.place in _PLACES) or _is_command(tool, action):
-        words = _command_words(action)
-        return _dump(tool, action, *words) if words else ""
-    if action.kind == "fetch":
-        host = host_of(action.target)
-        return _dump(tool, action, host) if host else ""
-    if action.kind in _FILES and action.place in _PLACES:
-        folder = posixpath.dirname(action.target)
-        if folder in ("", "/") or set(action.target) & _HIDDEN_IN_COMMAND:
-            return ""
-        return _dump(tool, action, folder)
-    if action.place.startswith(_SERVER):
+    if action.kind in ("use", "spend") or (action.kind == "delete" and action.place != WORKSPACE):
+        return ""  # only a rule of the owner can allow more than one such call
+    if action.place.startswith(_SERVER) and tool != _TERMINAL:
         return _dump(tool, action)  # the name of a server's tool is its whole shape
-    return _dump(tool, action, action.target)
+    covered = _find_covered(tool, action)
+    return _dump(tool, action, covered) if covered else ""
 
 
-def _is_asked_each_time(action: Action) -> bool:
-    """Return whether only a rule of the owner can allow more than one such call.
+def _find_covered(tool: str, action: Action) -> _Covered:
+    """Return the part of a shape that tells what is covered besides the place."""
+    if tool == _TERMINAL and action.kind in _COMMANDS:
+        return _cover_command(action)
+    if action.kind == "fetch" and action.is_outward:
+        return _cover_address(action.target)
+    if action.kind in _FILES and action.place in _PLACES:
+        if set(action.target) & (_UNKNOWN | _OPERATORS):
+            return None
+        is_open = action.place == WORKSPACE and action.kind != "delete"
+        return {"words": [mark_file(action.target) if is_open else shlex.quote(action.target)]}
+    return action.target
 
-    This is true for using a secret, a payment, a mail, and a deletion outside the workspace.
+
+def _cover_command(action: Action) -> _Covered:
+    """Return the words of a command; for one among others, the whole text in which it stands.
+
+    Pipes, redirections, variables and folders can change what the same words do.
     """
-    if action.kind in _COMMANDS:
-        words = _command_words(action)
-        return bool(words) and (words[0] in MAILERS or words[:2] == ["git", "send-email"])
-    is_far = action.place in (SYSTEM, OUTSIDE)
-    return action.kind in ("use", "spend") or (action.kind == "delete" and is_far)
+    whole = action.within or action.target
+    if set(action.target) & (_UNKNOWN | _OPERATORS) or set(whole) & _UNKNOWN:
+        return None
+    try:
+        words, text = shlex.split(action.target), shlex.split(whole)
+    except ValueError:
+        return None
+    if not words or "/" in words[0] or words[0] in MAILERS or "send-email" in words:
+        return None
+    if words != text:
+        return {"text": whole}
+    shown = leave_open(words, is_outward=action.is_outward)
+    return {"words": [one if "<" in one else shlex.quote(one) for one in shown]}
+
+
+def _cover_address(url: str) -> _Covered:
+    """Return the scheme, the host and the port of an address; an odd address covers only itself."""
+    host = host_of(url)
+    scheme = f"{url.partition('://')[0].lower()}://" if "://" in url else ""
+    if not host or "\\" in url or "@" in urlsplit(url if scheme else f"http://{url}").netloc:
+        return url
+    return {"words": [f"<any address at {scheme}{host}>"]}
 
 
 def read_shape(shape: str) -> tuple[str, str]:
@@ -71,38 +98,20 @@ def read_shape(shape: str) -> tuple[str, str]:
 
 def describe_shape(shape: str) -> str:
     """Describe a shape for a person; the description is shown as code."""
-    tool, kind, place, *words = json.loads(shape)
+    tool, kind, place, *covered = json.loads(shape)
+    if place.startswith(_SERVER) and not covered:
+        return f"{tool}: {kind} <with anything> → {place}"
     where = "" if place in _PLACES else f" → {place}"
-    return f"{tool}: {kind} {' '.join(words)}{where}"
+    return f"{tool}: {kind} {' '.join(map(_describe, covered))}{where}"
 
 
-def _is_command(tool: str, action: Action) -> bool:
-    return action.kind == "send" and tool in ("terminal", "process")
+def _describe(covered: str | dict[str, str | list[str]]) -> str:
+    """Describe what is covered."""
+    if isinstance(covered, str):
+        return covered
+    words = covered.get("words")
+    return " ".join(words) if words is not None else str(covered["text"])
 
 
-def _command_words(action: Action) -> list[str]:
-    """The program, its subcommand, and its options; [] if the command is unclear."""
-    if set(action.target) & _HIDDEN_IN_COMMAND:
-        return []
-    try:
-        words = shlex.split(action.target)
-    except ValueError:
-        return []
-    if not words or "/" in words[0]:
-        return []
-    options = sorted({word for word in words[1:] if word.startswith("-")})
-    if action.kind == "install":
-        # The installed packages are the risk, so a shape covers only these packages.
-        options += sorted(word for word in words[1:] if not word.startswith("-"))
-        return [words[0], *options]
-    subcommand = words[1] if words[0] in _SUBCOMMANDS and words[1:] else ""
-    if subcommand.startswith("-"):
-        return []  # only the program can tell an option's value from its subcommand
-    if words[0] in REMOTE_SHELLS:
-        # Their options can name other hosts and programs, so a shape covers only these values.
-        options = [word for before, word in pairwise(words) if "-" in (before[:1], word[:1])]
-    return [words[0], *([subcommand] if subcommand else []), *options]
-
-
-def _dump(tool: str, action: Action, *words: str) -> str:
-    return json.dumps([tool, action.kind, action.place, *words], ensure_ascii=False)
+def _dump(tool: str, action: Action, *covered: _Covered) -> str:
+    return json.dumps([tool, action.kind, action.place, *covered], ensure_ascii=False)

@@ -355,3 +355,27 @@ async def test_rooms_of_an_older_version_lose_full_and_know_who_was_seen(path: P
         ("4",),
     ]
     assert _look(path, "SELECT * FROM strangers") == []
+
+
+async def test_approvals_that_were_wider_than_their_words_end(path: Path) -> None:
+    kept = [
+        '["db__query", "run", "mcp:db"]',
+        '["send_message", "send", "chat", "#Kitchen"]',
+    ]
+    ended = [
+        '["terminal", "send", "a.example", "git", "push"]',
+        '["terminal", "read", "outside", "/etc"]',
+        '["web_fetch", "fetch", "a.example", "a.example"]',
+        '["sendXmessage", "send", "chat", "#Kitchen"]',
+    ]
+    with _open_old(path, 49) as connection:
+        connection.executescript(_PEOPLE)
+        for scope, subject in [("once", "0f"), *(("always", one) for one in (*kept, *ended))]:
+            connection.execute(
+                "INSERT INTO approvals (person_id, decided_by, scope, subject, created_at,"
+                " expires_at) VALUES (1, 1, :scope, :subject, 0, :expires)",
+                {"scope": scope, "subject": subject, "expires": 9 if scope == "once" else None},
+            )
+    await (await Database.open(path)).close()
+    rows = _look(path, "SELECT subject FROM approvals ORDER BY id")
+    assert [row[0] for row in rows] == ["0f", *kept]

@@ -12,6 +12,9 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.chat.send_message import MOST_MESSAGES, Destination, SendMessageTool
+from agent_core.tools.policy import judge
+from agent_core.tools.policy.rules import Facts
+from agent_core.tools.policy.shapes import shape_of
 from tests.agent_core.tools.chat.conftest import Desk
 
 OWN = ("me", "telegram")
@@ -99,6 +102,18 @@ async def test_a_turn_sends_so_many_messages_and_no_more(desk: Desk) -> None:
     assert len(await queued(desk)) == MOST_MESSAGES
     await desk.begin_turn()
     assert not (await desk.call(tool, {"to": "me", "text": "Hello"}, call_id="next")).is_error
+
+
+def test_an_approval_of_texts_for_a_group_covers_no_file(desk: Desk) -> None:
+    tool = SendMessageTool(desk.database, Shelf())
+    context = replace(desk.context, evidence="post it to Kitchen")
+    text = tool.list_actions({"to": "#Kitchen", "text": "Hello"}, context)
+    grants = {shape_of("send_message", one): True for one in text}
+    with_file = {"to": "#Kitchen", "text": "Hello", "path": "keys.txt"}
+    for arguments, effect in (({"to": "#Kitchen", "text": "Hi"}, "allow"), (with_file, "ask")):
+        actions = tool.list_actions(arguments, context)
+        verdict = judge("send_message", actions, Facts(grants=grants), is_proposed=False)
+        assert verdict.effect == effect
 
 
 @pytest.mark.parametrize("name", OWN)

