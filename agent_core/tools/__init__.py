@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from agent_core.tools.settings_tool import SettingsTool as SettingsTool
     from agent_core.tools.settings_tool import apply_setting as apply_setting
     from agent_core.tools.settings_tool import describe_hours as describe_hours
+    from agent_core.tools.text_cleaner import TextCleaner as TextCleaner
     from agent_core.tools.time_zones import find_zone as find_zone
     from agent_core.tools.time_zones import guess_zone as guess_zone
     from agent_core.tools.time_zones import name_city as name_city

@@ -5,7 +5,7 @@ from dataclasses import replace
 from agent_core.state.conversations import files
 from agent_core.state.conversations.images import PDF, find_pdf_fault, measure
 from agent_core.tools.contract import RESULT_LIMIT, ToolResult
-from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.transcript import ImagePart, PdfPart, escape
 
 _MOST_TAIL = 5_000
@@ -57,14 +57,14 @@ def add_pdf(result: ToolResult, data: bytes, pages: int, text: str) -> ToolResul
     return replace(_add(result, part, data), pdf_text=f"{result.pdf_text}\n{text}")
 
 
-def hide_secrets(result: ToolResult, mask: SecretMask) -> ToolResult:
+async def hide_secrets(result: ToolResult, cleaner: TextCleaner) -> ToolResult:
     """Return a result without secrets in its text.
 
     PDF files are removed if they or the text contained a secret, because a PDF file can't be
     masked.
     """
-    text = mask.hide(result.text)
-    if text == result.text and mask.hide(result.pdf_text) == result.pdf_text:
+    text = await cleaner.hide(result.text)
+    if text == result.text and await cleaner.hide(result.pdf_text) == result.pdf_text:
         return result
     kept = tuple(one for one in result.images if not isinstance(one, PdfPart))
     return replace(result, text=text, images=kept)

@@ -2,8 +2,9 @@
 
 import json
 import re
+import string
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -57,7 +58,9 @@ _SHAPES = (
     _Shape("a Tailscale key", r"\btskey-[a-z]+-[A-Za-z0-9-]{20,}"),
     _Shape("a Vault token", r"\bhv[bsr]\.[A-Za-z0-9_-]{24,}"),
     _Shape(
-        "a JSON web token", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"
+        "a JSON web token",
+        # Bounded, because each `-eyJ` of a long run would read the whole run again.
+        r"\beyJ[A-Za-z0-9_-]{10,2000}+\.eyJ[A-Za-z0-9_-]{10,20000}+\.[A-Za-z0-9_-]{10,}",
     ),
     _Shape("an address with a password", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]+:[^\s/:@]{3,}@"),
     _Shape(
@@ -109,9 +112,9 @@ _SPACED = re.compile(
     )
 )
 """Secrets that contain white space."""
-_BREAK = re.compile(r"[\r\n]+")
 _ESCAPE = re.compile(r"%[0-9A-F]{2}")
-_UNFINISHED = re.compile(r"[A-Za-z0-9_.:/+=~-]{12,}\Z")
+_UNFINISHED = f"{string.ascii_letters}{string.digits}_.:/+=~-"
+"""The characters of a token that may not be complete yet."""
 
 
 class SecretMask:
@@ -127,11 +130,23 @@ class SecretMask:
             for form in _list_forms(part)
         }
         # The longest first: one secret may be the beginning of another.
-        self._known = sorted(forms, key=len, reverse=True)
+        self.forms: Sequence[str] = sorted(forms, key=len, reverse=True)
+        """The known credentials in every form in which they are masked, the longest first."""
+
+    @classmethod
+    def of(cls, forms: Sequence[str]) -> "SecretMask":
+        """Return a mask with the `forms` of another one."""
+        mask = cls()
+        mask.forms = forms
+        return mask
 
     def hide(self, text: str) -> str:
-        """Replace every secret in a text; most texts take some microseconds."""
-        for form in self._known:
+        """Replace every secret in a text, in time that grows with its length only.
+
+        Most texts take some microseconds, and a megabyte a tenth of a second: a text that others
+        made and that has no limit is for `TextCleaner`.
+        """
+        for form in self.forms:
             if form in text:
                 text = text.replace(form, HIDDEN)
         if "\n" in text:
@@ -141,9 +156,9 @@ class SecretMask:
 
     def _hide_wrapped(self, text: str) -> str:
         """Replace secrets that are split over several lines, as in the output of `base64`."""
-        joined = _BREAK.sub("", text)
-        for form in self._known:
-            bare = _BREAK.sub("", form)
+        joined = _join_lines(text)
+        for form in self.forms:
+            bare = _join_lines(form)
             if len(bare) >= _ENCODED_FROM and bare in joined:
                 text = re.sub(r"[\r\n]*".join(map(re.escape, bare)), HIDDEN, text)
         return text
@@ -153,17 +168,23 @@ class SecretMask:
 
         That is the beginning of a known secret, and a long last word: it may become a token.
         """
-        return _UNFINISHED.sub("", self._cut_begun(self.hide(text)))
+        text = self._cut_begun(self.hide(text))
+        stripped = text.rstrip(_UNFINISHED)
+        return stripped if len(text) - len(stripped) >= _ENCODED_FROM else text
 
     def _cut_begun(self, text: str) -> str:
         """Cut the beginning of a known secret off the end of a text."""
         end = len(text)
-        for form in self._known:
+        for form in self.forms:
             at = text.find(form[0], max(len(text) - len(form) + 1, 0))
             while at != -1 and not form.startswith(text[at:]):
                 at = text.find(form[0], at + 1)
             end = min(end, at) if at != -1 else end
         return text[:end]
+
+
+def _join_lines(text: str) -> str:
+    return text.replace("\n", "").replace("\r", "")
 
 
 def _list_lines(secret: str) -> Iterator[str]:

@@ -24,6 +24,7 @@ from agent_core.tools.selection.catalog import (
     order_for_prompt,
     suggest,
 )
+from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.tools.user_questions import NeedsApproval, UserPrompter
 from agent_core.transcript import ToolCallPart, ToolSpec, flatten, make_source
 
@@ -97,6 +98,7 @@ class Toolbox:
         self._gate = Gate(prompter, policy)
         self.mask = mask or SecretMask()
         """Hides secrets in what a turn stores."""
+        self._cleaner = TextCleaner(self.mask)
         self._setup = setup or ToolSetup()
         self._foreign: dict[str, Tool] = {}
         self._off: frozenset[str] = frozenset()
@@ -309,7 +311,7 @@ class Toolbox:
         sources = result.sources
         if declared.is_untrusted and not (sources or result.is_error):
             sources = (make_source("fetched", call.name),)
-        result, limit = hide_secrets(result, self.mask), declared.output_limit
+        result, limit = await hide_secrets(result, self._cleaner), declared.output_limit
         text = result.text
         where, overflow = "ask for a part", self._setup.overflow
         if len(text) > limit and overflow:

@@ -14,6 +14,7 @@ from agent_core.agent import Agent, Toolboxes
 from agent_core.memory import scan_all
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
+from agent_core.tools import TextCleaner
 from gateway.bootstrap import factories, maintenance
 from gateway.bootstrap.core import (
     Core,
@@ -260,7 +261,9 @@ def _make_dispatcher(group: asyncio.TaskGroup, core: Core) -> tuple[Notifier, Ou
     dispatcher = OutboxDispatcher(
         group=group,
         database=core.database,
-        composer=Composer(core.database, adapters, CommandFormatter(list_names), core.secret_mask),
+        composer=Composer(
+            core.database, adapters, CommandFormatter(list_names), TextCleaner(core.secret_mask)
+        ),
         reroute=notifier.reroute,
         now=core.now,
         timings=core.extensions.timings.delivery,

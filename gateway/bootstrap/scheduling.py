@@ -9,6 +9,7 @@ from agent_core.digest import DigestOptions
 from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.skills import SkillCatalog
 from agent_core.state.engine.database import Database
+from agent_core.tools import TextCleaner
 from gateway.bootstrap.core import Core
 from gateway.config import (
     BACKUPS,
@@ -114,7 +115,7 @@ def make_scheduling(
         folder=settings.home,
         environ=environment(),
         script_limits=script_limits,
-        secret_mask=core.secret_mask,
+        cleaner=TextCleaner(core.secret_mask),
         gates=GateChecker(
             database=database, digest=digest, environ=environment(), limits=script_limits, now=now
         ),
@@ -226,7 +227,7 @@ def _list_command_ends(
         background=background,
         lanes=lanes,
         notifier=notifier,
-        secret_mask=core.secret_mask,
+        cleaner=TextCleaner(core.secret_mask),
         now=core.now,
     )
     return [ends.run]

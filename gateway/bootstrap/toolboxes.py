@@ -235,7 +235,7 @@ def _make_helping(deps: ToolDeps) -> tuple[Tool, ...]:
         deps.backend,
         deps.background,
         command_seconds=deps.settings.tools.command_seconds,
-        secrets=NamedSecrets(deps.settings.named_secrets),
+        secrets=NamedSecrets(deps.settings.named_secrets, deps.settings.hidden),
     )
 
 

@@ -33,6 +33,8 @@ payloads and tokens at lower levels.
 """
 
 _LARGEST_FILE = 5_000_000
+_LONGEST = 20_000
+"""Characters of a message or a traceback."""
 _TURN = "turn"
 """The attribute of a record that holds the number of its turn."""
 _USER_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+(?=@)")
@@ -112,7 +114,19 @@ class RedactingFormatter(logging.Formatter):
             yield record.stack_info
 
     def _hide(self, text: str) -> str:
-        return hide_secrets(_USER_IN_ADDRESS.sub("[hidden]", self._mask.hide(text)))
+        return hide_secrets(_USER_IN_ADDRESS.sub("[hidden]", self._mask.hide(_shorten(text))))
+
+
+def _shorten(text: str) -> str:
+    """Cut a text so long that masking it would hold up everybody.
+
+    The last word that is kept may be the beginning of a secret, so it goes, too.
+    """
+    if len(text) <= _LONGEST:
+        return text
+    kept = text[:_LONGEST]
+    end = max(kept.rfind(space) for space in (" ", "\n", "\t"))
+    return f"{kept[: end + 1]}[… {len(text) - end - 1:,} characters left out]"
 
 
 class _LogFile(RotatingFileHandler):

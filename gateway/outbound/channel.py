@@ -16,7 +16,7 @@ from adapters.messages import OutboundFile, OutboundMessage
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Database
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools import SecretMask
+from agent_core.tools import SecretMask, TextCleaner
 from gateway import conversion
 from gateway.conversion import Place, name_queue, read_chat
 from gateway.texts import general
@@ -195,7 +195,12 @@ class Composer:
     database: Database
     adapters: Mapping[str, ChatAdapter]
     command_formatter: CommandFormatter
-    mask: SecretMask
+    cleaner: TextCleaner
+
+    @property
+    def mask(self) -> SecretMask:
+        """Hides secrets in short texts."""
+        return self.cleaner.mask
 
     async def compose(self, row: OutboxRow, text: str) -> OutboundMessage:
         """Build a row's message with this text.
@@ -225,16 +230,10 @@ class Composer:
             raise Rejected("The file is no longer there.")
         data = stored.data
         if row.turn_id is not None:  # an export is the person's own and stays as it is
-            data, name = self._mask_data(data, stored.media_type), self.mask.hide(name or "")
+            name = self.mask.hide(name or "")
+            if stored.media_type.startswith(_TEXTS):
+                data = await self.cleaner.hide_in_file(data)
         return OutboundFile(name=name or key[:12], media_type=stored.media_type, data=data)
-
-    def _mask_data(self, data: bytes, media_type: str) -> bytes:
-        if not media_type.startswith(_TEXTS):
-            return data
-        try:
-            return self.mask.hide(data.decode()).encode()
-        except UnicodeDecodeError:
-            return data
 
 
 def note_repeat(adapter: ChatAdapter, body: str) -> str:

@@ -15,13 +15,12 @@ from agent_core.state.jobs.processes import ProcessRow
 from agent_core.state.people import people
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRow
-from agent_core.tools import SecretMask
+from agent_core.tools import TextCleaner
 from agent_core.tools.workspace import (
     PROCESS_EVENTS,
     BackgroundCommands,
     describe_process,
     name_log,
-    read_output,
 )
 from gateway import conversion
 from gateway.attachments import Words
@@ -48,7 +47,7 @@ class CommandEnds:
     background: BackgroundCommands
     lanes: Lanes
     notifier: Notifier
-    secret_mask: SecretMask
+    cleaner: TextCleaner
     now: Callable[[], int]
     _given: set[InboxId] = field(default_factory=set, init=False)
     """Events that were passed to a lane; the lane has claimed them, or will do so."""
@@ -90,13 +89,13 @@ class CommandEnds:
         path = name_log(process.id)
         try:
             found = await self.backend.read_file(process.workspace, path, _MOST_READ)
-            text = read_output(found.data)
         except (WorkspaceError, BackendUnavailable) as error:
-            text = f"[The output can't be read: {error}.]"
-        shown = "[The output is binary.]" if text is None else self.secret_mask.hide(text)
-        if len(shown) > _SHOWN:
-            shown = f"{shown[: _SHOWN // 4]}\n[…]\n{shown[-_SHOWN * 3 // 4 :]}"
-        return Words(name=path, text=shown)
+            return Words(name=path, text=f"[The output can't be read: {error}.]")
+        output = await self.cleaner.clean_output(found.data, head=_SHOWN // 4, tail=_SHOWN * 3 // 4)
+        if output.is_binary:
+            return Words(name=path, text="[The output is binary.]")
+        cut = f"{output.head}\n[…]\n{output.tail}" if output.data else output.head
+        return Words(name=path, text=output.fault or cut)
 
     def _compose(
         self,

@@ -17,7 +17,7 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools import SecretMask
+from agent_core.tools import TextCleaner
 from gateway.conversion import QueuedMessage
 from gateway.jobs import (
     AgentRunDeps,
@@ -59,7 +59,7 @@ class JobRunner:
     folder: Path
     environ: Mapping[str, str]
     script_limits: ScriptLimits
-    secret_mask: SecretMask
+    cleaner: TextCleaner
     """Hides secrets in what a script writes, before it is stored."""
     gates: GateChecker
     agent_runs: AgentRunDeps
@@ -301,7 +301,7 @@ class JobRunner:
         def work(connection: Connection) -> tuple[Sequence[OutboxRow], list[_Started]]:
             started: list[_Started] = []
             if fault:
-                hidden = self.secret_mask.hide(fault)
+                hidden = self.cleaner.mask.hide(fault)
                 return self.outcomes.fail(connection, job, run, hidden, now), started
             note_gate(connection, job, run, outcome, now)
             fresh = jobs.find(connection, job_id=job.id)
@@ -325,8 +325,7 @@ class JobRunner:
                 self.script_limits,
                 given=run.input,
             )
-            mask = self.secret_mask
-            return mask.hide(output.text), mask.hide(output.fault)
+            return await self.cleaner.hide(output.text), await self.cleaner.hide(output.fault)
         work = self.system_tasks.get(job.body)
         if work is None:
             return "", job_results.NO_TASK(name=job.body)

@@ -8,12 +8,13 @@ from contextlib import suppress
 from mcp import Client, MCPError, types
 
 from agent_core.state.conversations.images import PDF, find_fault, find_type, is_pdf
+from agent_core.tools.contract import RESULT_LIMIT
 from agent_core.tools.mcp.contract import CallOutcome
 from agent_core.tools.results import describe_image
 from agent_core.transcript import flatten, strip_controls
 
-_MOST = 400_000
-"""Characters of a result that are read; the toolbox keeps fewer of them."""
+_MOST = 3 * RESULT_LIMIT
+"""Characters of a result that are read; fewer of them are kept."""
 _LINK = 300
 _MOST_IMAGES = 5
 """Pictures of one result; a request can show twenty."""

@@ -16,6 +16,7 @@ from agent_core.tools.policy import Action, ActionKind
 from agent_core.tools.readers import Extract, ReaderPool, SourceFailed, read_pdf
 from agent_core.tools.results import add_image, add_pdf, bound, describe_pdf, hide_secrets
 from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.transcript import ToolSpec, make_source
 
 PATIENCE = 7200.0
@@ -40,7 +41,7 @@ class ServerTool:
         self._server = connection.server
         self._readers = readers
         self._asker = asker
-        self._mask = SecretMask(self._server.secrets)
+        self._cleaner = TextCleaner(SecretMask(self._server.secrets))
         seconds = self._server.seconds + PATIENCE
         self.declaration = Declaration(time_limit=seconds, is_untrusted=True)
 
@@ -70,7 +71,7 @@ class ServerTool:
             told = "" if isinstance(error, McpNotAsked) else doubt
             text = f"The server {self._server.name} {error}.{told}"
             outcome = CallOutcome(text=text, is_error=True)
-        return await make_result(outcome, self._server, self._mask, self._readers)
+        return await make_result(outcome, self._server, self._cleaner, self._readers)
 
 
 class McpTool(ServerTool):
@@ -108,7 +109,7 @@ class McpTool(ServerTool):
 
 
 async def make_result(
-    outcome: CallOutcome, server: McpServer, mask: SecretMask, readers: ReaderPool
+    outcome: CallOutcome, server: McpServer, cleaner: TextCleaner, readers: ReaderPool
 ) -> ToolResult:
     """Return a server's result as untrusted; even a failure may quote untrusted text."""
     texts = [outcome.text]
@@ -122,7 +123,7 @@ async def make_result(
             result = add_pdf(result, data, found.pages, found.whole) if found else result
         else:
             result = add_image(result, data, media_type)
-    result = hide_secrets(replace(result, text="\n\n".join(texts)), mask)
+    result = await hide_secrets(replace(result, text="\n\n".join(texts)), cleaner)
     return replace(result, text=bound(result.text))
 
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from agent_core.tools.readers.faults import FetchFailed as FetchFailed
     from agent_core.tools.readers.faults import ReaderFailed as ReaderFailed
     from agent_core.tools.readers.faults import SourceFailed as SourceFailed
+    from agent_core.tools.readers.output_reader import Order as Order
+    from agent_core.tools.readers.output_reader import clean as clean
+    from agent_core.tools.readers.output_reader import dump_order as dump_order
     from agent_core.tools.readers.pool import PAGE_READER as PAGE_READER
     from agent_core.tools.readers.pool import ReaderCommand as ReaderCommand
     from agent_core.tools.readers.pool import ReaderPool as ReaderPool

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from agent_core.tools.workspace.catalog import make_workspace_tools as make_workspace_tools
     from agent_core.tools.workspace.named_secrets import NamedSecret as NamedSecret
     from agent_core.tools.workspace.named_secrets import NamedSecrets as NamedSecrets
-    from agent_core.tools.workspace.output import read_output as read_output
     from agent_core.tools.workspace.process import describe_process as describe_process
     from agent_core.tools.workspace.workspaces import Workspaces as Workspaces
     from agent_core.tools.workspace.workspaces import find_slug as find_slug

@@ -29,6 +29,11 @@ KILLED = "killed"
 _SAVE = 2.0
 """Seconds between two writes of a growing output to its file."""
 
+_MUCH, _PAUSE = 32_768, 0.01
+"""After so many bytes at once, the seconds until the next reading: a command that only writes, such
+as `yes`, would keep the event loop busy for as long as it runs.
+"""
+
 _log = logging.getLogger(__name__)
 
 
@@ -249,6 +254,8 @@ class BackgroundCommands:
 async def _collect(process: Process, log: CommandLog) -> None:
     while piece := await process.read():
         log.add(piece)
+        if len(piece) >= _MUCH:
+            await asyncio.sleep(_PAUSE)
 
 
 def _store_event(connection: Connection, ids: Sequence[ProcessId], cause: str, now: int) -> None:

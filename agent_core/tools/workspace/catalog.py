@@ -34,11 +34,12 @@ def make_workspace_tools(
 
     Commands may use `secrets` by name. Without `background`, commands can't run in the background.
     """
-    workspaces = Workspaces(backend)
+    workspaces, secrets = Workspaces(backend), secrets or NamedSecrets()
+    cleaner = secrets.cleaner
     return (
-        TerminalTool(workspaces, background, secrets or NamedSecrets(), command_seconds),
+        TerminalTool(workspaces, background, secrets, command_seconds),
         *(
-            [ProcessTool(workspaces, background, most_seconds=command_seconds)]
+            [ProcessTool(workspaces, background, cleaner, most_seconds=command_seconds)]
             if background
             else []
         ),
@@ -46,5 +47,5 @@ def make_workspace_tools(
         WriteFileTool(workspaces),
         PatchTool(workspaces),
         SearchFilesTool(workspaces),
-        ExecuteCodeTool(workspaces, most_seconds=command_seconds),
+        ExecuteCodeTool(workspaces, cleaner, most_seconds=command_seconds),
     )

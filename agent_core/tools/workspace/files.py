@@ -11,6 +11,7 @@ from agent_core.tools.readers import ReaderPool, SourceFailed, read_pdf
 from agent_core.tools.results import add_image, add_pdf, describe_image, describe_pdf
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.workspace.folder_notes import FolderNotes
+from agent_core.tools.workspace.lines import count_lines, find_line, measure_line
 from agent_core.tools.workspace.workspaces import (
     Workspaces,
     find_slug,
@@ -21,6 +22,8 @@ from agent_core.transcript import ToolSpec, make_source, quote
 
 MOST_SHOWN = 12_000
 """Characters of a file in one result; about 3,000 tokens."""
+_WIDEST = 4
+"""Bytes of a character."""
 _LINES = 500
 _MOST_PDF = 1_000_000
 """Characters that can be read of a PDF file; `web_fetch` has the same limit."""
@@ -66,13 +69,13 @@ class ReadFileTool:
         if is_pdf(found.data):
             return await self._show_pdf(path, found.data, offset, limit)
         refuse_binary(path, found)
-        lines = found.data.decode("utf-8", "replace").splitlines(keepends=True)
-        if not lines:
+        if not found.data:
             return ToolResult(text=f"`{path}` is empty.")
-        if offset > len(lines):
-            raise ToolArgumentError(f"`{path}` has only {len(lines):,} lines")
+        count = count_lines(found.data)
+        if offset > count:
+            raise ToolArgumentError(f"`{path}` has only {count:,} lines")
         notes, sources = await self._notes.find(slug, path, context.conversation_id)
-        shown = _show(lines, offset - 1, limit)
+        shown = _show(found.data, count, offset - 1, limit)
         text = f"{notes}\n\n{quote(path, _LONGEST_NAME)}:\n{shown}" if notes else shown
         return ToolResult(text=text, sources=(*sources, make_source("file", path)))
 
@@ -82,15 +85,17 @@ class ReadFileTool:
             found = await read_pdf(data, self._readers, 0, _MOST_PDF)
         except SourceFailed as error:
             raise WorkspaceError(f"`{path}` can't be read: {error}") from error
-        lines = found.text.splitlines(keepends=True)
-        fault = find_pdf_fault(data, found.pages)
-        if not lines and fault:
+        extracted = found.text.encode("utf-8", "replace")
+        count, fault = count_lines(extracted), find_pdf_fault(data, found.pages)
+        if not extracted and fault:
             raise WorkspaceError(
                 f"`{path}` is a PDF file without text, such as a scan, and {fault}"
             )
-        if offset > max(len(lines), 1):
-            raise ToolArgumentError(f"the text of `{path}` has only {len(lines):,} lines")
-        shown = _show(lines, offset - 1, limit) if lines else "It holds no text, such as a scan."
+        if offset > max(count, 1):
+            raise ToolArgumentError(f"the text of `{path}` has only {count:,} lines")
+        shown = "It holds no text, such as a scan."
+        if extracted:
+            shown = _show(extracted, count, offset - 1, limit)
         text = f"{describe_pdf(data, found.pages)}\n{shown}"
         result = ToolResult(text=text, sources=(make_source("file", path),))
         return add_pdf(result, data, found.pages, found.whole) if offset == 1 else result
@@ -104,26 +109,26 @@ def _show_picture(path: str, data: bytes, media_type: str) -> ToolResult:
     return add_image(result, data, media_type)
 
 
-def _show(lines: list[str], start: int, limit: int) -> str:
-    """Return as many lines as fit, and how to read the next ones."""
+def _show(data: bytes, count: int, start: int, limit: int) -> str:
+    """Return as many of the `count` lines as fit, and how to read the next ones."""
+    begin = find_line(data, start)
+    piece = data[begin : begin + _WIDEST * (MOST_SHOWN + 1)].decode("utf-8", "replace")
     shown, room = [], MOST_SHOWN
-    for line in lines[start : start + limit]:
-        if len(line) > room:
+    for line in piece.split("\n", limit)[:limit]:
+        if len(line) >= room:
             break
         shown.append(line)
-        room -= len(line)
+        room -= len(line) + 1
     if not shown:
-        text = lines[start]
+        length = measure_line(data, begin)
         return (
-            f"{text[:MOST_SHOWN]}\n[Line {start + 1:,} goes on for {len(text) - MOST_SHOWN:,} more"
+            f"{piece[:MOST_SHOWN]}\n[Line {start + 1:,} goes on for {length - MOST_SHOWN:,} more"
             " characters; read them in `terminal` with cut -c.]"
         )
-    text, end = "".join(shown), start + len(shown)
-    if end == len(lines):
+    text, end = "\n".join(shown), start + len(shown)
+    if end >= count:
         return text
-    return (
-        f"{text}[Lines {start + 1:,} to {end:,} of {len(lines):,}; read on with offset {end + 1}.]"
-    )
+    return f"{text}\n[Lines {start + 1:,} to {end:,} of {count:,}; read on with offset {end + 1}.]"
 
 
 class WriteFileTool:

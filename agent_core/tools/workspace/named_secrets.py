@@ -1,11 +1,12 @@
 """Secrets that a person's commands may use by name; the model never sees a value."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent_core.errors import ToolArgumentError
 from agent_core.tools.policy import Action
 from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.transcript import flatten
 
 SECRET_PROPERTY: Mapping[str, object] = {
@@ -38,9 +39,10 @@ class NamedSecret:
 class NamedSecrets:
     """The named secrets, and the people who may use each of them."""
 
-    def __init__(self, secrets: Sequence[NamedSecret] = ()) -> None:
+    def __init__(self, secrets: Sequence[NamedSecret] = (), hidden: Iterable[str] = ()) -> None:
+        """`hidden` are further texts that no output may show."""
         self._by_name = {one.name: one for one in secrets}
-        self.mask = SecretMask(one.value for one in secrets)
+        self.cleaner = TextCleaner(SecretMask([*(one.value for one in secrets), *hidden]))
         """Hides the values in every output, before it is stored or shortened."""
 
     def __bool__(self) -> bool:

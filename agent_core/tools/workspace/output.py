@@ -1,9 +1,9 @@
 """Shorten a command's output for the model."""
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
-from agent_core.transcript import strip_controls
+from agent_core.tools.text_cleaner import TextCleaner
 
 OUT_OF_TIME = 128 + signal.SIGXCPU
 """The status of a command that used up its processor time."""
@@ -11,11 +11,28 @@ HEAD, TAIL = 4_000, 6_000
 """Characters shown of a long output's beginning and end; the end reports the outcome."""
 
 
-def read_output(output: bytes) -> str | None:
-    """Return an output as text without control characters; None for a binary output."""
-    if b"\0" in output:
-        return None
-    return strip_controls(output.decode("utf-8", "replace")).rstrip("\n")
+Keep = Callable[[bytes], Awaitable[str]]
+"""Stores a long output; returns a clause that tells where all of it is."""
+
+
+async def show_output(
+    cleaner: TextCleaner, output: bytes, keep: Keep, *, is_growing: bool = False
+) -> str:
+    """Return the part of an output that the model sees; "" for an empty one.
+
+    Secrets are masked before the output is cut: a cut secret can't be found. The end of an output
+    that `is_growing` is left out if it may begin a secret.
+    """
+    found = await cleaner.clean_output(output, head=HEAD, tail=TAIL, is_growing=is_growing)
+    if found.fault:
+        return found.fault
+    if found.is_binary:
+        return describe_binary(len(output))
+    if not found.data:
+        return found.head
+    left_out = found.length - HEAD - TAIL
+    where = await keep(found.data)
+    return f"{found.head}\n[… {left_out:,} characters left out; {where} …]\n{found.tail}"
 
 
 def describe_binary(size: int) -> str:
@@ -36,14 +53,3 @@ def describe_status(status: int) -> list[str]:
     if status == OUT_OF_TIME:
         return ["[It was stopped because it took too much processor time; do less at once.]"]
     return [f"[Exit status {status}.]"] if status else []
-
-
-def is_long(text: str) -> bool:
-    """Return whether an output is too long to be shown whole."""
-    return len(text) > HEAD + TAIL
-
-
-def shorten(text: str, where: str) -> str:
-    """Return the beginning and the end of a long output; `where` tells where the rest is."""
-    left_out = len(text) - HEAD - TAIL
-    return f"{text[:HEAD]}\n[… {left_out:,} characters left out; {where} …]\n{text[-TAIL:]}"

@@ -10,14 +10,9 @@ from agent_core.state.jobs.processes import ProcessRow
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy import Action, list_input_actions
 from agent_core.tools.schemas import make_schema
+from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.tools.workspace.background import KILLED, BackgroundCommands, name_log
-from agent_core.tools.workspace.output import (
-    OUT_OF_TIME,
-    describe_binary,
-    is_long,
-    read_output,
-    shorten,
-)
+from agent_core.tools.workspace.output import OUT_OF_TIME, show_output
 from agent_core.tools.workspace.workspaces import (
     MOST_BYTES,
     Workspaces,
@@ -69,11 +64,17 @@ class ProcessTool:
     effect: Effect = "unsafe"
 
     def __init__(
-        self, workspaces: Workspaces, background: BackgroundCommands, *, most_seconds: int
+        self,
+        workspaces: Workspaces,
+        background: BackgroundCommands,
+        cleaner: TextCleaner,
+        *,
+        most_seconds: int,
     ) -> None:
         """`most_seconds` is the longest time that one call may wait."""
         self._workspaces = workspaces
         self._background = background
+        self._cleaner = cleaner
         self._most_seconds = most_seconds
         self.declaration = Declaration(time_limit=most_seconds + _END_SECONDS)
         self.spec = ToolSpec(
@@ -141,12 +142,16 @@ class ProcessTool:
         else:
             output, missing = await self._read_file(row, path), 0
         fresh = await self._find(name_process(row.id), context)
-        where = f"all that is kept is in {path}: read on with `read_file`"
+
+        async def keep(_: bytes) -> str:
+            return f"all that is kept is in {path}: read on with `read_file`"
+
+        shown = await show_output(self._cleaner, output, keep)
         return ToolResult(
             text="\n".join(
                 (
                     *([f"[{missing:,} bytes of output are lost.]"] if missing else []),
-                    _show(output, where),
+                    shown or "[No new output.]",
                     f"[{describe_process(fresh, context.now)}]",
                 )
             ),
@@ -188,15 +193,6 @@ class ProcessTool:
         rows = await self._background.list(context.person_id)
         lines = [f"- {describe_process(row, context.now)} {name_log(row.id)}" for row in rows]
         return "\n".join(lines) or "No command runs in the background."
-
-
-def _show(output: bytes, where: str) -> str:
-    text = read_output(output)
-    if text is None:
-        return describe_binary(len(output))
-    if is_long(text):
-        return shorten(text, where)
-    return text or "[No new output.]"
 
 
 async def _wait_at_most(ready: Awaitable[object], seconds: float) -> None:

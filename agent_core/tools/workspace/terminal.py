@@ -17,12 +17,9 @@ from agent_core.tools.workspace.named_secrets import (
     make_secret_input,
 )
 from agent_core.tools.workspace.output import (
-    describe_binary,
     describe_refusals,
     describe_status,
-    is_long,
-    read_output,
-    shorten,
+    show_output,
 )
 from agent_core.tools.workspace.process import name_process
 from agent_core.tools.workspace.shell import make_secret_command, make_shell_command
@@ -165,14 +162,13 @@ class TerminalTool:
 
     async def _show(self, slug: str, done: Completed, context: ToolContext) -> str:
         """Return the part of an output that the model sees; a long output goes to a file."""
-        text = read_output(done.output)
-        if text is None:
-            return describe_binary(len(done.output))
-        mask = self._secrets.mask  # before the text is cut: a cut secret can't be masked
-        text = mask.hide_growing(text) if done.limit and self._secrets else mask.hide(text)
-        if not is_long(text):
-            return text or "[No output.]"
-        return shorten(text, await self._workspaces.keep_output(slug, context.call_id, text))
+
+        async def keep(data: bytes) -> str:
+            return await self._workspaces.keep_output(slug, context.call_id, data)
+
+        is_growing = done.limit == "output" or bool(done.limit and self._secrets)
+        shown = await show_output(self._secrets.cleaner, done.output, keep, is_growing=is_growing)
+        return shown or "[No output.]"
 
 
 def _make_command(

@@ -30,14 +30,14 @@ class Workspaces:
             lock = self._locks[slug] = asyncio.Lock()
         return lock
 
-    async def keep_output(self, slug: str, call_id: CallId, text: str) -> str:
+    async def keep_output(self, slug: str, call_id: CallId, data: bytes) -> str:
         """Write a long output to a file; return a clause that names the file.
 
         Raises `BackendUnavailable`.
         """
         path = f"{OUTPUTS}/{re.sub('[^0-9A-Za-z]', '', call_id)[-12:]}.txt"
         try:
-            await self.backend.write_file(slug, path, text.encode("utf-8", "replace"))
+            await self.backend.write_file(slug, path, data)
         except WorkspaceError:
             return "the rest is lost, because the workspace is full"
         return f"all of it is in {path}: read on with `read_file`"
@@ -48,7 +48,9 @@ class Workspaces:
         if owner is None or owner.kind != "human":
             return ""
         try:
-            return await self.keep_output(owner.slug, context.call_id, text)
+            return await self.keep_output(
+                owner.slug, context.call_id, text.encode("utf-8", "replace")
+            )
         except CoreError as error:
             return f"the rest is lost: {error}"
 

@@ -175,6 +175,7 @@ async def test_a_result_of_the_greatest_length_is_left_as_it_is() -> None:
     assert (await run(Toolbox([FakeTool("look", gives(ToolResult(text=text)))]))).text == text
 
 
+@pytest.mark.process
 async def test_a_longer_result_keeps_its_ends_and_says_how_much_is_left_out() -> None:
     text = "begin " + "x" * 50_000 + " end"
     result = await run(Toolbox([FakeTool("look", gives(ToolResult(text=text)))]))

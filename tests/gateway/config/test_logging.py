@@ -43,8 +43,8 @@ def test_secrets_are_masked_wherever_they_stand(tmp_path: Path) -> None:
 
 
 def test_a_long_number_does_not_hold_up_the_log(tmp_path: Path) -> None:
-    log = write(tmp_path, "info", ("gateway.a", logging.INFO, f"{'1' * 400_000} {TOKEN}"))
-    assert log.endswith("1 [hidden]\n")
+    log = write(tmp_path, "info", ("gateway.a", logging.INFO, f"{TOKEN} {'1' * 400_000}"))
+    assert log.endswith("[hidden] [… 400,000 characters left out]\n")
 
 
 def test_secrets_are_masked_in_tracebacks_too(tmp_path: Path) -> None:
@@ -185,3 +185,14 @@ def test_logging_is_as_it_was_afterwards(tmp_path: Path) -> None:
     before = list(logging.getLogger().handlers)
     write(tmp_path, "info", ("gateway", logging.INFO, "hello"))
     assert logging.getLogger().handlers == before
+
+
+def test_a_long_message_is_cut_before_it_is_masked_and_no_secret_at_the_cut_is_kept(
+    tmp_path: Path,
+) -> None:
+    for offset in range(0, len(KEY) + 1, 7):
+        text = "a " * 9_980 + "." * offset + f"{KEY} " + "7" * 2_000_000
+        log = write(tmp_path, "info", ("gateway.a", logging.INFO, text))
+        assert len(log) < 25_000 * (offset // 7 + 1)
+        assert KEY[:6] not in log
+        assert "characters left out]" in log

@@ -10,7 +10,7 @@ from agent_core.ids import PersonId
 from agent_core.state.engine.database import Database
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools import SecretMask
+from agent_core.tools import SecretMask, TextCleaner
 from gateway.conversion import name_chat
 from gateway.outbound.channel import CommandFormatter, Composer
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -87,7 +87,9 @@ async def delivering(
             dispatcher = OutboxDispatcher(
                 group=group,
                 database=database,
-                composer=Composer(database, {"fake": chat}, CommandFormatter(list), SecretMask()),
+                composer=Composer(
+                    database, {"fake": chat}, CommandFormatter(list), TextCleaner(SecretMask())
+                ),
                 reroute=lambda *_: None,
                 now=lambda: 1,
                 timings=timings,

@@ -16,7 +16,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.memory.external_sync import Backlog
-from agent_core.tools import SecretMask
+from agent_core.tools import SecretMask, TextCleaner
 from gateway.config import DATABASE
 from gateway.jobs.agent_runs import AgentRunDeps
 from gateway.jobs.history import JobHistory
@@ -228,7 +228,7 @@ async def alone(
             folder=home,
             environ={},
             script_limits=limits,
-            secret_mask=SecretMask(),
+            cleaner=TextCleaner(SecretMask()),
             gates=GateChecker(
                 database=database, digest=digest, environ={}, limits=limits, now=clock
             ),

@@ -14,15 +14,13 @@ from agent_core.ids import CallId
 from agent_core.tools.contract import CallTool, Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy import Action, list_input_actions
 from agent_core.tools.schemas import make_schema
+from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.tools.workspace.code import program
 from agent_core.tools.workspace.code.frames import CodeCall, CodeOutput, FrameReader
 from agent_core.tools.workspace.output import (
-    describe_binary,
     describe_refusals,
     describe_status,
-    is_long,
-    read_output,
-    shorten,
+    show_output,
 )
 from agent_core.tools.workspace.workspaces import Workspaces, find_slug, read_text
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, flatten, make_source
@@ -57,9 +55,10 @@ class ExecuteCodeTool:
 
     effect: Effect = "unsafe"
 
-    def __init__(self, workspaces: Workspaces, *, most_seconds: int) -> None:
+    def __init__(self, workspaces: Workspaces, cleaner: TextCleaner, *, most_seconds: int) -> None:
         """`most_seconds` is the longest time that the model may ask for, excluding tool calls."""
         self._workspaces = workspaces
+        self._cleaner = cleaner
         self._most_seconds = most_seconds
         self.declaration = Declaration(time_limit=most_seconds + _WAITS, is_untrusted=True)
         self._program = Path(program.__file__).read_text()
@@ -109,7 +108,7 @@ class ExecuteCodeTool:
             process = await self._workspaces.backend.start(command)
             run = _Run(process, context, context.call_tool, self._workspaces.lock(slug))
             ended = await run.play(code, seconds)
-        return run.describe(ended, seconds)
+        return await run.describe(ended, seconds, self._cleaner)
 
 
 class _Run:
@@ -194,14 +193,11 @@ class _Run:
         except WorkspaceError:
             return  # the code has ended; its last output is read later
 
-    def describe(self, ended: Exit, seconds: float) -> ToolResult:
+    async def describe(self, ended: Exit, seconds: float, cleaner: TextCleaner) -> ToolResult:
         """Return the code's output, how it ended, and which tools it called."""
-        output = "".join(self._output)
-        text = read_output(output.encode("utf-8", "replace"))
-        if text is None:
-            text = describe_binary(len(output))
-        elif is_long(text):
-            text = shorten(text, "print less, or write a file")
+        output = "".join(self._output).encode("utf-8", "replace")
+        is_growing = self._bound == "output"
+        text = await show_output(cleaner, output, _say_how, is_growing=is_growing)
         limit = self._bound or ended.limit
         status = ended.status if self._status is None else self._status
         lines = [text or "[No output.]"]
@@ -219,6 +215,10 @@ class _Run:
         return ToolResult(
             text="\n".join(lines), is_error=bool(limit or status), sources=tuple(self._sources)
         )
+
+
+async def _say_how(_: bytes) -> str:
+    return "print less, or write a file"
 
 
 def _refuse(sentence: str) -> ToolResult:

@@ -11,6 +11,7 @@ from agent_core.tools.mcp.tool import make_result
 from agent_core.tools.readers import ReaderPool
 from agent_core.tools.results import describe_image
 from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.transcript import PdfPart
 from tests.emulators.pictures import make_png
 from tests.gateway.attachments.documents import make_pdf
@@ -67,13 +68,15 @@ async def test_a_resource_in_a_result_is_shown_if_it_is_a_picture_or_a_pdf_file(
         "[file:///a, 6 bytes, which is no text]",
     ]
     server = McpServer(name="files")
-    result = await make_result(outcome, server, SecretMask(), ReaderPool())
+    result = await make_result(outcome, server, TextCleaner(SecretMask()), ReaderPool())
     picture, file = result.images
     assert isinstance(file, PdfPart)
     assert file.pages == 2
     assert result.image_data == {picture.file_key: PNG, file.file_key: pdf}
     assert f"[A PDF file (2 pages, {len(pdf):,} bytes).]\nOne\n\n" in result.text
     assert result.text.endswith("[A PDF file that can't be shown: it is unreadable.]")
-    masked = await make_result(outcome, server, SecretMask(["token-1234"]), ReaderPool())
+    masked = await make_result(
+        outcome, server, TextCleaner(SecretMask(["token-1234"])), ReaderPool()
+    )
     assert "token-1234" not in masked.text
     assert masked.images == (picture,), "a PDF file with a secret is not shown"

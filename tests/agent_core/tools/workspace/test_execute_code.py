@@ -11,7 +11,7 @@ import pytest
 
 from agent_core.agent.loop.inner_calls import InnerCalls
 from agent_core.ids import CallId
-from agent_core.tools import Toolbox, ToolContext, ToolResult
+from agent_core.tools import SecretMask, TextCleaner, Toolbox, ToolContext, ToolResult
 from agent_core.tools.workspace.code import ExecuteCodeTool
 from agent_core.tools.workspace.code.tool import MOST_CALLS, _released
 from agent_core.tools.workspace.workspaces import Workspaces
@@ -41,7 +41,7 @@ class Bench:
         self.journal = FakeJournal([outer])
         self.toolbox = Toolbox(
             [
-                ExecuteCodeTool(self.workspaces, most_seconds=30),
+                ExecuteCodeTool(self.workspaces, TextCleaner(SecretMask()), most_seconds=30),
                 FakeTool("ask"),
                 self.echo,
                 self.broken,
