@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 50;
+PRAGMA user_version = 51;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -861,3 +861,16 @@ CREATE TABLE webhook_deliveries (
 CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries (webhook_id, id);
 CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (webhook_id, due_at, id)
     WHERE state = 'waiting';
+
+-- Addresses from untrusted pages that the calls of a turn have fetched, counted by site. `turn_id`
+-- is the turn that a person began, `caller_id` that of the call, which may be a helper's. `site` is
+-- a hash.
+CREATE TABLE page_fetches (
+    turn_id   INTEGER NOT NULL REFERENCES turns (id),
+    caller_id INTEGER NOT NULL REFERENCES turns (id),
+    call_id   TEXT NOT NULL,
+    site      TEXT NOT NULL,
+    number    INTEGER NOT NULL,
+    PRIMARY KEY (turn_id, caller_id, call_id, site)
+);
+CREATE INDEX page_fetches_by_caller ON page_fetches (caller_id);

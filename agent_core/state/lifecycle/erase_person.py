@@ -91,6 +91,10 @@ def erase_steps(connection: Connection, *, subject: DataSubject) -> None:
     """Delete the tool results of their turns, and the files that they made."""
     for table in ("steps", "turn_files"):
         connection.execute(f"DELETE FROM {table} WHERE turn_id IN {_TURNS}", subject.values)
+    connection.execute(
+        f"DELETE FROM page_fetches WHERE turn_id IN {_TURNS} OR caller_id IN {_TURNS}",
+        subject.values,
+    )
 
 
 def erase_jobs(connection: Connection, *, subject: DataSubject) -> None:

@@ -159,7 +159,16 @@ def sweep_exports(connection: Connection, *, span: Span) -> list[str]:
 
 
 def sweep_steps(connection: Connection, *, span: Span) -> int:
-    """Delete tool results of ended turns, which the transcript also has; `span` is of turns."""
+    """Delete tool results of ended turns, which the transcript also has; `span` is of turns.
+
+    Also delete what those turns counted.
+    """
+    for column in ("turn_id", "caller_id"):
+        connection.execute(
+            f"DELETE FROM page_fetches WHERE {column} IN (SELECT id FROM turns"
+            f" WHERE {_IN_SPAN} AND ended_at < :before AND state <> 'running')",
+            span.values,
+        )
     cursor = connection.execute(
         "DELETE FROM steps WHERE turn_id IN (SELECT id FROM turns"
         f" WHERE {_IN_SPAN} AND ended_at < :before AND state <> 'running')",

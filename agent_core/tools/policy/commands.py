@@ -47,7 +47,7 @@ def list_command_actions(
     lister.read(parse_script(text), 0)
     whole = f"(in {workdir}) {text.strip()}" if workdir else text.strip()
     return tuple(
-        replace(one, within=whole) if one.kind in ("run", "send", "install") else one
+        replace(one, within=whole) if one.kind in ("run", "send", "install", "fetch") else one
         for one in lister.finish()
     )
 

@@ -1,11 +1,19 @@
 """The policy of calls: loads the facts for a decision, and decides."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypedDict
 
-from agent_core.ids import PersonId, SessionId
-from agent_core.state.conversations import approvals, delegated_turns, messages, sessions, turns
+from agent_core.ids import CallId, PersonId, SessionId, TurnId
+from agent_core.state.conversations import (
+    approvals,
+    delegated_turns,
+    messages,
+    page_fetches,
+    sessions,
+    turns,
+)
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -47,8 +55,22 @@ class Policy:
         climbs = any(".." in action.target for action in actions)
         if verdict.effect != "ask" and not self._rules and not climbs:
             return verdict, None  # no stored approval could change this
-        facts, session_id = await self._database.read(lambda c: _load(c, context, strict))
-        return judge(tool, actions, facts, is_proposed=is_proposed), session_id
+        facts, turns_known = await self._database.read(lambda c: _load(c, context, strict))
+        verdict = judge(tool, actions, facts, is_proposed=is_proposed)
+        session_id = turns_known.session_id if turns_known else None
+        if verdict.effect != "allow" or not verdict.fetched or turns_known is None:
+            return verdict, session_id
+        root_id = turns_known.root_id
+
+        def count(connection: Connection) -> Verdict:
+            """Decide again beside calls that began meanwhile, and count what this one fetches."""
+            now = replace(facts, fetched=_count_fetched(connection, root_id, context))
+            found = judge(tool, actions, now, is_proposed=is_proposed)
+            if found.effect == "allow":
+                page_fetches.note(connection, found.fetched, **_name_call(root_id, context))
+            return found
+
+        return await self._database.write("policy.count", count), session_id
 
     async def list_off(self, owner_id: PersonId) -> frozenset[str]:
         """Return the tools that are off now; a person may do that while a turn runs.
@@ -73,14 +95,39 @@ def make_facts(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where a call is made: its session, and the turn that a person began."""
+
+    session_id: SessionId
+    root_id: TurnId
+
+
+class _CallName(TypedDict):
+    """The name of a call among those that count together."""
+
+    turn_id: TurnId
+    caller_id: TurnId
+    call_id: CallId
+
+
+def _name_call(root_id: TurnId, context: ToolContext) -> _CallName:
+    return {"turn_id": root_id, "caller_id": context.turn_id, "call_id": context.call_id}
+
+
+def _count_fetched(
+    connection: Connection, root_id: TurnId, context: ToolContext
+) -> Mapping[str, int]:
+    return page_fetches.count_others(connection, **_name_call(root_id, context))
+
+
 def _load(
     connection: Connection, context: ToolContext, strict: Facts
-) -> tuple[Facts, SessionId | None]:
+) -> tuple[Facts, _Place | None]:
     person = people.find(connection, person_id=context.person_id)
     accounts = people.list_accounts(connection, person_id=context.person_id)
     turn = turns.find(connection, turn_id=context.turn_id)
     session_id = turn.session_id if turn else None
-    known = _list_known(connection, turn, context) if strict.is_tainted and turn else ()
     facts = replace(
         strict,
         accounts=tuple(f"{one.platform}:{one.user_id}" for one in accounts),
@@ -90,38 +137,53 @@ def _load(
         grants=approvals.find_shapes(
             connection, person_id=context.person_id, session_id=session_id
         ),
-        known_addresses=frozenset(known),
     )
-    return facts, session_id
+    if turn is None:
+        return facts, None
+    if not strict.is_tainted:
+        return facts, _Place(session_id=turn.session_id, root_id=turn.id)
+    told, read, root_id = _list_known(connection, turn, context)
+    facts = replace(
+        facts,
+        known_addresses=frozenset(told | read),
+        page_addresses=frozenset(read - told),
+        fetched=_count_fetched(connection, root_id, context),
+    )
+    return facts, _Place(session_id=turn.session_id, root_id=root_id)
 
 
-def _list_known(connection: Connection, turn: Turn, context: ToolContext) -> set[str]:
-    """List the known addresses of a turn; for a helper, those of the turns that asked for it.
+def _list_known(
+    connection: Connection, turn: Turn, context: ToolContext
+) -> tuple[set[str], set[str], TurnId]:
+    """List the addresses that people told in a turn, those of pages, and the first turn.
 
-    The addresses in a helper's task don't count, because a model wrote the task.
+    For a helper, list those of the turns that asked for it. The addresses in a helper's task don't
+    count, because a model wrote the task.
     """
-    known, asked, owner_id = set[str](), turn, context.owner_id
+    told, read, asked, owner_id = set[str](), set[str](), turn, context.owner_id
     while True:
         conversation = sessions.get_conversation(
             connection, conversation_id=asked.conversation_id, person_id=owner_id
         )
         task_of = asked.id if conversation.is_helper else None
         stored = messages.list_session(connection, session_id=asked.session_id, person_id=owner_id)
-        known |= find_addresses(
+        found = _sort_addresses(
             replace(one.message, role="assistant")
             if one.turn_id == task_of and one.message.role == "user"
             else one.message
             for one in stored
         )
+        told |= found[0]
+        read |= found[1]
         parent_id = delegated_turns.read_parent(conversation.key)
         parent = turns.find(connection, turn_id=parent_id) if parent_id else None
         if parent is None:
-            return known
+            return told, read, asked.id
         owner = sessions.find_owner(
             connection, session_id=parent.session_id, person_id=context.person_id
         )
         if owner is None:
-            return known
+            return told, read, parent.id
         asked, owner_id = parent, owner
 
 
@@ -132,24 +194,31 @@ def find_addresses(transcript: Iterator[Message]) -> frozenset[str]:
     only a person's message does. Outputs of commands and servers don't count, because the model can
     control them.
     """
-    known, written = set[str](), set[str]()
+    told, read = _sort_addresses(transcript)
+    return frozenset(told | read)
+
+
+def _sort_addresses(transcript: Iterator[Message]) -> tuple[set[str], set[str]]:
+    """Return the addresses in people's messages, and those in skills and pages."""
+    told, read, written = set[str](), set[str](), set[str]()
     for message in transcript:
         for part in message.parts:
             if isinstance(part, ToolCallPart):
-                written |= _list_addresses(part.arguments.replace("\\/", "/")) - known
+                found = _list_addresses(part.arguments.replace("\\/", "/"))
+                written |= found - told - read
             elif isinstance(part, ToolResultPart):
                 if _is_fetched(part):
-                    known |= _list_addresses(part.text) - written
+                    read |= _list_addresses(part.text) - written
             elif isinstance(part, TextPart) and part.is_fact:
                 # Other untrusted text in the facts is JSON on one line, or ends before the skill.
-                told = part.text.rpartition(ATTACHED_END)[2]
-                known |= _list_addresses(told.partition(f"\n{SKILLED}")[2])
+                given = part.text.rpartition(ATTACHED_END)[2]
+                read |= _list_addresses(given.partition(f"\n{SKILLED}")[2])
             elif isinstance(part, TextPart):
                 if message.role == "user":
-                    known |= _list_addresses(part.text)
+                    told |= _list_addresses(part.text)
                 else:
-                    written |= _list_addresses(part.text) - known
-    return frozenset(known)
+                    written |= _list_addresses(part.text) - told - read
+    return told, read
 
 
 def _is_fetched(part: ToolResultPart) -> bool:

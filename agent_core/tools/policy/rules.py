@@ -1,20 +1,33 @@
 """Decide about actions by the owner's rules, earlier approvals, and the defaults."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from agent_core.state.conversations.page_fetches import name_site
 from agent_core.tools.policy.contract import Action, ActionKind
 from agent_core.tools.policy.paths import OUTSIDE, SYSTEM, WORKSPACE
 from agent_core.tools.policy.protected import Protected
 from agent_core.tools.policy.shapes import shape_of
-from agent_core.tools.policy.transfers import host_of
+from agent_core.tools.policy.sites import site_of
+from agent_core.tools.policy.transfers import fetches_plainly, host_of
 
 Effect = Literal["allow", "ask", "deny"]
 
+WEB_FETCH = "web_fetch"
+"""The tool that follows no redirect to another address after untrusted words."""
+
 _FILES: frozenset[ActionKind] = frozenset(("read", "write", "delete", "run"))
 _OWNERS_ALONE: frozenset[ActionKind] = frozenset(("install", "spend"))
+_MOST_FROM_PAGES = 5
+"""Addresses from untrusted pages that a turn fetches from one site without a question.
+
+A page that lists one address for each letter could spell out private words with more of them.
+"""
+_BY_COMMANDS = "*"
+"""The site of all fetches by commands, which follow redirects to any host."""
 _ORDER: Mapping[Effect, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
@@ -43,7 +56,9 @@ class Facts:
     """The facts behind a decision. The defaults are the strictest values.
 
     `grants` maps each shape that the person allowed to whether it also holds after untrusted words.
-    `known_addresses` are in the person's own messages, or in a result that the model has read.
+    `known_addresses` are in the person's own messages, or in a result that the model has read;
+    `page_addresses` are those only in results. `fetched` counts those that other calls of the turn
+    have fetched, by the name that `name_site` gives to a site.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -56,6 +71,8 @@ class Facts:
     """True if the turn has read untrusted words, and holds private data."""
     grants: Mapping[str, bool] = field(default_factory=dict)
     known_addresses: frozenset[str] = frozenset()
+    page_addresses: frozenset[str] = frozenset()
+    fetched: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +80,8 @@ class Verdict:
     """The decision about a call. `asked` are the actions that a person has to allow.
 
     `denied` is the target that nobody may allow. `needs_owner` means that only an owner may allow
-    the call. `is_tainted` means that the person is asked because of untrusted words.
+    the call. `is_tainted` means that the person is asked because of untrusted words. `fetched`
+    counts the addresses from pages that the call fetches; see `Facts`.
     """
 
     effect: Effect
@@ -73,6 +91,7 @@ class Verdict:
     denied: str = ""
     needs_owner: bool = False
     is_tainted: bool = False
+    fetched: Mapping[str, int] = field(default_factory=dict)
 
 
 def judge(tool: str, actions: Sequence[Action], facts: Facts, *, is_proposed: bool) -> Verdict:
@@ -86,8 +105,14 @@ def judge(tool: str, actions: Sequence[Action], facts: Facts, *, is_proposed: bo
     effect: Effect = "allow"
     asked: list[Action] = []
     is_tainted = False
+    fetched = Counter[str]()
     for action in actions:
-        one, is_guarded = _judge_one(tool, action, facts, is_proposed=is_proposed)
+        sites = _count_sites(tool, action, facts)
+        is_over = any(
+            facts.fetched.get(site, 0) + fetched[site] >= _MOST_FROM_PAGES for site in sites
+        )
+        one, is_guarded = _judge_one(tool, action, facts, is_over=is_over, is_proposed=is_proposed)
+        fetched.update(sites)
         if one == "deny":
             return Verdict(effect="deny", denied=action.target)
         if one == "ask":
@@ -101,15 +126,31 @@ def judge(tool: str, actions: Sequence[Action], facts: Facts, *, is_proposed: bo
         shapes=tuple(dict.fromkeys(shapes)) if all(shapes) else (),
         needs_owner=not facts.is_owner and any(_is_owners_alone(action) for action in asked),
         is_tainted=is_tainted,
+        fetched=fetched,
     )
 
 
+def _count_sites(tool: str, action: Action, facts: Facts) -> tuple[str, ...]:
+    """Return the names of the sites for which an action counts, if a page chose its address."""
+    if not facts.is_tainted or action.kind != "fetch" or not action.is_outward:
+        return ()
+    if normalize_address(action.target) not in facts.page_addresses:
+        return ()
+    sites = (site_of(action.target), *((_BY_COMMANDS,) if tool != WEB_FETCH else ()))
+    return tuple(map(name_site, sites))
+
+
 def _judge_one(
-    tool: str, action: Action, facts: Facts, *, is_proposed: bool
+    tool: str, action: Action, facts: Facts, *, is_over: bool, is_proposed: bool
 ) -> tuple[Effect, bool]:
-    """Decide about one action; the second value is true if untrusted words matter for it."""
+    """Decide about one action; the second value is true if untrusted words matter for it.
+
+    `is_over` means that the turn has fetched too many addresses of pages to fetch one more.
+    """
     rule = next((one for one in facts.rules if one.fits(tool, action, facts.accounts)), None)
-    is_guarded = facts.is_tainted and _is_dangerous(action, facts, is_proposed=is_proposed)
+    is_guarded = facts.is_tainted and (
+        is_over or _is_dangerous(action, facts, is_proposed=is_proposed)
+    )
     if rule and rule.effect == "deny":
         return "deny", False
     shape = shape_of(tool, action)
@@ -138,10 +179,20 @@ def _is_dangerous(action: Action, facts: Facts, *, is_proposed: bool) -> bool:
     """True for an action that could send private data away, or store untrusted words."""
     if action.kind == "fetch":
         # A search query reaches only the engine that the owner chose; an address reaches any host.
-        return action.is_outward and normalize_address(action.target) not in facts.known_addresses
+        address = normalize_address(action.target)
+        is_odd = address in facts.page_addresses and not _is_plain(action)
+        return action.is_outward and (is_odd or address not in facts.known_addresses)
     if action.kind == "change":
         return not is_proposed
     return action.is_outward or action.kind in ("install", "spend", "use")
+
+
+def _is_plain(action: Action) -> bool:
+    """Return whether a fetch carries no more than its address.
+
+    A loop, a condition or an option of a command may carry private data by itself.
+    """
+    return not action.within or fetches_plainly(action.within, action.target)
 
 
 def _is_owners_alone(action: Action) -> bool:

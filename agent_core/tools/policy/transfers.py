@@ -1,14 +1,21 @@
 """Find out from a program's arguments whether it installs, sends or fetches."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from urllib.parse import urlsplit
 
 from agent_core.tools.policy import programs
 from agent_core.tools.policy.shell import Word
 
 _HOST = re.compile(r"(?:[\w-]+\.)+[A-Za-z]{2,}|localhost|\d+(?:\.\d+){3}")
+_OPERATORS = frozenset("();<>|&")
+_FOLDER = re.compile(r"^\(in [^()]*\) ")
+_PLAIN_OPTION = re.compile(
+    r"-[sSLfOoq]+-?|--(?:silent|location|fail|quiet|compressed|output|output-document)"
+)
 _TO_OUTPUT = re.compile(r"-[a-zA-Z]*[oO]-")
 _REMOTE_FILE = re.compile(r"(?:[\w.+-]+@)?([\w.-]+):(?!\\)")
 
@@ -35,6 +42,34 @@ def host_of(url: str) -> str:
     except ValueError:
         return ""
     return f"{host}:{port}" if host and port else host or ""
+
+
+def fetches_plainly(text: str, url: str) -> bool:
+    """Return whether a command line fetches one address and tells its host nothing else.
+
+    It is curl, wget or git with options that take no value, or with the name of a file to write.
+    Its output may go to other programs.
+    """
+    lexer = shlex.shlex(_FOLDER.sub("", text), posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        return False
+    if "\n" in text or any(set(word) <= _OPERATORS and word != "|" for word in words):
+        return False
+    own = words[: words.index("|")] if "|" in words else words
+    program = own[0] if own else ""
+    if program == "git":
+        rest = own[4:] if own[2:4] == ["--depth", "1"] else own[2:]
+        return own[1:2] == ["clone"] and rest[:1] == [url] and len(rest) < 3
+    with_file = {"curl": ("-o", "--output"), "wget": ("-O", "--output-document")}.get(program)
+    if with_file is None:
+        return False
+    given = [word for before, word in pairwise(own) if before not in with_file]
+    operands = [word for word in given if not word.startswith("-")]
+    options = [word for word in given if word.startswith("-")]
+    return operands == [url] and all(_PLAIN_OPTION.fullmatch(word) for word in options)
 
 
 def judge(name: str, words: Sequence[Word]) -> Transfer | None:

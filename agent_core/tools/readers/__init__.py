@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from agent_core.tools.readers.documents import read_pdf as read_pdf
     from agent_core.tools.readers.documents import run_reader as run_reader
     from agent_core.tools.readers.faults import FetchFailed as FetchFailed
+    from agent_core.tools.readers.faults import LedElsewhere as LedElsewhere
     from agent_core.tools.readers.faults import ReaderFailed as ReaderFailed
     from agent_core.tools.readers.faults import SourceFailed as SourceFailed
     from agent_core.tools.readers.output_reader import Order as Order

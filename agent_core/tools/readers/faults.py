@@ -13,5 +13,13 @@ class FetchFailed(SourceFailed):
         self.status = status
 
 
+class LedElsewhere(FetchFailed):
+    """A page leads to another address, `url`, which was not fetched."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__("it leads to another address")
+        self.url = url
+
+
 class ReaderFailed(SourceFailed):
     """A reader process failed."""

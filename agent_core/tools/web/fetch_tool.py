@@ -8,7 +8,7 @@ from agent_core.state.conversations.images import find_fault, find_pdf_fault, fi
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.network import ForbiddenAddress, check_url, show_link
 from agent_core.tools.policy import Action
-from agent_core.tools.readers import Extract, ReaderPool, SourceFailed
+from agent_core.tools.readers import Extract, LedElsewhere, ReaderPool, SourceFailed
 from agent_core.tools.results import add_image, add_pdf, describe_image, describe_pdf
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.web.documents import read_document
@@ -53,11 +53,16 @@ class WebFetchTool:
         begin = offset if isinstance(offset, int) else 0
         source = make_source("fetched", urlsplit(url).hostname or "")
         try:
-            page = await self._fetcher.fetch(FetchRequest(url=url, most_bytes=_MOST_BYTES))
+            wanted = FetchRequest(url=url, most_bytes=_MOST_BYTES, stays=bool(context.sources))
+            page = await self._fetcher.fetch(wanted)
             source = make_source("fetched", urlsplit(page.url).hostname or "")
             if media_type := find_type(page.body):
                 return _show_picture(page, media_type)
             found = await read_document(page, self._readers, begin, PIECE)
+        except LedElsewhere as led:
+            # Each address is judged and counted by itself, because a page may choose it.
+            link = show_link(led.url).strip() or "an address that can't be fetched"
+            return ToolResult(text=f"It leads to another address:\n{link}", sources=(source,))
         except SourceFailed as error:
             text = f"Not read: {error}. Try another address."
             return ToolResult(text=text, is_error=True, sources=(source,))

@@ -14,7 +14,7 @@ from aiohappyeyeballs import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from agent_core.tools.network import ForbiddenAddress, HostLookup, Resolve, check_url, resolve
-from agent_core.tools.readers import FetchFailed
+from agent_core.tools.readers import FetchFailed, LedElsewhere
 
 T = TypeVar("T")
 
@@ -48,7 +48,8 @@ class FetchRequest:
     """A page to fetch. Custom `headers` go only to the first address, which must not redirect.
 
     `is_trusted` is for servers that the owner configured: they may have a private address, but
-    their redirects may not. A `body` is sent with POST. At most `most_bytes` are read.
+    their redirects may not. A `body` is sent with POST. At most `most_bytes` are read. With
+    `stays`, a redirect may only change http to https.
     """
 
     url: str
@@ -56,6 +57,7 @@ class FetchRequest:
     is_trusted: bool = False
     body: bytes = b""
     most_bytes: int = MOST_BYTES
+    stays: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +89,7 @@ class Fetcher:
         self._seconds = seconds
 
     async def fetch(self, wanted: FetchRequest) -> Page:
-        """Fetch a page. Raises `FetchFailed`."""
+        """Fetch a page. Raises `FetchFailed`; `LedElsewhere` if a page that `stays` has moved."""
         return await self._limit(self._follow(wanted))
 
     async def send(self, wanted: FetchRequest) -> Reply:
@@ -125,7 +127,10 @@ class Fetcher:
                 return found
             if wanted.headers or wanted.body:
                 raise FetchFailed("it redirects, which is not allowed here")
-            url = urljoin(url, found)
+            moved = urljoin(url, found)
+            if wanted.stays and moved != f"https://{url.removeprefix('http://')}":
+                raise LedElsewhere(moved)
+            url = moved
         raise FetchFailed(f"it redirects more than {MOST_REDIRECTS} times")
 
     async def _send(self, wanted: FetchRequest) -> Reply:

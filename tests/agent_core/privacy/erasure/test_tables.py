@@ -55,7 +55,7 @@ HANDLED = {
     *("room_presence", "strangers", "approvals", "api_tokens"),
     *("webhooks", "webhook_deliveries"),
     *("browser_logins", "login_links", "reading_consents"),
-    *("turn_files", "turns", "usage"),
+    *("page_fetches", "turn_files", "turns", "usage"),
 }
 
 

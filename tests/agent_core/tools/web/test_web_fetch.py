@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -18,7 +19,7 @@ from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.web.fetch_tool import PIECE, WebFetchTool
 from agent_core.tools.web.fetching import Fetcher
-from agent_core.transcript import PdfPart, split_source
+from agent_core.transcript import PdfPart, make_source, split_source
 from tests.agent_core.tools.conftest import Listener
 from tests.agent_core.tools.network.forms import FORMS, resolve
 from tests.agent_core.tools.web.calls import CONTEXT, make_call
@@ -338,3 +339,17 @@ async def test_no_form_of_an_address_leads_the_tool_inside(
         assert result.is_error, form
     assert contacts == []
     assert listener.count == 0
+
+
+async def test_after_untrusted_words_each_address_is_a_fetch_of_its_own(web: Sources) -> None:
+    """Otherwise a page could lead every letter to one host, by way of many."""
+    context = replace(CONTEXT, sources=(make_source("fetched", "a.example"),))
+    there = web.serve("/there", PAGE)
+    for url in (web.move("/away", there), web.move("/near", "/there", status=308)):
+        result = await make_tool().run({"url": url}, context)
+        assert result.text == f"It leads to another address:\n{there}"
+        assert (result.is_error, result.sources) == (False, ("fetched:127.0.0.1",))
+    assert "/there" not in [path for path, _ in web.asked]
+    odd = await make_tool().run({"url": web.move("/odd", "https://u:p@a.example/")}, context)
+    assert odd.text.endswith("\nan address that can't be fetched")
+    assert "boiler" in (await make_tool().run({"url": there}, context)).text
