@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from agent_core.tools.policy import Protected as Protected
     from agent_core.tools.policy import Rule as Rule
     from agent_core.tools.policy import describe_shape as describe_shape
+    from agent_core.tools.policy import is_exact as is_exact
     from agent_core.tools.policy import list_reach as list_reach
     from agent_core.tools.schemas import make_object as make_object
     from agent_core.tools.schemas import make_schema as make_schema

@@ -138,7 +138,7 @@ class Gate:
     async def _ask(self, request: ApprovalRequest, pause: Pause) -> ToolResult | Pass:
         if self._prompter is None:
             return _refuse(request, Decision(refusal="unreachable"))
-        reach = sum(len(target) for _, target, _ in list_reach(request.asked))
+        reach = sum(len(target) for _, target, _ in list_reach(request.asked, request.shown))
         if len(request.shown) + reach > LONGEST_SHOWN:
             return fail(f"`{request.tool}` was not run: it is {_TOO_LONG}")
         with pause():

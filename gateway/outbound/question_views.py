@@ -11,6 +11,7 @@ from agent_core.ids import QuestionId
 from agent_core.state.conversations.questions import Choice, Question
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.texts import general
+from gateway.texts.excerpts import PAGE_BREAK
 
 _KEY = re.compile(r"q(?P<id>[0-9]{1,15}):(?P<choice>[a-z0-9_]{1,12}):(?P<secret>[0-9a-f]{8})")
 _OUTCOME = "\n\n" + "outcome " * 50
@@ -54,7 +55,8 @@ def compose(
 
     A question that exceeds one message is preceded by silent parts.
     """
-    *before, last = adapter.split(question.text) if adapter else (question.text,)
+    pages = question.text.split(PAGE_BREAK)
+    *before, last = [part for one in pages for part in (adapter.split(one) if adapter else (one,))]
     if adapter and len(adapter.split(_body(question, adapter, last) + _OUTCOME)) > 1:
         before, last = [*before, last], general.QUESTION_ABOVE()
     asking = NewOutboxMessage(

@@ -4,8 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from agent_core.localization import Plural, Text, join_list
 from agent_core.memory import fence
-from agent_core.tools import ActionKind, ApprovalRequest, describe_shape, list_reach
+from agent_core.tools import (
+    ActionKind,
+    ApprovalRequest,
+    describe_shape,
+    is_exact,
+    list_reach,
+)
 from agent_core.transcript import UntrustedSource, split_source
+from gateway.texts.excerpts import PAGE_BREAK, is_long, show_ends, squeeze
 from gateway.texts.people import quote_name
 
 ACCEPT, DISMISS = Text("Accept"), Text("Dismiss")
@@ -30,12 +37,18 @@ _ALLOWED = Text("You've allowed these in advance. Press a button to revoke one."
 _ALLOWED_LINE = Text("{number}. `{shape}`, {scope}")
 _SCOPES = {"session": Text("for this session"), "always": Text("always")}
 _CALL = Text("Shall I run this with `{tool}`?\n\n{call}\n\nAs {name}, it can:\n\n{reach}")
+_LONG_CALL = Text(
+    "Shall I run this with `{tool}`? The whole of it is in the message above. It begins and ends"
+    " like this:\n\n{call}\n\nAs {name}, it can:\n\n{reach}"
+)
+_WHOLE_CALL = Text("The next question is about this:\n\n{call}")
 _UNJUDGED = Text("use the tool")
 _UNTRUSTED = Text(
     "I'm asking because I've read {sources}. Text from others can't send or change"
     " anything without your approval."
 )
 _SHAPE = Text("“{always}” and “{session}” cover:\n\n{shapes}")
+_EXACT_SHAPE = Text("“{always}” and “{session}” cover exactly this, and nothing that differs.")
 _PLACES = {
     "workspace": Text("in the workspace"),
     "outside": Text("outside the workspace"),
@@ -54,6 +67,19 @@ _REACHED: Mapping[ActionKind, Text] = {
     "change": Text("change {target} ({place})"),
     "use": Text("use the {target}, as {place}"),
 }
+_REACHED_BY_CALL: Mapping[ActionKind, Text] = {
+    "read": Text("read ({place})"),
+    "write": Text("write ({place})"),
+    "delete": Text("delete ({place})"),
+    "run": Text("run ({place})"),
+    "fetch": Text("fetch ({place})"),
+    "send": Text("send ({place})"),
+    "install": Text("install software ({place})"),
+    "spend": Text("spend money ({place})"),
+    "change": Text("change what is stored ({place})"),
+    "use": Text("use it, as {place}"),
+}
+"""What a call can do whose words are shown above already."""
 _MOST_NAMED = 3
 _MORE = Plural("{n:,} more", "{n:,} more")
 _NAMED = {
@@ -98,24 +124,45 @@ def _name(source: UntrustedSource) -> str:
 
 def ask_for_call(request: ApprovalRequest, name: str) -> str:
     """Ask whether to run exactly this call, with everything that it can reach."""
+    shown = squeeze(request.shown)
     reach = [
         _REACHED[kind](target=target, place=_name_place(place))
-        for kind, target, place in list_reach(request.asked)
+        if target
+        else _REACHED_BY_CALL[kind](place=_name_place(place))
+        for kind, target, place in list_reach(request.asked, request.shown)
     ]
+    reached = squeeze("\n".join(reach or [_UNJUDGED()]))
+    has_page = is_long(shown) or is_long(reached)
     parts = [
-        _CALL(
+        (_LONG_CALL if has_page else _CALL)(
             tool=request.tool,
-            call=fence(request.shown),
+            call=fence(_fit(shown)),
             name=quote_name(name),
-            reach=fence("\n".join(reach or [_UNJUDGED()])),
+            reach=fence(_fit(reached)),
         )
     ]
     if request.is_tainted:
         parts.append(_UNTRUSTED(sources=name_sources(request.sources)))
     if request.shapes:
-        shapes = fence("\n".join(map(describe_shape, request.shapes)))
-        parts.append(_SHAPE(always=ALWAYS(), session=SESSION(), shapes=shapes))
-    return "\n\n".join(parts)
+        parts.append(_describe_shapes(request))
+    question = "\n\n".join(parts)
+    if not has_page:
+        return question
+    whole = "\n\n".join(fence(one) for one in (shown, reached) if is_long(one))
+    return f"{_WHOLE_CALL(call=whole)}{PAGE_BREAK}{question}"
+
+
+def _fit(text: str) -> str:
+    """Return a text that leaves the rest of a question in sight."""
+    return show_ends(text) if is_long(text) else text
+
+
+def _describe_shapes(request: ApprovalRequest) -> str:
+    """Tell what more than one call would be allowed."""
+    if all(map(is_exact, request.shapes)):
+        return _EXACT_SHAPE(always=ALWAYS(), session=SESSION())
+    shapes = fence("\n".join(_fit(describe_shape(one)) for one in request.shapes))
+    return _SHAPE(always=ALWAYS(), session=SESSION(), shapes=shapes)
 
 
 def list_allowed(allowed: Sequence[tuple[int, str, str]]) -> str:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agent_core.tools.policy.rules import Verdict as Verdict
     from agent_core.tools.policy.rules import judge as judge
     from agent_core.tools.policy.shapes import describe_shape as describe_shape
+    from agent_core.tools.policy.shapes import is_exact as is_exact
     from agent_core.tools.policy.shapes import read_shape as read_shape
 else:
     __getattr__ = export_lazily(__name__, __file__)

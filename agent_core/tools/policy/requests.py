@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -15,6 +16,11 @@ LONGEST_SHOWN = 6000
 """Characters of a call that a person can be expected to read before they allow it."""
 _LONGEST_TARGET = 2000
 """Characters of one target in a list of what a call can reach."""
+_LONGEST_REPEATED = 120
+"""Characters of a target that the call itself shows, too."""
+_MOST_MARKS = 2
+"""Combining marks on one letter; no language has more on many letters."""
+_NOT_COMPARED = re.compile(r"[\s'\"\\]")
 USE_WITHIN = 600_000
 """Milliseconds after the answer within which an approved call must begin."""
 
@@ -99,8 +105,11 @@ def canonicalize(arguments: Mapping[str, object]) -> str:
 
 def show_call(tool: str, arguments: Mapping[str, object]) -> str:
     """Return a whole call as a person reads it; hidden characters are made visible."""
-    if set(arguments) == {"command"} and isinstance(arguments["command"], str):
-        return reveal(arguments["command"])
+    command = arguments.get("command")
+    if isinstance(command, str):
+        arguments = {**arguments, "command": _keep_order(command)}
+        if len(arguments) == 1:
+            return reveal(_keep_order(command))
     lines = [tool]
     for name, value in arguments.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -112,19 +121,48 @@ def show_call(tool: str, arguments: Mapping[str, object]) -> str:
 def reveal(text: str) -> str:
     """Escape the characters that a reader can't see, so that the person sees exactly what runs."""
     marked = re.sub(_BLANK, lambda found: _spell(found[0]), text)
+    if not marked.isascii():
+        marked = _limit_marks(marked)
     return "".join(one if one in "\n\t" or one.isprintable() else _spell(one) for one in marked)
+
+
+def _limit_marks(text: str) -> str:
+    """Escape combining marks beyond the usual number, which would cover the lines around them."""
+    shown, marks = list[str](), 0
+    for one in text:
+        marks = marks + 1 if unicodedata.category(one) in ("Mn", "Me") else 0
+        shown.append(_spell(one) if marks > _MOST_MARKS else one)
+    return "".join(shown)
+
+
+def _keep_order(command: str) -> str:
+    """Escape letters written from right to left: apps would show a command's words out of order."""
+    return "".join(
+        _spell(one) if unicodedata.bidirectional(one) in ("R", "AL", "AN") else one
+        for one in command
+    )
 
 
 def _spell(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
-def list_reach(actions: Sequence[Action]) -> list[tuple[ActionKind, str, str]]:
-    """List kind, target and place of actions in order, without repeats; shorten long targets."""
-    return list(dict.fromkeys((one.kind, _shorten(one.target), one.place) for one in actions))
+def list_reach(actions: Sequence[Action], shown: str) -> list[tuple[ActionKind, str, str]]:
+    """List kind, target and place of actions in order, without repeats; shorten long targets.
+
+    `shown` is the call as the person reads it. A target that is the whole call is "".
+    """
+    bare = _NOT_COMPARED.sub("", shown)
+    return list(dict.fromkeys((one.kind, _name_target(one, bare), one.place) for one in actions))
 
 
-def _shorten(target: str) -> str:
-    """Return a target as a person reads it; the whole of a long one is in the call itself."""
-    is_long = len(target) > _LONGEST_TARGET
-    return reveal(target[:_LONGEST_TARGET]) + ("…" if is_long else "")
+def _name_target(action: Action, call: str) -> str:
+    """Return a target as a person reads it beside the call, which has it in full."""
+    target = reveal(action.target).replace("\n", r"\n")
+    bare = _NOT_COMPARED.sub("", reveal(action.target))
+    if bare == call or action.place.startswith("mcp:"):
+        return ""
+    if len(target) > _LONGEST_REPEATED and bare in call:
+        half = _LONGEST_REPEATED // 2
+        return f"{target[:half]} … {target[-half:]}"
+    return target if len(target) <= _LONGEST_TARGET else f"{target[:_LONGEST_TARGET]}…"

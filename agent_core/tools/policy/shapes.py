@@ -96,6 +96,12 @@ def read_shape(shape: str) -> tuple[str, str]:
     return tool, place
 
 
+def is_exact(shape: str) -> bool:
+    """Return whether a shape covers the words of one command, and nothing that differs."""
+    _, _, _, *covered = json.loads(shape)
+    return bool(covered) and isinstance(covered[0], dict) and "<any " not in _describe(covered[0])
+
+
 def describe_shape(shape: str) -> str:
     """Describe a shape for a person; the description is shown as code."""
     tool, kind, place, *covered = json.loads(shape)
