@@ -8,6 +8,7 @@ from itertools import takewhile
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.compaction.context_window import TurnContextWindow
+from agent_core.agent.history import History
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.guards import Limits
 from agent_core.agent.loop.messages import is_answer
@@ -44,7 +45,7 @@ class PreparedTurn:
     context: PromptContext
     session: Session | None
     prompt: FrozenPrompt
-    history: tuple[StoredMessage, ...]
+    history: History
     toolbox: Toolbox
     compaction: Compaction | None = None
     """The compaction through which the next calls see the history."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 
 from agent_core.agent.active_turn import (
@@ -41,7 +41,7 @@ from agent_core.memory.recall import RecallTool, TurnRecall
 from agent_core.models import Fingerprints, Model
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import delegated_turns, messages, sessions, turns, usage
-from agent_core.state.conversations.messages import START, StoredMessage, TranscriptPlace
+from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn, TurnState
 from agent_core.state.conversations.usage import Total
@@ -114,24 +114,26 @@ class Agent:
         if is_own and self._external_memory:
             self._external_memory.prefetch(person.id)
         toolbox = self.toolboxes.open(context, job_turn)
-        session, history = state.session, state.transcript
+        session = state.session
         compaction = (
             await self._compactor.find(session.id, conversation.person_id) if session else None
         )
-        warm = None if is_fresh(history, compaction) else session
+        history = state.history.under(compaction)
+        shown, reported = history.messages, history.told.reported
+        warm = None if is_fresh(shown, compaction) else session
         given = await self._prompts.find_or_build(
-            context, warm, toolbox.specs, history, toolbox.still_offers
+            context, warm, toolbox.specs, reported, toolbox.still_offers
         )
         lost = await self._prompts.find_lost_sources(session, given.prompt)
         own = (
-            await self._prompts.find_own_news(context, session, given.prompt, history)
+            await self._prompts.find_own_news(context, session, given.prompt, reported)
             if is_own
             else ()
         )
-        view, zone = find_visible(history, compaction), person.time_zone or "UTC"
+        view, zone = find_visible(shown, compaction), person.time_zone or "UTC"
         counts = await count_searchable(self.toolboxes.inventory, context, view, self._now())
         user_model = (self._external_memory or self._config.user_model) if is_own else None
-        visible = apply_compaction(history, compaction) if user_model else ()
+        visible = apply_compaction(shown, compaction) if user_model else ()
         recalled = await user_model.recall(person.id, visible) if user_model else ()
         return PreparedTurn(
             context=context,
@@ -156,7 +158,7 @@ class Agent:
         tools = {spec.name for spec in prepared.prompt.tools}
         if not prepared.has_searchable or RecallTool.spec.name not in tools:
             return ()
-        view = find_visible(prepared.history, prepared.compaction)
+        view = find_visible(prepared.history.messages, prepared.compaction)
         return await describe_recalled(self._recall, prepared.context, view, request)
 
     def create_turn(
@@ -172,7 +174,7 @@ class Agent:
         if session is None:
             self._compactor.remember(shelf.session_id, None)
         journal = self._journal(shelf, prepared.toolbox, prepared.prompt, context.person.id)
-        journal.note_sources((*(stored.message for stored in prepared.history), *said))
+        journal.note_sources(said, prepared.history.told.sources)
         journal.note_words(said)
         return ActiveTurn(
             id=shelf.turn_id,
@@ -185,7 +187,7 @@ class Agent:
             toolbox=prepared.toolbox,
             window=TurnContextWindow(self._compactor, journal, context.person, prepared.compaction),
             prompt=prepared.prompt,
-            messages=(*apply_compaction(prepared.history, prepared.compaction), *said),
+            messages=(*apply_compaction(prepared.history.messages, prepared.compaction), *said),
             own_count=len(said),
             results={},
             started=frozenset(),
@@ -349,15 +351,15 @@ class Agent:
         prepared = turn.prepared
         if prepared is None or session is None or session.id != session_id:
             return None
-        if is_fresh:
-            return SessionState(session, (*prepared.history, *turn.journal.list_added()), None)
-        added = messages.list_session(
-            connection,
-            session_id=session_id,
-            person_id=conversation.person_id,
-            after=prepared.history[-1].id if prepared.history else START,
-        )
-        return SessionState(session, (*prepared.history, *added), None)
+        added: Sequence[StoredMessage] = turn.journal.list_added()
+        if not is_fresh:
+            added = messages.list_session(
+                connection,
+                session_id=session_id,
+                person_id=conversation.person_id,
+                after=prepared.history.newest,
+            )
+        return SessionState(session, prepared.history.extend(added), None)
 
     def cache_session(self, turn: ActiveTurn, state: SessionState) -> None:
         """Cache the session of a finalized turn, so that the next turn need not read it."""

@@ -1,87 +1,84 @@
-"""Caches of the agent: open sessions with their transcripts, and images."""
+"""Caches of the agent: open sessions with their histories, and images."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agent_core.ids import ConversationId, RoomId, SessionId, TurnId
+from agent_core.agent.history import History, Told, weigh
+from agent_core.ids import ConversationId, PersonId, RoomId, SessionId, TurnId
+from agent_core.machine import cache_bytes
 from agent_core.models import choose
-from agent_core.state.conversations import files, messages, sessions, turns
-from agent_core.state.conversations.messages import START, StoredMessage
+from agent_core.state.conversations import compactions, files, messages, sessions, turns
+from agent_core.state.conversations.compactions import Compaction
+from agent_core.state.conversations.messages import START
 from agent_core.state.conversations.sessions import Conversation, Session
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import rooms
 from agent_core.state.people.rooms import Room
-from agent_core.transcript import ImagePart, Message, Part, RawPart, ToolCallPart
+from agent_core.transcript import Message
 
-_MOST_TRANSCRIPT_BYTES = 16_000_000
-"""Approximate bytes of all cached transcripts."""
-_MESSAGE_BYTES = 500
-"""Bytes that a message takes besides its text."""
 _MOST_CONVERSATIONS = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    transcript: tuple[StoredMessage, ...]
-    weight: int
+class HistoryCache:
+    """The histories of recently used sessions.
 
-
-class TranscriptCache:
-    """The transcripts of recently used sessions.
-
-    Readers get the whole transcript as a value, so that an eviction never affects them.
+    Readers get a history as a value, so that an eviction never affects them. What the messages of
+    an evicted session told stays known, so that its old messages need not be read again.
     """
 
-    def __init__(self, most_weight: int = _MOST_TRANSCRIPT_BYTES) -> None:
-        self._most = most_weight
-        self._sessions: OrderedDict[SessionId, _Kept] = OrderedDict()
+    def __init__(self, most_weight: int | None = None) -> None:
+        """`most_weight` is in approximate bytes; by default, it follows the machine's memory."""
+        self._most = cache_bytes() if most_weight is None else most_weight
+        self._sessions: OrderedDict[SessionId, History] = OrderedDict()
         self._weight = 0
+        self._told: OrderedDict[SessionId, Told] = OrderedDict()
         self._open: OrderedDict[ConversationId, Session] = OrderedDict()
 
-    def recall(self, session_id: SessionId) -> tuple[StoredMessage, ...]:
-        """The cached beginning of a session's transcript, or nothing."""
-        kept = self._sessions.get(session_id)
-        return kept.transcript if kept else ()
+    def recall(self, session_id: SessionId) -> History | None:
+        """The cached history of a session, without the messages that were added since."""
+        return self._sessions.get(session_id)
 
-    def keep(self, session_id: SessionId, transcript: tuple[StoredMessage, ...]) -> None:
-        """Cache a transcript that extends the cached one."""
-        old = self._sessions.pop(session_id, _Kept((), 0))
-        fresh = transcript[len(old.transcript) :]
-        kept = _Kept(transcript, old.weight + sum(_weigh(stored.message) for stored in fresh))
-        self._sessions[session_id] = kept
-        self._weight += kept.weight - old.weight
+    def recall_told(self, session_id: SessionId) -> Told:
+        """What the beginning of a session told, as far as it is known."""
+        return self._told.get(session_id, Told())
+
+    def keep(self, session_id: SessionId, history: History) -> None:
+        """Cache a session's history in place of an older one."""
+        old = self._sessions.pop(session_id, History())
+        self._sessions[session_id] = history
+        self._weight += history.weight - old.weight
+        self._told[session_id] = history.told
+        self._told.move_to_end(session_id)
+        if len(self._told) > _MOST_CONVERSATIONS:
+            self._told.popitem(last=False)
         while self._weight > self._most:
             _, dropped = self._sessions.popitem(last=False)
             self._weight -= dropped.weight
 
     def store_open(
-        self,
-        conversation_id: ConversationId,
-        session: Session,
-        transcript: tuple[StoredMessage, ...],
+        self, conversation_id: ConversationId, session: Session, history: History
     ) -> None:
-        """Cache an open session and its complete transcript, as its last turn left it."""
-        self.keep(session.id, transcript)
+        """Cache an open session and its complete history, as its last turn left it."""
+        self.keep(session.id, history)
         self._open[conversation_id] = session
         if len(self._open) > _MOST_CONVERSATIONS:
             self._open.popitem(last=False)
 
-    def take_open(
-        self, conversation_id: ConversationId
-    ) -> tuple[Session, tuple[StoredMessage, ...]] | None:
+    def take_open(self, conversation_id: ConversationId) -> tuple[Session, History] | None:
         """Remove and return an open session. It must be stored again before the next turn.
 
         Changes made outside of turns are not in it.
         """
         session = self._open.pop(conversation_id, None)
-        transcript = self.recall(session.id) if session else ()
-        return (session, transcript) if session and transcript else None
+        history = self.recall(session.id) if session else None
+        return (session, history) if session and history else None
 
     def clear(self) -> None:
-        """Drop every transcript, because stored messages changed."""
+        """Drop everything, because stored messages changed."""
         self._open.clear()
         self._sessions.clear()
+        self._told.clear()
         self._weight = 0
 
     def clear_open(self) -> None:
@@ -89,24 +86,12 @@ class TranscriptCache:
         self._open.clear()
 
 
-def _weigh(message: Message) -> int:
-    return _MESSAGE_BYTES + sum(len(_content(part)) for part in message.parts)
-
-
-def _content(part: Part) -> str:
-    if isinstance(part, ToolCallPart):
-        return part.arguments
-    if isinstance(part, ImagePart):
-        return part.file_key
-    return part.payload if isinstance(part, RawPart) else part.text
-
-
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """A conversation's open session, if any, its transcript, and its room."""
+    """A conversation's open session, if any, its history, and its room."""
 
     session: Session | None
-    transcript: tuple[StoredMessage, ...]
+    history: History
     room: Room | None
 
 
@@ -143,7 +128,7 @@ class SessionCache:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._cache = TranscriptCache()
+        self._cache = HistoryCache()
         self._numbers: IdAllocator | None = None
 
     @property
@@ -176,35 +161,71 @@ class SessionCache:
             room = find_room(connection, room_id)
             session = sessions.find_open(connection, conversation_id=conversation.id)
             if session is None:
-                return SessionState(None, (), room), numbers
-            known = self._cache.recall(session.id)
-            fresh = messages.list_session(
-                connection,
-                session_id=session.id,
-                person_id=conversation.person_id,
-                after=known[-1].id if known else START,
-            )
-            return SessionState(session, (*known, *fresh), room), numbers
+                return SessionState(None, History(), room), numbers
+            found = self._read(connection, session.id, conversation.person_id)
+            return SessionState(session, found, room), numbers
 
         state, numbers = await self._database.read(look)
         self._numbers = self._numbers or numbers  # no id was allocated before this read
         self._numbers.skip(numbers)
         if state.session:
-            self._cache.keep(state.session.id, state.transcript)
+            self._cache.keep(state.session.id, state.history)
         return state
+
+    def _read(self, connection: Connection, session_id: SessionId, person_id: PersonId) -> History:
+        """Read a session's history: only the messages that are not known, and that a call shows."""
+        compaction = compactions.find_newest(connection, session_id=session_id, person_id=person_id)
+        end = compaction.summarized_to if compaction else START
+        known = self._cache.recall(session_id)
+        if known is None or known.summarized_to > end:
+            told = self._cache.recall_told(session_id)
+            start = _read_start(connection, session_id, person_id, (compaction, told))
+            known, after = start, end
+        else:
+            after = known.newest
+        fresh = messages.list_session(
+            connection, session_id=session_id, person_id=person_id, after=after
+        )
+        return known.extend(fresh).under(compaction)
 
     def store(self, conversation_id: ConversationId, state: SessionState) -> None:
         """Cache a session as its last turn left it."""
         if state.session:
-            self._cache.store_open(conversation_id, state.session, state.transcript)
+            self._cache.store_open(conversation_id, state.session, state.history)
 
     def clear(self) -> None:
-        """Drop every transcript, because stored messages changed."""
+        """Drop every history, because stored messages changed."""
         self._cache.clear()
 
     def forget(self) -> None:
         """Drop the open sessions, because something other than a turn changed them."""
         self._cache.clear_open()
+
+
+def _read_start(
+    connection: Connection,
+    session_id: SessionId,
+    person_id: PersonId,
+    known: tuple[Compaction | None, Told],
+) -> History:
+    """Read a session's history up to the end of what its compaction replaces.
+
+    The replaced messages are read only for what they told, as far as that is not known.
+    """
+    compaction, told = known
+    if compaction is None:
+        return History(told=told)
+    end = compaction.summarized_to
+    hidden = messages.list_session(
+        connection, session_id=session_id, person_id=person_id, after=told.last, until=end
+    )
+    kept = messages.list_chosen(connection, message_ids=compaction.kept, person_id=person_id)
+    return History(
+        messages=tuple(kept),
+        summarized_to=end,
+        told=told.extend(hidden),
+        weight=weigh(kept),
+    )
 
 
 def _read_numbers(connection: Connection) -> IdAllocator:

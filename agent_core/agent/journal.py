@@ -115,9 +115,14 @@ class TurnJournal:
         assert ended.ending != "suspended"  # noqa: S101 - such a turn resumes at the next start
         return ended.ending, ended.reason, self.model, now
 
-    def note_sources(self, added: Iterable[Message]) -> None:
-        """Note the untrusted sources in messages of the turn's session."""
-        noted = tuple(dict.fromkeys((*self.sources, *find_sources(added))))
+    def note_sources(
+        self, added: Iterable[Message], before: Sequence[UntrustedSource] = ()
+    ) -> None:
+        """Note the untrusted sources in messages of the turn's session.
+
+        `before` are the sources of the messages before them.
+        """
+        noted = tuple(dict.fromkeys((*self.sources, *before, *find_sources(added))))
         self.sources = noted[-_MOST_SOURCES:]
 
     def note_words(self, added: Iterable[Message]) -> None:

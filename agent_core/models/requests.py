@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Generic, TypeVar
 
 from agent_core.ids import ConversationId
+from agent_core.machine import cache_bytes
 from agent_core.models.catalog import reads_pdf
 from agent_core.models.contract import Fingerprint, ModelRequest, Usage
 from agent_core.state.conversations.images import MEDIA_TYPES, is_pdf
@@ -272,10 +273,6 @@ def _size(text: str) -> int:
     return size + _EXTRA * (len(text.encode(errors="surrogatepass")) - len(text))
 
 
-_MOST_WEIGHT = 16_000_000
-"""Approximate bytes of the messages and values kept over all conversations."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Kept(Generic[T]):
     messages: tuple[Message, ...]
@@ -289,8 +286,11 @@ class PrefixCache(Generic[T]):
     A key should identify a conversation. Two conversations with the same key only cost time.
     """
 
-    def __init__(self, most_weight: int = _MOST_WEIGHT) -> None:
-        self._most = most_weight
+    def __init__(self, most_weight: int | None = None) -> None:
+        """`most_weight` is in approximate bytes over all conversations; by default, it follows the
+        machine's memory.
+        """
+        self._most = cache_bytes() if most_weight is None else most_weight
         self.weight = 0
         """Approximate bytes kept now."""
         self._known: OrderedDict[Hashable, _Kept[T]] = OrderedDict()

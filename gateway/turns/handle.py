@@ -14,7 +14,6 @@ from agent_core.errors import StoreError
 from agent_core.events import Host, ModelFault, ModelOutage, Steer
 from agent_core.ids import CallId, ConversationId, InboxId, PersonId, TurnId
 from agent_core.state.conversations import messages, plans, sessions
-from agent_core.state.conversations.messages import START
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn, TurnRequest
 from agent_core.state.engine.database import Connection
@@ -371,6 +370,6 @@ def _is_unchanged(connection: Connection, prepared: PreparedTurn) -> bool:
     now = sessions.find_open(connection, conversation_id=conversation.id)
     if seen is None or now is None:
         return seen is now
-    last = prepared.history[-1].id if prepared.history else START
     newest = messages.find_newest(connection, session_id=now.id, person_id=conversation.person_id)
-    return (seen.id, seen.prompt_hash, last) == (now.id, now.prompt_hash, newest)
+    read = (seen.id, seen.prompt_hash, prepared.history.newest)
+    return read == (now.id, now.prompt_hash, newest)

@@ -161,8 +161,8 @@ class Compactor:
             )
             summary_failed = is_asked and not summary
             draft = draft.with_summary(summary) if summary else draft.without(planner, wanted)
-        built = self._build(draft, stored, target, sizes)
-        compaction = await finish(self._write(target, built, revision, paid))
+        built = self._build(draft, (stored, former), target, sizes)
+        compaction = await finish(self._write(target, (former, revision), built, paid))
         if compaction:
             _log.info(
                 "session %d: %d tokens became %d (%s)",
@@ -235,11 +235,12 @@ class Compactor:
     def _build(
         self,
         draft: "_Draft",
-        stored: list[StoredMessage],
+        loaded: tuple[list[StoredMessage], Compaction | None],
         target: CompactionTarget,
         sizes: "_Sizes",
     ) -> NewCompaction | None:
         """The compaction of a draft; None if it gains too little."""
+        stored, former = loaded
         plan, wanted = draft.plan, sizes.wanted
         if plan is None:
             return None
@@ -256,7 +257,8 @@ class Compactor:
             tokens_after=0,
             created_at=self.now(),
         )
-        found = show_found_tools(find_hidden(stored, compaction))
+        before = former.found_tools if former else ""
+        found = show_found_tools(find_hidden(stored, compaction), before)
         compaction = replace(compaction, found_tools=found)
         after = sizes.of(show_compacted(stored, compaction))
         if not wanted.fills_gap and after > wanted.tokens * (1 - _LEAST_GAIN):
@@ -266,13 +268,16 @@ class Compactor:
     async def _write(
         self,
         target: CompactionTarget,
+        state: tuple[Compaction | None, _Revision],
         built: NewCompaction | None,
-        revision: _Revision,
         paid: list[ModelCall],
     ) -> Compaction | None:
         """Store a compaction and the usage of its calls, unless the conversation continued
         meanwhile.
+
+        `state` is that of the conversation when the compaction was planned.
         """
+        former, revision = state
         if built is None and not paid:
             return None
         now = self.now()
@@ -284,7 +289,7 @@ class Compactor:
                 )
             if built is None:
                 return None
-            if compactions.fingerprint(connection, session_id=target.session_id) != revision:
+            if _revise(connection, target, former) != revision:
                 return None
             if target.turn_id is None:  # makes a turn that is being prepared start over
                 compactions.drop_prompt(connection, session_id=target.session_id)
@@ -365,12 +370,33 @@ def _summary_tokens(wanted: CompactionRequest) -> int:
 def _load(
     connection: Connection, target: CompactionTarget
 ) -> tuple[list[StoredMessage], Compaction | None, _Revision]:
+    """Load the messages that calls show or that were left out, and the state of the session."""
     session_id, person_id = target.session_id, target.owner_id
-    return (
-        messages.list_session(connection, session_id=session_id, person_id=person_id),
-        compactions.find_newest(connection, session_id=session_id, person_id=person_id),
-        compactions.fingerprint(connection, session_id=session_id),
+    former = compactions.find_newest(connection, session_id=session_id, person_id=person_id)
+    kept = former.kept if former else ()
+    after = _find_end(former)
+    if former and former.left_out_from is not None:
+        after = min(after, MessageId(former.left_out_from - 1))
+    before = messages.list_chosen(
+        connection, message_ids=[one for one in kept if one <= after], person_id=person_id
     )
+    rest = messages.list_session(
+        connection, session_id=session_id, person_id=person_id, after=after
+    )
+    return [*before, *rest], former, _revise(connection, target, former)
+
+
+def _revise(
+    connection: Connection, target: CompactionTarget, former: Compaction | None
+) -> _Revision:
+    return compactions.fingerprint(
+        connection, session_id=target.session_id, after=_find_end(former)
+    )
+
+
+def _find_end(compaction: Compaction | None) -> MessageId:
+    """The last message that a compaction replaces; `START` without one."""
+    return compaction.summarized_to if compaction else START
 
 
 def apply_compaction(
@@ -383,7 +409,7 @@ def apply_compaction(
 
 
 def is_fresh(stored: Sequence[StoredMessage], compaction: Compaction | None) -> bool:
-    """Return True if no turn has begun since the compaction.
+    """Return True if no turn has begun since the compaction; `stored` may lack what it replaces.
 
     The provider's cache then holds little of the conversation, so a new prompt costs nothing.
     """
@@ -391,4 +417,4 @@ def is_fresh(stored: Sequence[StoredMessage], compaction: Compaction | None) -> 
         return False
     last = stored[-1].turn_id
     began = next((one.id for one in reversed(stored) if one.turn_id != last), START)
-    return compaction.made_after > began
+    return compaction.made_after > max(began, compaction.summarized_to)

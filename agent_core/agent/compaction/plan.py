@@ -75,6 +75,8 @@ class Planner:
     ) -> None:
         """Plan from the present `compaction`; `turn_id` is the running turn, None between turns.
 
+        `stored` may lack messages that the compaction replaces, unless it left them out without a
+        summary: what is replaced once is never shown again.
         Summarizes the person's first message only if nothing else suffices.
         """
         self._stored = stored
@@ -86,14 +88,17 @@ class Planner:
         gap = compaction.left_out_from if compaction else None
         self._gap = self._cut if gap is None else _count_to(stored, MessageId(gap - 1))
         """The place of the first message that was left out; the present cut if no message was."""
-        self._pins = _find_first_request(stored) | _find_skills(stored)
-        self._words = frozenset(
+        kept = set(compaction.kept) if compaction else set()
+        self._kept = frozenset(i for i in range(self._cut) if stored[i].id in kept)
+        shown = self._kept | frozenset(range(self._cut, len(stored)))
+        is_cut = compaction is not None and compaction.summarized_to != START
+        first = _find_first_request(stored[: self._cut] if is_cut else stored)
+        self._pins = (first | _find_skills(stored)) & shown
+        self._words = shown & {
             i
             for i, one in enumerate(stored)
             if one.turn_id == turn_id and one.message.role == "user"
-        )
-        kept = set(compaction.kept) if compaction else set()
-        self._kept = frozenset(i for i in range(self._cut) if stored[i].id in kept)
+        }
         self._summary = self._tokens_of_summary()
         self._long = [self._tokens(one) for one in stored]
         self._short = [self._tokens(one, is_short=True) for one in stored]
@@ -218,10 +223,16 @@ class Planner:
         )
 
     def _plan(self, choice: _Choice) -> CompactionPlan:
-        stored, cut = self._stored, choice.cut
+        stored, cut, present = self._stored, choice.cut, self._compaction
         return CompactionPlan(
-            shortened_to=stored[choice.whole_from - 1].id if choice.whole_from else START,
-            summarized_to=stored[cut - 1].id if cut else START,
+            shortened_to=max(
+                stored[choice.whole_from - 1].id if choice.whole_from else START,
+                present.shortened_to if present else START,
+            ),
+            summarized_to=max(
+                stored[cut - 1].id if cut else START,
+                present.summarized_to if present else START,
+            ),
             kept=tuple(stored[i].id for i in sorted(choice.pins) if i < cut),
             summarized=self._summarized(choice),
             size=int(self._size(choice)),

@@ -81,6 +81,9 @@ ShownEntries = frozenset[tuple[str, str]]
 heading).
 """
 
+Reported = Mapping[str, Mapping[str, bool]]
+"""By list, the entries that facts reported, each with whether it was last present."""
+
 _EXACT = ("lent", "block")
 """Kinds of entries that a prompt must show exactly as they are now; it may lack entries of other
 kinds.
@@ -216,14 +219,13 @@ def load_shown(text: str) -> ShownEntries:
 
 
 def find_news(
-    shown: ShownEntries, shared: Sequence[SharedList], said: Iterable[Message]
+    shown: ShownEntries, shared: Sequence[SharedList], reported: Reported
 ) -> tuple[str, ...]:
     """Write a line for each shared list that changed since the conversation last saw it; pure.
 
-    `shown` are the entries in the conversation's prompt; `said` are all its messages, oldest first,
-    whose facts already reported earlier changes.
+    `shown` are the entries in the conversation's prompt; `reported` are the changes that the facts
+    of its messages reported.
     """
-    reported = _read_reported(said)
     lines: list[str] = []
     for one in shared:
         known = reported.get(one.target, {})
@@ -270,25 +272,28 @@ def find_removed(
     }
 
 
-def find_own_news(
-    removed: Mapping[str, Mapping[str, Removed]], said: Sequence[Message], system: str
-) -> tuple[str, ...]:
-    """Write a line for each list of the person's own that changed without the conversation.
+Untold = Mapping[str, Mapping[str, bool]]
+"""By list, the entries whose change a conversation does not know, each with whether it is there."""
 
-    `removed` are the removed entries by list. Those that neither the prompt `system` nor a message
-    shows are left out. Pure.
+
+def find_untold(target: str, removed: Mapping[str, Removed], reported: Reported) -> dict[str, bool]:
+    """Return the entries of a list of the person's own that changed without the conversation.
+
+    Each comes with whether it is there. `reported` as for `find_news`. Pure.
     """
-    reported = _read_reported(said)
-    untold = {
-        target: {
-            entry: one.is_there
-            for entry, one in entries.items()
-            if one.is_there != reported.get(target, {}).get(escape(entry), one.is_known)
-        }
-        for target, entries in removed.items()
+    told = reported.get(target, {})
+    return {
+        entry: one.is_there
+        for entry, one in removed.items()
+        if one.is_there != told.get(escape(entry), one.is_known)
     }
-    if not any(untold.values()):
-        return ()
+
+
+def find_own_news(untold: Untold, said: Sequence[Message], system: str) -> tuple[str, ...]:
+    """Write a line for each list with untold entries that the conversation knows; pure.
+
+    Leaves out entries that neither the prompt `system` nor one of all messages `said` shows.
+    """
     # One long text: a long conversation makes a search of every message slow.
     words = "\0".join((system, *_list_words(said)))
     lines: list[str] = []
@@ -314,9 +319,8 @@ def _shows(words: str, entry: str) -> bool:
     return any(form in words for form in forms)
 
 
-def _read_reported(said: Iterable[Message]) -> dict[str, dict[str, bool]]:
-    """Return, by list, the entries that facts reported, each with whether it was last present."""
-    # This runs over all facts before each turn, and most of them report no change.
+def read_reported(said: Iterable[Message], before: Reported | None = None) -> Reported:
+    """Return what the facts of messages reported, added to what was reported `before` them."""
     facts = [
         part.text
         for message in said
@@ -324,7 +328,9 @@ def _read_reported(said: Iterable[Message]) -> dict[str, dict[str, bool]]:
         for part in message.parts[:1]
         if type(part) is TextPart and part.is_fact and (_NEW in part.text or _GONE in part.text)
     ]
-    reported: dict[str, dict[str, bool]] = {}
+    if not facts and before is not None:
+        return before  # most facts report no change
+    reported = {target: dict(entries) for target, entries in (before or {}).items()}
     for found in (_REPORTED.fullmatch(line) for text in facts for line in text.split("\n")):
         if found:
             texts = dict.fromkeys(json.loads(found[3]), found[1] == _NEW)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,14 +14,16 @@ from agent_core.agent.prompt.compose import PromptInputs, compose, find_prompt_s
 from agent_core.agent.prompt.context import (
     MOST_CHARACTERS,
     PromptContext,
-    Removed,
+    Reported,
     ShownEntries,
+    Untold,
     Visibility,
     VisibleMemory,
     dump_shown,
     find_news,
     find_own_news,
     find_removed,
+    find_untold,
     is_still_allowed,
     load_shown,
     select_shared,
@@ -32,8 +34,7 @@ from agent_core.agent.prompt.soul_file import ensure_soul
 from agent_core.errors import SkillBroken, StoreDamaged
 from agent_core.ids import PromptHash, SessionId
 from agent_core.memory import SharedMemory, Snapshot, SoulFile, Stamp
-from agent_core.state.conversations import sessions
-from agent_core.state.conversations.messages import StoredMessage
+from agent_core.state.conversations import messages, sessions
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import LISTS, find_entries
@@ -42,6 +43,7 @@ from agent_core.transcript import Message, ToolSpec, UntrustedSource
 
 _log = logging.getLogger(__name__)
 
+_NOTHING: Reported = {}
 _MOST_PROMPTS = 1024
 """Prompts kept in memory, about 4 KB each."""
 
@@ -200,13 +202,13 @@ class PromptCache:
         context: PromptContext,
         session: Session | None,
         tools: tuple[ToolSpec, ...],
-        transcript: Sequence[StoredMessage] = (),
+        reported: Reported = _NOTHING,
         still_offers: Callable[[tuple[ToolSpec, ...]], bool] | None = None,
     ) -> SessionPrompt:
         """Return the session's prompt if it is valid and may still be cached, else a new one.
 
-        `transcript` is the whole session so far. `still_offers` tells whether a prompt with other
-        tools may still be used. Raises `StoreError`.
+        `reported` is what the session was told so far. `still_offers` tells whether a prompt with
+        other tools may still be used. Raises `StoreError`.
         """
         is_damaged = False
         try:
@@ -214,7 +216,7 @@ class PromptCache:
         except StoreDamaged as error:
             _log.error("%s; its conversation gets a new prompt", error)
             warm, is_damaged = None, True
-        kept = await self._reuse(warm, context, transcript) if warm else None
+        kept = await self._reuse(warm, context, reported) if warm else None
         if kept:
             return kept
         visible = await self._visibility.read_visible(context, self._now())
@@ -222,12 +224,10 @@ class PromptCache:
         if is_damaged:
             # Only this rewrites the damaged row if the new prompt has the same hash.
             await self._database.write("prompt.repair", partial(store_prompt, fresh, self._now()))
-        return SessionPrompt(
-            prompt=fresh, news=find_news(fresh.shown, visible.shared, _list_messages(transcript))
-        )
+        return SessionPrompt(prompt=fresh, news=find_news(fresh.shown, visible.shared, reported))
 
     async def _reuse(
-        self, warm: FrozenPrompt, context: PromptContext, transcript: Sequence[StoredMessage]
+        self, warm: FrozenPrompt, context: PromptContext, reported: Reported
     ) -> SessionPrompt | None:
         """The session's present prompt, if it may still be used.
 
@@ -242,7 +242,7 @@ class PromptCache:
             visible, shown = await self._visibility.read_visible(context, now), warm.shown
         if not is_still_allowed(shown, visible.shown):
             return None
-        news = find_news(shown, visible.shared, _list_messages(transcript))
+        news = find_news(shown, visible.shared, reported)
         is_short = sum(map(len, news)) <= MOST_CHARACTERS
         return SessionPrompt(prompt=warm, news=news) if is_short else None
 
@@ -306,7 +306,7 @@ class PromptCache:
         context: PromptContext,
         session: Session | None,
         prompt: FrozenPrompt,
-        transcript: Sequence[StoredMessage],
+        reported: Reported,
     ) -> tuple[str, ...]:
         """Return the lines for the facts on the person's own entries that are gone, or back.
 
@@ -320,22 +320,30 @@ class PromptCache:
         if self._compared.get(session.id) == stamps:
             return ()
 
-        def work(connection: Connection, own: Snapshot) -> dict[str, dict[str, Removed]]:
+        def work(connection: Connection, own: Snapshot) -> tuple[Untold, list[Message]]:
             person_id, since = context.person.id, session.started_at
-            return {
-                target: find_removed(
-                    find_entries(connection, person_id=person_id, target=target), since, present
-                )
-                for target, present in zip(LISTS, (own.memory, own.user), strict=True)
-            }
+            untold: dict[str, dict[str, bool]] = {}
+            for target, present in zip(LISTS, (own.memory, own.user), strict=True):
+                rows = find_entries(connection, person_id=person_id, target=target)
+                removed = find_removed(rows, since, present)
+                if found := find_untold(target, removed, reported):
+                    untold[target] = found
+            owner_id = context.conversation.person_id
+            # Also messages that are no longer shown may have told the model of an entry.
+            whole = (
+                messages.list_session(connection, session_id=session.id, person_id=owner_id)
+                if untold
+                else []
+            )
+            return untold, [stored.message for stored in whole]
 
         try:
             own = await self._visibility.read_own(context.person, self._now())
-            removed = await self._database.read(partial(work, own=own))
+            untold, said = await self._database.read(partial(work, own=own))
         except StoreDamaged as error:
             _log.error("%s; the conversation does not learn of its changes", error)
             return ()
-        news = find_own_news(removed, [*_list_messages(transcript)], prompt.system)
+        news = find_own_news(untold, said, prompt.system)
         if not news:  # else the turn may fail to begin, and its next attempt has to report them
             if len(self._compared) >= _MOST_PROMPTS:
                 self._compared.clear()
@@ -361,7 +369,3 @@ class PromptCache:
         except SkillBroken as error:
             _log.warning("a prompt lists no skills: %s", error)
             return ""
-
-
-def _list_messages(transcript: Sequence[StoredMessage]) -> Iterator[Message]:
-    return (stored.message for stored in transcript)

@@ -124,15 +124,20 @@ def move(connection: Connection, *, session_ids: Iterable[SessionId], person_id:
     )
 
 
-def fingerprint(connection: Connection, *, session_id: SessionId) -> tuple[int, int, int]:
-    """Return the newest message, the sum of all checksums and the newest compaction of a session.
+def fingerprint(
+    connection: Connection, *, session_id: SessionId, after: MessageId
+) -> tuple[int, int, int]:
+    """Return the newest message of a session, the sum of the checksums after `after`, and the
+    newest compaction.
 
     A compaction is prepared outside a transaction, and stored only if these have not changed.
+    `after` is the end of what the present compaction replaces: a change of older messages deletes
+    that compaction.
     """
     newest, total = connection.execute(
         "SELECT COALESCE(MAX(id), 0), COALESCE(SUM(checksum), 0) FROM messages"
-        " WHERE session_id = :session_id",
-        {"session_id": session_id},
+        " WHERE session_id = :session_id AND id > :after",
+        {"session_id": session_id, "after": after},
     ).fetchone()
     row = connection.execute(
         "SELECT MAX(id) FROM compactions WHERE session_id = :session_id", {"session_id": session_id}

@@ -1,6 +1,6 @@
 """Queries over the append-only transcript."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent_core.errors import StoreDamaged
@@ -10,7 +10,7 @@ from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
 from agent_core.state.search.search import index_message
 from agent_core.state.tokenizer import list_entries
-from agent_core.transcript import Message, TextPart, dump_stored, load_parts
+from agent_core.transcript import Message, Role, TextPart, dump_stored, load_parts
 
 START = MessageId(0)
 """The position before every message."""
@@ -98,8 +98,9 @@ def list_session(
     session_id: SessionId,
     person_id: PersonId,
     after: MessageId = START,
+    until: MessageId = END,
 ) -> list[StoredMessage]:
-    """List the messages of a session after `after`, oldest first.
+    """List the messages of a session after `after` and up to `until`, oldest first.
 
     Messages of the sessions that it branched from are included. Raises `StoreDamaged` on a damaged
     row.
@@ -113,24 +114,40 @@ def list_session(
                 "session_id": part,
                 "person_id": person_id,
                 "after": after,
-                "last": last,
+                "last": min(last, until),
             },
         ).fetchall()
-    stored = []
-    for message_id, turn_id, role, parts, text, expected in rows:
-        if checksum(role, parts, text) != expected:
-            raise StoreDamaged(
-                f"message {message_id} of the transcript is damaged;"
-                " restore a backup, or start afresh with /new"
-            )
-        stored.append(
-            StoredMessage(
-                id=MessageId(message_id),
-                turn_id=TurnId(turn_id),
-                message=Message(role=role, parts=load_parts(parts, text)),
-            )
+    return [_read(*row) for row in rows]
+
+
+def list_chosen(
+    connection: Connection, *, message_ids: Iterable[MessageId], person_id: PersonId
+) -> list[StoredMessage]:
+    """List a person's messages with these ids, oldest first. Raises `StoreDamaged`."""
+    found = (
+        connection.execute(
+            "SELECT id, turn_id, role, parts, text, checksum FROM messages"
+            " WHERE id = :message_id AND person_id = :person_id",
+            {"message_id": message_id, "person_id": person_id},
+        ).fetchone()
+        for message_id in sorted(message_ids)
+    )
+    return [_read(*row) for row in found if row]
+
+
+def _read(
+    message_id: int, turn_id: int, role: Role, parts: str, text: str, expected: int
+) -> StoredMessage:
+    if checksum(role, parts, text) != expected:
+        raise StoreDamaged(
+            f"message {message_id} of the transcript is damaged;"
+            " restore a backup, or start afresh with /new"
         )
-    return stored
+    return StoredMessage(
+        id=MessageId(message_id),
+        turn_id=TurnId(turn_id),
+        message=Message(role=role, parts=load_parts(parts, text)),
+    )
 
 
 def find_newest(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> MessageId:

@@ -14,12 +14,12 @@ _FOUND = re.compile(r"^## (\S+)\n(?:.*\n)*?Arguments: (.*)$", re.MULTILINE)
 """A tool in a search result, in the catalog's format."""
 
 
-def show_found_tools(messages: Iterable[Message]) -> str:
+def show_found_tools(messages: Iterable[Message], before: str = "") -> str:
     """List each tool whose schema a search showed, as `name(argument: type, other?: type)`.
 
-    Returns "" if there is none.
+    `before` is the list of the messages before these. Returns "" if there is none.
     """
-    found: dict[str, str] = {}
+    found = {line.partition("(")[0]: line for line in before.splitlines()}
     for message in messages:
         for part in message.parts:
             if isinstance(part, ToolResultPart) and part.name == SEARCH_TOOL:

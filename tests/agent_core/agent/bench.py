@@ -55,6 +55,8 @@ class Bench:
     host: FakeHost = field(default_factory=FakeHost)
     time: int = 1_000_000_000_000
     trusts_files: bool = False
+    cap: int = 120_000
+    """Most tokens of a request."""
     limits: Limits = field(
         default_factory=lambda: Limits(steps=9, tokens=0, micro_dollars=0, seconds=0)
     )
@@ -85,7 +87,7 @@ class Bench:
                 policy=ModelPolicy(model="fake-1"),
                 limits=self.limits,
                 quotas=quotas(self.database),
-                compactor=compactor(self.database, self.model),
+                compactor=compactor(self.database, self.model, cap=self.cap),
                 sessions=SessionCache(self.database),
                 agents=AgentFolder(self.home),
                 agent_mail=AgentMail(self.database, lambda: self.time),

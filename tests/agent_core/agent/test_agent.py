@@ -341,7 +341,7 @@ async def test_what_a_turn_leaves_at_hand_that_was_written_at_once_is_what_stand
     stored = await bench.database.read(
         lambda c: messages.list_session(c, session_id=session.id, person_id=bench.person.id)
     )
-    assert list(standing.transcript) == stored
+    assert list(standing.history.messages) == stored
     assert len(stored) == 5
 
 

@@ -1,6 +1,7 @@
-"""History: what is remembered is what was read, and it does not grow without end."""
+"""The history cache: what is remembered is what was read, and it does not grow without end."""
 
-from agent_core.agent.caches import TranscriptCache
+from agent_core.agent.caches import HistoryCache
+from agent_core.agent.history import History
 from agent_core.ids import CallId, ConversationId, MessageId, SessionId, TurnId
 from agent_core.state.conversations import past_sessions, sessions
 from agent_core.state.conversations.messages import StoredMessage
@@ -13,67 +14,71 @@ ONE, TWO, THREE = SessionId(1), SessionId(2), SessionId(3)
 HERE, THERE = ConversationId(1), ConversationId(2)
 
 
-def stored(*numbers: int, size: int = 1) -> tuple[StoredMessage, ...]:
-    return tuple(
-        StoredMessage(id=MessageId(n), turn_id=TurnId(1), message=user_message("x" * size))
-        for n in numbers
+def stored(*numbers: int, size: int = 1) -> History:
+    return History().extend(
+        [
+            StoredMessage(id=MessageId(n), turn_id=TurnId(1), message=user_message("x" * size))
+            for n in numbers
+        ]
     )
 
 
 def test_what_was_kept_is_recalled_by_session() -> None:
-    history = TranscriptCache()
-    history.keep(ONE, stored(1, 2))
-    history.keep(TWO, stored(3))
-    history.keep(ONE, stored(1, 2, 4))
-    assert history.recall(ONE) == stored(1, 2, 4)
-    assert history.recall(TWO) == stored(3)
-    assert history.recall(THREE) == ()
+    cache = HistoryCache()
+    cache.keep(ONE, stored(1, 2))
+    cache.keep(TWO, stored(3))
+    cache.keep(ONE, stored(1, 2, 4))
+    assert cache.recall(ONE) == stored(1, 2, 4)
+    assert cache.recall(TWO) == stored(3)
+    assert cache.recall(THREE) is None
 
 
 def test_the_session_unused_for_longest_is_let_go_of() -> None:
-    history = TranscriptCache(most_weight=5000)
-    history.keep(ONE, stored(1, 2, size=1000))
-    history.keep(TWO, stored(3, 4, size=1000))
-    history.keep(ONE, stored(1, 2, size=1000))
-    history.keep(THREE, stored(5, size=1000))
-    assert history.recall(TWO) == ()
-    assert history.recall(ONE) == stored(1, 2, size=1000)
+    cache = HistoryCache(most_weight=5000)
+    cache.keep(ONE, stored(1, 2, size=1000))
+    cache.keep(TWO, stored(3, 4, size=1000))
+    cache.keep(ONE, stored(1, 2, size=1000))
+    cache.keep(THREE, stored(5, size=1000))
+    assert cache.recall(TWO) is None
+    assert cache.recall(ONE) == stored(1, 2, size=1000)
 
 
 def test_what_is_let_go_of_frees_its_place() -> None:
-    history = TranscriptCache(most_weight=4000)
+    cache = HistoryCache(most_weight=4000)
     for number in range(1, 50):
         session_id = SessionId(number)
-        history.keep(session_id, stored(1, size=1000))
-        history.keep(session_id, stored(1, 2, size=1000))
-        assert history.recall(session_id) == stored(1, 2, size=1000)
+        cache.keep(session_id, stored(1, size=1000))
+        cache.keep(session_id, stored(1, 2, size=1000))
+        assert cache.recall(session_id) == stored(1, 2, size=1000)
 
 
 def test_a_session_that_is_too_long_to_keep_is_not_kept() -> None:
-    history = TranscriptCache(most_weight=1000)
-    history.keep(ONE, stored(1, 2, 3))
-    assert history.recall(ONE) == ()
+    cache = HistoryCache(most_weight=1000)
+    cache.keep(ONE, stored(1, 2, 3))
+    assert cache.recall(ONE) is None
 
 
 def test_calls_and_a_providers_own_blocks_weigh_too() -> None:
-    history = TranscriptCache(most_weight=2000)
+    cache = HistoryCache(most_weight=2000)
     parts = (
         ToolCallPart(call_id=CallId("c"), name="t", arguments="x" * 1000),
         RawPart(provider="p", model="m", payload="x" * 1000),
     )
     message = Message(role="assistant", parts=parts)
-    history.keep(ONE, (StoredMessage(id=MessageId(1), turn_id=TurnId(1), message=message),))
-    assert history.recall(ONE) == ()
+    one = StoredMessage(id=MessageId(1), turn_id=TurnId(1), message=message)
+    cache.keep(ONE, History().extend([one]))
+    assert cache.recall(ONE) is None
 
 
 def test_what_is_let_go_of_while_a_turn_reads_is_missing_nowhere() -> None:
-    history = TranscriptCache(most_weight=1400)
-    history.keep(ONE, stored(1, 2))
-    known = history.recall(ONE)
-    history.keep(TWO, stored(3))
-    assert history.recall(ONE) == ()
-    history.keep(ONE, (*known, *stored(4)))
-    assert history.recall(ONE) in ((), stored(1, 2, 4))
+    cache = HistoryCache(most_weight=1400)
+    cache.keep(ONE, stored(1, 2))
+    known = cache.recall(ONE)
+    cache.keep(TWO, stored(3))
+    assert cache.recall(ONE) is None
+    assert known
+    cache.keep(ONE, known.extend(stored(4).messages))
+    assert cache.recall(ONE) in (None, stored(1, 2, 4))
 
 
 def session(session_id: SessionId) -> Session:
@@ -81,28 +86,28 @@ def session(session_id: SessionId) -> Session:
 
 
 def test_a_conversation_is_entered_once_as_it_was_left() -> None:
-    history = TranscriptCache()
-    assert history.take_open(HERE) is None
-    history.store_open(HERE, session(ONE), stored(1, 2))
-    assert history.take_open(THERE) is None
-    assert history.take_open(HERE) == (session(ONE), stored(1, 2))
-    assert history.take_open(HERE) is None
-    assert history.recall(ONE) == stored(1, 2)
+    cache = HistoryCache()
+    assert cache.take_open(HERE) is None
+    cache.store_open(HERE, session(ONE), stored(1, 2))
+    assert cache.take_open(THERE) is None
+    assert cache.take_open(HERE) == (session(ONE), stored(1, 2))
+    assert cache.take_open(HERE) is None
+    assert cache.recall(ONE) == stored(1, 2)
 
 
 def test_a_conversation_whose_words_were_let_go_of_is_read_again() -> None:
-    history = TranscriptCache(most_weight=1400)
-    history.store_open(HERE, session(ONE), stored(1, 2))
-    history.store_open(THERE, session(TWO), stored(3))
-    assert history.take_open(HERE) is None
-    assert history.take_open(THERE) == (session(TWO), stored(3))
+    cache = HistoryCache(most_weight=1400)
+    cache.store_open(HERE, session(ONE), stored(1, 2))
+    cache.store_open(THERE, session(TWO), stored(3))
+    assert cache.take_open(HERE) is None
+    assert cache.take_open(THERE) == (session(TWO), stored(3))
 
 
 def test_conversations_that_may_have_changed_are_not_entered() -> None:
-    history = TranscriptCache()
-    history.store_open(HERE, session(ONE), stored(1))
-    history.clear_open()
-    assert history.take_open(HERE) is None
+    cache = HistoryCache()
+    cache.store_open(HERE, session(ONE), stored(1))
+    cache.clear_open()
+    assert cache.take_open(HERE) is None
 
 
 async def test_a_branch_that_a_command_opened_takes_no_id_from_the_next_session(

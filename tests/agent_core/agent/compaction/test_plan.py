@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agent_core.agent.compaction.compacted_view import shorten, show_compacted
-from agent_core.agent.compaction.compactor import apply_compaction
+from agent_core.agent.compaction.compactor import apply_compaction, is_fresh
 from agent_core.agent.compaction.plan import CompactionPlan, Planner, TokenBudget
 from agent_core.ids import MessageId, TurnId
 from agent_core.models.requests import estimate_messages
@@ -76,6 +76,31 @@ def _planner(
     return Planner(stored, compaction, budget, turn_id=running)
 
 
+def _list_visible(
+    stored: list[StoredMessage], compaction: Compaction | None
+) -> list[StoredMessage]:
+    """What a compactor loads: not what a summary replaces."""
+    if compaction is None:
+        return stored
+    end, kept = compaction.summarized_to, compaction.kept
+    return [one for one in stored if one.id > end or one.id in kept]
+
+
+def _check_equal(stored: list[StoredMessage], made: Compaction, other: Compaction | None) -> None:
+    """Both compactions show and summarize the same."""
+    assert other
+    assert (other.summarized_to, other.kept) == (made.summarized_to, made.kept)
+    assert show_compacted(stored, other) == show_compacted(stored, made)
+
+
+def _has_no_turn_since(stored: list[StoredMessage], compaction: Compaction | None) -> bool:
+    """Whether the last turn had begun when the compaction was made."""
+    if compaction is None:
+        return False
+    begun = {one.turn_id for one in stored if one.id <= compaction.made_after}
+    return stored[-1].turn_id in begun
+
+
 def _check(
     script: Script, stored: list[StoredMessage], compaction: Compaction, summarized: set[MessageId]
 ) -> None:
@@ -114,10 +139,15 @@ def test_any_chain_of_compactions_keeps_a_conversation_whole_and_makes_it_shorte
         stored = whole[:length]
         before = _size(stored, compaction)
         plan = _planner(script, stored, compaction, roof).choose()
+        visible = _list_visible(stored, compaction)
+        same = _planner(script, visible, compaction, roof).choose()
+        assert is_fresh(visible, compaction) == _has_no_turn_since(stored, compaction)
+        assert (same is None) == (plan is None)
         if plan is None:
             continue
         summarized |= {one.id for one in plan.summarized}
         made = _compaction(plan, stored, compaction)
+        _check_equal(stored, made, same and _compaction(same, visible, compaction))
         assert _size(stored, made) <= plan.size + 2
         assert _size(stored, made) < before + 2
         _check(script, stored, made, summarized)
