@@ -14,10 +14,6 @@ from agent_core.state.engine.upgrade import FOLDER, load_migrations, refuse_newe
 from agent_core.state.memory import external_sync
 from agent_core.state.memory.external_sync import Backlog
 
-_MIRRORED = 4
-"""The first schema version that has a queue for external memories."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseInfo:
     """Facts that can be read without opening the database for use."""
@@ -29,7 +25,8 @@ class DatabaseInfo:
     was_closed: bool
     """Whether that process shut down cleanly; also False while the process is running."""
     backlogs: tuple[Backlog, ...]
-    """The queues of external memories."""
+    """The queues of external memories; none for an older schema, which today's queries can't read.
+    """
 
 
 def peek(path: Path) -> DatabaseInfo | None:
@@ -46,8 +43,8 @@ def peek(path: Path) -> DatabaseInfo | None:
     try:
         with closing(sqlite3.connect(_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)) as c:
             schema = int(c.execute("PRAGMA user_version").fetchone()[0])
-            is_known = _MIRRORED <= schema <= len(migrations)
-            backlogs = tuple(external_sync.count_all(c)) if is_known else ()
+            is_current = schema == len(migrations)
+            backlogs = tuple(external_sync.count_all(c)) if is_current else ()
     except sqlite3.Error as error:
         raise explain_error(error, path) from error
     refuse_newer(schema, migrations, path)

@@ -11,12 +11,16 @@ import pytest
 
 from agent_core.ids import QuestionId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.state.backups.encryption import Keys
+from agent_core.state.backups.restoring import Place, restore
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Database
 from agent_core.state.engine.upgrade import FOLDER, load_migrations
 from agent_core.state.memory import external_sync
 from agent_core.state.queues import deferred_messages, outbox, unreachable_chats
 from agent_core.transcript import TextPart, dump_parts, load_parts
+from gateway.config import RUNTIME_NAMES, load
+from gateway.interfaces.diagnostics.offline import examine
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, finish
 from tests.integration.accounts import ChatAccount
@@ -124,6 +128,22 @@ async def test_an_upgrade_keeps_every_row_and_sets_a_copy_aside(home: Path) -> N
     with closing(sqlite3.connect(copy)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (PREVIOUS,)
         assert connection.execute("SELECT COUNT(*) FROM held").fetchone() == (3,)
+
+
+async def test_the_copy_that_an_upgrade_saved_is_restored_whole(home: Path) -> None:
+    path = home / "state.db"
+    columns = list_columns(path)
+    before = read_rows(path, columns)
+    await (await Database.open(path)).close()
+    (copy,) = (home / "backups").iterdir()
+    place = Place(home=home, database=path.name, kept=RUNTIME_NAMES)
+    restored = await asyncio.to_thread(restore, place, copy, Keys(), home / "backups" / "a", now=0)
+    assert restored.schema == PREVIOUS
+    assert list_columns(path) == columns
+    assert read_rows(path, columns) == before
+    findings = {one.part: one for one in examine(load({"TALARIA_HOME": str(home)}))}
+    assert findings["database"].state == "ok"
+    assert f"schema {PREVIOUS}; the next start migrates it" in findings["database"].text
 
 
 async def test_everything_in_it_still_works(home: Path) -> None:
