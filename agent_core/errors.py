@@ -5,6 +5,7 @@ CoreError
 │   ├── StoreBusy          another process uses this home
 │   ├── StoreFull          the disk is full; nothing was written
 │   ├── StoreDamaged       a check of the file or of a row failed
+│   ├── StoreVanished      somebody deleted, replaced or changed the file while it was open
 │   └── StoreTooNew        a newer version of Talaria wrote this database
 ├── ModelError             a model call gave no complete answer
 │   ├── ModelBusy          overloaded or rate limited; try again
@@ -56,6 +57,15 @@ class StoreFull(StoreError):
 
 class StoreDamaged(StoreError):
     """The file or a row is damaged."""
+
+
+class StoreVanished(StoreError):
+    """Somebody deleted, replaced or changed the database's files while it was open."""
+
+    def __init__(self, message: str, *, is_readable: bool) -> None:
+        """`is_readable`: the open connections still read everything that was stored."""
+        super().__init__(message)
+        self.is_readable = is_readable
 
 
 class StoreTooNew(StoreError):

@@ -110,6 +110,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     notices = Notices(core.database, dispatcher)
     outcomes = Outcomes(notifier, zone_of=core.zone_of, wakeup=core.wakeup)
     alerts = maintenance.make_alerts(core, notices)
+    lost_store = maintenance.make_lost_store_alarm(core, notices)
     webhooks = maintenance.make_webhooks(group, core, notices)
     handles = TurnHandles()
     data = _make_data_services(core, dispatcher, handles)
@@ -150,7 +151,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
             webhooks.run,
             *_list_background(core, notices, data, toolboxes, lanes),
             *list_deliveries(core, lanes, notifier),
-            *([alerts.run] if core.settings.alerts.enabled else []),
+            *([alerts.run, lost_store.run] if core.settings.alerts.enabled else []),
         ],
         claim_code=claim_code,
         started=time.monotonic(),

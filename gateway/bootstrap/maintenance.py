@@ -26,10 +26,12 @@ from gateway.outbound import OutboxDispatcher, Questions
 from gateway.outbound.webhooks import WebhookDeps, WebhookDispatcher
 from gateway.people import Notices
 from gateway.scheduler import (
+    LOST_STORE_LOOK,
     SUMMARY_TASK,
     AlertSources,
     AlertWatch,
     Curation,
+    LostStoreAlarm,
     PersonBusy,
     Reviews,
     SkillTests,
@@ -232,6 +234,14 @@ def make_alerts(core: Core, notices: Notices) -> AlertWatch:
         zone=core.zone,
         pause=settings.alerts.pause_minutes * 60_000,
         look=core.extensions.timings.alerts,
+    )
+
+
+def make_lost_store_alarm(core: Core, notices: Notices) -> LostStoreAlarm:
+    """Build the service that tells owners if the database vanishes."""
+    pause = core.extensions.timings.alerts
+    return LostStoreAlarm(
+        core.database, notices.dispatcher, look=min(LOST_STORE_LOOK, pause), pause=pause
     )
 
 

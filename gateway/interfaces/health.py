@@ -67,7 +67,7 @@ async def _look_into(database: Database) -> tuple[dict[str, int | None], str]:
                 _PROBE, lambda c: meta.put(c, key=_PROBE, value=str(time.time_ns()))
             )
     except StoreError as error:
-        return counts, str(error)
+        return counts, database.failure() or str(error)
     return counts, database.failure()
 
 

@@ -7,8 +7,10 @@ from agent_core.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from gateway.scheduler.agent_messages import AgentMessages as AgentMessages
     from gateway.scheduler.alerts import LOOK as LOOK
+    from gateway.scheduler.alerts import LOST_STORE_LOOK as LOST_STORE_LOOK
     from gateway.scheduler.alerts import AlertSources as AlertSources
     from gateway.scheduler.alerts import AlertWatch as AlertWatch
+    from gateway.scheduler.alerts import LostStoreAlarm as LostStoreAlarm
     from gateway.scheduler.alerts import is_backup_old as is_backup_old
     from gateway.scheduler.alerts import measure_space as measure_space
     from gateway.scheduler.calendars import Calendars as Calendars

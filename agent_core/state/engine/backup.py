@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 
 import aiosqlite
@@ -34,6 +35,21 @@ async def copy_database(source: aiosqlite.Connection, target: Path) -> None:
         raise translate_error(error, part) from error
     except OSError as error:
         raise translate_os_error(error, target) from error
+
+
+async def rescue_database(source: aiosqlite.Connection, backups: Path) -> Path:
+    """Copy a database whose files have vanished into the folder of backups; return the copy.
+
+    Its folder is created, but not the home around it, which may be gone on purpose. Raises the same
+    errors as `copy_database`.
+    """
+    target = backups / f"state-rescued-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.db"
+    try:
+        await asyncio.to_thread(backups.mkdir, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise translate_os_error(error, backups) from error
+    await copy_database(source, target)
+    return target
 
 
 def choose_target(target: Path, path: Path) -> Path:

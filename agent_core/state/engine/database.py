@@ -6,14 +6,14 @@ import sqlite3
 import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 from typing import TypeVar, cast
 
-from agent_core.errors import StoreDamaged, StoreError, StoreFull
-from agent_core.state.engine.backup import choose_target, copy_database
+from agent_core.errors import StoreDamaged, StoreError, StoreFull, StoreVanished
+from agent_core.state.engine.backup import choose_target, copy_database, rescue_database
 from agent_core.state.engine.connection import (
     Observer,
     PendingWrite,
@@ -21,6 +21,7 @@ from agent_core.state.engine.connection import (
     commit_group,
     lengthen_wal,
 )
+from agent_core.state.engine.file_guard import FileGuard
 from agent_core.state.engine.lock import HomeLock
 from agent_core.state.engine.opening import (
     LONGEST_KEPT_WAL,
@@ -29,7 +30,12 @@ from agent_core.state.engine.opening import (
     explain_error,
     prepare_folder,
 )
-from agent_core.state.engine.recovery import is_fatal, translate_error
+from agent_core.state.engine.recovery import (
+    is_fatal,
+    translate_error,
+    translate_os_error,
+)
+from agent_core.state.engine.remedies import describe_remedy, name_backups
 
 __all__ = ["Connection", "Database", "Observer"]
 
@@ -60,15 +66,18 @@ class Database:
         path: Path,
         lock: HomeLock,
         connections: list[ThreadedConnection],
+        files: FileGuard,
+        *,
         observe: Observer | None,
         retry_pause: float,
-        largest_group: int,
+        limits: EngineLimits,
     ) -> None:
         self._path = path
         self._lock = lock
         self._writer, *self._readers = connections
+        self._files = files
         self._observe = observe
-        self._largest_group = largest_group
+        self._limits = limits
         self.retry_pause = retry_pause
         """Seconds between two attempts of an operation that failed with a `StoreError`."""
         self._changes: Counter[str] = Counter()
@@ -80,7 +89,10 @@ class Database:
         self._is_damaged = False
         self._failure = ""
         self._stop_reason = ""
+        self._loss: StoreVanished | None = None
+        self._vanished, self._rescued = asyncio.Event(), asyncio.Event()
         self._writing = asyncio.create_task(self._write_groups(), name="state-writer")
+        self._watching = asyncio.create_task(self._watch_files(), name="state-watch")
 
     @classmethod
     async def open(
@@ -103,11 +115,23 @@ class Database:
         try:
             async with AsyncExitStack() as stack:
                 connections = await connect(path, stack, limits, is_trusted=lock.was_clean)
-                database = cls(path, lock, connections, observe, retry_pause, limits.largest_group)
+                files = await connections[0].run(lambda _: FileGuard(path))
+                database = cls(
+                    path,
+                    lock,
+                    connections,
+                    files,
+                    observe=observe,
+                    retry_pause=retry_pause,
+                    limits=limits,
+                )
                 stack.pop_all()
         except sqlite3.Error as error:
             lock.release(is_clean=lock.was_clean and not is_fatal(error))
             raise explain_error(error, path) from error
+        except OSError as error:
+            lock.release(is_clean=lock.was_clean)
+            raise translate_os_error(error, path) from error
         except BaseException:
             lock.release(is_clean=lock.was_clean)
             raise
@@ -122,12 +146,12 @@ class Database:
         use it if no caller waits for the result. `name` is for the observer. `work` runs on the
         writer's thread. It shares the transaction with other writes, but is rolled back alone. It
         must not end the transaction. Its errors are raised here, those of sqlite3 as `StoreError`.
-        Raises `StoreError` after `close`, and after a failure of the disk until a restart. If the
-        caller is cancelled, the write may still be committed.
+        Raises `StoreError` after `close`, and until a restart after a failure of the disk
+        (`StoreVanished` if the files vanished). If the caller is cancelled, the write may still be
+        committed.
         """
         self._refuse_if_closed()
-        if self._stop_reason:
-            raise StoreError(self._stop_reason)
+        self._refuse_if_stopped()
         loop = asyncio.get_running_loop()
         write = PendingWrite(name=name, work=_in_context(work), done=loop.create_future())
         self._pending.append(write)
@@ -199,10 +223,12 @@ class Database:
         Writes wait for it. Raises `StoreError`; call it again to continue unfinished work.
         """
         self._refuse_if_closed()
-        if self._stop_reason:
-            raise StoreError(self._stop_reason)
+        self._refuse_if_stopped()
         try:
-            return await self._writer.run(work)
+            return await self._writer.run(self._guard(work))
+        except StoreVanished as error:
+            self._record_failure(error)
+            raise
         except sqlite3.Error as error:
             self._record_failure(error)
             raise translate_error(error, self._path) from error
@@ -230,8 +256,24 @@ class Database:
         return self._stop_reason or self._failure
 
     def has_stopped(self) -> bool:
-        """Return whether a failure of the disk stopped all writes until a restart."""
-        return bool(self._stop_reason)
+        """Return whether a failure of the disk stopped all writes until a restart.
+
+        A restart does not help if the files have vanished: see `wait_until_vanished`.
+        """
+        return bool(self._stop_reason) and self._loss is None
+
+    async def wait_until_vanished(self, patience: float = 3.0) -> StoreVanished:
+        """Wait until the files are gone, replaced or changed; return what happened and what to do.
+
+        What the open files still hold is saved as a backup, for which this waits `patience`
+        seconds at most. Until a restart, nothing more is stored.
+        """
+        while self._loss is None:
+            await self._vanished.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await self._rescued.wait()
+        return StoreVanished(self._stop_reason, is_readable=self._loss.is_readable)
 
     async def close(self) -> None:
         """Finish the pending writes, run a checkpoint, and record a clean shutdown.
@@ -243,6 +285,8 @@ class Database:
             return
         self._is_closed = True
         self._has_pending.set()
+        if self._loss is None:
+            self._watching.cancel()  # otherwise, what the files hold is being saved
         is_clean = False
         try:
             async with AsyncExitStack() as writer:
@@ -251,16 +295,78 @@ class Database:
                     for reader in self._readers:
                         readers.push_async_callback(reader.close)
                     await self._writing
-                await self._writer.run(_checkpoint)
+                    await asyncio.wait({self._watching})
+                await self._writer.run(_checkpoint if self._loss is None else self._part)
             is_clean = not (self._stop_reason or self._is_damaged)
         except sqlite3.Error as error:
             raise translate_error(error, self._path) from error
+        except OSError as error:
+            raise translate_os_error(error, self._path) from error
         finally:
             self._lock.release(is_clean=is_clean)
 
     def _refuse_if_closed(self) -> None:
         if self._is_closed:
             raise StoreError(f"{self._path} is closed")
+
+    def _refuse_if_stopped(self) -> None:
+        if self._loss:
+            raise StoreVanished(self._stop_reason, is_readable=self._loss.is_readable)
+        if self._stop_reason:
+            raise StoreError(self._stop_reason)
+
+    def _guard(self, work: Callable[[Connection], T]) -> Callable[[Connection], T]:
+        """Make work for the writer's thread refuse files that are not as the last work left them.
+
+        What is committed into a file without a name is lost when the process ends.
+        """
+
+        def run(connection: Connection) -> T:
+            self._look_at_files()
+            try:
+                return work(connection)
+            finally:
+                self._files.remember()
+
+        return run
+
+    def _look_at_files(self) -> None:
+        """Raise `StoreVanished` if the files are gone or changed; on the writer's thread."""
+        try:
+            self._files.check()
+        except OSError as error:
+            raise translate_os_error(error, self._path) from error
+
+    def _part(self, _: Connection) -> None:
+        """Let no later database at this path meet what the open connections hold."""
+        if self._loss and not self._loss.is_readable:
+            self._files.part()
+
+    async def _watch_files(self) -> None:
+        """Look at the files also while nothing is written; save what they hold once they vanish."""
+        while not self._loss:
+            await asyncio.sleep(self._limits.look)
+            try:
+                await self._writer.run(lambda _: self._look_at_files())
+            except StoreVanished as error:
+                self._record_failure(error)
+            except StoreError as error:
+                _log.error("the files of the store can't be looked at: %s", error)
+        self._stop_reason += f". {await self._rescue(self._loss)}"
+        self._rescued.set()
+
+    async def _rescue(self, loss: StoreVanished) -> str:
+        """Save everything that the open connections still read; return what to do now."""
+        backups = name_backups(self._path)
+        if not loss.is_readable:
+            return describe_remedy(backups)
+        try:
+            copy = await rescue_database(self._writer.sqlite, backups)
+            await self._writer.run(lambda _: self._files.drop_sides())
+        except (StoreError, OSError) as error:
+            _log.critical("what was stored can't be saved: %s", error)
+            return describe_remedy(backups)
+        return f"Everything until then is saved. {describe_remedy(backups, copy)}"
 
     async def _write_groups(self) -> None:
         """Commit pending writes in groups, until the database is closed and no write is left."""
@@ -298,7 +404,7 @@ class Database:
 
     def _take_group(self) -> list[PendingWrite]:
         group: list[PendingWrite] = []
-        while self._pending and len(group) < self._largest_group:
+        while self._pending and len(group) < self._limits.largest_group:
             write = self._pending.popleft()
             if not write.done.done():  # else its caller was cancelled before the write began
                 group.append(write)
@@ -307,8 +413,11 @@ class Database:
         return group
 
     async def _commit(self, group: list[PendingWrite]) -> None:
-        if self._stop_reason:
-            error: sqlite3.Error | StoreError | None = StoreError(self._stop_reason)
+        error: sqlite3.Error | StoreError | None
+        try:
+            self._refuse_if_stopped()
+        except StoreError as refusal:
+            error = refusal
         else:
             error = await self._run(group)
             self._writer.count_changed(self._changes)
@@ -326,14 +435,19 @@ class Database:
     async def _run(self, group: list[PendingWrite]) -> sqlite3.Error | StoreError | None:
         """Run a group of writes; return the error that prevented its commit, if any."""
         try:
-            await self._writer.run(partial(commit_group, writes=group, observe=self._observe))
+            commit = partial(commit_group, writes=group, observe=self._observe)
+            await self._writer.run(self._guard(commit))
         except (sqlite3.Error, StoreError) as error:
             return error
         return None
 
     def _record_failure(self, error: BaseException) -> None:
-        """Stop all writes after a failure of the disk; note a full disk."""
-        if is_fatal(error) and not self._stop_reason:
+        """Stop all writes after a failure of the disk or a loss of files; note a full disk."""
+        if isinstance(error, StoreVanished) and not self._stop_reason:
+            self._loss, self._stop_reason = error, str(error)
+            self._vanished.set()
+            _log.critical("%s", self._stop_reason)
+        elif is_fatal(error) and not self._stop_reason:
             self._stop_reason = (
                 f"{self._translate(error)}; nothing more is written until Talaria is restarted"
             )

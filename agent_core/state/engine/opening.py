@@ -22,10 +22,10 @@ from agent_core.state.engine.recovery import (
     LARGEST_FULL_CHECK,
     check,
     choose_check,
-    describe_damage,
     translate_error,
     translate_os_error,
 )
+from agent_core.state.engine.remedies import describe_damage, name_backups, refuse_lost
 from agent_core.state.engine.upgrade import (
     FOLDER,
     Migration,
@@ -48,6 +48,8 @@ class EngineLimits:
     largest_group: int = 256
     """The most writes in one commit, so that the first one does not wait for too many others."""
     largest_full_check: int = LARGEST_FULL_CHECK
+    look: float = 1.0
+    """Seconds between two looks whether the files are still there."""
     migrations: Traversable = FOLDER
 
 
@@ -85,12 +87,13 @@ async def connect(
     A file that is not trusted first gets a complete check. Raises `sqlite3.Error` and `StoreError`.
     """
     migrations = load_migrations(limits.migrations)
+    await asyncio.to_thread(refuse_lost, path)
     is_new = not await asyncio.to_thread(path.exists)
     if not is_new:
         await _inspect(path, migrations, None if is_trusted else limits.largest_full_check)
     writer = await _open(path, stack, limits.busy_timeout)
     await _prepare_writer(writer.sqlite, path, is_new=is_new)
-    await upgrade(writer.sqlite, migrations, _name_backups(path), datetime.now(UTC))
+    await upgrade(writer.sqlite, migrations, name_backups(path), datetime.now(UTC))
     await writer.watch(WATCHED & await _list_tables(writer.sqlite))
     connections = [writer]
     for _ in range(READERS):
@@ -104,7 +107,7 @@ def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
     """Explain why a database could not be opened; if it is damaged, name the remedy."""
     mishap = translate_error(error, path)
     if isinstance(mishap, StoreDamaged):
-        return StoreDamaged(describe_damage(path, str(error), _name_backups(path)))
+        return StoreDamaged(describe_damage(path, str(error)))
     return mishap
 
 
@@ -129,7 +132,7 @@ async def _inspect(
             _log.warning("%s was not closed properly; running %s", path, name)
             fault = await check(connection.sqlite, name)
             if fault:
-                raise StoreDamaged(describe_damage(path, fault, _name_backups(path)))
+                raise StoreDamaged(describe_damage(path, fault))
         refuse_newer(await read_version(connection.sqlite), migrations, path)
 
 
@@ -153,8 +156,3 @@ async def _prepare_writer(connection: aiosqlite.Connection, path: Path, *, is_ne
 async def _list_tables(connection: aiosqlite.Connection) -> set[str]:
     rows = await connection.execute_fetchall("SELECT name FROM sqlite_schema WHERE type = 'table'")
     return {row[0] for row in rows}
-
-
-def _name_backups(path: Path) -> Path:
-    """Return the folder for the copies that are made before a migration."""
-    return path.parent / "backups"

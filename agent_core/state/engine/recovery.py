@@ -1,14 +1,12 @@
 """Translate errors of SQLite and the system, and check damaged files."""
 
 import errno
-import shlex
 import sqlite3
 from pathlib import Path
 
 import aiosqlite
 
 from agent_core.errors import StoreDamaged, StoreError, StoreFull
-from agent_core.state.engine.complete import list_complete
 from agent_core.state.engine.connection import fetch_value
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -93,14 +91,3 @@ async def check(connection: aiosqlite.Connection, name: str) -> str:
             raise
         finding = str(error)
     return "" if finding == "ok" else " ".join(finding.split())
-
-
-def describe_damage(path: Path, fault: str, backups: Path) -> str:
-    """Describe a damaged database, and name the backup that can replace it."""
-    copies = list_complete(backups)
-    remedy = (
-        f"Stop Talaria and run `talaria restore {shlex.quote(str(copies[-1]))}`"
-        if copies
-        else f"Run `talaria restore FILE` with a backup; none lies in {backups}"
-    )
-    return f"{path} is damaged ({fault}). {remedy}"

@@ -10,9 +10,11 @@ from agent_core.state.engine.connection import BUSY_TIMEOUT_SECONDS
 from agent_core.state.engine.lock import read_note
 from agent_core.state.engine.opening import explain_error
 from agent_core.state.engine.recovery import choose_check
+from agent_core.state.engine.remedies import refuse_lost
 from agent_core.state.engine.upgrade import FOLDER, load_migrations, refuse_newer
 from agent_core.state.memory import external_sync
 from agent_core.state.memory.external_sync import Backlog
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseInfo:
@@ -32,10 +34,11 @@ class DatabaseInfo:
 def peek(path: Path) -> DatabaseInfo | None:
     """Inspect the database at `path`; None if there is no file.
 
-    Raises `StoreTooNew`, `StoreDamaged` if it is not a database, and `StoreError` if it can't be
-    read.
+    Raises `StoreTooNew`, `StoreDamaged` if it is no database or the home has lost it, and
+    `StoreError` if it can't be read.
     """
     path = path.absolute()
+    refuse_lost(path)
     if not path.exists():
         return None
     migrations = load_migrations(FOLDER)

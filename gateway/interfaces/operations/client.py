@@ -12,6 +12,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agent_core.state.engine.remedies import refuse_lost
 from gateway.config import CONTROL_SOCKET, DATABASE
 from gateway.errors import Declined, Mistaken, StartError
 from gateway.interfaces import operations
@@ -84,7 +85,8 @@ def perform(
 
 
 def require_database(home: Path) -> None:
-    """Raise `StartError` if Talaria has never run with this home."""
+    """Raise `StartError` if Talaria has never run with this home, `StoreDamaged` if it is lost."""
+    refuse_lost(home / DATABASE)
     if not (home / DATABASE).exists():
         raise StartError(f"{home} has no database yet; `talaria run` creates it.")
 

@@ -35,6 +35,10 @@ _MEMORY = Text("I can't read {name}, so I use what it said before. Details in En
 _TASKS = Text("Background work has waited since {moment}. `talaria logs` may show the reason.")
 _MOMENT = Text("{date}, {time}")
 
+LOST_STORE = Text(
+    "My database is gone, so I answer nobody until you put it back. Details in English: “{reason}.”"
+)
+
 _UP = Text("{platform} is connected again.")
 _MODEL_ANSWERS = Text("The model {model} answers again.")
 _BUDGET_RENEWED = Text("There is budget again.")

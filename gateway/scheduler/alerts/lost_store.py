@@ -1,0 +1,94 @@
+"""Tell owners that the database has vanished: directly, because the outbox is in it."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+
+from adapters.errors import AdapterError, RateLimited, Unreachable, Unsure
+from adapters.messages import OutboundMessage
+from agent_core.errors import StoreError
+from agent_core.localization import use_language
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import owners
+from agent_core.state.people.people import Person
+from gateway import conversion
+from gateway.outbound import OutboxDispatcher
+from gateway.people import find_direct_chat
+from gateway.texts.operations.alerts import LOST_STORE
+
+_log = logging.getLogger(__name__)
+
+LOST_STORE_LOOK = 5.0
+"""Seconds after which the chats of the owners are read again."""
+_SENDING = 30.0
+"""The longest time for one message, in seconds."""
+
+Places = Sequence[tuple[Person, tuple[str, str]]]
+"""The owners, each with a platform and a direct chat on it."""
+
+
+class LostStoreAlarm:
+    """Knows where the owners are before the database vanishes, and tells them of it once."""
+
+    def __init__(
+        self, database: Database, dispatcher: OutboxDispatcher, *, look: float, pause: float
+    ) -> None:
+        """`look` is the time between two readings of the owners' chats, in seconds.
+
+        `pause` is the time between two attempts to tell an owner.
+        """
+        self._database = database
+        self._dispatcher = dispatcher
+        self._look = look
+        self._pause = pause
+        self._places: Places = ()
+
+    async def run(self) -> None:
+        """Wait until the database has vanished, and tell the owners."""
+        loss = None
+        while loss is None:
+            await self._find_places()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._look):
+                    loss = await self._database.wait_until_vanished()
+        if loss.is_readable:
+            await self._find_places()
+        async with asyncio.TaskGroup() as group:
+            for owner, place in self._places:
+                group.create_task(self._tell(owner, place, str(loss)))
+
+    async def _find_places(self) -> None:
+        """Read where the owners are; a database that can't be read changes nothing."""
+        try:
+            self._places = await self._database.read(self._list_places)
+        except StoreError as error:
+            _log.warning("the chats of the owners can't be read: %s", error)
+
+    def _list_places(self, connection: Connection) -> Places:
+        found = [
+            (owner, find_direct_chat(connection, owner, self._dispatcher.adapters))
+            for owner in owners.list_all(connection)
+        ]
+        return [(owner, place) for owner, place in found if place]
+
+    async def _tell(self, owner: Person, place: tuple[str, str], reason: str) -> None:
+        platform, chat = place
+        with use_language(owner.language):
+            words = LOST_STORE(reason=reason)
+        parts = list(self._dispatcher.split(platform, words))
+        while parts:
+            message = OutboundMessage(address=conversion.read_chat(chat), text=parts[0])
+            try:
+                async with asyncio.timeout(_SENDING):
+                    await self._dispatcher.adapters[platform].send(message)
+            except (Unreachable, RateLimited, TimeoutError) as error:
+                _log.warning("%s isn't told of the database yet: %s", owner.slug, error)
+                await asyncio.sleep(self._pause)
+            except Unsure:
+                parts.pop(0)  # it may have arrived, and nothing can remember that it was repeated
+            except AdapterError as error:
+                _log.error("%s can't be told of the database: %s", owner.slug, error)
+                return
+            else:
+                parts.pop(0)
