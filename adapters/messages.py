@@ -80,6 +80,18 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """A person, role, channel or picture that a text names by a name that somebody chose."""
+
+    shown: str
+    """The name as it stands in the text, with its sign, such as `@Ada`."""
+    name: str
+    """The name without its sign."""
+    neutral: str
+    """The same thing by its kind and id, such as `@user 42`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InboundMessage:
     """A message from a person, or the new text of an edited one."""
 
@@ -90,6 +102,8 @@ class InboundMessage:
     """The person's words without the bot's mention; empty when there are none."""
     is_addressed: bool
     """True in a direct chat, and in a group when the bot is mentioned, answered or commanded."""
+    mentions: tuple[Mention, ...] = ()
+    """Whatever the text names by a name that the sender did not type."""
     is_edit: bool = False
     reply_address: Address | None = None
     """The address for the reply to a slash command: in the same place, but only the sender sees it.

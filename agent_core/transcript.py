@@ -28,12 +28,13 @@ SourceKind = Literal[
     "client",
     "skill",
     "event",
+    "title",
     "earlier",
 ]
 """The kinds, in this order: a file or a picture that a person sent; a message of somebody else that
 they quoted or forwarded; text that a tool fetched; the output of a command; the answer of an MCP
 server; a call of another program of the person; a skill that Talaria did not bring; the text of an
-event that started a job; an earlier answer that rests on any of these.
+event that started a job; the title of a group; an earlier answer that rests on any of these.
 """
 UntrustedSource = NewType("UntrustedSource", str)
 """The source of words that no person of the conversation wrote: its kind and its name, such as

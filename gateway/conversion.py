@@ -18,6 +18,7 @@ from adapters.messages import (
 from agent_core.agent import prompt
 from agent_core.events import Steer
 from agent_core.ids import InboxId, RoomId
+from agent_core.names import PlainName, name_member, name_stranger
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.images import PDF
@@ -76,6 +77,8 @@ class QueuedMessage:
     conversation: Conversation
     room_id: RoomId | None = None
     """The room that it was written in, if any."""
+    room_name: PlainName | None = None
+    """The name that one of our own people gave to the room."""
     starts_own_turn: bool = False
     readings: tuple[Reading, ...] = ()
     """The results of reading the message's attachments."""
@@ -302,7 +305,7 @@ def _facts(pending: QueuedMessage, *, zone: str, now: int, news: tuple[str, ...]
             zone=zone,
             platform=pending.platform,
             is_direct=message.address.is_direct,
-            room_title=message.room_title,
+            room_name=pending.room_name,
             is_thread=message.address.thread_id is not None,
             author=_name_author(pending),
             language=message.sender.language,
@@ -317,10 +320,12 @@ def _facts(pending: QueuedMessage, *, zone: str, now: int, news: tuple[str, ...]
     )
 
 
-def _name_author(pending: QueuedMessage) -> str:
+def _name_author(pending: QueuedMessage) -> PlainName:
     """Return the name of a message's author: in private that of the person, on every platform."""
-    is_private = pending.message.address.is_direct
-    return pending.person.name if is_private else pending.message.sender.display_name
+    person, sender = pending.person, pending.message.sender
+    if pending.message.address.is_direct:
+        return name_member(person.id, person.name)
+    return name_member(person.id, sender.display_name, sender.username, person.name)
 
 
 def _is_own(message: InboundMessage) -> bool:
@@ -335,13 +340,16 @@ def _words(message: InboundMessage) -> str:
 def _quote(message: InboundMessage) -> "prompt.QuotedMessage | None":
     if message.forwarded_from is not None:
         return prompt.QuotedMessage(
-            author=message.forwarded_from, text=message.text, is_ours=False, is_forward=True
+            author=name_stranger(message.forwarded_from),
+            text=message.text,
+            is_ours=False,
+            is_forward=True,
         )
     answered = message.quote
     if answered is None:
         return None
     return prompt.QuotedMessage(
-        author=answered.author,
+        author=name_stranger(answered.author),
         text=answered.text,
         is_ours=answered.is_ours,
         is_untrusted=answered.is_untrusted,

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from adapters.discord.places import Place, can_write, is_forward, read_place, write_place
-from adapters.discord.snowflakes import id_in, name_of, spell, time_of
+from adapters.discord.snowflakes import id_in, list_mentions, name_of, spell, time_of
 from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import (
     Attachment,
@@ -185,6 +185,11 @@ def _read_message(message: Json, context: Context, *, is_edit: bool) -> InboundM
             username=username or None,
         ),
         text=text,
+        mentions=tuple(
+            mention
+            for one in (passed_on or [message])
+            for mention in list_mentions(words_in(one, "content"), _names(one, context))
+        ),
         is_addressed=is_addressed,
         is_edit=is_edit,
         attachments=attachments,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from adapters.messages import Mention
 from adapters.toolkit import Json, join_around_name, plain_name, plain_text, words_in
 
 _LONGEST = 20
@@ -11,6 +12,7 @@ _EPOCH = 1_420_070_400_000
 """Unix time in milliseconds at which Discord's snowflakes start."""
 _QUOTES_REST = re.compile(r"^>>> ", re.MULTILINE)
 _LINE_START = re.compile("^", re.MULTILINE)
+_NEUTRAL = {"#": "#channel", "@&": "@role"}
 _MARK = re.compile(r"<(?:(?P<kind>@[!&]?|#)(?P<id>\d{1,20})|a?:(?P<emoji>\w+):\d{1,20})>")
 
 
@@ -73,6 +75,21 @@ def spell(text: str, names: Mapping[str, str], ours: frozenset[str]) -> str:
             at = mark.end()
     words = join_around_name((*pieces, text[at:]))
     return _mark_rest(plain_text(_MARK.sub(lambda mark: _spell_mark(mark, names), words)).strip())
+
+
+def list_mentions(text: str, names: Mapping[str, str]) -> tuple[Mention, ...]:
+    """List what a text mentions by a name."""
+    return tuple(
+        Mention(
+            shown=plain_text(_spell_mark(mark, names)),
+            name=names.get(mark["id"] or "", mark["emoji"] or ""),
+            neutral=f"{_NEUTRAL.get(mark['kind'], '@user')} {mark['id']}"
+            if mark["id"]
+            else ":emoji:",
+        )
+        for mark in _MARK.finditer(text)
+        if mark["emoji"] or mark["id"] in names
+    )
 
 
 def _mark_rest(text: str) -> str:

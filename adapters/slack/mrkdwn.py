@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from adapters.messages import Mention
 from adapters.toolkit import plain_name, plain_text
 
 _TOKEN = re.compile(r"```.*?```|`[^`\n]+`|<[^<>\n]+>", re.DOTALL)
@@ -14,6 +15,8 @@ _PRIVATE = re.compile(f"[{_KEPT}{_ME}]")
 _FIRST_MENTION = re.compile(rf"^\s*{_ME}[\s,:]*")
 _MENTION = re.compile(rf"(?:(?<![ \t])[ \t]+)?{_ME}")
 _ADDRESS = re.compile(r"(?:https?|mailto|tel|slack):", re.IGNORECASE)
+_KINDS = (("@", "@user"), ("#", "#channel"), ("!subteam^", "@group"))
+"""How a mention begins, and the neutral name of its kind."""
 _SPOKEN = {"here": "@here", "channel": "@channel", "everyone": "@everyone"}
 _MENTIONED = re.compile(r"<@([A-Z0-9]+)")
 
@@ -21,6 +24,20 @@ _MENTIONED = re.compile(r"<@([A-Z0-9]+)")
 def mentions_in(text: str) -> tuple[str, ...]:
     """Return the ids of the people and bots that a text mentions."""
     return tuple(dict.fromkeys(_MENTIONED.findall(text)))
+
+
+def list_mentions(text: str, names: Mapping[str, str]) -> tuple[Mention, ...]:
+    """List whom and what a text mentions by a name."""
+    found = []
+    for token in _TOKEN.findall(_PRIVATE.sub("\ufffd", text)):
+        target, _, label = token[1:-1].partition("|")
+        name = names.get(target[1:]) or _unescape(label)
+        for start, kind in _KINDS:
+            if token[0] == "<" and target.startswith(start) and name:
+                shown = plain_text(_read_token(token[1:-1], names))
+                neutral = f"{kind} {target.removeprefix(start)}"
+                found.append(Mention(shown=shown, name=name, neutral=neutral))
+    return tuple(found)
 
 
 def read_mrkdwn(text: str, *, names: Mapping[str, str], me: str) -> str:

@@ -14,7 +14,7 @@ from adapters.messages import (
     Sender,
 )
 from adapters.slack.events import BUTTON
-from adapters.slack.mrkdwn import mentions_in, read_mrkdwn
+from adapters.slack.mrkdwn import list_mentions, mentions_in, read_mrkdwn
 from adapters.slack.places import (
     HOME_MESSAGE,
     home_of,
@@ -111,6 +111,7 @@ class _Message:
             sender=_sender(event, self._people),
             text=read_mrkdwn(said, names=_names(self._people), me=me),
             is_addressed=self._is_addressed(channel, said, me),
+            mentions=list_mentions(said, _names(self._people)),
             is_edit=self._is_edit,
             attachments=attachments,
             quote=quote,
@@ -140,8 +141,12 @@ def _command(event: Json, people: Json, envelope: Json) -> InboundMessage:
     is_ephemeral = not is_direct or envelope.get("is_transient")
     title = words_in(event, "channel_name")
     heard = _said(said or _HELP, address, event, people, envelope, None if is_direct else title)
-    reply_address = replace(address, ticket=ticket) if ticket and is_ephemeral else None
-    return replace(heard, reply_address=reply_address, is_command_line=True)
+    return replace(
+        heard,
+        mentions=list_mentions(words, _names(people)),
+        reply_address=replace(address, ticket=ticket) if ticket and is_ephemeral else None,
+        is_command_line=True,
+    )
 
 
 def _press(event: Json, people: Json) -> ButtonPress:

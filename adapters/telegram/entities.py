@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from adapters.messages import Mention
 from adapters.toolkit import Json, count_units, join_around_name, number_in, part, plain_text
 
 
@@ -13,6 +14,7 @@ class Words:
     text: str
     is_named: bool = False
     is_for_another_bot: bool = False
+    mentions: tuple[Mention, ...] = ()
 
 
 def read_words(text: str, entities: Sequence[Json], *, user_id: int, username: str) -> Words:
@@ -25,11 +27,13 @@ def read_words(text: str, entities: Sequence[Json], *, user_id: int, username: s
     is_named = is_for_another = False
     cuts: list[tuple[int, int]] = []
     marks: list[tuple[int, str]] = []
+    mentions: list[Mention] = []
     # What follows a command on its line must stay as it is.
     command = count_units(text.partition("\n")[0]) if text.startswith("/") else -1
     for entity in entities:
         start, length = number_in(entity, "offset"), number_in(entity, "length")
-        words = _slice(text, start, length).lower()
+        shown = _slice(text, start, length)
+        words = shown.lower()
         match entity.get("type"):
             case "mention" if words == ours:
                 is_named = True
@@ -37,6 +41,8 @@ def read_words(text: str, entities: Sequence[Json], *, user_id: int, username: s
             case "text_mention" if (part(entity, "user") or {}).get("id") == user_id:
                 is_named = True
                 cuts.append((start, length))
+            case "text_mention":  # the app writes the name of somebody without a username
+                mentions.append(_mention(shown, part(entity, "user") or {}))
             case "bot_command" if "@" not in words:
                 is_named = True
             case "bot_command" if words.endswith(ours):
@@ -48,7 +54,16 @@ def read_words(text: str, entities: Sequence[Json], *, user_id: int, username: s
                 marks += _mark_lines(text, start, length)
             case "pre" if start > command:
                 marks += [(start, "```\n"), (start + length, "\n```")]
-    return Words(text=_cut(text, cuts, marks), is_named=is_named, is_for_another_bot=is_for_another)
+    return Words(
+        text=_cut(text, cuts, marks),
+        is_named=is_named,
+        is_for_another_bot=is_for_another,
+        mentions=tuple(mentions),
+    )
+
+
+def _mention(shown: str, user: Json) -> Mention:
+    return Mention(shown=plain_text(shown), name=shown, neutral=f"@user {user.get('id', '')}")
 
 
 def _slice(text: str, start: int, length: int) -> str:

@@ -194,6 +194,7 @@ def _read(message: Json, me: BotIdentity, *, is_edit: bool) -> InboundMessage | 
         message_id=PlatformMessageId(str(number_in(message, "message_id"))),
         sender=_sender_of(sender),
         text=words.text,
+        mentions=words.mentions,
         is_addressed=is_direct or (is_for_us and not words.is_for_another_bot),
         is_edit=is_edit,
         attachments=attachments,

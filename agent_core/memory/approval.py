@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 
 from agent_core.localization import Text
+from agent_core.names import name_member
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
@@ -12,7 +13,6 @@ from agent_core.state.jobs import job_runs
 from agent_core.state.memory.ledger import Change
 from agent_core.state.people import owners, people
 from agent_core.tools import Answer, ToolContext, UserPrompt, UserPrompter
-from agent_core.transcript import flatten
 
 PATIENCE = 660.0
 """Seconds that a tool call may take while it waits for an owner."""
@@ -21,7 +21,6 @@ _YES, _NO = "approve", "refuse"
 _APPROVE, _REFUSE = Text("Approve"), Text("Refuse")
 _JOB_OF = Text("A job of {name}")
 _SOMEONE = Text("Someone")
-_LONGEST_NAME = 80
 _FENCE = re.compile("`+")
 
 
@@ -87,7 +86,7 @@ class Approval:
 def _name(connection: Connection, context: ToolContext) -> str:
     """Name the asker; the name begins a sentence."""
     person = people.find(connection, person_id=context.person_id)
-    name = flatten(person.name, _LONGEST_NAME) if person else _SOMEONE()
+    name = name_member(person.id, person.name) if person else _SOMEONE()
     if _is_job(connection, context):
         return _JOB_OF(name=name)
     return name

@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 51;
+PRAGMA user_version = 52;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -350,6 +350,7 @@ CREATE TABLE rooms (
     full_asked_at INTEGER,
     full_from INTEGER,
     full_until INTEGER,
+    name       TEXT NOT NULL DEFAULT '',
     UNIQUE (platform, chat_id)
 );
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from agent_core.tools.chat import HOME as HOME
     from agent_core.tools.chat import ROOM_SIGN as ROOM_SIGN
     from agent_core.tools.chat import Destination as Destination
+    from agent_core.tools.chat import GroupTitlesTool as GroupTitlesTool
     from agent_core.tools.chat import Messenger as Messenger
     from agent_core.tools.chat import SendMessageTool as SendMessageTool
     from agent_core.tools.chat import TodoTool as TodoTool

@@ -32,6 +32,7 @@ from agent_core.tools import (
     RARE_TOOLS,
     AskTool,
     DelegateTool,
+    GroupTitlesTool,
     Messenger,
     Policy,
     Protected,
@@ -173,6 +174,7 @@ def make_toolboxes(
     reading = make_skill_tools(deps.skills, database, deps.backend)
     shared: tuple[Tool, ...] = (
         *(AskTool(user_prompts), TodoTool(database), _make_schedule(deps), messages),
+        GroupTitlesTool(database, deps.messenger),
         *(*web, *reading, *extra),
     )
     private = _make_private(deps, approval, inventory, changed)

@@ -131,7 +131,7 @@ def find_target(connection: Connection, request: BlockRequest) -> tuple[PersonId
     if whom == HERE:
         if room is None:
             raise BlockRefused(block_texts.HERE_NOWHERE())
-        return room.person_id, name_room(room.title)
+        return room.person_id, name_room(room.shown_name)
     if whom == ME:
         return request.call.person.id, block_texts.YOU()
     if whom == EVERYONE:

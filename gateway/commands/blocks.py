@@ -292,7 +292,7 @@ def _name_reader(connection: Connection, reader: Person) -> str:
     if reader.kind == "team":
         return block_texts.EVERYONE()
     if reader.kind == "room":
-        return name_room(rooms.find_title(connection, person_id=reader.id))
+        return name_room(rooms.find_name(connection, person_id=reader.id))
     return quote_name(reader.name)
 
 

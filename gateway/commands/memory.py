@@ -74,7 +74,7 @@ class MemoryCommands:
         return Reply(text="\n".join([entries, *(["", *notes] if notes else [])]))
 
     async def _describe(self, listed: Sequence[NumberedEntry]) -> str:
-        titles = await self.access.database.read(lambda c: _find_titles(c, listed))
+        titles = await self.access.database.read(lambda c: _find_names(c, listed))
         shown = [
             (
                 entry.target,
@@ -173,10 +173,10 @@ def _choose(listed: Sequence[NumberedEntry], number: int) -> NumberedEntry | Non
     return next((entry for entry in listed if entry.number == number), None)
 
 
-def _find_titles(connection: Connection, listed: Sequence[NumberedEntry]) -> dict[str, str]:
-    """Return the titles of the rooms that entries are shared with, by audience."""
+def _find_names(connection: Connection, listed: Sequence[NumberedEntry]) -> dict[str, str]:
+    """Return the names of the rooms that entries are shared with, by audience."""
     names = {name for entry in listed for name in entry.audiences if name.startswith(_ROOM)}
     return {
-        name: rooms.find_title(connection, person_id=PersonId(int(name.removeprefix(_ROOM))))
+        name: rooms.find_name(connection, person_id=PersonId(int(name.removeprefix(_ROOM))))
         for name in names
     }

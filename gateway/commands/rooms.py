@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from adapters.contract import ChatAdapter
+from agent_core.names import name_given
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import rooms
 from agent_core.state.people.rooms import Mode, Room
@@ -13,6 +14,7 @@ from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.people import RoomConsent, Rooms, close_questions, find_direct_chat, take_out
 from gateway.texts import general
 from gateway.texts import rooms as room_texts
+from gateway.texts.people import quote_name
 
 _MODES: tuple[Mode, ...] = get_args(Mode)
 
@@ -83,11 +85,14 @@ class RoomCommands:
         if not word:
             effective = await self._rooms.effective_mode(room, call.message.address, call.person)
             is_owner = call.person.is_owner
-            return Reply(text=room_texts.describe_room(effective, is_owner=is_owner))
+            return Reply(text=room_texts.describe_room(effective, room.name, is_owner=is_owner))
         if word == "full":
             return await self._ask(call, room)
         if not call.person.is_owner:
             return Reply(text=room_texts.ONLY_OWNER_SETS())
+        first, _, name = call.argument.partition(" ")
+        if first.casefold() == "name":
+            return Reply(effect=lambda connection: self._name(connection, call, room, name))
         mode = next((mode for mode in _MODES if mode == word), None)
         if mode is None:
             return Reply(text=room_texts.MODE_UNKNOWN())
@@ -100,6 +105,15 @@ class RoomCommands:
             return room_texts.MODES[mode](), [*moved, *rows]
 
         return Reply(effect=effect)
+
+    def _name(self, connection: Connection, call: Call, room: Room, name: str) -> Outcome:
+        """Keep the name that an owner gives to a room; without one, take it back."""
+        given = name_given(name)
+        rooms.set_name(connection, room_id=room.id, name=given)
+        call.record(connection, "room.name", f"{room.name} -> {given}", room.person_id)
+        if not given:
+            return room_texts.NAME_TAKEN_BACK(), ()
+        return room_texts.NAME_SET(name=quote_name(given)), ()
 
     async def _ask(self, call: Call, room: Room) -> Reply:
         """Ask the person for consent; only their yes opens the mode `full`."""

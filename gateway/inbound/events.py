@@ -18,6 +18,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRow
+from gateway.inbound.names import clean_names
 from gateway.outbound import Reaction
 from gateway.people import START
 from gateway.texts import general
@@ -97,7 +98,8 @@ def parse_event(stored: StoredEvent, adapter: ChatAdapter) -> Parsed:
     """Parse a stored event."""
     row = stored.row
     try:
-        found = adapter.receive(RawEvent(event_id=EventId(row.event_id), payload=row.payload))
+        event = RawEvent(event_id=EventId(row.event_id), payload=row.payload)
+        found = clean_names(adapter.receive(event))
     except ValueError as error:
         _log.error("event %s of %s can't be parsed: %s", row.event_id, row.platform, error)
         return SkippedEvent(row=row, fault=str(error))

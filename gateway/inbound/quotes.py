@@ -9,6 +9,9 @@ from agent_core.state.queues import outbox
 from gateway import conversion
 from gateway.people import RoomConversation, hide_private_quote
 
+_NAME = "`"
+"""The mark of names that others chose, in sentences of Talaria; see `quote_name`."""
+
 
 async def judge_quote(
     database: Database, platform: str, message: InboundMessage, place: RoomConversation
@@ -30,8 +33,9 @@ async def judge_quote(
 def _is_own(connection: Connection, platform: str, message: InboundMessage) -> bool:
     """Return whether a quoted message surely holds Talaria's own words.
 
-    Either its turn read no words of others, or it replied to a command. An unknown message may hold
-    anything: it has left the outbox, or joins several messages.
+    Either its turn read no words of others, or it replied to a command or asked something, and
+    quotes no name there. An unknown message may hold anything: it has left the outbox, or joins
+    several messages.
     """
     quote = message.quote
     if quote is None or quote.message_id is None:
@@ -44,6 +48,8 @@ def _is_own(connection: Connection, platform: str, message: InboundMessage) -> b
     )
     if row is None:
         return False
-    if row.turn_id is None:
-        return row.answers is not None
-    return not turns.is_untrusted(connection, turn_id=row.turn_id)
+    if row.turn_id is None or row.question_id is not None:
+        is_known = row.answers is not None or row.turn_id is not None
+        if not is_known or _NAME in row.body:
+            return False
+    return row.turn_id is None or not turns.is_untrusted(connection, turn_id=row.turn_id)

@@ -253,10 +253,7 @@ class InboundRouter:
             where = (room_conversation, conversation)
             await self._commands.run(arrived, person, where, command)
             return
-        if events.is_plain_text(message) and await self._deps.questions.hear(
-            make_reaction(row, message, person), message.text
-        ):
-            self.forget_known()  # the answer may have merged two people
+        if await self._answers_question(row, message, person):
             return
         if fault := events.find_fault(message):
             await self._commands.finish(arrived, fault)
@@ -275,6 +272,7 @@ class InboundRouter:
             person=met.person,
             conversation=conversation,
             room_id=room_conversation.room.id if room_conversation.room else None,
+            room_name=room_conversation.room.name if room_conversation.room else None,
             starts_own_turn=message.is_program,
             unasked=met.unasked,
             note=met.note,
@@ -282,6 +280,17 @@ class InboundRouter:
         )
         await self._deps.hear(pending)
         self._deps.attachments.put(pending, is_repeat=arrived.is_repeat)
+
+    async def _answers_question(
+        self, row: InboxRow, message: InboundMessage, person: Person
+    ) -> bool:
+        """Return whether a message was taken as the answer to a question."""
+        is_answer = events.is_plain_text(message) and await self._deps.questions.hear(
+            make_reaction(row, message, person), message.text
+        )
+        if is_answer:
+            self.forget_known()  # the answer may have merged two people
+        return is_answer
 
     async def _meet(self, person: Person, arrived: InboundEvent) -> Introduction:
         """Greet a newcomer, and store what the platform knows of them."""

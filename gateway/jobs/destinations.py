@@ -56,23 +56,29 @@ class ChatMessenger:
         return (*own, *found, *self._list_rooms(known, person))
 
     def _list_rooms(self, known: Recipients, person: Person) -> list[Destination]:
-        """List the rooms where a person wrote lately; equal titles get their platform or number."""
+        """List the rooms where a person wrote lately, but none whose name another one has, too.
+
+        A room without a name of our own goes by its title, which only the person may say.
+        """
         seen = delivery_targets.list_seen(known.connection, person_id=person.id)
-        found: dict[ChatRef, str] = {}
+        found: dict[ChatRef, tuple[str, bool]] = {}
         for platform, chat in seen:
             if not conversion.is_chat(chat) or conversion.is_direct_chat(chat):
                 continue
             address = conversion.read_chat(chat)
             room = rooms.find(known.connection, platform=platform, chat_id=address.chat_id)
             top = conversion.name_chat(replace(address, thread_id=None, ticket=None))
-            title = flatten(room.title, _LONGEST_TITLE).strip() if room else ""
-            if title and self._is_open(known, (platform, top)):
-                found[platform, top] = title.removeprefix(ROOM_SIGN)
-        titles = [title.casefold() for title in found.values()]
+            called = (room.name or room.platform_title) if room else ""
+            name = flatten(called, _LONGEST_TITLE).strip().removeprefix(ROOM_SIGN)
+            if room and name and self._is_open(known, (platform, top)):
+                found[platform, top] = name, not room.name
+        names = [name.casefold() for name, _ in found.values()]
         return [
-            Destination(name=f"{ROOM_SIGN}{title}", platform=platform, chat=chat)
-            for (platform, chat), title in found.items()
-            if titles.count(title.casefold()) == 1  # nobody could tell which of them is meant
+            Destination(
+                name=f"{ROOM_SIGN}{name}", platform=platform, chat=chat, is_foreign=is_foreign
+            )
+            for (platform, chat), (name, is_foreign) in found.items()
+            if names.count(name.casefold()) == 1  # nobody could tell which of them is meant
         ]
 
     def enqueue(

@@ -54,5 +54,5 @@ def _name_chat(connection: Connection, chat_ref: ChatRef) -> str:
     if address.is_direct:
         return name_platform(chat_ref[0])
     room = rooms.find(connection, platform=chat_ref[0], chat_id=address.chat_id)
-    title = room.title if room else ""
-    return job_texts.name_group(title, chat_ref[0], is_thread=bool(address.thread_id))
+    name = room.shown_name if room else ""
+    return job_texts.name_group(name, chat_ref[0], is_thread=bool(address.thread_id))

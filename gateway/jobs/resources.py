@@ -13,6 +13,7 @@ from agent_core.skills.tools import SkillManageTool, SkillsSearchTool, SkillView
 from agent_core.tools import (
     WORKSPACE_TOOLS,
     AskTool,
+    GroupTitlesTool,
     SendFileTool,
     SendMessageTool,
     SettingsTool,
@@ -43,6 +44,7 @@ def _make_means(settings: Settings) -> JobResources:
     open_tools = [tool.spec.name for tool in _OPEN]
     private = [tool.spec.name for tool in _PRIVATE]
     shared = [AskTool.spec.name, TodoTool.spec.name, SCHEDULE_SPEC.name]
+    shared.append(GroupTitlesTool.spec.name)
     shared += [MessageAgentTool.spec.name, SkillViewTool.spec.name, SkillsSearchTool.spec.name]
     gathering = [tool.spec.name for tool in _GATHERING]
     external = _EXTERNAL.get(settings.memory.provider, ())

@@ -14,6 +14,7 @@ from adapters.ids import Address, PlatformUserId
 from adapters.messages import InboundMessage, Presence
 from agent_core.ids import PersonId, RoomId
 from agent_core.localization import Text
+from agent_core.names import read_plain_name
 from agent_core.state.conversations.sessions import name_conversation, strip_all
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import presence, rooms
@@ -267,7 +268,7 @@ class Rooms:
             known = await self.database.read(
                 lambda c: rooms.find(c, platform=platform, chat_id=chat_id)
             )
-        if known is None or (title and title != known.title):
+        if known is None or (title and title != known.platform_title):
             known = await self._enter(platform, chat_id, title or "")
         if reading == self._reading:  # otherwise the row may be older than the dropped cache
             self._known[platform, chat_id] = known
@@ -275,7 +276,7 @@ class Rooms:
         return known
 
     async def _enter(self, platform: str, chat_id: str, title: str) -> Room:
-        slug = slug_of(title or f"{platform} {chat_id}")
+        slug = slug_of(read_plain_name(title) or f"{platform} {chat_id}")
         now = self.now()
 
         def work(connection: Connection) -> Room:

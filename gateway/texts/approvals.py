@@ -94,6 +94,7 @@ _NAMED = {
 }
 _PICTURE = Text("a picture")
 _EVENT = Text("the event that started this job")
+_TITLE = Text("the title of a group")
 _EARLIER = Text("an earlier answer that rests on other people's words")
 
 
@@ -119,7 +120,7 @@ def _name(source: UntrustedSource) -> str:
     kind, name = split_source(source)
     if kind in _NAMED:
         return _NAMED[kind](name=quote_name(name.strip("“”")))
-    return {"picture": _PICTURE, "event": _EVENT}.get(kind, _EARLIER)()
+    return {"picture": _PICTURE, "event": _EVENT, "title": _TITLE}.get(kind, _EARLIER)()
 
 
 def ask_for_call(request: ApprovalRequest, name: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.localization import Plural, Text, join_list
+from agent_core.names import name_stranger
 from agent_core.tools import name_zone
 
 CODE_INVALID = Text("That code is invalid, expired or already used. Ask for a new one.")
@@ -237,7 +238,7 @@ def close_question(question: str, outcome: str) -> str:
 
 def describe_choice(label: str, name: str) -> str:
     """Show which choice was made, and by whom."""
-    return f"→ {label} ({name})"
+    return f"→ {label} ({name_stranger(name)})"
 
 
 def describe_failure(reason: str, *, detail: str = "") -> str:

@@ -78,7 +78,12 @@ MODES: dict[Mode, Text] = {
     ),
     "off": Text("I don't answer here (/room off). I react only to /room from an owner."),
 }
-_CHANGE_MODE = Text("To change this: /room person, full, room or off.")
+_CHANGE_MODE = Text(
+    "To change this: /room person, full, room or off. /room name Kitchen gives this group a name."
+)
+_NAMED = Text("I call this group {name}.")
+NAME_SET = Text("I call this group {name} from now on.")
+NAME_TAKEN_BACK = Text("I use no name for this group from now on.")
 _MEMORY_LIST_USAGE = Text(
     "/why {number} shows where entry {number} comes from, and /undo {number} undoes its newest"
     " change. /memory forget {number} deletes it. /share {number} lets others see it; /share"
@@ -95,9 +100,9 @@ UNSHARED_HERE = Text("Only you can see entry {number} of your notes now.")
 _LONGEST_ENTRY = 500
 
 
-def describe_room(mode: Mode, *, is_owner: bool) -> str:
-    """Describe how I answer in a group; tell owners how to change it."""
-    shown = MODES[mode]()
+def describe_room(mode: Mode, name: str, *, is_owner: bool) -> str:
+    """Describe how I answer in a group, and its given name; tell owners how to change both."""
+    shown = f"{_NAMED(name=quote_name(name))} {MODES[mode]()}" if name else MODES[mode]()
     return f"{shown}\n\n{_CHANGE_MODE()}" if is_owner else shown
 
 

@@ -177,8 +177,42 @@ def check_sdks(module: Module) -> Iterator[str]:
             yield f"{module.path}:{line} imports {name}, which belongs into {' or '.join(folders)}"
 
 
+_FOREIGN_NAMES = ("display_name", "forwarded_from", "platform_title", "room_title")
+_NAMING = (
+    "gateway/people/",
+    "gateway/texts/",
+    "gateway/interfaces/",
+    "adapters/",
+    "agent_core/state/",
+)
+"""What stores names, and shows them to people."""
+_NAMING_FILES = {
+    "gateway/conversion.py": "makes plain names of them",
+    "gateway/inbound/names.py": "makes plain names of them",
+    "gateway/inbound/events.py": "compares whether a message passes something on",
+    "gateway/inbound/api_platform.py": "stores the name of a program that its owner named",
+    "gateway/jobs/destinations.py": "compares titles with what the person wrote, and lists none",
+    "agent_core/tools/chat/group_titles.py": "reads titles as untrusted text",
+    "agent_core/agent/replay/trajectories.py": "removes names",
+}
+
+
+def check_names(module: Module) -> Iterator[str]:
+    """No module that makes prompts reads a name that a stranger chose; see `agent_core.names`."""
+    path = str(module.path)
+    if not module.is_product or path == "agent_core/names.py":
+        return
+    is_free = path.startswith(_NAMING) or path in _NAMING_FILES
+    for node in module.nodes:
+        if isinstance(node, ast.Attribute) and node.attr in _FOREIGN_NAMES and not is_free:
+            yield f"{path}:{node.lineno} reads {node.attr}"
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "PlainName":
+            yield f"{path}:{node.lineno} makes a PlainName by itself"
+
+
 RULES: tuple[Rule, ...] = (
     check_functions,
+    check_names,
     check_name,
     check_first_line,
     check_init,

@@ -30,6 +30,8 @@ def test_the_whole_gateway_is_looked_at() -> None:
 FAULTS = (
     ("check_functions", "gateway/a.py", DOC + "def f():\n" + "    a = 1\n" * 60),
     ("check_functions", "gateway/a.py", DOC + "def f(a, b, c, d, *, e, f, g):\n    pass\n"),
+    ("check_names", "gateway/turns/a.py", DOC + "a = sender.display_name\n"),
+    ("check_names", "agent_core/agent/a.py", DOC + "a = PlainName('x')\n"),
     ("check_name", "gateway/utils.py", DOC),
     ("check_name", "gateway/turn_manager.py", DOC),
     ("check_name", "adapters/common/a.py", DOC),

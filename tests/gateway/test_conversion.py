@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Quote, Sender
 from agent_core.ids import ConversationId, InboxId, OutboxId, PersonId
+from agent_core.names import name_given
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
@@ -140,7 +141,8 @@ def test_a_replys_original_is_in_the_facts(quote: Quote, expected: str) -> None:
 
 
 def test_attachments_and_the_room_are_in_the_facts() -> None:
-    waiting = pending(inbound("look", address=THREAD, room_title="Kitchen"))
+    waiting = pending(inbound("look", address=THREAD, room_title="House"))
+    waiting.room_name = name_given("Kitchen")
     waiting.readings = (Unreadable(sentence="No.", note="cat.jpg: damaged"),)
     facts, _ = read(conversion.said(waiting, zone="UTC", now=NOON))
     assert '"cat.jpg: damaged"' in facts

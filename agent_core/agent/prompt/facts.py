@@ -19,6 +19,7 @@ from agent_core.memory import (
     VisibleMessages,
 )
 from agent_core.memory.recall import CHARACTERS_A_TOKEN, TurnRecall, View
+from agent_core.names import PlainName
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.search.search import SearchFilter
@@ -40,7 +41,6 @@ from agent_core.transcript import (
 )
 
 _NAME_LIMIT = 80
-_TITLE_LIMIT = 120
 _NOTE_LIMIT = 160
 _QUOTE_LIMIT = 4000
 _MAX_ATTACHMENTS = 10
@@ -68,7 +68,7 @@ _PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}
 class QuotedMessage:
     """The message that the person replies to or passes on."""
 
-    author: str
+    author: PlainName
     text: str
     is_ours: bool
     is_forward: bool = False
@@ -89,8 +89,9 @@ class FactInputs:
     zone: str
     platform: str
     is_direct: bool
-    author: str
-    room_title: str | None = None
+    author: PlainName
+    room_name: PlainName | None = None
+    """The name that one of our own people gave to the room."""
     is_thread: bool = False
     language: str | None = None
     program: str = ""
@@ -146,8 +147,8 @@ def _describe_place(inputs: FactInputs) -> str:
     platform = _PLATFORMS.get(inputs.platform, flatten(inputs.platform, _NAME_LIMIT))
     place = "direct talk"
     if not inputs.is_direct:
-        title = f" {quote(inputs.room_title, _TITLE_LIMIT)}" if inputs.room_title else ""
-        place = f"room{title}, others can read along"
+        name = f" {quote(inputs.room_name, _NAME_LIMIT)}" if inputs.room_name else ""
+        place = f"room{name}, others can read along"
     return f"{platform}, {place}{', in a thread' if inputs.is_thread else ''}"
 
 

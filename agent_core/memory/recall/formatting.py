@@ -12,6 +12,7 @@ from agent_core.ids import SessionId
 from agent_core.memory.recall.query import Query
 from agent_core.memory.recall.ranking import Ranked
 from agent_core.memory.recall.search import Found
+from agent_core.names import name_stranger
 from agent_core.state.search.passages import FoundMessage, SessionOverview
 from agent_core.state.tokenizer import cut, list_runs, normalize
 from agent_core.state.word_vectors import list_words
@@ -173,7 +174,7 @@ def _excerpt_hit(query: Query, hit: Ranked) -> str:
 def _format_message(message: FoundMessage, text: str, limit: int, more: str, view: View) -> str:
     who = "you"
     if message.role == "user":
-        who = quote(message.asker, _NAME_LIMIT) if view.has_many else "person"
+        who = quote(name_stranger(message.asker), _NAME_LIMIT) if view.has_many else "person"
     when = local_time(message.said_at, view.zone).strftime(_FORMAT)
     return f"{when}, {who}, {message.platform}{more}: {quote(text, limit)}"
 

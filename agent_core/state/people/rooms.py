@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.ids import PersonId, RoomId
+from agent_core.names import NO_NAME, PlainName, name_given, read_plain_name
 from agent_core.state.engine.connection import Decoders, read_all, read_one
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
@@ -30,7 +31,8 @@ class Room:
     chat_id: str
     person_id: PersonId
     slug: str
-    title: str
+    platform_title: str
+    """The title on the platform: words of a stranger, which no prompt may show."""
     mode: Mode
     set_by: PersonId | None
     full_asked_at: int | None
@@ -44,6 +46,13 @@ class Room:
     """The tools that are switched off here."""
     agent: str = ""
     """The named agent that answers here, "" for the assistant itself."""
+    name: PlainName = NO_NAME
+    """The name that one of our own people gave to the room; "" without one."""
+
+    @property
+    def shown_name(self) -> PlainName:
+        """The given name, or the title if it is a plain name; for people, not for prompts."""
+        return self.name or read_plain_name(self.platform_title)
 
     @property
     def audience(self) -> str:
@@ -52,9 +61,10 @@ class Room:
 
 
 _ROOM = (
-    "SELECT rooms.id, rooms.platform, rooms.chat_id, rooms.person_id, people.slug, rooms.title,"
+    "SELECT rooms.id, rooms.platform, rooms.chat_id, rooms.person_id, people.slug,"
+    " rooms.title AS platform_title,"
     " rooms.mode, rooms.set_by, rooms.full_asked_at, rooms.full_from, rooms.full_until,"
-    " people.tools_off, people.agent"
+    " people.tools_off, people.agent, rooms.name"
     " FROM rooms JOIN people ON people.id = rooms.person_id"
 )
 
@@ -62,6 +72,7 @@ _ROOM = (
 _DECODE: Decoders = {
     "slug": lambda slug: slug.removeprefix(_PREFIX),
     "tools_off": lambda names: tuple(names.split()),
+    "name": name_given,
 }
 
 
@@ -94,12 +105,17 @@ def find_by_person(connection: Connection, *, person_id: PersonId) -> Room | Non
     return read_one(Room, found, **_DECODE)
 
 
-def find_title(connection: Connection, *, person_id: PersonId) -> str:
-    """Return the title of the room with this row in `people`; "" without one."""
-    row = connection.execute(
-        "SELECT title FROM rooms WHERE person_id = :person_id", {"person_id": person_id}
-    ).fetchone()
-    return row[0] if row else ""
+def find_name(connection: Connection, *, person_id: PersonId) -> PlainName:
+    """Return the name for people of the room with this row in `people`; "" without one."""
+    room = find_by_person(connection, person_id=person_id)
+    return room.shown_name if room else NO_NAME
+
+
+def set_name(connection: Connection, *, room_id: RoomId, name: PlainName) -> None:
+    """Set the name that one of our own people gives to a room; "" takes it back."""
+    connection.execute(
+        "UPDATE rooms SET name = :name WHERE id = :room_id", {"name": name, "room_id": room_id}
+    )
 
 
 def insert(
@@ -119,7 +135,7 @@ def insert(
         owner = people.insert(
             connection,
             slug=_PREFIX + slug,
-            name=title or slug,
+            name=read_plain_name(title) or slug,
             role="member",
             now=now,
             kind="room",

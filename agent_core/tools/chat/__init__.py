@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from agent_core.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
+    from agent_core.tools.chat.group_titles import GroupTitlesTool as GroupTitlesTool
     from agent_core.tools.chat.send_message import HOME as HOME
     from agent_core.tools.chat.send_message import ROOM_SIGN as ROOM_SIGN
     from agent_core.tools.chat.send_message import Destination as Destination

@@ -63,6 +63,8 @@ class Destination:
     name: str
     platform: str
     chat: str
+    is_foreign: bool = False
+    """The name is the platform's title, which a stranger chose: nothing lists it."""
 
     @property
     def has_others(self) -> bool:
@@ -208,8 +210,10 @@ class SendMessageTool:
                 return destination
         if not known:
             raise ToolArgumentError("there is no chat that a message can be sent to")
-        names = ", ".join(f"`{one.name}`" for one in known)
-        raise ToolArgumentError(f"there is no chat `{name}`; `to` can be {names}")
+        names = ", ".join(f"`{one.name}`" for one in known if not one.is_foreign)
+        others = any(one.is_foreign for one in known)
+        more = f" or {ROOM_SIGN}title of a group, as the person writes it" if others else ""
+        raise ToolArgumentError(f"there is no chat `{name}`; `to` can be {names}{more}")
 
 
 def _read_name(arguments: Mapping[str, object]) -> str:

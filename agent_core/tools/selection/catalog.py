@@ -27,7 +27,7 @@ RARE_TOOLS = frozenset(
     [
         *("settings", "todo", "send_message", "send_file", "propose_identity", "ask_memory"),
         *("process", "execute_code", "delegate_task", "message_agent", "chart"),
-        *("skills_search", "skill_manage"),
+        *("skills_search", "skill_manage", "group_titles"),
     ]
 )
 """Tools that few turns need: they are found by search, even if there is room in the prompt."""

@@ -324,7 +324,7 @@ def outline(connection: Connection, job: Job) -> dict[str, Any]:
     return {
         "id": job.id,
         "person": person.slug if person else None,
-        "room": room.title if room else None,
+        "room": room.shown_name if room else None,
         "kind": job.kind,
         "title": job.title,
         "meaning": schedule.describe_timing(timing, zone),

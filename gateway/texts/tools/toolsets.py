@@ -22,6 +22,7 @@ _PURPOSES = {
     "ask_memory": Text("asks the external memory about you"),
     "delegate_task": Text("delegates parts of a task to helpers"),
     "execute_code": Text("runs Python code that calls other tools"),
+    "group_titles": Text("reads the titles of groups"),
     "memory": Text("changes what I remember"),
     "message_agent": Text("sends messages and questions to named agents"),
     "patch": Text("edits a file in your workspace"),

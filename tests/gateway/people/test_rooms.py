@@ -225,10 +225,10 @@ async def test_a_rooms_title_is_updated_and_kept_if_omitted(
     deployment: Deployment,
 ) -> None:
     await deployment.place(title=None)
-    assert (await deployment.find()).title == ""
+    assert (await deployment.find()).platform_title == ""
     await deployment.place(title="The Den")
     await deployment.place(title=None)
-    assert (await deployment.find()).title == "The Den"
+    assert (await deployment.find()).platform_title == "The Den"
     assert (await deployment.find()).slug == "fake-den"
     await deployment.place(title="The New Den")
-    assert (await deployment.find()).title == "The New Den"
+    assert (await deployment.find()).platform_title == "The New Den"

@@ -33,7 +33,7 @@ def test_a_direct_message_has_time_place_and_author() -> None:
 
 def test_a_room_is_named_and_its_thread_told() -> None:
     facts = compose_facts(
-        direct(is_direct=False, room_title="Our house", is_thread=True, platform="slack")
+        direct(is_direct=False, room_name="Our house", is_thread=True, platform="slack")
     )
     assert 'Place: Slack, room "Our house", others can read along, in a thread\n' in facts
     untitled = compose_facts(direct(is_direct=False))
@@ -75,7 +75,7 @@ def test_spoken_words_are_marked_as_spoken() -> None:
 def test_long_quotes_and_names_are_cut() -> None:
     quote = QuotedMessage(author="B" * 500, text="x" * 9000, is_ours=False)
     facts = compose_facts(
-        direct(author="A" * 500, quote=quote, room_title="r" * 500, is_direct=False)
+        direct(author="A" * 500, quote=quote, room_name="r" * 500, is_direct=False)
     )
     assert len(facts) < 4600
     assert facts.count("…") == 4
@@ -120,7 +120,7 @@ def test_nothing_from_outside_ends_the_block_or_adds_a_fact(
         direct(
             author=author,
             is_direct=False,
-            room_title=title,
+            room_name=title,
             language=language,
             quote=QuotedMessage(author=author, text=text, is_ours=False),
             attachments=(attachment,),

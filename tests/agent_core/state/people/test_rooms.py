@@ -46,7 +46,7 @@ def test_a_new_title_is_taken_and_changes_nothing_else(connection: Connection) -
         connection, platform="p", chat_id="1", title="Garden", slug="garden", now=9
     )
     assert (renamed.id, renamed.person_id, renamed.slug) == (room.id, room.person_id, "den")
-    assert rooms.find_title(connection, person_id=room.person_id) == "Garden"
+    assert rooms.find_name(connection, person_id=room.person_id) == "Garden"
 
 
 def test_a_mode_is_set_by_somebody(connection: Connection) -> None:
