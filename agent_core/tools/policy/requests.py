@@ -147,7 +147,7 @@ def _spell(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
-def list_reach(actions: Sequence[Action], shown: str) -> list[tuple[ActionKind, str, str]]:
+def list_reach(actions: Sequence[Action], shown: str = "") -> list[tuple[ActionKind, str, str]]:
     """List kind, target and place of actions in order, without repeats; shorten long targets.
 
     `shown` is the call as the person reads it. A target that is the whole call is "".
@@ -160,8 +160,9 @@ def _name_target(action: Action, call: str) -> str:
     """Return a target as a person reads it beside the call, which has it in full."""
     target = reveal(action.target).replace("\n", r"\n")
     bare = _NOT_COMPARED.sub("", reveal(action.target))
-    if bare == call or action.place.startswith("mcp:"):
-        return ""
+    is_servers = action.place.startswith("mcp:") and action.kind != "send"
+    if call and (bare == call or is_servers):
+        return ""  # a server's tool gets all arguments of the call, and nothing else
     if len(target) > _LONGEST_REPEATED and bare in call:
         half = _LONGEST_REPEATED // 2
         return f"{target[:half]} … {target[-half:]}"

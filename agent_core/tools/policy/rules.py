@@ -180,8 +180,8 @@ def _is_dangerous(action: Action, facts: Facts, *, is_proposed: bool) -> bool:
     if action.kind == "fetch":
         # A search query reaches only the engine that the owner chose; an address reaches any host.
         address = normalize_address(action.target)
-        is_odd = address in facts.page_addresses and not _is_plain(action)
-        return action.is_outward and (is_odd or address not in facts.known_addresses)
+        is_known = address in facts.known_addresses and _is_plain(action)
+        return action.is_outward and not is_known
     if action.kind == "change":
         return not is_proposed
     return action.is_outward or action.kind in ("install", "spend", "use")

