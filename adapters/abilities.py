@@ -160,7 +160,10 @@ class CanDelete(Protocol):
     """Platforms that can delete one of our messages."""
 
     async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
-        """Delete the message; a missing message is not an error. Raises `AdapterError`."""
+        """Delete the message; a missing message is not an error.
+
+        Raises `MessageLocked` or `Rejected` if it stays, and any other `AdapterError`.
+        """
 
 
 @runtime_checkable

@@ -7,6 +7,7 @@ AdapterError
 ├── Rejected           the platform never accepts this message; the chat still works
 │   └── FileTooLarge   a file to download is larger than the limit
 ├── MessageGone        the message to edit no longer exists or can no longer be edited
+│   └── MessageLocked  it exists, but can't be edited or deleted
 ├── ChatGone           nobody can be reached in this chat (blocked, removed, deleted)
 └── AdapterStopped     the platform cannot continue until a person changes something
 """
@@ -48,6 +49,10 @@ class FileTooLarge(Rejected):
 
 class MessageGone(AdapterError):
     """The message to edit was deleted or can no longer be edited."""
+
+
+class MessageLocked(MessageGone):
+    """The message still exists, but the platform refuses this change: an edit or a deletion."""
 
 
 class ChatGone(AdapterError):

@@ -23,11 +23,8 @@ class TextGrew:
 class TextReset:
     """The answer shown so far is void.
 
-    Either the call is repeated, or tools run before the final answer.
+    Either the call failed and is repeated, or tools run before the final answer.
     """
-
-    is_broken: bool = False
-    """True if the call failed: the text may then end within a word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,7 @@ from adapters.errors import (
     AdapterStopped,
     ChatGone,
     MessageGone,
+    MessageLocked,
     Unreachable,
     Unsure,
 )
@@ -212,6 +213,8 @@ class DiscordAdapter:
                 await interactions.delete(await self._use(ticket), ticket, message_id)
             else:
                 await self._connected().remove(channel_of(address), message_id)
+        except MessageLocked:
+            raise
         except MessageGone:
             return
 

@@ -8,6 +8,7 @@ from adapters.errors import (
     AdapterStopped,
     ChatGone,
     MessageGone,
+    MessageLocked,
     RateLimited,
     Rejected,
     Unreachable,
@@ -30,8 +31,8 @@ _CHAT_GONE = frozenset((
     50278,  # no server in common with this person
     160005,  # the thread is locked
 ))  # fmt: skip
-_MESSAGE_GONE = frozenset((
-    10008,  # unknown message
+_MESSAGE_UNKNOWN = 10008
+_MESSAGE_LOCKED = frozenset((
     30046,  # too many edits of an old message
     50005,  # somebody else's message
     50021,  # a system message
@@ -125,8 +126,10 @@ def _translate_answer(error: discord.HTTPException, lost: type[AdapterError]) ->
         return AlreadyThere(said)
     if code in _CHAT_GONE:
         return ChatGone(said)
-    if code in _MESSAGE_GONE:
+    if code == _MESSAGE_UNKNOWN:
         return MessageGone(said)
+    if code in _MESSAGE_LOCKED:
+        return MessageLocked(said)
     if code in _TOO_LATE:
         return TooLate(said)
     if error.status == 401:

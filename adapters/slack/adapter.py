@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from adapters.abilities import Bot, MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
-from adapters.errors import AdapterError, AdapterStopped, ChatGone, MessageGone, Unreachable, Unsure
+from adapters.errors import (
+    AdapterError,
+    AdapterStopped,
+    ChatGone,
+    MessageGone,
+    MessageLocked,
+    Unreachable,
+    Unsure,
+)
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.slack.api import Api, Place
@@ -217,7 +225,13 @@ class SlackAdapter:
         channel = channel_of(address)
         await self._streams.end(channel, message_id)
         try:
-            await self._api.delete(channel, message_id)
+            try:
+                await self._api.delete(channel, message_id)
+            except MessageLocked:  # perhaps a stream that an earlier process started
+                await self._streams.stop(channel, message_id)
+                await self._api.delete(channel, message_id)
+        except MessageLocked:
+            raise
         except MessageGone:
             return
 

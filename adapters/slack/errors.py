@@ -5,6 +5,7 @@ from adapters.errors import (
     AdapterStopped,
     ChatGone,
     MessageGone,
+    MessageLocked,
     Rejected,
     Unreachable,
 )
@@ -24,9 +25,10 @@ _CHAT_GONE = frozenset(
 """The codes of a lost chat. A missing thread is not one: its channel still exists, so only the
 message is rejected.
 """
-_MESSAGE_GONE = frozenset(
-    {"message_not_found", "cant_update_message", "cant_delete_message", "edit_window_closed"}
-    | {"no_item_specified", "message_not_owned_by_app", "cant_broadcast_message"}
+_MESSAGE_GONE = frozenset({"message_not_found", "no_item_specified"})
+_MESSAGE_LOCKED = frozenset(
+    {"cant_update_message", "cant_delete_message", "edit_window_closed"}
+    | {"message_not_owned_by_app", "cant_broadcast_message"}
 )
 _STREAM_OVER = frozenset({"message_not_in_streaming_state", "stopped_by_user"})
 _UNWELL = frozenset(
@@ -48,11 +50,11 @@ WHERE = {
 """The place of each token on the app's settings pages."""
 
 
-class StreamOver(MessageGone):
+class StreamOver(MessageLocked):
     """The message accepts no more streamed text; it can still be replaced as a whole."""
 
 
-class StreamOpen(MessageGone):
+class StreamOpen(MessageLocked):
     """The message is still a stream, perhaps of an earlier process; the stream must be stopped
     first.
     """
@@ -91,6 +93,8 @@ def read_refusal(
             return ChatGone(f"Slack lets nobody be reached there: {code}.")
         case _ if code in _MESSAGE_GONE:
             return MessageGone(f"Slack: {code}.")
+        case _ if code in _MESSAGE_LOCKED:
+            return MessageLocked(f"Slack: {code}.")
         case _ if code in _UNSUPPORTED:
             return Unsupported(f"Slack has not got this here: {code}.")
         case _ if code in _PASSING:

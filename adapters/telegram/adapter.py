@@ -8,7 +8,15 @@ from typing import Any
 
 from adapters.abilities import Bot, MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
-from adapters.errors import AdapterError, AdapterStopped, MessageGone, Rejected, Unreachable, Unsure
+from adapters.errors import (
+    AdapterError,
+    AdapterStopped,
+    MessageGone,
+    MessageLocked,
+    Rejected,
+    Unreachable,
+    Unsure,
+)
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.telegram.api import Api, too_large
@@ -141,9 +149,10 @@ class TelegramAdapter:
         """Delete a message; Telegram allows it for two days. Raises `AdapterError`."""
         try:
             await self._api.delete(chat_of(address), message_of(message_id))
-        except MessageGone as error:
-            if "can't be deleted" in str(error).lower():
-                raise
+        except MessageLocked:
+            raise
+        except MessageGone:
+            return
 
     async def react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> None:
         """Add or remove the eyes reaction. Raises `AdapterError`."""

@@ -5,6 +5,7 @@ from adapters.errors import (
     AdapterStopped,
     ChatGone,
     MessageGone,
+    MessageLocked,
     RateLimited,
     Rejected,
     Unreachable,
@@ -26,9 +27,11 @@ _MESSAGE_GONE = (
     "message to edit not found",
     "message to delete not found",
     "message to react not found",
+    "message_id_invalid",
+)
+_MESSAGE_LOCKED = (
     "message can't be deleted",
     "message can't be edited",
-    "message_id_invalid",
     "message_edit_time_expired",
     "there is no text in the message to edit",
     "there is no caption in the message to edit",
@@ -104,6 +107,8 @@ def _translate_refusal(text: str) -> AdapterError:
     said = text.lower()
     if any(words in said for words in _MESSAGE_GONE):
         return MessageGone(f"Telegram: {text}.")
+    if any(words in said for words in _MESSAGE_LOCKED):
+        return MessageLocked(f"Telegram: {text}.")
     if any(words in said for words in _CHAT_GONE):
         return ChatGone(f"Telegram: {text}.")
     return Rejected(f"Telegram: {text}.")

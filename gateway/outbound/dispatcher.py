@@ -13,6 +13,7 @@ from adapters.errors import (
     AdapterStopped,
     ChatGone,
     MessageGone,
+    MessageLocked,
     RateLimited,
     Rejected,
     Unreachable,
@@ -173,6 +174,9 @@ class OutboxDispatcher:
             job.is_waiting = False
             seconds = await self._live_messages.show_live(channel, job)
             queue.popleft()
+            doubtful = job.take_doubtful()
+            if doubtful:  # reconciled first: after a later message, Telegram could not find it
+                queue.appendleft(doubtful)
             if seconds:
                 await self._wait(chat, Pause(seconds, is_firm=True))
             return
@@ -223,6 +227,7 @@ class OutboxDispatcher:
                 # Its outcome may have become known since it was queued.
                 row = await self._refresh(row)
             if row.state == "unsure":
+                await self._live_messages.let_earlier_finish(row)
                 row = await self._reconciler.reconcile(channel, row)
             if row.is_live or row.state in ("dead", "sent"):
                 return None
@@ -267,7 +272,7 @@ class OutboxDispatcher:
 
     async def _send(self, channel: Channel, row: OutboxRow) -> None:
         if row.message_id is not None:
-            await self._live_messages.let_edits_finish(row)
+            await self._live_messages.let_earlier_finish(row)
             if await self._edit(channel.adapter, row, row.message_id):
                 await self._mark_sent(row, row.message_id)
                 return
@@ -289,7 +294,8 @@ class OutboxDispatcher:
     async def _edit(self, adapter: ChatAdapter, row: OutboxRow, message_id: str) -> bool:
         """Edit a message that the platform has; False if it must be sent again.
 
-        A question is never asked again just because its outcome can't be shown.
+        Then nothing of it stays. A question is never asked again just because its outcome can't be
+        shown.
         """
         if not isinstance(adapter, CanEdit):
             return True
@@ -298,22 +304,46 @@ class OutboxDispatcher:
             await adapter.edit(message, PlatformMessageId(message_id))
         except Unsure as error:
             raise Unreachable(str(error)) from error  # an edit may safely be repeated
-        except MessageGone:
-            _log.info("outbox %d: its message no longer exists", row.id)
-            return row.question_id is not None
+        except MessageGone as error:
+            _log.info("outbox %d: its message can't be edited: %s", row.id, error)
+            if row.question_id is not None:
+                return True
+            if isinstance(error, MessageLocked):
+                await self._delete(adapter, row, message_id)
+            return False
+        except Rejected as error:
+            if row.question_id is not None or row.turn_id is None:
+                raise
+            _log.info("outbox %d: an edit of its message is refused: %s", row.id, error)
+            await self._delete(adapter, row, message_id)
+            return False
+        return True
+
+    async def _delete(self, adapter: ChatAdapter, row: OutboxRow, message_id: str) -> bool:
+        """Delete a message; False if the platform refuses. Raises any other `AdapterError`."""
+        if not isinstance(adapter, CanDelete):
+            return True
+        try:
+            await adapter.delete(conversion.read_chat(row.chat), PlatformMessageId(message_id))
+        except (MessageGone, Rejected) as error:
+            _log.info("outbox %d: its message stays: %s", row.id, error)
+            return False
+        except Unsure as error:
+            raise Unreachable(str(error)) from error  # it may safely be deleted twice
         return True
 
     async def _remove_status(self, channel: Channel, row: OutboxRow) -> None:
-        """Delete the status line of a turn that is over."""
-        adapter = channel.adapter
-        if row.message_id is not None and isinstance(adapter, CanDelete):
+        """Delete a status line or a withdrawn live message; what has to stay says that it is void.
+
+        Telegram, for one, deletes only messages of the last two days.
+        """
+        adapter, message_id = channel.adapter, row.message_id
+        if message_id is not None and not await self._delete(adapter, row, message_id):
+            void = await self._database.read(lambda c: _make_void(c, row))
             try:
-                message_id = PlatformMessageId(row.message_id)
-                await adapter.delete(conversion.read_chat(row.chat), message_id)
-            except (MessageGone, Rejected) as error:
-                _log.info("a status line stays: %s", error)
-            except Unsure as error:
-                raise Unreachable(str(error)) from error  # it may safely be deleted twice
+                await self._edit(adapter, void, message_id)
+            except Rejected as error:
+                _log.info("outbox %d can't be edited either: %s", row.id, error)
         await self._database.write(
             "outbox.status", lambda c: outbox.drop_status(c, outbox_id=row.id)
         )
@@ -377,3 +407,9 @@ class OutboxDispatcher:
             self._unreachable[row.platform, row.chat] = reason
         if notice:
             self.enqueue([notice])
+
+
+def _make_void(connection: Connection, row: OutboxRow) -> OutboxRow:
+    """Return a status row with the words that take the place of its text."""
+    with speak_to(connection, row.person_id):
+        return replace(row, body=general.VOID(), buttons=())

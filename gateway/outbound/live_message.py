@@ -42,26 +42,36 @@ class LiveMessage:
         self.is_draft = False
         """True if the text is shown as a draft, which has no row and disappears by itself."""
 
+    def take_doubtful(self) -> OutboxRow | None:
+        """Return the row, once, if it is not known whether the message was sent."""
+        if self.row is None or self.row.state != "sending":
+            return None
+        self.row = replace(self.row, state="unsure")
+        return self.row
+
 
 class LiveMessageEditor:
     """Sends and edits live messages; the worker of their chat calls it, which keeps the order."""
 
     def __init__(self, database: Database, now: Callable[[], int], *, finish: float) -> None:
-        """An edit without an answer may be applied for `finish` more seconds."""
+        """A request without an answer may be applied for `finish` more seconds."""
         self._database = database
         self._now = now
         self._finish = finish
         self._inherited: frozenset[OutboxId] = frozenset()
-        """Messages that an earlier process may have been editing."""
+        """Messages that an earlier process may have been sending or editing."""
         self._started = float("-inf")
 
     async def start(self) -> None:
-        """Note which messages an earlier process may have been editing. Raises `StoreError`."""
-        self._inherited = await self._database.read(outbox.list_edited)
+        """Note what an earlier process may have been sending or editing. Raises `StoreError`."""
+        self._inherited = await self._database.read(outbox.list_under_way)
         self._started = time.monotonic()
 
-    async def let_edits_finish(self, row: OutboxRow) -> None:
-        """Wait until no edit of an earlier process is on its way: it would replace the answer."""
+    async def let_earlier_finish(self, row: OutboxRow) -> None:
+        """Wait until no request of an earlier process is on its way.
+
+        An edit would replace the answer, and a search too early would miss what is being sent.
+        """
         if row.id in self._inherited:
             await asyncio.sleep(max(self._started + self._finish - time.monotonic(), 0))
 

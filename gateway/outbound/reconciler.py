@@ -67,7 +67,7 @@ class Reconciler:
                 )
             elif found is not None:
                 outbox.mark_found(connection, outbox_id=row.id, message_id=found)
-            elif is_known or row.is_live:
+            elif is_known or row.is_live or row.kind == "status":
                 outbox.mark_missing(connection, outbox_id=row.id)
                 outbox.drop_live(connection, outbox_id=row.id)
             else:

@@ -37,7 +37,7 @@ def end_shown(connection: Connection, turn_id: TurnId, text: str) -> list[Outbox
 
 def end_status(connection: Connection, status: OutboxRow) -> OutboxRow:
     """Remove a turn's status line."""
-    return outbox.finalize_live(connection, outbox_id=status.id, body="")
+    return outbox.withdraw_live(connection, outbox_id=status.id)
 
 
 def leave_room(

@@ -29,15 +29,6 @@ _CLOSER = re.compile(r"\s*>*[ \t]*(?:`{3,}|~{3,})[ \t]*(?=\n|$)")
 _PARAGRAPH_END = re.compile(r"[ \t]*\n[ \t]*\n|\s*$")
 
 
-def cut_broken(text: str) -> str:
-    """Cut a text that broke off in the middle back to its last whole word.
-
-    The next message continues the text, and no word may be divided between the two.
-    """
-    words = text.strip().rsplit(maxsplit=1)
-    return words[0].rstrip() if len(words) > 1 else text.strip()
-
-
 def leave_out_sent(connection: Connection, turn_id: TurnId, text: str) -> str:
     """Return an answer without the parts that earlier messages of its turn hold already."""
     return leave_out(text, turns.list_bodies(connection, turn_id=turn_id)) or text

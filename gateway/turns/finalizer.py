@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from adapters.abilities import CanSendFiles
+from adapters.abilities import CanDelete, CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.agent import ActiveTurn, Agent, SessionState, enqueue_title
 from agent_core.agent.review import EndedTurn, ReviewRules, enqueue_due
@@ -35,7 +35,6 @@ from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader
 from gateway.turns.answer_place import end_status, find_place, leave_room
 from gateway.turns.answer_text import (
-    cut_broken,
     describe_ending,
     leave_out_sent,
     list_begun,
@@ -43,7 +42,7 @@ from gateway.turns.answer_text import (
     note_cheap_model,
     note_interrupted,
 )
-from gateway.turns.presenter import PresenterTimings
+from gateway.turns.presenter import LiveEnding, PresenterTimings
 from gateway.turns.spoken_answers import enqueue_speech
 
 START_DELAY = 0.15
@@ -156,17 +155,23 @@ def enqueue_files(
 
 def end_live(
     connection: Connection, reply: NewOutboxMessage, text: str, adapter: ChatAdapter, now: int
-) -> list[OutboxRow]:
-    """Make the text so far final, and remove the status line; later text goes into a new message.
+) -> LiveEnding:
+    """Make a recorded text final, and remove the status line; later text goes into a new message.
 
-    `text` is empty if this process has shown none; in that case, an earlier process opened the live
-    message with the start of an answer. A draft has no message yet, and gets one.
+    Without such a text, the live message is deleted: it shows a call that broke off, in this
+    process or an earlier one, and the next try may begin differently. A platform that can't delete
+    keeps it for the answer. A draft has no message yet, and gets one for the text.
     """
     assert reply.turn_id is not None  # noqa: S101 - only turns have live messages
     live, status = outbox.find_visible(connection, turn_id=reply.turn_id)
-    parts = adapter.split(text) if text.strip() else (cut_broken(live.body),) if live else ()
+    parts = adapter.split(text) if text.strip() else ()
+    if not parts and live and isinstance(adapter, CanDelete):
+        withdrawn = outbox.withdraw_live(connection, outbox_id=live.id)
+        ended = (end_status(connection, status),) if status else ()
+        return LiveEnding(rows=(withdrawn, *ended), is_over=True)
     target = ReplyTarget(shown=(live, status))
-    return enqueue_reply(connection, replace(reply, is_silent=True), parts, now, target)
+    rows = enqueue_reply(connection, replace(reply, is_silent=True), parts, now, target)
+    return LiveEnding(rows=rows, texts=parts, is_over=bool(parts))
 
 
 @dataclass(frozen=True, slots=True)

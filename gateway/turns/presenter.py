@@ -21,7 +21,7 @@ from agent_core.transcript import repair_text
 from gateway.outbound import LiveMessage, OutboxDispatcher, stand_for
 from gateway.texts import models as model_texts
 from gateway.texts.tools import steps
-from gateway.turns.answer_text import SentTexts, cut_broken
+from gateway.turns.answer_text import SentTexts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +39,18 @@ def find_shown(connection: Connection, turn_id: TurnId) -> Shown:
     live, status = outbox.find_visible(connection, turn_id=turn_id)
     sent = turns.list_bodies(connection, turn_id=turn_id)
     return Shown(live=live, status=status, sent=tuple(sent))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveEnding:
+    """The end of a turn's live message, as a transaction has written it."""
+
+    rows: Sequence[OutboxRow] = ()
+    """The messages to deliver."""
+    texts: Sequence[str] = ()
+    """What stays of the text, a message each."""
+    is_over: bool = False
+    """True if later text goes into a new message."""
 
 
 _SENTENCE_END = re.compile(r"""[.!?:…]["'”’»)\]*_`]*(?=\s|$)|[。！？]|\n""")
@@ -117,10 +129,8 @@ class Presenter:
         self._steps: dict[str, Step] = {}
         self._plan = ""
         """The step of the plan at hand, as the status line begins with it."""
-        self._last_text = ""
-        """The text before the last tool calls; it may still be visible."""
         self.text = ""
-        """The text of the present answer so far."""
+        """The text of the present answer so far; between two model calls, all of it is recorded."""
         self.tools: list[str] = []
         """Names of the tools that were called, in order."""
         if verbosity != "hidden":
@@ -136,8 +146,7 @@ class Presenter:
             self.text += event.delta
             self._plan_words()
         elif isinstance(event, TextReset):
-            text = cut_broken(self.text) if event.is_broken else self.text
-            self._last_text, self.text = text or self._last_text, ""
+            self.text = ""
             self._sent.begin_again()
         elif isinstance(event, ToolStarted):
             self.tools.append(event.name)
@@ -220,27 +229,33 @@ class Presenter:
             self._show_indicators()
 
     def end_live_message(self) -> tuple[str, bool]:
-        """Show no more text in the current live message; return its text, "" without a message.
+        """Show no more text in the current live message; return what of it is recorded.
 
-        Also return whether it is only a draft, which disappears. `continue_below` follows.
+        That is "" without a message, and for a call that broke off: its next try may say something
+        else. Also return whether it is only a draft, which disappears. Called between two model
+        calls; `continue_below` follows.
         """
         live, self.is_steered = self._live, False
         if live is None:
             return "", False
         live.was_over, live.is_over = live.is_over, True
-        shown = repair_text(self.text or self._last_text).strip()
+        shown = repair_text(self.text).strip()
         return self._sent.leave_out(self._dispatcher.mask.hide(shown)), live.is_draft
 
-    def continue_below(self, rows: Sequence[OutboxRow]) -> None:
-        """Put later text into a new message, below the final ones in `rows`.
+    def continue_below(self, ending: LiveEnding) -> None:
+        """Put later text into a new message, below those that stay.
 
-        Without any, the text so far stays in the current live message, or goes into the next one.
+        Unless the current live message is over, the text so far stays in it.
         """
-        live, final = self._live, [row.body for row in rows if row.kind == "message"]
-        for body in final:
-            self._sent.add(body, is_behind=bool(self.text))
-        if final:
-            self.text, self._last_text, self._live = "", "", None
+        live = self._live
+        for text in ending.texts:
+            self._sent.add(text, is_behind=True)
+        if ending.texts:
+            self.text = ""
+        if ending.rows:
+            self._status = None
+        if ending.is_over:
+            self._live = None
         elif live:
             live.is_over = live.was_over
             if live.is_over and live.row is None:  # its first sending was refused

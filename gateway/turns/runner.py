@@ -34,7 +34,7 @@ from gateway.turns.answer_place import end_shown, place_of
 from gateway.turns.answer_text import describe_refusal
 from gateway.turns.finalizer import TurnDeps, TurnFinalizer, is_hidden
 from gateway.turns.handle import DeferredStart, Phase, StaleTurn, TurnHandle, TurnHost, find_asked
-from gateway.turns.presenter import Presenter, Shown, find_shown
+from gateway.turns.presenter import LiveEnding, Presenter, Shown, find_shown
 
 _log = logging.getLogger(__name__)
 
@@ -373,15 +373,15 @@ class TurnRunner:
         now = self._deps.now()
         reply = self._finalizer.compose_reply(active, place)
 
-        def work(connection: Connection) -> list[OutboxRow]:
+        def work(connection: Connection) -> LiveEnding:
             if not was_draft and outbox.find_live(connection, turn_id=active.id) is None:
-                return []  # its first sending was refused
+                return LiveEnding()  # its first sending was refused
             adapter = self._adapters[place.platform]
             return finalizer.end_live(connection, reply, text, adapter, now)
 
-        rows = await self._deps.database.write("turns.steered", work)
-        presenter.continue_below(rows)
-        self._deps.dispatcher.enqueue(rows)
+        ending = await self._deps.database.write("turns.steered", work)
+        presenter.continue_below(ending)
+        self._deps.dispatcher.enqueue(ending.rows)
 
     async def _fail(self, active: ActiveTurn, reason: str, detail: str = "") -> None:
         """End a turn that does not continue. Raises `StoreDamaged`."""

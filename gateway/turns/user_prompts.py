@@ -43,7 +43,7 @@ from gateway.turns.call_approvals import (
     record_decision,
 )
 from gateway.turns.handle import TurnHandles
-from gateway.turns.presenter import Presenter, held
+from gateway.turns.presenter import LiveEnding, Presenter, held
 from gateway.turns.proposals import MOST_PROPOSALS, make_question
 
 ANSWER_PATIENCE = 600_000
@@ -159,7 +159,7 @@ class UserPrompts:
         has_steers = self._has_steers(turn_id)
         presenter = self._find_presenter(turn_id)
         shown, was_draft = presenter.end_live_message() if presenter else ("", False)
-        kept: list[OutboxRow] = []
+        kept = LiveEnding()
 
         def work(connection: Connection) -> tuple[Question | Answer, list[OutboxRow]]:
             nonlocal kept
@@ -182,7 +182,7 @@ class UserPrompts:
             rows = self.questions.pose(connection, new, now)
             if new.place != here and inquiry.is_for_owner and not is_job:
                 rows.append(_notify_asker(connection, inquiry, here, now))
-            return questions.ask(connection, new, now=now), [*kept, *rows]
+            return questions.ask(connection, new, now=now), [*kept.rows, *rows]
 
         question = await self._write("questions.ask", work)
         if presenter:
@@ -227,11 +227,11 @@ class UserPrompts:
 
     def _keep_shown(
         self, connection: Connection, turn: Turn, text: str, now: int, *, was_draft: bool
-    ) -> list[OutboxRow]:
-        """Make the text above a question final."""
+    ) -> LiveEnding:
+        """Make the words above a question final."""
         adapter = self.dispatcher.adapters.get(turn.platform)
         if adapter is None:
-            return []
+            return LiveEnding()
         reply = finalizer.open_reply(turn)
         is_shown = was_draft or outbox.find_live(connection, turn_id=turn.id) is not None
         return finalizer.end_live(connection, reply, text if is_shown else "", adapter, now)

@@ -204,6 +204,11 @@ class Deployment:
                     "UPDATE read_positions SET position = ? WHERE platform = ?", (first, platform)
                 )
 
+    def tell(self, script: Script) -> None:
+        """Let the model follow another script."""
+        self.script = script
+        self.anthropic.answer = script.answer
+
     def stream_slowly(self) -> None:
         """Stream answers slowly enough for a live message to open and be edited."""
         self.anthropic.pace = _PACE

@@ -71,6 +71,10 @@ class DiscordDriver:
         kind, call = chance.choice(_FAULT_KINDS), chance.choice(_CALLS)
         self.api.fail(call, kind=kind, retry_after=1.0)
 
+    def refuse_change(self, chance: Random) -> None:
+        kind, call = chance.choice(_FAULT_KINDS), chance.choice((faults.EDIT, faults.DELETE))
+        self.api.fail(call, kind=kind, retry_after=1.0)
+
     def clear_faults(self) -> None:
         self.api.clear_faults()
 

@@ -82,6 +82,10 @@ class SlackDriver:
     def inject_fault(self, chance: Random) -> None:
         self.api.fail(chance.choice(_CALLS), kind=chance.choice(_FAULT_KINDS))
 
+    def refuse_change(self, chance: Random) -> None:
+        call = chance.choice(("chat.update", "chat.delete", "chat.stopStream"))
+        self.api.fail(call, kind=chance.choice(_FAULT_KINDS))
+
     def clear_faults(self) -> None:
         self.api.clear_faults()
 

@@ -43,6 +43,9 @@ class Driver(Protocol):
     def inject_fault(self, chance: Random) -> None:
         """Make one of the next calls fail: no answer, not applied, server error, rate limit."""
 
+    def refuse_change(self, chance: Random) -> None:
+        """Refuse one of the next edits or deletions, or lose it or its answer."""
+
     def clear_faults(self) -> None:
         """Remove all faults."""
 

@@ -118,11 +118,11 @@ def _find_strays(texts: Sequence[str]) -> list[str]:
     return [
         text
         for text, later in zip(texts, [*texts, ""][1:], strict=True)
-        if FILLER in text and not tokens_of(text) and _squeeze(SLOW) not in _squeeze(text + later)
+        if FILLER in text and not tokens_of(text) and squeeze(SLOW) not in squeeze(text + later)
     ]
 
 
-def _squeeze(text: str) -> str:
+def squeeze(text: str) -> str:
     """Remove spaces, which are lost where an answer is split into messages."""
     return "".join(text.split())
 

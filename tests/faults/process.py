@@ -24,15 +24,22 @@ from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
 from gateway.outbound import DeliveryTimings
 from gateway.scheduler import WATCH
+from gateway.turns import PresenterTimings
 from tests.faults.orders import Order
 
 EFFECTS = "effects.txt"
 """One line for each effect of the tool: turn, call, text."""
 KEPT = {signal.SIGTERM}
 """Signals blocked until the process handles them."""
-TIMINGS = Timings(delivery=DeliveryTimings(first_pause=0.25, longest_pause=4.0, finish=0.5))
+TIMINGS = Timings(
+    delivery=DeliveryTimings(first_pause=0.25, longest_pause=4.0, finish=0.5),
+    display=PresenterTimings(first_words=0.3, first_status=1.0),
+    outage_pace=0.2,
+)
 """Shorter pauses than in use: most of these tests would spend their time in them."""
 _POLL = 0.005
+_FETCHING = 0.3
+"""Seconds that the tool `fetch` takes."""
 _NUDGE = 0.02
 
 _RING = ToolSpec(
@@ -47,6 +54,9 @@ _COLLAPSE = ToolSpec(
     description="Collapse.",
     schema=_RING.schema,
 )
+
+
+_FETCH = ToolSpec(name="fetch", description="Fetch a thing.", schema=_RING.schema)
 
 
 class Killer:
@@ -83,6 +93,20 @@ class CollapseTool:
         """Die."""
         os.kill(os.getpid(), signal.SIGKILL)
         return ToolResult(text="")
+
+
+@dataclass(frozen=True, slots=True)
+class FetchTool:
+    """A repeatable tool that takes a while."""
+
+    spec: ToolSpec = _FETCH
+    effect: Effect = "idempotent"
+    declaration = Declaration()
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Wait a moment."""
+        await asyncio.sleep(_FETCHING)
+        return ToolResult(text=f"fetched {arguments['what']}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +170,7 @@ async def _serve(order: Order, publish: Callable[[str], None]) -> None:
         stop=stop,
         companions=(announce, nudge, serve),
         extensions=Extensions(
-            tools=(ring, CollapseTool()),
+            tools=(ring, CollapseTool(), FetchTool()),
             observe=killer.observe,
             now=hurried,
             timings=replace(TIMINGS, watch=_NUDGE if order.speed > 1 else WATCH),

@@ -15,9 +15,10 @@ from typing import Any, Literal
 
 from tests.emulators.streaming import Answer, Reply, text_answer
 
-Verb = Literal["say", "ring", "collapse", "long", "slow", "/queue say"]
+Verb = Literal["say", "ring", "collapse", "long", "slow", "tale", "fetch", "/queue say"]
 """A plain answer; a call of the unsafe tool first; a call of the tool that ends the process; an
-answer in several parts; a slow one; a plain one that is asked for by command, as a turn of its own.
+answer in several parts; a slow one; two that only `Tales` gives; a plain one that is asked for by
+command, as a turn of its own.
 """
 
 LINES = 170
@@ -28,7 +29,7 @@ FILLER = "let me think"
 SLOW = f"{FILLER}. " * 40 + "It is"
 """The start of a slow answer, up to its mark."""
 
-_SAID = re.compile(r"\b(say|ring|collapse|long|slow) (m\d+-\d+)\b")
+_SAID = re.compile(r"\b(say|ring|collapse|long|slow|tale|fetch) (m\d+-\d+)\b")
 _TOKEN = re.compile(r"\bm(\d+)-(\d+)(?:\.(\d+))?\b")
 _NOTE = re.compile(r"^.*don.t know whether it took effect: .*$", re.MULTILINE)
 """The notice about a step with an unknown outcome, which quotes the step."""
@@ -95,15 +96,15 @@ class Script:
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
-        self._ids = itertools.count(1)
+        self.ids = itertools.count(1)
 
     def answer(self, body: dict[str, Any]) -> Reply:
         """Return the reply to one request. Titles are not counted."""
         if not is_turn(body):
             return text_answer("A talk")
-        answer_id = next(self._ids)
-        said = list(_said_since_answer(body["messages"]))
-        rung = set(_rung_since_answer(body["messages"]))
+        answer_id = next(self.ids)
+        said = list(said_since_answer(body["messages"]))
+        rung = set(called_since_answer(body["messages"]))
         key = hashlib.sha256(_canonical(body["messages"])).hexdigest()
         tools = ("ring", "collapse")
         to_call = [(verb, mark) for verb, mark in said if verb in tools and mark not in rung]
@@ -127,13 +128,15 @@ def _respond(verb: str, mark: str) -> str:
     return f"heard {mark}"
 
 
-def _said_since_answer(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+def said_since_answer(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield verb and mark of each message since the last answer."""
     for message in _since_answer(messages):
         if message["role"] == "user":
             yield from _SAID.findall(_words(message))
 
 
-def _rung_since_answer(messages: Sequence[dict[str, Any]]) -> Iterator[str]:
+def called_since_answer(messages: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the marks of the calls since the last answer."""
     for message in _since_answer(messages):
         for block in _blocks(message):
             if block["type"] == "tool_use":

@@ -78,6 +78,8 @@ class Loop:
         ended: TurnEnded | None = None
         last = own[-1]
         if last.role == "assistant" and last.calls:
+            for shown in self._display.recall(last.text):
+                yield shown
             async with aclosing(self._run_calls(turn, last.calls)) as events:
                 async for event in events:
                     yield event

@@ -110,7 +110,13 @@ class Display:
         if not self._has_text:
             return ()
         self._has_text, self._is_empty, self._prefix = False, True, self._kept
-        return (TextReset(is_broken=True),)
+        return (TextReset(),)
+
+    def recall(self, words: str) -> Sequence[TextReset | TextGrew]:
+        """Show the words before the calls that an earlier process recorded."""
+        events = self.append(words) if words else ()
+        self.mark_interim()
+        return events
 
     def mark_interim(self) -> None:
         """Keep the text of the current call on display until the next text replaces it."""

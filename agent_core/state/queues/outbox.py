@@ -11,7 +11,9 @@ from agent_core.state.engine.database import Connection
 
 OutboxState = Literal["owed", "sending", "sent", "unsure", "dead"]
 OutboxKind = Literal["message", "status"]
-"""A message that stays, or the status line of a running turn, which is deleted at its end."""
+"""A message that stays; or one that is deleted: the status line of a running turn, at its end, and
+a live message that was withdrawn.
+"""
 
 IS_OPEN = "state IN ('owed', 'sending', 'unsure')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
@@ -244,6 +246,15 @@ def finalize_live(
     return read_row(row)
 
 
+def withdraw_live(connection: Connection, *, outbox_id: OutboxId) -> OutboxRow:
+    """Queue a live message, or a status line, for its deletion.
+
+    If the outcome of its first attempt is unknown, it stays unsure, so that it is reconciled first.
+    """
+    connection.execute("UPDATE outbox SET kind = 'status' WHERE id = :id", {"id": outbox_id})
+    return finalize_live(connection, outbox_id=outbox_id, body="")
+
+
 def list_open(connection: Connection) -> list[OutboxRow]:
     """List all messages that are queued, being sent or unsure: the unsure first, then by age."""
     query = f"SELECT {ROW} FROM outbox WHERE {IS_OPEN} ORDER BY state <> 'unsure', id"
@@ -251,9 +262,10 @@ def list_open(connection: Connection) -> list[OutboxRow]:
     return [read_row(row) for row in rows]
 
 
-def list_edited(connection: Connection) -> frozenset[OutboxId]:
-    """List the messages that an earlier process may have been editing when it ended."""
-    live, known = "is_live = 1", f"{IS_OPEN} AND message_id IS NOT NULL"
+def list_under_way(connection: Connection) -> frozenset[OutboxId]:
+    """List the messages that an earlier process may have been sending or editing when it ended."""
+    live = "is_live = 1"
+    known = f"{IS_OPEN} AND (state = 'sending' OR message_id IS NOT NULL)"
     sql = f"SELECT id FROM outbox WHERE {live} UNION SELECT id FROM outbox WHERE {known}"
     return frozenset(OutboxId(row[0]) for row in connection.execute(sql))
 
@@ -364,7 +376,7 @@ def drop_live(connection: Connection, *, outbox_id: OutboxId) -> None:
 
 
 def drop_status(connection: Connection, *, outbox_id: OutboxId) -> None:
-    """Delete a status line that was removed, or never shown."""
+    """Forget a status line or withdrawn message that was deleted, or never shown."""
     connection.execute("DELETE FROM outbox WHERE id = :id AND kind = 'status'", {"id": outbox_id})
 
 

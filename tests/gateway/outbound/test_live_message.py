@@ -199,9 +199,9 @@ async def test_only_an_edit_of_an_earlier_process_is_waited_for(screen: Screen) 
     live = await screen.open()
     assert live.row
     with pytest.raises(StopIteration):
-        screen.editor.let_edits_finish(live.row).send(None)
+        screen.editor.let_earlier_finish(live.row).send(None)
     loop = asyncio.get_running_loop()
     began = loop.time()
     await screen.editor.start()
-    await screen.editor.let_edits_finish(live.row)
+    await screen.editor.let_earlier_finish(live.row)
     assert loop.time() - began >= FINISH - 0.02

@@ -5,23 +5,7 @@ import pytest
 from adapters.toolkit import split_markdown
 from agent_core.events import Ending, TurnEnded
 from gateway.texts.usage import Reader
-from gateway.turns.answer_text import SentTexts, cut_broken, describe_ending, leave_out
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("One line.\nAnother li", "One line.\nAnother"),
-        ("A paragraph.\n\n- an it", "A paragraph.\n\n- an"),
-        ("Tea comes from a mount", "Tea comes from a"),
-        ("Whole line.\n", "Whole"),
-        ("山上的茶", "山上的茶"),
-        ("Tea", "Tea"),
-        ("", ""),
-    ],
-)
-def test_a_broken_text_ends_at_its_last_whole_word(text: str, kept: str) -> None:
-    assert cut_broken(text) == kept
+from gateway.turns.answer_text import SentTexts, describe_ending, leave_out
 
 
 def test_a_text_that_grows_again_leaves_out_what_earlier_messages_show() -> None:

@@ -465,7 +465,7 @@ async def test_an_invisible_answer_counts_as_empty(tmp_path: Path) -> None:
         assert await harness.chat.sees(1) == ["There you are."]
 
 
-async def test_a_broken_answer_that_a_message_continues_is_not_divided_within_a_word(
+async def test_a_broken_answer_that_a_message_continues_stays_in_no_message(
     tmp_path: Path,
 ) -> None:
     chat = FakeChat()
@@ -485,12 +485,12 @@ async def test_a_broken_answer_that_a_message_continues_is_not_divided_within_a_
         await harness.at_rest()
     # The second message joins the resumed turn before or after its call of the model.
     assert [shown.text for shown in chat.shown] in (
-        ["Tea comes from a", "mountain."],
+        ["Tea comes from a mountain."],
         ["Tea comes from a mountain.", "Green it is."],
     )
 
 
-async def test_an_interrupted_stream_that_a_message_continues_is_not_divided_within_a_word(
+async def test_an_interrupted_stream_that_a_message_continues_stays_in_no_message(
     tmp_path: Path,
 ) -> None:
     go = asyncio.Event()
@@ -507,7 +507,7 @@ async def test_an_interrupted_stream_that_a_message_continues_is_not_divided_wit
         go.set()
         await harness.chat.sees_text("mountain.")
         await harness.at_rest()
-        assert [shown.text for shown in harness.chat.shown] == ["Tea comes from a", "mountain."]
+        assert [shown.text for shown in harness.chat.shown] == ["Tea comes from a mountain."]
 
 
 async def test_an_answer_that_was_not_shown_stands_above_the_next_one(tmp_path: Path) -> None:

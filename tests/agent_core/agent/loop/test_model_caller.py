@@ -36,7 +36,7 @@ async def test_text_of_a_broken_call_is_taken_back_at_once() -> None:
     rig = Rig([TextDelta(text="Once upon"), ModelInterrupted("broke off")], say("Once upon a time"))
     assert await rig.run() == [
         TextGrew(delta="Once upon"),
-        TextReset(is_broken=True),
+        TextReset(),
         ModelOutage(reason="model_cut", since=1_000, until=1_801_000),
         TextGrew(delta="Once upon a time"),
         TurnEnded(ending="answered", text="Once upon a time"),

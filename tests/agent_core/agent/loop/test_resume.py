@@ -4,7 +4,7 @@ from typing import Literal
 
 import pytest
 
-from agent_core.events import TextGrew, ToolEnded, ToolStarted, TurnEnded
+from agent_core.events import TextGrew, TextReset, ToolEnded, ToolStarted, TurnEnded
 from agent_core.ids import CallId
 from agent_core.tools.contract import Effect, ToolResult
 from agent_core.transcript import Message, RawPart, TextPart, ToolResultPart, user_message
@@ -32,7 +32,12 @@ async def test_a_result_that_is_known_is_used_and_not_got_again() -> None:
     part = rig.model.requests[0].messages[-1].parts[0]
     assert part == ToolResultPart(call_id=CallId("c1"), name="look", text="seen", is_error=True)
     assert rig.journal.kinds == ["input", "conclude"]
-    assert events == [TextGrew(delta="there"), TurnEnded(ending="answered", text="there")]
+    assert events == [
+        TextGrew(delta="Looking"),
+        TextReset(),
+        TextGrew(delta="there"),
+        TurnEnded(ending="answered", text="there"),
+    ]
 
 
 @pytest.mark.parametrize("effect", ["read", "idempotent"])

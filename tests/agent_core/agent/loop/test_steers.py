@@ -70,7 +70,7 @@ async def test_an_answer_that_stands_is_shown_again_when_the_next_one_breaks_off
     rig = Rig([interrupt, *say("Sunny")], broken, say("Rain"))
     events = await rig.run()
     assert shown(events[:4]) == ""
-    assert events[3] == TextReset(is_broken=True)
+    assert events[3] == TextReset()
     assert shown(events) == "Sunny\n\nRain"
 
 
