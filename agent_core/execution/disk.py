@@ -92,6 +92,25 @@ class DiskGuard:
         return known
 
 
+class HomeGuard:
+    """Measures the home of one command at intervals; it has the limit of a workspace, too."""
+
+    def __init__(self, place: Path, most: int) -> None:
+        self._place = place
+        self._most = most
+        self._next = 0.0
+
+    async def is_exceeded(self) -> bool:
+        """Return whether the command has filled its home. A home that is gone is not full."""
+        if time.monotonic() < self._next:
+            return False
+        started = time.monotonic()
+        used = await asyncio.to_thread(_measure, self._place)
+        ended = time.monotonic()
+        self._next = ended + max(_PAUSE, _SHARE * (ended - started))
+        return used > self._most and self._place.exists()
+
+
 def _is_step(known: DiskUse, free: int, free_files: int) -> bool:
     """Return whether the disk has filled enough for another measurement."""
     return known.free - free > _STEP or known.free_files - free_files > _STEP_FILES

@@ -152,7 +152,7 @@ class DockerBackend(FolderBackend):
         )
         name = self._name(command.workspace)
         words = ("exec", "--interactive", "--workdir", f"{WORKSPACE}/{folder}", name)
-        argv = (self._program, *words, "/bin/bash", "-c", IN_CONTAINER)
+        argv = (self._program, *words, "/bin/bash", "--norc", "--noprofile", "-c", IN_CONTAINER)
         return await start_supervised(
             argv, setup, self._environ, partial(self._force, command.workspace)
         )
@@ -295,7 +295,8 @@ class DockerBackend(FolderBackend):
             mode = "" if is_writable else ",readonly"
             words += ["--mount", f"type=bind,source={source},target={target}{mode}"]
         for name, value in ENVIRONMENT.items():
-            words += ["--env", f"{name}={value}"]
+            if name != "HOME":  # each command has its own; see the supervisor
+                words += ["--env", f"{name}={value}"]
         return [*words, "--entrypoint", "/bin/sleep", settings.image, "infinity"]
 
     def _name(self, workspace: str) -> str:

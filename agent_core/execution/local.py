@@ -211,6 +211,7 @@ class _LocalProcess:
             self._leave()
 
     def _leave(self) -> None:
+        self._stdin.close()
         if self._network:
             self._network.close()
         self.on_end()
@@ -241,6 +242,8 @@ def _signal_first(child: Child) -> bool:
 
 async def _end(child: Child, read: Callable[[], Awaitable[bytes]]) -> bool:
     """Kill a command, read the rest of its output, and wait; return whether it has ended."""
+    if child.stdin:
+        child.stdin.close()
     try:
         async with asyncio.timeout(_REAP_SECONDS):
             await asyncio.gather(_kill_first(child), drain(read), child.wait())

@@ -20,12 +20,18 @@ from agent_core.execution.subprocesses.seccomp import Denial
 
 WORKSPACE = "/workspace"
 """The path of the workspace inside the sandbox."""
+HOME = "/tmp/home"  # noqa: S108 - a folder of the sandbox
+"""The home of a command: its own, empty at its start, gone at its end.
+
+Programs look there for start files and settings. So none of them obeys a file that an earlier
+command, or `write_file`, has left in the workspace.
+"""
 _USER = 1000
-_ACCOUNTS = f"assistant:x:{_USER}:{_USER}::{WORKSPACE}:/bin/bash\n".encode()
+_ACCOUNTS = f"assistant:x:{_USER}:{_USER}::{HOME}:/bin/bash\n".encode()
 _GROUPS = f"assistant:x:{_USER}:\n".encode()
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
-    "HOME": WORKSPACE,
+    "HOME": HOME,
     "WORKSPACE": WORKSPACE,
     "USER": "assistant",
     "LOGNAME": "assistant",
@@ -34,12 +40,24 @@ ENVIRONMENT = {
     "TERM": "dumb",
     "PAGER": "cat",
     "TMPDIR": "/tmp",  # noqa: S108 - a folder of the sandbox
+    # Programs that run a start file of the working directory without being told. A command can name
+    # the file, as with `R_PROFILE_USER=.Rprofile Rscript x.R`.
+    "IRBRC": "/dev/null",
+    "R_PROFILE_USER": "/dev/null",
+    "R_ENVIRON_USER": "/dev/null",
+    "YARN_IGNORE_PATH": "1",
+    "RUSTC": "rustc",
+    "RUSTC_WRAPPER": "",
+    "RUSTC_WORKSPACE_WRAPPER": "",
+    "npm_config_browser": "false",
+    "npm_config_viewer": "man",
 }
 _MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Folders that are links into /usr on most systems."""
 _SETTINGS = (
     *("/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl/certs", "/etc/ca-certificates.conf"),
     *("/etc/localtime", "/etc/mime.types", "/etc/fonts", "/etc/java-17-openjdk"),
+    "/etc/manpath.config",
 )
 """Settings of programs; none of them holds a secret. /etc/shadow and similar files are left out."""
 _KERNEL_SETTINGS = (
@@ -241,6 +259,7 @@ def _list_mounts(limits: SandboxLimits) -> Iterator[str]:
 def _list_memory_folders(limits: SandboxLimits) -> Iterator[str]:
     for folder in ("/tmp", "/dev/shm"):  # noqa: S108 - folders of the sandbox, in memory
         yield from ("--size", str(limits.memory // 4), "--tmpfs", folder)
+    yield from ("--dir", HOME)
 
 
 def _list_limits(limits: SandboxLimits) -> Iterator[str]:

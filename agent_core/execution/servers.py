@@ -18,10 +18,10 @@ from pathlib import Path
 
 from agent_core.errors import BackendUnavailable
 from agent_core.execution.local import find_bubblewrap
-from agent_core.execution.sandbox import SandboxLimits, prepare
+from agent_core.execution.sandbox import WORKSPACE, SandboxLimits, prepare
 from agent_core.execution.subprocesses.process_tree import list_below, measure
 from agent_core.execution.subprocesses.program import make_command
-from agent_core.execution.subprocesses.spawning import finish, spawn
+from agent_core.execution.subprocesses.spawning import finish, open_pipe, spawn
 
 _REAPER = "agent_core.execution.subprocesses.process_reaper"
 _PIECE = 65_536
@@ -151,7 +151,8 @@ async def start_sandboxed(program: ServerProgram, hidden: Sequence[Path] = ()) -
         # Every user of the machine can read a command line, but not this file.
         os.write(given, _spell_environment(program.environ))
         os.lseek(given, 0, os.SEEK_SET)
-        more = ["--args", str(given), *_list_openings(program)]
+        # The folder is the program's own, and keeps what the program stores in its home.
+        more = ["--setenv", "HOME", WORKSPACE, "--args", str(given), *_list_openings(program)]
         with prepare(bubblewrap, program.folder, "", program.limits, hidden, more) as (words, fds):
             child = await _spawn([*words, *program.argv], {}, [*fds, given], None)
     finally:
@@ -195,16 +196,6 @@ async def _spawn(
         raise BackendUnavailable(f"it can't be started: {error.strerror}") from error
     except ValueError as error:
         raise BackendUnavailable("its command holds a NUL character") from error
-
-
-async def open_pipe(descriptor: int) -> asyncio.StreamWriter:
-    """Open the writing end of a pipe."""
-    loop = asyncio.get_running_loop()
-    transport, protocol = await loop.connect_write_pipe(
-        lambda: asyncio.streams.FlowControlMixin(loop=loop),
-        os.fdopen(descriptor, "wb", buffering=0),
-    )
-    return asyncio.StreamWriter(transport, protocol, None, loop)
 
 
 async def _abandon(child: Child) -> None:

@@ -26,12 +26,14 @@ _HEALTH = ".health"
 """The name of a workspace for health checks; it belongs to no person."""
 _CONNECT_SECONDS = 10
 _PASSED_ON = ("PATH", "HOME", "SSH_AUTH_SOCK")
+_BASH = "bash --norc --noprofile"
 _ABANDONED = r"""
 mark=$1 top=$(realpath -m -- "$2") ended=0
 for file in /proc/[0-9]*/cmdline; do
     [ -O "$file" ] && mapfile -d '' words < "$file" || continue
     pid=${file#/proc/} pid=${pid%/cmdline} is_ours=
-    [ "${words[3]}" != "$mark" ] || is_ours=1
+    # Those of an earlier version have fewer words.
+    [ "${words[5]}" != "$mark" ] && [ "${words[3]}" != "$mark" ] || is_ours=1
     # Without a supervisor, a sandbox waits for good if it had no user yet.
     IFS= read -r stat < "/proc/$pid/stat" && read -r _ parent _ <<< "${stat##*) }"
     if [ "${words[0]}" = bwrap ] && [ "$parent" = 1 ]; then
@@ -89,7 +91,7 @@ class SshBackend(RemoteWorkspaces):
     async def _end_there(self) -> int:
         """End commands whose connection broke without the other machine noticing."""
         words = (self._mark, self._settings.root)
-        script = f"exec bash -c {shlex.quote(_ABANDONED)} end {shlex.join(words)}"
+        script = f"exec {_BASH} -c {shlex.quote(_ABANDONED)} end {shlex.join(words)}"
         status, output, errors = await call(self._ssh(script), self._environ, _SECONDS)
         if status or not output.strip().isdecimal():
             raise BackendUnavailable(errors.strip()[-_SHOWN:] or "ssh gives no reason")
@@ -109,7 +111,7 @@ class SshBackend(RemoteWorkspaces):
             },
             {"argv": command.argv, **list_remote_words(limits, folder)},
         )
-        argv = self._ssh(f"exec bash -c {shlex.quote(REMOTE)} {self._mark}")
+        argv = self._ssh(f"exec {_BASH} -c {shlex.quote(REMOTE)} {self._mark}")
         process = await start_supervised(argv, setup, self._environ, self._force)
         self._running.add(command.workspace, process)
         return process
@@ -141,7 +143,7 @@ class SshBackend(RemoteWorkspaces):
     async def _force(self, pid: int) -> None:
         """Kill a command if its supervisor does not end it."""
         script = f"read -r first _ < /proc/{pid}/task/{pid}/children; kill -KILL ${{first:-{pid}}}"
-        await call(self._ssh(f"bash -c {shlex.quote(script)}"), self._environ, _SECONDS)
+        await call(self._ssh(f"{_BASH} -c {shlex.quote(script)}"), self._environ, _SECONDS)
 
     def _ssh(self, *command: str, options: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the client's command line; all commands share one connection."""

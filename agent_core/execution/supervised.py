@@ -164,6 +164,7 @@ class SupervisedProcess:
                 self._limit = "disk"
                 self._stdin.close()
         await asyncio.wait((self._listening,))
+        self._stdin.close()
         self.on_end()
         if self._status is not None:
             return Exit(status=self._status, limit=self._limit)

@@ -45,7 +45,7 @@ done
 """
 _READ = r"""
 eval "$(base64 -d <<< "$setup")"
-extra=0 launch=() patience=${patience:-0}
+extra=0 launch=() patience=${patience:-0} own_home=
 below() {
     local at=0 file kids
     found=("$1")
@@ -61,6 +61,9 @@ below() {
 """
 BEGIN = _HEAR + _READ
 _CONTAINER = r"""
+# Each command has a home of its own. One for all would keep start files for the next command.
+own_home=$(mktemp -d) || own_home=/nonexistent  # /tmp may be full
+export HOME=$own_home
 launch=("$init" -s --) extra=1
 kill_all() { kill -KILL $child; }
 list_left() {
@@ -212,6 +215,7 @@ status=$?
 kill $watcher 2>/dev/null
 wait $watcher 2>/dev/null
 sweep
+[ -z "$own_home" ] || rm -rf -- "$own_home"
 finish
 say "status $status"
 """

@@ -137,7 +137,7 @@ class DaytonaSandbox:
                 # The session's shell reads this command; `exec` would end that shell before it
                 # reports the status.
                 request = SessionExecuteRequest(
-                    command=f"bash -c {quote(script)} supervisor",
+                    command=f"bash --norc --noprofile -c {quote(script)} supervisor",
                     run_async=True,
                     suppress_input_echo=True,
                 )

@@ -144,7 +144,9 @@ class ModalSandbox:
         """Start the script in the workspace; see `Sandbox`."""
         async with _FAULTS.of("the sandbox", _SECONDS):
             process = await self._sandbox.exec.aio(
-                *("bash", "-c", script, "supervisor"), workdir=_MOUNTED, text=False
+                *("bash", "--norc", "--noprofile", "-c", script, "supervisor"),
+                workdir=_MOUNTED,
+                text=False,
             )
         return ModalLine(process)
 

@@ -12,7 +12,7 @@ from agent_core.execution.sandbox import ENVIRONMENT, SandboxLimits
 from agent_core.execution.supervision import BEGIN, END, MEASURE, make_setup
 
 _OF_PLACE = ("HOME", "WORKSPACE")
-"""Variables with the path of the workspace, which is known only in the sandbox."""
+"""Variables with paths that are known only in the sandbox."""
 _PLACE = r"""
 case $place in /*) ;; '') place=$PWD ;; *) place=$HOME/$place ;; esac
 command -v python3 > /dev/null || refuse 'backend the sandbox has no python3'
@@ -24,7 +24,8 @@ case $there/ in "$top"/*) ;; *) refuse 'folder leads out of the workspace' ;; es
 own=0
 for file in /proc/[0-9]*/task/[0-9]*; do [ ! -O "$file" ] || own=$((own + 1)); done
 ulimit -u $((own + 4 * processes)) 2>/dev/null || ulimit -S -u "$(ulimit -H -u)"
-launch=(env -i "${environment[@]}" "HOME=$top" "WORKSPACE=$top"
+own_home=$(mktemp -d) || own_home=/nonexistent
+launch=(env -i "${environment[@]}" "HOME=$own_home" "WORKSPACE=$top"
     python3 -I -S -c "$reaper" "$memory" "$largest" "$soft" "$hard" --) extra=1
 kill_all() { kill -TERM $child; }
 sweep() {

@@ -3,14 +3,17 @@
 import asyncio
 import json
 import os
+import time
 from collections.abc import Mapping, Sequence
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import ClassVar
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
+from agent_core.execution import files
 from agent_core.execution.contract import Command
+from agent_core.execution.disk import HomeGuard
 from agent_core.execution.folders import FolderBackend, shorten
 from agent_core.execution.reaped.process import ReapedProcess, follow
 from agent_core.execution.reaped.reapers import Reapers
@@ -22,10 +25,14 @@ from agent_core.execution.subprocesses.command_reaper import SYSTEM
 _HEALTH_SECONDS = 10.0
 _SHOWN = 300
 _OF_PLACE = ("HOME", "WORKSPACE", "TMPDIR")
-"""Variables with the path of the workspace."""
+"""Variables with paths on this machine."""
 _COMMON = {name: value for name, value in ENVIRONMENT.items() if name not in _OF_PLACE}
 _INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "LANG")
 _ROOT = "Talaria runs as root, for whom the kernel limits no processes; use another account"
+_HOMES = ".homes"
+"""The folder beside the workspaces with the homes of running commands; no slug begins so."""
+_OLD_SECONDS = 7 * 86_400
+"""No command runs so long; another process may have commands now."""
 _TEMPORARY = ".tmp"
 """The workspace folder for temporary files, which count towards the workspace's limit."""
 
@@ -56,6 +63,7 @@ class _ReapedBackend(FolderBackend):
 
     def __init__(self, root: Path, limits: SandboxLimits, environ: Mapping[str, str]) -> None:
         super().__init__(root, limits)
+        self._root = root
         self._environ = environ
         self._running = RunningCommands[ReapedProcess]()
         self._reapers = Reapers()
@@ -65,7 +73,11 @@ class _ReapedBackend(FolderBackend):
         return not self.is_confined
 
     async def end_abandoned(self) -> int:
-        """Do nothing: commands end with their reaper, and the reaper ends with its parent."""
+        """End nothing: commands end with their reaper, and the reaper ends with its parent.
+
+        Homes that a power failure left behind are removed.
+        """
+        await asyncio.to_thread(_remove_homes, self._root / _HOMES)
         return 0
 
     async def start(self, command: Command) -> ReapedProcess:
@@ -83,7 +95,9 @@ class _ReapedBackend(FolderBackend):
         if any("\0" in word for word in argv):
             raise WorkspaceError("a command can't hold a NUL character")
         before = await self._folders.disk.look(place)
-        place, own = await asyncio.to_thread(_prepare, place)
+        homes = self._root / _HOMES if self.is_confined else None
+        place, home = await asyncio.to_thread(_prepare, place, homes)
+        own = dict(zip(_OF_PLACE, (home, str(place), str(place / _TEMPORARY)), strict=True))
         request = {
             "memory": self._limits.memory,
             "file": self._limits.file,
@@ -91,6 +105,7 @@ class _ReapedBackend(FolderBackend):
             "cpu": self._limits.cpu,
             "filter": make_landlock_filter().hex() if self.is_confined else "",
             "workspace": str(place),
+            "home": home,
             "folder": str(place / folder),
             "argv": list(argv),
             "environ": {**own, **self._environ},
@@ -99,7 +114,14 @@ class _ReapedBackend(FolderBackend):
             pipes = self._reapers.start(json.dumps(request).encode(), has_input=has_input)
         except OSError as error:
             raise BackendUnavailable(f"a command can't start: {error.strerror}") from error
-        return await follow(pipes, partial(self._folders.disk.is_exceeded, place, before))
+        watched = HomeGuard(Path(home), self._limits.workspace) if home else None
+
+        async def is_disk_full() -> bool:
+            if await self._folders.disk.is_exceeded(place, before):
+                return True
+            return watched is not None and await watched.is_exceeded()
+
+        return await follow(pipes, is_disk_full)
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace; see `Backend`."""
@@ -160,6 +182,7 @@ class UnsandboxedBackend(_ReapedBackend):
     def __init__(self, root: Path, limits: SandboxLimits, environ: Mapping[str, str]) -> None:
         """Commands inherit only `PATH` and similar variables from `environ`, and never a token."""
         given = {name: environ[name] for name in _INHERITED if name in environ}
+        given.setdefault("HOME", "/nonexistent")  # never the workspace
         super().__init__(root, limits, {**_COMMON, **given})
 
     def _require(self) -> None:
@@ -167,12 +190,28 @@ class UnsandboxedBackend(_ReapedBackend):
             raise BackendUnavailable(_ROOT)
 
 
-def _prepare(place: Path) -> tuple[Path, dict[str, str]]:
-    """Return the real path of a workspace, and variables with its paths; make `.tmp` in it."""
+def _remove_homes(homes: Path) -> None:
+    if homes.is_dir():
+        for home in homes.iterdir():
+            if time.time() - home.stat().st_mtime > _OLD_SECONDS:
+                with suppress(OSError):
+                    files.remove_workspace(home)
+
+
+def _prepare(place: Path, homes: Path | None) -> tuple[Path, str]:
+    """Return the real path of a workspace, with `.tmp` in it, and a new home; "" without `homes`.
+
+    Raises `WorkspaceError`, and `BackendUnavailable` if no home can be made.
+    """
     place = place.resolve()
-    temporary = place / _TEMPORARY
     try:
-        temporary.mkdir(mode=0o700, exist_ok=True)
+        (place / _TEMPORARY).mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise WorkspaceError(f"`{_TEMPORARY}` can't be made: {error.strerror}") from error
-    return place, dict(zip(_OF_PLACE, map(str, (place, place, temporary)), strict=True))
+    if homes is None:
+        return place, ""
+    try:
+        homes.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return place, mkdtemp(dir=homes.resolve())
+    except OSError as error:
+        raise BackendUnavailable(f"a command's home can't be made: {error.strerror}") from error

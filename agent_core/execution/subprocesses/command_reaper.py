@@ -45,9 +45,10 @@ _DESCRIPTORS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Setup:
-    """A request: limits, seccomp filter, workspace, folder, command and environment.
+    """A request: limits, seccomp filter, workspace, home, folder, command and environment.
 
-    The `filter` is hexadecimal, or "" for a command without a sandbox.
+    The `filter` is hexadecimal, or "" for a command without a sandbox. The `home` is the command's
+    own; the reaper removes it. "" means that the command uses its account's home.
     """
 
     memory: int
@@ -56,6 +57,7 @@ class _Setup:
     cpu: list[int]
     filter: str
     workspace: str
+    home: str
     folder: str
     argv: list[str]
     environ: dict[str, str]
@@ -106,9 +108,22 @@ def _reap(descriptors: Sequence[int], gateway: int) -> None:
     os.write(2, f"pid {os.getpid()}\n".encode())
     with open(request, "rb") as file:  # noqa: PTH123 - a start of a few milliseconds
         setup = _Setup(**json.load(file))
-    status = main(setup, source, (os.getpid(), os.getppid(), gateway))
+    try:
+        status = main(setup, source, (os.getpid(), os.getppid(), gateway))
+    finally:
+        if setup.home:
+            _remove(setup.home)
     os.write(2, f"status {status}\n".encode())
     os._exit(0)
+
+
+def _remove(home: str) -> None:
+    """Remove a command's home; most are empty."""
+    try:
+        os.rmdir(home)  # noqa: PTH106 - starts fast
+    except OSError:
+        for words in (("/bin/chmod", "-R", "u+rwX"), ("/bin/rm", "-rf")):
+            subprocess.run([*words, "--", home], check=False, capture_output=True)  # noqa: S603
 
 
 def main(setup: _Setup, source: int, guarded: Sequence[int]) -> int:
@@ -128,7 +143,8 @@ def main(setup: _Setup, source: int, guarded: Sequence[int]) -> int:
     served: dict[int, Callable[[], None]] = {}
     if setup.filter:
         _, listeners, _, _ = socket.recv_fds(receives, 1, 1)
-        served[listeners[0]] = ModeChanges(listeners[0], setup.workspace).answer
+        changes = ModeChanges(listeners[0], (setup.workspace, setup.home))
+        served[listeners[0]] = changes.answer
     child = command.pid  # `wait_for` reads its status
     status, excess = wait_for(child, woken, setup.limits, served)
     if excess:
@@ -145,7 +161,7 @@ def _start(
     def confine() -> None:
         confine_script(setup.limits, guarded, running)
         if setup.filter:
-            landlock.allow_programs(SYSTEM, _DEVICES, setup.workspace)
+            landlock.allow_programs(SYSTEM, _DEVICES, (setup.workspace, setup.home))
             listener = seccomp.load(bytes.fromhex(setup.filter))
             socket.send_fds(sends, [b"."], [listener])
 

@@ -67,8 +67,8 @@ def allow_files(
         os.close(ruleset)
 
 
-def allow_programs(system: Iterable[str], devices: Iterable[str], folder: str) -> None:
-    """Forbid all files except the system's programs, some devices, and one folder.
+def allow_programs(system: Iterable[str], devices: Iterable[str], folders: Iterable[str]) -> None:
+    """Forbid all files except the system's programs, some devices, and the command's folders.
 
     TCP and signals to other processes are forbidden, too. Missing paths are left out. Raises
     `OSError`, also on a kernel before `SIGNALS_SINCE`.
@@ -80,7 +80,8 @@ def allow_programs(system: Iterable[str], devices: Iterable[str], folder: str) -
             _allow(ruleset, path, _READ | _EXECUTE)
         for path in devices:
             _allow(ruleset, path, _READ_FILE | _WRITE_FILE)
-        _allow(ruleset, folder, _WORK)
+        for path in folders:
+            _allow(ruleset, path, _WORK)
         _restrict(ruleset)
     finally:
         os.close(ruleset)

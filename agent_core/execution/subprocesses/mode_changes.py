@@ -1,4 +1,4 @@
-"""Answer processes that want to change a file's mode: they may do so in one folder.
+"""Answer processes that want to change a file's mode: they may do so in their own folders.
 
 Landlock does not restrict `chmod`, so a confined command could open other files of its user to
 everybody. Its calls wait here (seccomp's user notification), and this process makes the change.
@@ -8,6 +8,7 @@ import ctypes
 import fcntl
 import os
 import struct
+from collections.abc import Sequence
 from contextlib import suppress
 from errno import EPERM
 
@@ -35,11 +36,12 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class ModeChanges:
     """Answers the calls that one filter holds back. Each call of `answer` handles one of them."""
 
-    def __init__(self, listener: int, folder: str) -> None:
-        """`listener` belongs to the filter; modes of files below `folder` may change."""
+    def __init__(self, listener: int, folders: Sequence[str]) -> None:
+        """`listener` belongs to the filter; modes of files below `folders` may change."""
         self._listener = listener
-        self._folder = os.path.realpath(folder)
-        self._root = os.open(self._folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        paths = map(os.path.realpath, folders)
+        flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+        self._roots = {path: os.open(path, flags) for path in paths}
 
     def answer(self) -> None:
         """Receive a call, and make its change or refuse it; waits until there is a call."""
@@ -58,9 +60,10 @@ class ModeChanges:
         try:
             path = _locate(pid, ctypes.c_int(folder & 0xFFFF_FFFF).value, address)
             fcntl.ioctl(self._listener, _IS_VALID, struct.pack("=Q", name))
-            if path != self._folder and not path.startswith(f"{self._folder}/"):
+            top = next((top for top in self._roots if f"{path}/".startswith(f"{top}/")), None)
+            if top is None:
                 return EPERM
-            file = self._open(os.path.relpath(path, self._folder))
+            file = _open(self._roots[top], os.path.relpath(path, top))
             try:
                 os.chmod(f"/proc/self/fd/{file}", mode & _MODE)  # noqa: PTH101 - starts fast
             finally:
@@ -69,14 +72,15 @@ class ModeChanges:
             return error.errno or EPERM
         return 0
 
-    def _open(self, path: str) -> int:
-        """Open a path below the folder, without any link; somebody may have put one there since."""
-        how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, _BENEATH | _NO_LINKS)
-        words = (ctypes.c_long(_OPENAT2), self._root, os.fsencode(path), how)
-        file = int(_libc.syscall(*words, ctypes.c_long(len(how))))
-        if file < 0:
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-        return file
+
+def _open(root: int, path: str) -> int:
+    """Open a path below a folder, without any link; somebody may have put one there since."""
+    how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, _BENEATH | _NO_LINKS)
+    words = (ctypes.c_long(_OPENAT2), root, os.fsencode(path), how)
+    file = int(_libc.syscall(*words, ctypes.c_long(len(how))))
+    if file < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return file
 
 
 def _locate(pid: int, folder: int, address: int) -> str:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from agent_core.tools.policy.contract import Action as Action
     from agent_core.tools.policy.contract import ActionKind as ActionKind
     from agent_core.tools.policy.contract import DeclaresActions as DeclaresActions
+    from agent_core.tools.policy.exports import Exports as Exports
+    from agent_core.tools.policy.exports import list_exports as list_exports
     from agent_core.tools.policy.paths import ANYWHERE as ANYWHERE
     from agent_core.tools.policy.paths import OUTSIDE as OUTSIDE
     from agent_core.tools.policy.paths import SYSTEM as SYSTEM

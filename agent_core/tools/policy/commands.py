@@ -24,6 +24,7 @@ _DEEPEST = 5
 """Levels of nested scripts that are read."""
 _READS = frozenset(("<", "<<", "<<<", "<&", "<<-"))
 _NETWORK_FILES = ("/dev/tcp/", "/dev/udp/")
+_SANDBOX_HOME = "/tmp/home"  # noqa: S108 - a name to compare with, never opened
 _MOST_ACTIONS = 200
 """Actions of one command; a person can't judge more."""
 
@@ -136,7 +137,7 @@ class _Lister:
 
     @property
     def _home(self) -> str:
-        return ROOT if self.is_confined else "/home"
+        return _SANDBOX_HOME if self.is_confined else "/home"
 
     def read(self, script: Script, depth: int) -> None:
         """Add the actions of a script's commands."""
@@ -309,6 +310,9 @@ class _Lister:
         """Read `sed`, whose scripts can run programs and write files."""
         values = [word.value for word in words]
         if not is_simple_edit(values):
+            self.doubt(shown)
+        options = [value for value in values if value and value.startswith("-")]
+        if any("i" in one for one in options) and any(one and is_obeyed(one) for one in values):
             self.doubt(shown)
         if any(value and value.startswith(("-i", "--in-place", "-ni")) for value in values):
             for word in _operands(words)[1:]:

@@ -16,17 +16,41 @@ ROOT = "/workspace"
 """The folder of the workspace, as commands see it."""
 _SCRATCH = ("/tmp", "/var/tmp")  # noqa: S108 - a name to compare with, never opened
 _DEVICES = frozenset(("null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout"))
-_OBEYED = (".shell", ".git", ".gitconfig", ".curlrc", ".wgetrc", ".config")
-"""Files and folders of the workspace that shells, git, curl and wget obey without being told."""
+_INERT = frozenset(
+    (
+        *(".gitignore", ".gitkeep", ".keep", ".dockerignore", ".editorconfig", ".npmignore"),
+        *(".eslintignore", ".prettierignore", ".helmignore", ".gcloudignore", ".mailmap"),
+        *(".nvmrc", ".node-version", ".python-version", ".ruby-version", ".nojekyll"),
+        *(".tmp", ".output", ".processes", ".cache", ".github"),
+    )
+)
+"""Hidden names from which no program takes a command to run here."""
+_OBEYED = (
+    *("sitecustomize.py", "usercustomize.py", "*.pth", "ansible.cfg", "ipython_config.py"),
+    *("_vimrc", "_irbrc", "irb.rc", "_netrc", "bunfig.toml", "php.ini", "pip.conf", "pip.ini"),
+    *("pg_service.conf", "npmrc"),
+)
+"""Names without a dot of files that programs obey without being told."""
+_GLOB = frozenset("*?[")
 
 
 def is_obeyed(path: str) -> bool:
-    """True for a file that later commands obey, so that writing it is like running it.
+    """True for a file that later commands may obey, so that writing it is like running it.
 
-    A glob counts as the names that it may match.
+    Programs look for their start files and settings under hidden names, in whatever folder they
+    run. So every hidden name counts, unless it is known as harmless. A glob counts as the names
+    that it may match.
     """
-    parts = [part for part in path.split("/") if part.startswith(".") and part.strip(".")]
-    return any(fnmatchcase(name, part) for part in parts for name in _OBEYED)
+    return any(map(_is_obeyed_name, path.split("/")))
+
+
+def _is_obeyed_name(name: str) -> bool:
+    if name.startswith(".") and not name.startswith("..") and name != ".":
+        return name not in _INERT
+    folded = name.casefold()
+    if set(name) & _GLOB and name.strip("*"):
+        return any(fnmatchcase(one, folded) for one in _OBEYED)
+    return any(fnmatchcase(folded, one) for one in _OBEYED)
 
 
 def resolve(value: str, folder: str, *, home: str = ROOT) -> str:

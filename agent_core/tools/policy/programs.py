@@ -70,6 +70,10 @@ READERS = frozenset(
     (
         *("ls", "dir", "cat", "tac", "head", "tail", "wc", "grep", "egrep", "fgrep", "zgrep", "rg"),
         *("diff", "cmp", "file", "stat", "du", "echo", "printf", "test", "[", "find", "git"),
+        *("cut", "tr", "nl", "od", "hexdump", "strings", "join", "paste", "comm", "fold", "fmt"),
+        *("column", "expand", "unexpand", "rev", "tsort", "numfmt", "expr", "jq", "sed", "seq"),
+        *("readlink", "realpath", "basename", "dirname", "which", "type", "date", "[[", "read"),
+        *("md5sum", "sha1sum", "sha256sum", "sha512sum", "b2sum", "cksum", "base64", "base32"),
     )
 )
 """Programs that write to no file that their words name, except those read separately."""

@@ -22,7 +22,11 @@ from agent_core.tools.workspace.output import (
     show_output,
 )
 from agent_core.tools.workspace.process import name_process
-from agent_core.tools.workspace.shell import make_secret_command, make_shell_command
+from agent_core.tools.workspace.shell import (
+    ShellNames,
+    make_secret_command,
+    make_shell_command,
+)
 from agent_core.tools.workspace.workspaces import Workspaces, find_slug, read_text
 from agent_core.transcript import ToolSpec, flatten, make_source
 
@@ -60,13 +64,15 @@ class TerminalTool:
         self._background = background
         self._secrets = secrets
         self._most_seconds = most_seconds
+        self._names = ShellNames()
         self.declaration = Declaration(time_limit=most_seconds + _END_SECONDS)
         self.spec = ToolSpec(
             name="terminal",
             description=(
                 "Run a bash command on Linux, in this person's workspace ($WORKSPACE). No keyboard;"
-                " no network unless the owner allows it. Files, folder (cd) and exports stay;"
-                " processes end with the command. `background` only starts it, for `process`."
+                " no network unless the owner allows it. Files, folder (cd) and exports stay, but"
+                " not $PATH and $HOME; processes end with the command. `background` only starts it,"
+                " for `process`."
             ),
             schema=make_schema(
                 ("command",),
@@ -118,7 +124,7 @@ class TerminalTool:
             return await self._start(text, folder, bool(arguments.get("notify")), context)
         given = arguments.get("timeout")
         seconds = given if isinstance(given, int) else min(_SECONDS, self._most_seconds)
-        command = _make_command(text, folder, secrets, context)
+        command = self._make_command(text, folder, secrets, context)
         async with self._workspaces.lock(slug):
             done = await run_command(
                 self._workspaces.backend,
@@ -141,7 +147,11 @@ class TerminalTool:
         if self._background is None:
             raise ToolArgumentError("commands of this job can't run in the background")
         slug = find_slug(context)
-        argv = make_shell_command(text, context.conversation_id, folder, keeps=False)
+        exports = self._names.add(context.conversation_id, "")
+        own = self._workspaces.backend.is_confined
+        argv = make_shell_command(
+            text, context.conversation_id, folder, exports, keeps=False, has_own_home=own
+        )
         async with self._workspaces.lock(slug):
             process_id = await self._background.start(
                 Command(workspace=slug, argv=argv, folder=folder, has_input=True),
@@ -160,6 +170,20 @@ class TerminalTool:
             f" {name_log(process_id)}. `process` reads, writes, waits and kills.{note}"
         )
 
+    def _make_command(
+        self, text: str, folder: str, secrets: Sequence[NamedSecret], context: ToolContext
+    ) -> Command:
+        """Return the command in its conversation's shell, or in a fresh shell with secrets."""
+        slug = find_slug(context)
+        own = self._workspaces.backend.is_confined
+        if secrets:
+            argv = make_secret_command(text, has_own_home=own)
+            return Command(workspace=slug, argv=argv, folder=folder, has_input=True)
+        conversation = context.conversation_id
+        exports = self._names.add(conversation, text)
+        argv = make_shell_command(text, conversation, folder, exports, has_own_home=own)
+        return Command(workspace=slug, argv=argv, folder=folder)
+
     async def _show(self, slug: str, done: Completed, context: ToolContext) -> str:
         """Return the part of an output that the model sees; a long output goes to a file."""
 
@@ -169,17 +193,6 @@ class TerminalTool:
         is_growing = done.limit == "output" or bool(done.limit and self._secrets)
         shown = await show_output(self._secrets.cleaner, done.output, keep, is_growing=is_growing)
         return shown or "[No output.]"
-
-
-def _make_command(
-    text: str, folder: str, secrets: Sequence[NamedSecret], context: ToolContext
-) -> Command:
-    """Return the command in its conversation's shell, or in a fresh shell with secrets."""
-    argv = make_shell_command(text, context.conversation_id, folder)
-    if secrets:
-        argv = make_secret_command(text)
-    slug = find_slug(context)
-    return Command(workspace=slug, argv=argv, folder=folder, has_input=bool(secrets))
 
 
 def _describe_end(done: Completed, seconds: float) -> list[str]:

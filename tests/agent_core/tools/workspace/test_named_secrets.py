@@ -27,6 +27,19 @@ PRINT_FORMS = (
 )
 OTHER = NamedSecret(name="bank", value="canary-of-ben-0123456789", people=("ben",))
 
+START_FILES = (".bashrc", ".profile", ".bash_logout", "evil", "sitecustomize.py", "json.py")
+BEFORE = {
+    "exit trap": "trap 'touch ran; echo $SECRET_GITHUB > stolen' EXIT DEBUG RETURN ERR",
+    "function": "true() { echo $SECRET_GITHUB > stolen; }; export -f true",
+    "path": 'mkdir -p bin; cp /bin/env bin/true; export PATH="$PWD/bin:$PATH"',
+    "start file": "export BASH_ENV=$PWD/evil ENV=$PWD/evil PROMPT_COMMAND=./evil",
+    "preload": "export LD_PRELOAD=$PWD/evil.so PYTHONPATH=$PWD",
+    "alias": "shopt -s expand_aliases; alias true='echo $SECRET_GITHUB > stolen'",
+    "home": "echo 'echo $SECRET_GITHUB > /workspace/stolen' | tee ~/.bashrc ~/.profile",
+    "daemon": "setsid sh -c 'while sleep 0.01; do cat /proc/*/environ >> seen; done' &",
+}
+"""Commands that prepare something for the command with the secret."""
+
 
 class SecretDesk(Desk):
     """A desk whose commands may use secrets."""
@@ -150,3 +163,23 @@ def test_a_value_broken_into_lines_is_hidden(text: str) -> None:
         lines = "\n".join(text[at : at + width] for at in range(0, len(text), width))
         assert "canary-0123456789" not in mask.hide(lines).replace("\n", "")
     assert mask.hide("canary\nand others") == "canary\nand others"
+
+
+@needs_bubblewrap
+@pytest.mark.process
+async def test_no_code_of_the_workspace_runs_beside_a_secret(secret_desk: SecretDesk) -> None:
+    place = secret_desk.place
+    place.mkdir(parents=True)
+    for name in START_FILES:
+        (place / name).write_text("echo $SECRET_GITHUB > /workspace/stolen\n")
+        (place / name).chmod(0o755)
+    for command in BEFORE.values():
+        await secret_desk.say("terminal", command=command)
+    spy = "while sleep 0.01; do cat /proc/*/environ >> seen 2>/dev/null; done"
+    await secret_desk.say("terminal", command=spy, background=True)
+    for command in ("true", "python3 -c 'import json'", "bash -ic true", "env true"):
+        said = await secret_desk.run(command=command)
+        assert not said.is_error, said.text
+    await secret_desk.say("process", action="kill", id="p1")
+    for path in place.rglob("*"):
+        assert not path.is_file() or not list_leaks(path.read_text(errors="replace")), path

@@ -57,7 +57,9 @@ async def test_a_command_in_the_background_writes_it_into_its_output(open_desk: 
 async def test_the_shell_keeps_no_way_to_the_network(open_desk: Desk) -> None:
     said = await open_desk.say("terminal", command="export KEPT=1; echo $https_proxy")
     assert said == "http://127.0.0.1:3128"
-    said = await open_desk.say("terminal", command="echo $KEPT $HTTPS_PROXY; cat .shell/1")
+    said = await open_desk.say(
+        "terminal", command="echo $KEPT $HTTPS_PROXY; tr '\\0' '\\n' < .shell/1"
+    )
     assert said.startswith("1 http://127.0.0.1:3128\n")
     assert said.count("3128") == 1
 
@@ -65,9 +67,9 @@ async def test_the_shell_keeps_no_way_to_the_network(open_desk: Desk) -> None:
 async def test_a_file_that_commands_obey_needs_a_yes_where_they_have_a_network(
     open_desk: Desk, desk: Desk
 ) -> None:
-    """The shell reads its state as a script, so writing that file would run any command."""
+    """Programs run what a start file or a setting names, so writing one runs any command."""
     asking = Desk(open_desk.database, open_desk.place.parents[1], open_desk.backend)
-    for path in (".shell/1", "a/../.shell/1", ".git/config", ".curlrc"):
+    for path in (".shell/1", ".git/config", ".curlrc", "a/.npmrc", ".vscode/x", "a.pth"):
         written = await asking.say("write_file", path=path, content="x")
         patched = await asking.say("patch", path=path, old="a", new="b")
         assert "`write_file` was not run" in written
