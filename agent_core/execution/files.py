@@ -22,6 +22,7 @@ _OPENAT2 = 437
 """The system call's number, the same on every architecture; glibc 2.36 has no wrapper."""
 _BENEATH, _NO_MAGIC_LINKS = 0x08, 0x02
 _FOLDER_MODE, _FILE_MODE = 0o700, 0o600
+_SET_ID = stat.S_ISUID | stat.S_ISGID
 _LONGEST_NAME = 255
 _LONGEST_PATH = 4096
 _PIECE = 1 << 20
@@ -110,6 +111,8 @@ def walk_files(root: Path) -> Iterator[tuple[str, Iterator[bytes]]]:
 def walk_states(root: Path) -> Iterator[os.stat_result]:
     """Yield the state of everything in a workspace, without following links.
 
+    Files lose the bits for another user and group, which sandboxes of earlier versions let stay.
+
     Raises `OSError` for a folder that is too deep to be opened, or whose mode a command takes back
     as often as it is opened: what it holds would not count.
     """
@@ -126,9 +129,19 @@ def walk_states(root: Path) -> Iterator[os.stat_result]:
             with _closing(place), os.scandir(place) as entries:
                 for entry in entries:
                     with suppress(OSError):
-                        yield entry.stat(follow_symlinks=False)
+                        state = entry.stat(follow_symlinks=False)
+                        if stat.S_ISREG(state.st_mode) and state.st_mode & _SET_ID:
+                            _drop_set_id(place, entry.name)
+                        yield state
                         if entry.is_dir(follow_symlinks=False):
                             folders.append(f"{folder}/{entry.name}")
+
+
+def _drop_set_id(place: int, name: str) -> None:
+    with _closing(os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)) as file:
+        mode = os.fstat(file).st_mode
+        if stat.S_ISREG(mode):
+            os.chmod(f"/proc/self/fd/{file}", mode & 0o777)  # noqa: PTH101 - of a descriptor
 
 
 def _open_closed(top: int, folder: str) -> int:

@@ -6,6 +6,7 @@ the system's programs, read-only, its workspace, and its own temporary folders.
 
 import json
 import os
+import stat
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -88,6 +89,11 @@ _ORDINARY_SOCKETS = (1, 2, 10, 16)
 """Unix, IPv4, IPv6, netlink. Network namespaces don't confine others, such as the host's vsock."""
 _TERMINAL_INPUT = (0x5412, 0x541C)
 """`TIOCSTI` and `TIOCLINUX`, which type into a terminal."""
+
+
+_SET_ID = stat.S_ISUID | stat.S_ISGID
+_MAKES_FILE = os.O_CREAT | 0o20000000
+"""Flags with which `open` uses a mode: `O_CREAT` and `__O_TMPFILE` (`asm-generic/fcntl.h`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,9 +207,10 @@ def make_landlock_filter() -> bytes:
     others = ("inotify_add_watch", "fanotify_init", "syslog", "msgget", "semget", "mq_open")
     priority = ("setpriority", "ioprio_set")
     scheduling = ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
+    asked = {change.call for change in CHANGES}
     return seccomp.make_program(
         [
-            *_list_denials(),
+            *(denial for denial in _list_denials() if denial.call not in asked),
             *CHANGES,
             *(Denial(call=call) for call in (*metadata, "lremovexattr", *others)),
             *(Denial(call=call, error=ENOSYS) for call in newer),
@@ -228,7 +235,18 @@ def _list_rules(denial: Denial) -> Iterator[dict[str, object]]:
         yield rule
     for operation, value, masked in conditions:
         compared = {"index": denial.argument, "value": value, "valueTwo": masked, "op": operation}
-        yield rule | {"args": [compared]}
+        for further in _list_further(denial):
+            yield rule | {"args": [compared, *further]}
+
+
+def _list_further(denial: Denial) -> Iterator[list[dict[str, object]]]:
+    """Yield the second conditions of a denial, one of which must hold."""
+    if denial.only_with is None:
+        yield []
+        return
+    argument, bits = denial.only_with
+    for bit in (1 << at for at in range(32) if bits >> at & 1):
+        yield [{"index": argument, "value": bit, "valueTwo": bit, "op": "SCMP_CMP_MASKED_EQ"}]
 
 
 def _list_namespaces() -> Iterator[str]:
@@ -288,7 +306,24 @@ def _list_denials() -> list[Denial]:
         Denial(call="clone", if_bits=_NEW_NAMESPACE),
         Denial(call="socket", unless_equal=_ORDINARY_SOCKETS),
         Denial(call="ioctl", argument=1, equal=_TERMINAL_INPUT),
+        *_list_set_id(),
     ]
+
+
+def _list_set_id() -> Iterator[Denial]:
+    """Yield what would set the bits for another user or group on a file.
+
+    They mean nothing in the sandbox. On the machine, whoever reaches the file would run it as the
+    owner of all workspaces.
+    """
+    modes = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2}
+    makers = {"creat": 1, "mknod": 1, "mknodat": 2}
+    for call, argument in (modes | makers).items():
+        yield Denial(call=call, argument=argument, if_bits=_SET_ID)
+    for call, flags in (("open", 1), ("openat", 2)):
+        yield Denial(call=call, argument=flags + 1, if_bits=_SET_ID, only_with=(flags, _MAKES_FILE))
+    # No filter can read its mode; without it, libraries use `openat`.
+    yield Denial(call="openat2", error=ENOSYS)
 
 
 def _store(data: bytes) -> int:

@@ -28,7 +28,7 @@ _CHMOD = 90
 _OPENAT2 = 437
 _BENEATH, _NO_LINKS = 0x08, 0x04
 _LONGEST = _PAGE = 4096
-_MODE = 0o777
+_MODE, _SET_ID = 0o777, 0o6000
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -57,6 +57,8 @@ class ModeChanges:
     def _change(self, name: int, pid: int, arguments: list[int]) -> int:
         """Change a mode, unless the caller has ended; return 0, or an error number."""
         folder, address, mode = arguments[:3]
+        if mode & _SET_ID:
+            return EPERM
         try:
             path = _locate(pid, ctypes.c_int(folder & 0xFFFF_FFFF).value, address)
             fcntl.ioctl(self._listener, _IS_VALID, struct.pack("=Q", name))

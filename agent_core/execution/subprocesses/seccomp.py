@@ -27,6 +27,7 @@ chmod 90 -; fchmodat 268 53; fork 57 -; vfork 58 -; memfd_create 319 279;
 memfd_secret 447 447; syslog 103 116; fchmodat2 452 452; chown 92 -; lchown 94 -; fchownat 260 54;
 setxattr 188 5; lsetxattr 189 6; removexattr 197 14; lremovexattr 198 15; setxattrat 463 463;
 removexattrat 466 466; file_setattr 469 469; inotify_add_watch 254 27; fanotify_init 300 262;
+fchmod 91 52; open 2 -; openat 257 56; creat 85 -; mknod 133 -; mknodat 259 33; openat2 437 437;
 setpriority 141 140; ioprio_set 251 30; sched_setaffinity 203 122; sched_setscheduler 144 119;
 sched_setparam 142 118; sched_setattr 314 274
 """
@@ -58,6 +59,7 @@ class Denial:
     With `equal`, only these values are refused; with `unless_equal`, all values but these; with
     `if_bits`, values with any of these bits; with `unless_bits`, values with none of them. With
     `asks`, the call is not refused, but waits for the process with the filter's listener.
+    `only_with` adds a condition to `if_bits`: an argument, and bits of which it must have one.
     """
 
     call: str
@@ -65,6 +67,7 @@ class Denial:
     equal: tuple[int, ...] = ()
     unless_equal: tuple[int, ...] = ()
     if_bits: int = 0
+    only_with: tuple[int, int] | None = None
     unless_bits: int = 0
     error: int = errno.EPERM
     asks: bool = False
@@ -134,7 +137,12 @@ def _make_block(denial: Denial) -> Sequence[_Instruction]:
     allow: _Instruction = (_RETURN, 0, 0, _ALLOW)
     load: _Instruction = (_LOAD, 0, 0, _ARGUMENTS + 8 * denial.argument)
     if denial.if_bits:
-        return load, (_BITS, 0, 1, denial.if_bits), refuse, allow
+        block = load, (_BITS, 0, 1, denial.if_bits), refuse, allow
+        if denial.only_with is None:
+            return block
+        argument, bits = denial.only_with
+        skipped = len(block) - 1  # to the last instruction
+        return (_LOAD, 0, 0, _ARGUMENTS + 8 * argument), (_BITS, 0, skipped, bits), *block
     if denial.unless_bits:
         return load, (_BITS, 1, 0, denial.unless_bits), refuse, allow
     values = denial.equal or denial.unless_equal
