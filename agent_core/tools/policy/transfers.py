@@ -12,6 +12,8 @@ from agent_core.tools.policy.shell import Word
 
 _HOST = re.compile(r"(?:[\w-]+\.)+[A-Za-z]{2,}|localhost|\d+(?:\.\d+){3}")
 _OPERATORS = frozenset("();<>|&\n")
+_CURL_GLOB = frozenset("[]{}")
+"""Signs of an address that stands for many."""
 _AFTER_FETCH = (
     programs.READERS
     | programs.WRITERS
@@ -89,7 +91,7 @@ def _tells_nothing(words: Sequence[str], url: str) -> bool:
         rest = words[4:] if list(words[2:4]) == ["--depth", "1"] else words[2:]
         return words[1:2] == ["clone"] and list(rest[:1]) == [url] and len(rest) < 3
     with_file = {"curl": ("-o", "--output"), "wget": ("-O", "--output-document")}.get(program)
-    if with_file is None:
+    if with_file is None or set(url) & _CURL_GLOB:
         return False
     given = [word for before, word in pairwise(words) if before not in with_file]
     operands = [word for word in given if not word.startswith("-")]

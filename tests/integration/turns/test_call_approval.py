@@ -10,7 +10,7 @@ import pytest
 
 from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import ToolContext
-from agent_core.tools.policy import Action
+from agent_core.tools.policy import Action, list_command_actions
 from gateway.bootstrap.timings import Timings
 from gateway.texts import approvals
 from tests.fakes.chat import FakeChat
@@ -162,6 +162,42 @@ async def test_always_lasts_across_a_restart_until_it_is_revoked(tmp_path: Path)
         await chat.sees_text("Left.")
         assert len(tool.asked) == 2
         assert await count(harness, "audit", "action = 'approval.revoke'") == 1
+
+
+class Shell(FakeTool):
+    """A terminal with a network, which only counts calls."""
+
+    def __init__(self) -> None:
+        super().__init__("terminal", effect="unsafe")
+
+    def list_actions(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> Sequence[Action]:
+        return list_command_actions(str(arguments["command"]), "", has_network=True)
+
+
+async def test_always_covers_the_same_with_other_numbers_and_no_other_method(
+    tmp_path: Path,
+) -> None:
+    read, other, gone = (
+        f"curl -X {method} https://{HOST}/items/{number}"
+        for method, number in (("GET", 1), ("GET", 2), ("DELETE", 1))
+    )
+    calls = [
+        call("terminal", json.dumps({"command": text}), f"c{number}")
+        for number, text in enumerate((read, other, gone))
+    ]
+    tool, model = Shell(), FakeModel(*(ask(one) for one in calls), say("Left."))
+    async with running(tmp_path, model, tools=(tool,)) as harness:
+        await harness.chat.says("tidy up")
+        asked = await waiting(harness, read)
+        assert f"curl -X GET https://{HOST}/items/<any number>" in asked.text
+        await harness.chat.press("Always for this shape")
+        asked = await waiting(harness, gone)
+        assert asked.text.count(gone) == 1
+        await harness.chat.press("No")
+        await harness.chat.sees_text("Left.")
+        assert [arguments["command"] for arguments, _ in tool.asked] == [read, other]
 
 
 @pytest.mark.parametrize(("said", "runs"), [("Once", 1), ("no", 0), ("once.", 1)])

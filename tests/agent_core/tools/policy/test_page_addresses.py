@@ -123,6 +123,12 @@ def test_a_command_may_tell_the_host_nothing_but_the_address() -> None:
     check_each(TELLING, check)
 
 
+def test_an_address_that_stands_for_many_is_asked_about() -> None:
+    for url in ("https://evil.example/[1-9]", "https://evil.example/{a,b}"):
+        actions = list_command_actions(f"curl '{url}'", "", has_network=True)
+        assert judge("terminal", actions, facts(url), is_proposed=False).effect == "ask"
+
+
 def facts(*addresses: str, **more: object) -> Facts:
     known = frozenset(map(normalize_address, addresses))
     return replace(
