@@ -38,6 +38,15 @@ class Ticker:
         print(f"lag {late[-1] * 1000:.1f} {late[len(late) * 99 // 100] * 1000:.1f}", flush=True)
 
 
+async def announce(gateway: Gateway) -> None:
+    """Tell that the start is over once the platforms have connected, as `talaria run` does."""
+    while any(  # noqa: ASYNC110 - adapters tell their state when asked
+        one.state == "starting" for one in gateway.platforms.health().values()
+    ):
+        await asyncio.sleep(TICK)
+    gateway.ready.emit(None)
+
+
 async def main() -> None:
     """Serve until SIGTERM."""
     stop = asyncio.Event()
@@ -45,7 +54,7 @@ async def main() -> None:
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
     loop.add_signal_handler(signal.SIGUSR1, ticker.report)
-    await run(load(environment()), stop=stop, companions=(ticker.tick,))
+    await run(load(environment()), stop=stop, companions=(ticker.tick, announce))
 
 
 if __name__ == "__main__":

@@ -28,11 +28,11 @@ from gateway.bootstrap.core import (
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.plugins import load_backend
-from gateway.bootstrap.routing import make_event_jobs, make_router
+from gateway.bootstrap.routing import make_event_jobs, make_router, prepare_model
 from gateway.bootstrap.scheduling import list_deliveries, make_scheduling
 from gateway.bootstrap.toolboxes import build_toolboxes, make_client_calls, make_mcp_servers
 from gateway.commands import make_menu
-from gateway.concurrency import FairSemaphore
+from gateway.concurrency import FairSemaphore, Signal
 from gateway.config import Settings
 from gateway.jobs import JobHistory, Notifier, Outcomes
 from gateway.outbound import CommandFormatter, Composer, OutboxDispatcher, Questions
@@ -124,6 +124,8 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     core.rooms.closed.connect(lambda closed: lanes.leave(closed.room))
     core.data_removed.connect(lambda _: router.forget_known())
     core.data_removed.connect(lambda _: agent.clear_caches())
+    ready = Signal[None]()
+    ready.connect(lambda _: prepare_model(core.model))
     return Gateway(
         settings=core.settings,
         database=core.database,
@@ -153,6 +155,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
             *list_deliveries(core, lanes, notifier),
             *([alerts.run, lost_store.run] if core.settings.alerts.enabled else []),
         ],
+        ready=ready,
         claim_code=claim_code,
         started=time.monotonic(),
         now=core.now,

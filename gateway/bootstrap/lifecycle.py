@@ -15,6 +15,7 @@ from gateway.bootstrap import garbage_collection
 from gateway.bootstrap.platform_supervisor import Platforms
 from gateway.bootstrap.scheduling import Scheduling
 from gateway.commands import make_menu
+from gateway.concurrency import Signal
 from gateway.config import Settings
 from gateway.errors import Broken, StartError
 from gateway.inbound import InboundRouter
@@ -56,6 +57,8 @@ class Gateway:
     webhooks: WebhookDispatcher
     background: Sequence[Callable[[], Coroutine[object, object, None]]]
     """Long-lived work besides platforms and the scheduler; each runs until cancelled."""
+    ready: Signal[None]
+    """Emitted once, after the start: what was left out of it for speed may load now."""
     claim_code: str | None
     """A code to claim the bot with, if no owner has an account on a chat platform yet."""
     started: float

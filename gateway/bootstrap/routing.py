@@ -85,7 +85,8 @@ def _make_attachments(
     )
 
 
-def _prepare(model: Model) -> None:
+def prepare_model(model: Model) -> None:
+    """Load in the background what the model's first call needs."""
     if isinstance(model, Prepares):
         model.prepare()
 
@@ -131,6 +132,6 @@ def _make_deps(
         zone_of=core.zone_of,
         hear=event_jobs.hear,
         find_command=_make_finder(core, data.mcp),
-        prepare_model=partial(_prepare, core.model),
+        prepare_model=partial(prepare_model, core.model),
         wake_jobs=core.wakeup.set,
     )

@@ -148,6 +148,7 @@ async def _keep_company(ports: Sequence[socket.socket], gateway: Gateway) -> Non
             page = await stack.enter_async_context(serving_page(gateway, bound))
         await _wait_for_platforms(gateway)
         print(compose_banner(_describe(gateway, page)), flush=True)
+        gateway.ready.emit(None)
         await asyncio.Event().wait()
 
 

@@ -1,7 +1,8 @@
 """The provider before its SDK is loaded: it imports the SDK on a thread when it needs it.
 
 The SDK has 3,000 modules, mostly types of services that Talaria does not use. Their import takes
-seconds, so it begins when somebody opens a chat, or else with the first call.
+seconds, so it begins once the gateway has started, or with a call before that. Commands that make
+no call never load it.
 """
 
 import asyncio
