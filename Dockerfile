@@ -45,7 +45,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* \
         /usr/share/fonts/truetype/unifont /usr/share/fonts/opentype/unifont/unifont_[cj]*.otf \
     && useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin talaria \
-    && install --directory --owner=talaria --group=talaria --mode=0700 /data
+    && install --directory --owner=talaria --group=root --mode=0770 /data
 COPY --from=build /opt/talaria /opt/talaria
 USER talaria
 WORKDIR /data

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 base=$(sed -n 's/^FROM \([^ ]*\).*/\1/p' Dockerfile | head -n 1)
 image=talaria-check name=talaria-check-$$
 dir=$(mktemp -d)
-trap 'docker rm --force "$name" >/dev/null 2>&1 || true; rm -rf "$dir"' EXIT
+trap 'docker rm --force --volumes "$name" >/dev/null 2>&1 || true; rm -rf "$dir"' EXIT
 skip() {
 	echo "The container image is not checked: $1." >&2
 	exit 0
@@ -40,18 +40,24 @@ docker build --quiet --network host --tag "$image" . >"$dir/log" 2>&1 || {
 	exit 1
 }
 echo "The container image is built in $((SECONDS - began)) s."
-docker run --detach --name "$name" --network none --read-only --tmpfs /tmp --cap-drop ALL \
-	--security-opt no-new-privileges "$image" >/dev/null
-for _ in $(seq 120); do
-	! docker exec "$name" talaria check --live >/dev/null 2>&1 || break
-	sleep 0.5
-done
-answer=$(docker exec --interactive "$name" talaria chat <<<"Hello! Who are you?") || answer=
-docker stop --time 30 "$name" >/dev/null
-status=$(docker inspect --format '{{.State.ExitCode}}' "$name")
-if [ -z "$answer" ] || [ "$status" != 0 ]; then
-	echo "The container does not answer, or does not stop in order (status $status):" >&2
-	docker logs "$name" 2>&1 | tail -n 30 >&2
-	exit 1
-fi
-echo "The container answers: ${answer%%$'\n'*}"
+# Usage: try_as USER. Starts a container on a new volume, asks it something, and stops it.
+try_as() {
+	docker run --detach --name "$name" --user "$1" --network none --read-only --tmpfs /tmp \
+		--cap-drop ALL --security-opt no-new-privileges "$image" >/dev/null
+	for _ in $(seq 120); do
+		! docker exec "$name" talaria check --live >/dev/null 2>&1 || break
+		sleep 0.5
+	done
+	answer=$(docker exec --interactive "$name" talaria chat <<<"Hello! Who are you?") || answer=
+	docker stop --time 30 "$name" >/dev/null
+	status=$(docker inspect --format '{{.State.ExitCode}}' "$name")
+	if [ -z "$answer" ] || [ "$status" != 0 ]; then
+		echo "The container of user $1 does not answer, or does not stop in order (status $status):" >&2
+		docker logs "$name" 2>&1 | tail -n 30 >&2
+		exit 1
+	fi
+	echo "The container of user $1 answers: ${answer%%$'\n'*}"
+	docker rm --force --volumes "$name" >/dev/null
+}
+try_as talaria
+try_as 1000660000:0 # OpenShift gives a container a random user id, and the group root

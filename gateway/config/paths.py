@@ -111,6 +111,9 @@ def make_home(home: Path) -> str:
 
     Return a warning for the log if other users could open it, else "". Raises `StartError` if the
     directory can't be used or can't be closed, and then changes nothing in it.
+
+    A volume of a container often belongs to root and is open to a group that only this container
+    has, as with Kubernetes' `fsGroup` and OpenShift's random user ids. That one is used as it is.
     """
     os.umask(_UMASK)
     problem = explain_length(home)
@@ -125,12 +128,14 @@ def make_home(home: Path) -> str:
         return ""
     with suppress(OSError):
         home.chmod(0o700)
-    if find_open_mode(home):
-        raise StartError(
-            f"The home {home} is open to other users (mode {mode:o}), and that can't be changed."
-            f" Run `chmod 700 {home}` as its owner, or set TALARIA_HOME to another folder."
-        )
-    return f"the home {home} was open to other users (mode {mode:o}); its mode is 700 now"
+    if not find_open_mode(home):
+        return f"the home {home} was open to other users (mode {mode:o}); its mode is 700 now"
+    if not mode & stat.S_IRWXO:
+        return f"the home {home} belongs to another user, and its group can open it"
+    raise StartError(
+        f"The home {home} is open to other users (mode {mode:o}), and that can't be changed."
+        f" Run `chmod 700 {home}` as its owner, or set TALARIA_HOME to a new folder inside it."
+    )
 
 
 def find_open_mode(home: Path) -> int:

@@ -1,7 +1,9 @@
 """Read settings from `config.toml` and the environment; explain every mistake in a sentence."""
 
 import difflib
+import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -112,9 +114,14 @@ def name_variable(table: str, key: str) -> str:
 
 
 def _split(text: str, field: FieldInfo) -> str | list[str]:
-    """Split the text of a list at its commas."""
+    """Split the text of a list at its commas; one in brackets is JSON, as in `config.toml`."""
     if get_origin(field.annotation) is not tuple:
         return text.strip()
+    if text.lstrip().startswith("["):
+        with suppress(ValueError):
+            items = json.loads(text)
+            if all(isinstance(item, str) for item in items):
+                return list(items)
     return [item.strip() for item in text.split(",") if item.strip()]
 
 

@@ -318,7 +318,8 @@ class InboundRouter:
         """Route the press of a button: of a question, or of a command."""
         row, press = pressed.row, pressed.press
         await self._dispatcher.revive(row.platform, conversion.name_chat(press.address))
-        person = await self._deps.identity.identify(row.platform, press.sender)
+        identity = self._deps.identity
+        person = await identity.identify(row.platform, press.sender, is_message=False)
         if person:
             set_language(person.language, press.sender.language)
         words = read_command(press.key)

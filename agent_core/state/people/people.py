@@ -136,6 +136,16 @@ def list_all(connection: Connection) -> list[Person]:
     return read_all(Person, rows, **_DECODE)
 
 
+def list_page(connection: Connection, *, before: PersonId, limit: int) -> list[Person]:
+    """List people with ids below `before` who are not merged into others, newest first."""
+    rows = connection.execute(
+        f"SELECT {_PERSON} FROM people WHERE kind = 'human' AND joined_to IS NULL"
+        " AND id < :before ORDER BY id DESC LIMIT :limit",
+        {"before": before, "limit": limit},
+    )
+    return read_all(Person, rows, **_DECODE)
+
+
 def find_account(connection: Connection, *, platform: str, user_id: str) -> Account | None:
     """Return a known account."""
     found = connection.execute(

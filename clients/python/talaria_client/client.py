@@ -69,9 +69,9 @@ class Talaria:
         """Show the person of the token."""
         return cast(types.PersonModel, self._get("/me"))
 
-    def people(self) -> list[types.PersonModel]:
-        """List everybody; for owners."""
-        return cast(types.PersonList, self._get("/people"))["people"]
+    def people(self) -> Iterator[types.PersonModel]:
+        """List everybody, newest first; for owners."""
+        return self._walk("/people", "people")
 
     def conversations(self) -> Iterator[types.ConversationModel]:
         """List all conversations, newest first."""

@@ -312,9 +312,10 @@ class PersonModel(TypedDict):
 
 
 class PersonList(TypedDict):
-    """Everybody who may talk to this Talaria."""
+    """A page of those who may talk to this Talaria, the newest first."""
 
     people: list[PersonModel]
+    next: int | None
 
 
 class QuestionModel(TypedDict):

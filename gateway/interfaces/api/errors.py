@@ -7,6 +7,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match
 
 from gateway.interfaces.api.responses import refuse
 
@@ -74,11 +75,25 @@ async def answer_http(request: Request, error: Exception) -> Response:
     status, sentence = HTTPStatus(error.status_code), str(error.detail)
     if not isinstance(error, ApiError) and status in _SENTENCES:
         sentence = _SENTENCES[status]
+    headers = dict(error.headers or {})
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_list_methods(request))
     if not request.url.path.startswith(_API):
-        return refuse(status, sentence)
+        return refuse(status, sentence, headers)
     code = error.code if isinstance(error, ApiError) else status.name.lower()
     param = error.param if isinstance(error, ApiError) else None
-    return answer_error(status, sentence, code, param, error.headers)
+    return answer_error(status, sentence, code, param, headers)
+
+
+def _list_methods(request: Request) -> list[str]:
+    """List the methods of all routes with the request's path; Starlette names those of one."""
+    methods = {
+        method
+        for route in request.app.routes
+        if route.matches(request.scope)[0] is Match.PARTIAL
+        for method in route.methods
+    }
+    return sorted(methods)
 
 
 def answer_invalid(first: Mapping[str, Any]) -> Response:

@@ -1,7 +1,9 @@
 """Small parts that all routes of the HTTP server share."""
 
 import asyncio
+from collections.abc import Mapping
 from http import HTTPStatus
+from types import MappingProxyType
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
@@ -33,10 +35,12 @@ class TooSlow(HTTPException):
         super().__init__(HTTPStatus.REQUEST_TIMEOUT, "The request takes too long to arrive.")
 
 
-def refuse(status: HTTPStatus, sentence: str) -> Response:
+def refuse(
+    status: HTTPStatus, sentence: str, headers: Mapping[str, str] = MappingProxyType({})
+) -> Response:
     """Return a refusal with a plain sentence."""
-    headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
-    return PlainTextResponse(f"{sentence}\n", status_code=status, headers=headers)
+    login = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
+    return PlainTextResponse(f"{sentence}\n", status_code=status, headers={**login, **headers})
 
 
 async def answer_disconnect(_: Request, __: Exception) -> Response:

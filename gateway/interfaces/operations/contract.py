@@ -123,9 +123,19 @@ def read_limit(asked: Answer) -> int:
     return limit
 
 
-def find_person(connection: "Connection", slug: str) -> "Person":
-    """Return the person with a folder name; upper and lower case are equal. Raises `Mistaken`."""
-    for person in people.list_all(connection):
-        if person.slug.casefold() == slug.casefold():
+def find_person(connection: "Connection", name: str) -> "Person":
+    """Return the person with a folder name, or the only one with this name; upper case is equal.
+
+    Raises `Mistaken`.
+    """
+    everybody, wanted = people.list_all(connection), name.strip().casefold()
+    for person in everybody:
+        if person.slug.casefold() == wanted:
             return person
-    raise Mistaken(f"There is no person {slug}; `talaria people list` shows the folder names.")
+    named = [person for person in everybody if person.name.casefold() == wanted]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        folders = ", ".join(person.slug for person in named)
+        raise Mistaken(f"Several people are called {name}; name one by the folder: {folders}.")
+    raise Mistaken(f"There is no person {name}; `talaria people list` shows names and folders.")

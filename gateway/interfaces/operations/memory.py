@@ -10,8 +10,14 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger, memory_owners
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.memory.memory_owners import StoredOwner
-from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_limit
+from gateway.errors import Declined, Mistaken
+from gateway.interfaces.operations.contract import (
+    Answer,
+    Operation,
+    OperationContext,
+    find_person,
+    read_limit,
+)
 
 if TYPE_CHECKING:
     from agent_core.memory import RestoredArchive, UndoRefused
@@ -34,21 +40,16 @@ async def show_log(context: OperationContext, asked: Answer) -> Answer:
     """List the newest changes of everyone or of one owner, newest first. Raises `Declined`."""
     limit, slug = read_limit(asked), _slug(asked)
 
-    def look(connection: Connection) -> list[dict[str, Any]] | None:
+    def look(connection: Connection) -> list[dict[str, Any]]:
         if slug is None:
             recent = ledger.list_recent(connection, limit=limit)
             names = _name_all(connection)
             return [_report(row, names.get(person_id, "?")) for person_id, row in recent]
-        owner = memory_owners.find_by_slug(connection, slug=slug)
-        if owner is None:
-            return None
+        owner = _find_owner(connection, slug)
         rows = ledger.list_recent_of(connection, person_id=owner.person_id, limit=limit)
-        return [_report(row, slug) for row in rows]
+        return [_report(row, owner.slug) for row in rows]
 
-    found = await context.database.read(look)
-    if found is None:
-        raise Declined(_describe_unknown(slug))
-    return {"changes": found}
+    return {"changes": await context.database.read(look)}
 
 
 async def show_lists(context: OperationContext, asked: Answer) -> Answer:
@@ -227,10 +228,21 @@ async def _find(context: OperationContext, asked: Answer) -> Sequence[StoredOwne
     slug = _slug(asked)
     if slug is None:
         return await context.database.read(_list_all)
-    owner = await context.database.read(lambda c: memory_owners.find_by_slug(c, slug=slug))
-    if owner is None:
-        raise Declined(_describe_unknown(slug))
-    return [owner]
+    return [await context.database.read(lambda c: _find_owner(c, slug))]
+
+
+def _find_owner(connection: Connection, name: str) -> StoredOwner:
+    """Return the owner with a folder name, or the person with a name. Raises `Declined`."""
+    owner = memory_owners.find_by_slug(connection, slug=name)
+    if owner:
+        return owner
+    try:
+        person = find_person(connection, name)
+    except Mistaken as error:
+        raise Declined(
+            f"{error} A room is room-<its folder>, a block block-<its folder>, the team is team."
+        ) from error
+    return StoredOwner(person_id=person.id, slug=person.slug, folder=person.slug, kind="human")
 
 
 def _list_all(connection: Connection) -> list[StoredOwner]:
@@ -279,13 +291,6 @@ def _moment(asked: Answer) -> int | None:
     if moment is not None and not isinstance(moment, int):
         raise Declined("The moment must be in milliseconds since the epoch.")
     return moment
-
-
-def _describe_unknown(slug: str | None) -> str:
-    return (
-        f"There is no memory of {slug}. `talaria people list` shows the folders of people; a room"
-        " is room-<its folder>, a block block-<its folder>, the team is team."
-    )
 
 
 def _describe_kept(kept: "UndoRefused") -> str:

@@ -22,6 +22,7 @@ from gateway.interfaces.operations.contract import (
     Answer,
     Operation,
     OperationContext,
+    find_person,
     read_limit,
     read_text,
 )
@@ -130,7 +131,7 @@ async def compare_replay(
 async def export_turns(context: OperationContext, asked: Answer) -> Answer:
     """Write conversations to a new file at an absolute path, one per line.
 
-    `format` is a `TrajectoryFormat`, `person` a folder name or None for everybody, `since` in
+    `format` is a `TrajectoryFormat`, `person` a name or None for everybody, `since` in
     milliseconds since the epoch. Raises `Declined` and `StoreError`.
     """
     target, slug, since = Path(read_text(asked, "target")), asked.get("person"), asked.get("since")
@@ -141,11 +142,7 @@ async def export_turns(context: OperationContext, asked: Answer) -> Answer:
         raise Declined(f"{target} is not an absolute path.")
 
     def work(connection: Connection) -> int:
-        everybody = people.list_all(connection)
-        whose = [one for one in everybody if slug in (None, one.slug)]
-        if not whose:
-            names = ", ".join(one.slug for one in everybody)
-            raise Declined(f"There is no person {slug}. There are: {names}.")
+        whose = [find_person(connection, slug)] if slug else people.list_all(connection)
         redaction = (
             replays.Redaction(connection, tools.SecretMask()) if asked.get("redact") else None
         )

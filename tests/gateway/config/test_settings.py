@@ -118,6 +118,23 @@ def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("rclone, rcat,box:{name}", ("rclone", "rcat", "box:{name}")),
+        ('["rclone", "rcat", "box:{name}"]', ("rclone", "rcat", "box:{name}")),
+        (' ["sh", "-c", "cat >a,b"] ', ("sh", "-c", "cat >a,b")),
+        ("[]", ()),
+        ("[a, b]", ("[a", "b]")),
+        ("[1, 2]", ("[1", "2]")),
+    ],
+)
+def test_a_list_in_a_variable_has_commas_or_is_json(
+    tmp_path: Path, text: str, items: tuple[str, ...]
+) -> None:
+    assert read(tmp_path, "", TALARIA_BACKUP__COMMAND=text).backup.command == items
+
+
+@pytest.mark.parametrize(
     ("toml", "sentence"),
     [
         ('[modle]\nname = "x"', "FILE: the table [modle] is not known; did you mean model?"),

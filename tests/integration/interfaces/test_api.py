@@ -469,8 +469,33 @@ async def test_no_resource_shows_anything_of_another_person(setup: Setup) -> Non
 async def test_an_owner_sees_who_there_is_and_a_member_does_not(setup: Setup) -> None:
     status, text, _ = await read(setup, setup.olga, "/api/people")
     assert status == 200
-    assert [one["slug"] for one in json.loads(text)["people"]] == ["olga", "zebrana"]
+    assert [one["slug"] for one in json.loads(text)["people"]] == ["zebrana", "olga"]
     assert (await read(setup, setup.zebrana, "/api/people"))[0] == 403
+    pages, before = [], ""
+    while True:
+        _, text, _ = await read(setup, setup.olga, f"/api/people?limit=1{before}")
+        page = json.loads(text)
+        pages.append([one["slug"] for one in page["people"]])
+        if page["next"] is None:
+            break
+        before = f"&before={page['next']}"
+    assert pages == [["zebrana"], ["olga"], []]
+
+
+async def test_another_method_is_refused_with_those_that_each_address_takes(setup: Setup) -> None:
+    spec = json.loads((await read(setup, setup.olga, "/api/openapi.json"))[1])
+    expected = {
+        re.sub("{[a-z_]+}", "1", path): {method.upper() for method in methods}
+        for path, methods in spec["paths"].items()
+    }
+    expected |= {"/health": {"GET", "HEAD"}, "/hooks/x": {"POST"}, "/mcp": {"POST"}}
+    head = {"Authorization": f"Bearer {setup.olga}"}
+    async with aiohttp.ClientSession() as session:
+        for path, methods in expected.items():
+            url = f"{setup.served.address.origin()}{path}"
+            async with session.request("TRACE", url, headers=head) as answer:
+                assert answer.status == 405, path
+                assert set(answer.headers["Allow"].split(", ")) >= methods, path
 
 
 async def test_a_conversation_is_read_in_pages_and_searched(setup: Setup) -> None:

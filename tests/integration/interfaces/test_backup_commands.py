@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import sqlite3
+import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from agent_core.state.backups.restoring import Place, restore
 from agent_core.state.engine.complete import list_complete
 from agent_core.state.engine.lock import HomeLock
 from gateway.config import RUNTIME_NAMES
+from tests.architecture.source import ROOT
 from tests.integration.processes import (
     environ,
     run_command,
@@ -131,6 +133,27 @@ def test_a_backup_brings_back_everything_but_the_tokens(home: Path, tmp_path: Pa
     assert (aside / "later.txt").read_text() == "made later"
     answer = talaria(home, "memory", "show", "--person", "owner")
     assert "the key is with Ada" in answer.out
+
+
+@pytest.mark.parametrize("given", ["", "open sesame\n"])
+def test_without_a_terminal_nobody_can_be_asked_for_a_passphrase(
+    home: Path, tmp_path: Path, given: str
+) -> None:
+    target = tmp_path / "b.tar.gz.age"
+    done = subprocess.run(
+        [sys.executable, "-m", "gateway", "backup", str(target), "--passphrase"],
+        input=given,
+        env=environ(home, PYTHONWARNINGS="ignore"),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        start_new_session=True,  # it must not find the terminal of the tester
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "set BACKUP_PASSPHRASE and leave out --passphrase" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not target.exists()
 
 
 @pytest.mark.thorough

@@ -334,3 +334,23 @@ def test_a_home_that_stays_open_is_refused(home: Path) -> None:
     assert done.returncode == 2
     assert f"The home {home} is open to other users (mode 755)" in done.stderr
     assert list(home.iterdir()) == []
+
+
+PREPARED = """
+import sys
+from pathlib import Path
+from agent_core.execution.subprocesses.seccomp import Denial, deny
+from gateway.config import make_home
+deny([Denial(call="chmod"), Denial(call="fchmodat")])
+print(make_home(Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.skipif(not find_protection().seccomp, reason="this kernel has no seccomp")
+def test_a_volume_that_only_its_group_can_open_is_used_as_it_is(home: Path) -> None:
+    home.mkdir()
+    home.chmod(0o770)
+    words = [sys.executable, "-c", PREPARED, str(home)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"the home {home} belongs to another user, and its group can open it\n"

@@ -225,12 +225,12 @@ async def test_an_invalid_request_is_declined_with_a_sentence(home: Path) -> Non
         ("memory.undo", {}, "Give a row number"),
         ("memory.undo", {"row": "1; DROP TABLE ledger"}, "Give a row number"),
         ("memory.log", {"limit": 0}, "from 1 to"),
-        ("memory.log", {"limit": 5, "person": "nobody"}, "There is no memory of nobody"),
+        ("memory.log", {"limit": 5, "person": "nobody"}, "There is no person nobody"),
         ("memory.log", {"limit": 5, "person": 7}, "The person must be a text"),
-        ("memory.show", {"person": "nobody"}, "There is no memory of nobody"),
+        ("memory.show", {"person": "nobody"}, "There is no person nobody"),
         ("memory.show", {"moment": "now"}, "milliseconds"),
         ("memory.restore", {"person": "ann"}, "Give the moment"),
-        ("memory.restore", {"person": "../ann", "moment": 1}, "There is no memory of ../ann"),
+        ("memory.restore", {"person": "../ann", "moment": 1}, "There is no person ../ann"),
     ]
     async with user_prompts(home, "beside") as ask:
 

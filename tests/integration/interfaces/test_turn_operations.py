@@ -160,7 +160,7 @@ async def test_conversations_are_exported_to_a_new_private_file(
             await ask("turns.export", **wish)
         late = {"target": str(tmp_path / "none.jsonl"), "since": 1 << 50}
         assert (await ask("turns.export", **late))["count"] == 0
-        with pytest.raises(Declined, match=r"There is no person bob\. There are: "):
+        with pytest.raises(Declined, match=r"There is no person bob; "):
             await ask("turns.export", target=str(tmp_path / "bob.jsonl"), person="bob")
         with pytest.raises(Declined, match="can't be written: No such file or directory"):
             await ask("turns.export", target=str(tmp_path / "no" / "where.jsonl"))

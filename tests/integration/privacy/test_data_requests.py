@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from adapters.toolkit import Listing, parse
+from agent_core.localization import Text
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.people import people
+from gateway.outbound.buttons import stand_for
 from gateway.texts import privacy
 from gateway.texts.rooms import ONLY_IN_DIRECT
 from tests.databases import open_database
@@ -230,6 +232,30 @@ async def test_deletion_needs_two_confirmations(tmp_path: Path) -> None:
         await settled(harness)
         assert await ana.person()
         assert await count(harness, "messages") == 2
+
+
+@pytest.mark.parametrize("old", [privacy.ERASE_YES, privacy.ERASE_NO])
+async def test_an_old_button_makes_nobody_known_again(tmp_path: Path, old: Text) -> None:
+    async with running(tmp_path, FakeModel(say("Hello."))) as harness:
+        ana = ChatAccount(harness, "4711001", "Zebrana")
+        await ana.says("hello")
+        await ana.says("/erase me")
+        (key, shown) = next(
+            (button.key, one.id)
+            for one in harness.chat.shown
+            for button in one.keyboard
+            if button.label == old()
+        )
+        await ana.presses(privacy.ERASE_YES())
+        await ana.presses(privacy.ERASE_SURE())
+        await settled(harness)
+        assert await ana.person() is None
+        before = len(harness.chat.shown)
+        for again in (key, stand_for("help", "Help").key):
+            await harness.chat.press_key(again, shown, user=ana.user, chat=ana.user, name="Z")
+            await harness.at_rest()
+        assert await ana.person() is None
+        assert len(harness.chat.shown) == before
 
 
 async def test_entries_may_be_forgotten_and_messages_stay(tmp_path: Path) -> None:

@@ -24,9 +24,10 @@ class PersonModel(BaseModel):
 
 
 class PersonList(BaseModel):
-    """Everybody who may talk to this Talaria."""
+    """A page of those who may talk to this Talaria, the newest first."""
 
     people: list[PersonModel]
+    next: int | None
 
 
 class ConversationModel(BaseModel):

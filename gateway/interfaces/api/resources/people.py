@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from agent_core.ids import PersonId
 from agent_core.state.conversations import usage
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
@@ -13,7 +14,14 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.clients import Reader
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
-from gateway.interfaces.api.resources.replies import find_person, show
+from gateway.interfaces.api.resources.replies import (
+    LARGEST,
+    Before,
+    Limit,
+    find_next,
+    find_person,
+    show,
+)
 
 _DAY = 86_400_000
 _ONLY_OWNER = "Only an owner of this Talaria can see this."
@@ -28,12 +36,16 @@ def add_people(router: APIRouter, gateway: Gateway) -> None:
         return await database.read(lambda c: _describe(c, find_person(c, client.person_id)))
 
     @router.get("/people", summary="List all people (owners)")
-    async def list_people(client: Reader) -> models.PersonList:
+    async def list_people(
+        client: Reader, limit: Limit = 20, before: Before = LARGEST
+    ) -> models.PersonList:
         def work(connection: Connection) -> models.PersonList:
             if not find_person(connection, client.person_id).is_owner:
                 raise ApiError(HTTPStatus.FORBIDDEN, _ONLY_OWNER, code="owner_only")
+            found = people.list_page(connection, before=PersonId(before), limit=limit)
             return models.PersonList(
-                people=[_describe(connection, one) for one in people.list_all(connection)]
+                people=[_describe(connection, one) for one in found],
+                next=find_next([one.id for one in found], limit),
             )
 
         return await database.read(work)

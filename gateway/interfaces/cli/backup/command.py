@@ -63,11 +63,17 @@ def _choose_lock(arguments: argparse.Namespace, settings: Settings) -> Lock:
 
 
 def _ask_twice() -> str:
-    first = getpass.getpass("Passphrase of the backup (not shown): ")
-    if not first:
-        raise Mistaken("A passphrase can't be empty.")
-    if getpass.getpass("Once more: ") != first:
-        raise Mistaken("The two passphrases differ.")
+    try:
+        first = getpass.getpass("Passphrase of the backup (not shown): ")
+        if not first:
+            raise Mistaken("A passphrase can't be empty.")
+        if getpass.getpass("Once more: ") != first:
+            raise Mistaken("The two passphrases differ.")
+    except EOFError:
+        raise Mistaken(
+            "The passphrase is asked for twice, and there is nobody to answer."
+            " Without a terminal, set BACKUP_PASSPHRASE and leave out --passphrase."
+        ) from None
     return first
 
 

@@ -21,7 +21,13 @@ from agent_core.state.people.people import Person
 from agent_core.tools import find_secret
 from agent_core.transcript import make_source
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
+from gateway.interfaces.operations.contract import (
+    Answer,
+    Operation,
+    OperationContext,
+    read_text,
+)
+from gateway.interfaces.operations.contract import find_person as find_named
 from gateway.interfaces.operations.jobs import JOB_OPERATIONS
 
 _TAG = "imported"
@@ -125,14 +131,9 @@ def _make_key(person: Person, target: str, text: str) -> str:
 
 
 async def _find(context: OperationContext, asked: Answer) -> Person:
-    slug = asked.get("person")
-    known = await context.database.read(people.list_all)
-    if slug:
-        found = next((person for person in known if person.slug == slug), None)
-        if found is None:
-            raise Declined(f"There is no person {slug}; `talaria people list` shows them.")
-        return found
-    owner = next((person for person in known if person.is_owner), None)
+    if name := asked.get("person"):
+        return await context.database.read(lambda c: find_named(c, str(name)))
+    owner = await context.database.read(people.find_owner)
     if owner is None:
         raise Declined("Nobody owns this home yet; say hello to Talaria first, or run setup.")
     return owner
