@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 52;
+PRAGMA user_version = 53;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -804,6 +804,22 @@ CREATE TABLE "api_tokens" (
     last_used_at INTEGER
 );
 CREATE INDEX api_tokens_by_person ON api_tokens (person_id);
+
+-- Who signed in at which MCP server. `key` names the file with the tokens, which are never here: a file
+-- whose key is in no row is revoked and deleted. `is_shared` marks the one account that everybody uses,
+-- where an owner wants that. `asked_at` is when a link was last sent without being asked for. `listing`
+-- (JSON) are the tools as this account last saw them.
+CREATE TABLE mcp_accounts (
+    person_id    INTEGER NOT NULL REFERENCES people (id),
+    server       TEXT NOT NULL,
+    is_shared    INTEGER NOT NULL DEFAULT 0,
+    key          TEXT NOT NULL UNIQUE,
+    signed_in_at INTEGER,
+    asked_at     INTEGER,
+    listing      TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (person_id, server, is_shared)
+) WITHOUT ROWID;
+CREATE INDEX mcp_accounts_by_server ON mcp_accounts (server);
 
 -- One thing that an owner has to know, as long as it is wrong, and until its end was told. `subject`
 -- tells incidents of a kind apart; `details` (JSON) are the values of its sentence.

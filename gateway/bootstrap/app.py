@@ -30,7 +30,12 @@ from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.plugins import load_backend
 from gateway.bootstrap.routing import make_event_jobs, make_router, prepare_model
 from gateway.bootstrap.scheduling import list_deliveries, make_scheduling
-from gateway.bootstrap.toolboxes import build_toolboxes, make_client_calls, make_mcp_servers
+from gateway.bootstrap.toolboxes import (
+    build_toolboxes,
+    make_client_calls,
+    make_link_sender,
+    make_mcp_servers,
+)
 from gateway.commands import make_menu
 from gateway.concurrency import FairSemaphore, Signal
 from gateway.config import Settings
@@ -208,14 +213,20 @@ def _make_data_services(
         now=now,
         patience=core.extensions.timings.answer_patience,
     )
+    notices = Notices(database, dispatcher)
+    send_link = make_link_sender(core, notices)
+    mcp = make_mcp_servers(core, notices, user_prompts, send_link)
     return DataServices(
-        mcp=make_mcp_servers(core, Notices(database, dispatcher), user_prompts),
+        mcp=mcp,
+        send_link=send_link,
         exports=DataExport(database, home, adapters=core.platforms.adapters, now=now),
         forgetting=forgetting,
         data_requests=DataRequests(
             request_queue,
             forgetting,
-            DataErase(database, memory, home, now=now, renew=removed),
+            DataErase(
+                database, memory, home, now=now, renew=removed, end_sign_ins=mcp.sign_ins.tidy
+            ),
             database=database,
             enqueue=dispatcher.enqueue,
             now=now,

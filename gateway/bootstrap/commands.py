@@ -8,6 +8,7 @@ from gateway.commands import (
     ApprovalCommands,
     ArchiveNotes,
     BlockCommands,
+    ConnectionCommands,
     ContextCommands,
     ConversationCommands,
     CuratorCommands,
@@ -86,7 +87,7 @@ def make_commands(
             hears=bool(settings.media.transcription),
         ),
         RoomCommands(deps.rooms, deps.consent),
-        McpCommands(data.mcp),
+        *make_mcp_commands(data),
         SkillCommands(core.skills, database),
         ToolCommands(database, toolboxes, core.agents),
         ApprovalCommands(database),
@@ -99,6 +100,12 @@ def make_commands(
     )
     handlers = {name: run for group in groups for name, run in group.handlers().items()}
     return bind(handlers, PrivateAnswers(adapters).wrap)
+
+
+def make_mcp_commands(data: DataServices) -> tuple[ConnectionCommands, McpCommands]:
+    """Build the commands about MCP servers: everybody's, and those of owners."""
+    connections = ConnectionCommands(data.mcp.sign_ins, data.send_link)
+    return connections, McpCommands(data.mcp, connections)
 
 
 def _make_report(core: Core, lanes: Lanes) -> StatusReport:

@@ -25,7 +25,7 @@ from agent_core.state.engine.database import now as wall_clock
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.tools import SecretMask, Tool
-from agent_core.tools.mcp import McpServers
+from agent_core.tools.mcp import McpServers, SendLink
 from agent_core.tools.workspace import BackgroundCommands, BackgroundLimits
 from gateway.bootstrap import factories
 from gateway.bootstrap.agent_folders import make_agent_folder
@@ -137,6 +137,8 @@ class DataServices:
     questions: Questions
     user_prompts: UserPrompts
     mcp: McpServers
+    send_link: SendLink
+    """Sends a person the link of a server in their direct chat."""
 
 
 def make_core(

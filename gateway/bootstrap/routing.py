@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from agent_core.ids import PersonId
 from agent_core.models import Model, Prepares, reads_pdf, split_name
-from agent_core.tools.mcp import McpServers
 from gateway.attachments import make_reader
-from gateway.bootstrap.commands import make_commands
+from gateway.bootstrap.commands import make_commands, make_mcp_commands
 from gateway.bootstrap.core import Core, DataServices
-from gateway.commands import McpCommands, SkillCommands, SlashCommand
+from gateway.commands import SkillCommands, SlashCommand
 from gateway.inbound import InboundRouter, RouterDeps
 from gateway.jobs import EventJobs, Outcomes
 from gateway.outbound import OutboxDispatcher
@@ -53,12 +53,14 @@ def make_router(
     )
 
 
-def _make_finder(core: Core, mcp: McpServers) -> Callable[[str], Awaitable[SlashCommand | None]]:
+def _make_finder(
+    core: Core, data: DataServices
+) -> Callable[[str, PersonId | None], Awaitable[SlashCommand | None]]:
     """Make the finder of commands that are not fixed: prompts of MCP servers, and skills."""
-    prompts, skills = McpCommands(mcp), SkillCommands(core.skills, core.database)
+    (_, prompts), skills = make_mcp_commands(data), SkillCommands(core.skills, core.database)
 
-    async def find(name: str) -> SlashCommand | None:
-        return prompts.find_prompt(name) or await skills.find(name)
+    async def find(name: str, person_id: PersonId | None) -> SlashCommand | None:
+        return await prompts.find_prompt(name, person_id) or await skills.find(name)
 
     return find
 
@@ -131,7 +133,7 @@ def _make_deps(
         stale_messages=core.stale_messages,
         zone_of=core.zone_of,
         hear=event_jobs.hear,
-        find_command=_make_finder(core, data.mcp),
+        find_command=_make_finder(core, data),
         prepare_model=partial(prepare_model, core.model),
         wake_jobs=core.wakeup.set,
     )

@@ -9,6 +9,7 @@ from agent_core.agent.named import AgentFolder, MessageAgentTool
 from agent_core.agent.prompt import SOUL_LIMIT
 from agent_core.digest import digest_tools
 from agent_core.execution import Backend
+from agent_core.ids import PersonId
 from agent_core.memory import (
     Approval,
     ExternalMemory,
@@ -46,17 +47,24 @@ from agent_core.tools import (
     ToolSource,
     make_workspace_tools,
 )
-from agent_core.tools.mcp import Judged, McpServer, McpServers
+from agent_core.tools.mcp import Judged, McpServer, McpServers, SendLink
 from agent_core.tools.web import make_web_tools
 from agent_core.tools.workspace import BackgroundCommands, NamedSecrets, Workspaces
 from gateway.bootstrap.core import Core
 from gateway.bootstrap.factories import make_web_options
 from gateway.bootstrap.scheduling import make_calendars, make_digest_options
-from gateway.config import MCP_CONFIG, Settings, locate_mcp_programs, read_mcp_servers
+from gateway.config import (
+    MCP_CONFIG,
+    Settings,
+    locate_mcp_programs,
+    locate_mcp_tokens,
+    read_mcp_servers,
+)
 from gateway.errors import SettingsError, StartError, suggest
 from gateway.jobs import ChatMessenger, make_rules, name_places
 from gateway.outbound import OutboxDispatcher, Questions, make_rescheduler
 from gateway.people import Notices
+from gateway.texts.tools.connections import describe_link
 from gateway.texts.tools.mcp import describe_waiting
 from gateway.turns import ClientCalls, ServerForms, UserPrompts
 
@@ -317,7 +325,23 @@ def list_sources(settings: Settings, mcp: McpServers) -> Sequence[ToolSource]:
     return (mcp,) if (settings.home / MCP_CONFIG).exists() else ()
 
 
-def make_mcp_servers(core: Core, notices: Notices, prompts: UserPrompts) -> McpServers:
+def make_link_sender(core: Core, notices: Notices) -> SendLink:
+    """Build what sends people links to sign in at MCP servers, in their direct chats only."""
+
+    async def send(person_id: PersonId, server: str, link: str) -> bool:
+        notice = partial(describe_link, server, link)
+        rows = await core.database.write(
+            "mcp.link", lambda c: notices.enqueue_for_person(c, person_id, notice, core.now())
+        )
+        notices.dispatcher.enqueue(rows)
+        return bool(rows)
+
+    return send
+
+
+def make_mcp_servers(
+    core: Core, notices: Notices, prompts: UserPrompts, send_link: SendLink
+) -> McpServers:
     """Build the MCP servers of `mcp.toml`, without connecting to any yet."""
     home, environ = core.settings.home, core.settings.environ
     seen: list[object] = []
@@ -341,5 +365,12 @@ def make_mcp_servers(core: Core, notices: Notices, prompts: UserPrompts) -> McpS
 
     surroundings = locate_mcp_programs(home, environ)
     return McpServers(
-        core.database, surroundings, read=read, notify=notify, asker=ServerForms(prompts)
+        core.database,
+        surroundings,
+        read=read,
+        notify=notify,
+        now=core.now,
+        tokens=locate_mcp_tokens(home),
+        asker=ServerForms(prompts),
+        send_link=send_link,
     )

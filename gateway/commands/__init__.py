@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from gateway.commands.settings import save_settings as save_settings
     from gateway.commands.tools.agents import AgentCommands as AgentCommands
     from gateway.commands.tools.approvals import ApprovalCommands as ApprovalCommands
+    from gateway.commands.tools.connections import ConnectionCommands as ConnectionCommands
     from gateway.commands.tools.mcp import McpCommands as McpCommands
     from gateway.commands.tools.toolsets import ToolCommands as ToolCommands
 else:

@@ -41,6 +41,9 @@ COMMANDS: tuple[CommandSpec, ...] = (
         is_private=True,
     ),
     CommandSpec(
+        name="connections", summary="Connect or end your accounts at servers", is_private=True
+    ),
+    CommandSpec(
         name="approvals", summary="Show or revoke what I may do without asking", is_private=True
     ),
     CommandSpec(name="console", summary="Open your pages in a browser", is_direct_only=True),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gateway.config.logging import logging_to as logging_to
     from gateway.config.mcp_file import add_mcp_server as add_mcp_server
     from gateway.config.mcp_file import locate_mcp_programs as locate_mcp_programs
+    from gateway.config.mcp_file import locate_mcp_tokens as locate_mcp_tokens
     from gateway.config.mcp_file import read_mcp_servers as read_mcp_servers
     from gateway.config.mcp_file import remove_mcp_server as remove_mcp_server
     from gateway.config.media_tables import MediaSettings as MediaSettings

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError
 
-from agent_core.tools.mcp import McpServer, Surroundings
+from agent_core.tools.mcp import McpServer, Surroundings, TokenFolder
 from gateway.config.files import parse_file, replace_file
 from gateway.config.paths import MCP_CONFIG, MCP_TOKENS, expand
 from gateway.config.redaction import looks_secret
@@ -45,6 +45,7 @@ class McpTable(Table):
     exclude: Texts = ()
     people: Texts = ()
     oauth: bool = False
+    shared_account: bool = False
     client_id: Text = ""
     client_secret: Text = ""
     local: bool = False
@@ -58,7 +59,9 @@ class McpTable(Table):
 _EXPECTED = {
     **dict.fromkeys(("command", "url", "client_id", "client_secret"), "a text"),
     **dict.fromkeys(("env", "headers"), "a table of texts"),
-    **dict.fromkeys(("oauth", "local", "unsandboxed", "network"), "true or false"),
+    **dict.fromkeys(
+        ("oauth", "shared_account", "local", "unsandboxed", "network"), "true or false"
+    ),
     "seconds": f"a whole number from 1 to {_MOST_SECONDS}",
 }
 _OF_PROGRAMS = ("args", "env", "unsandboxed", "network", "readable", "writable")
@@ -100,10 +103,14 @@ def locate_mcp_programs(home: Path, environ: Mapping[str, str]) -> Surroundings:
     inherited = {name: environ[name] for name in _INHERITED if name in environ}
     return Surroundings(
         folder=home / MCP_FOLDERS,
-        tokens=home / MCP_TOKENS,
         hidden=(home,),
         inherited=inherited,
     )
+
+
+def locate_mcp_tokens(home: Path) -> TokenFolder:
+    """Return the folder with the tokens of people who signed in at servers."""
+    return TokenFolder(home / MCP_TOKENS)
 
 
 def add_mcp_server(
@@ -176,7 +183,11 @@ def _make_server(
         foreign = [key for key in _OF_PROGRAMS if key in row]
         if foreign:
             raise ValueError(f"has a `url`, so `{foreign[0]}` has no meaning")
-    elif foreign := [key for key in ("headers", "oauth", "client_id") if key in row]:
+        if table.shared_account and not table.oauth:
+            raise ValueError("has `shared_account`, which needs `oauth = true`")
+    elif foreign := [
+        key for key in ("headers", "oauth", "shared_account", "client_id") if key in row
+    ]:
         raise ValueError(f"has a `command`, so `{foreign[0]}` has no meaning")
     given = {"client_secret": table.client_secret} if table.client_secret else {}
     texts = (*table.headers.values(), *table.env.values(), *given.values())
@@ -192,6 +203,7 @@ def _make_server(
         exclude=table.exclude,
         people=table.people,
         has_oauth=table.oauth,
+        is_shared=table.shared_account,
         client_id=table.client_id,
         client_secret="".join(_fill_in("client_secret", given, environ, named, secrets).values()),
         is_local=table.local,

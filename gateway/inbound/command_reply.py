@@ -51,7 +51,7 @@ class CommandRunner:
         message = arrived.message
         words = message.text.split() or [""]
         name = words[0] if len(words) > 1 else words[0].lower()
-        if name in _NAMES or await self._deps.find_command(name):
+        if name in _NAMES or await self._deps.find_command(name, None):
             return replace(arrived, message=replace(message, text=f"/{message.text}"))
         return arrived
 
@@ -65,7 +65,7 @@ class CommandRunner:
         """Run the command of these words, and reply. Raises `StoreError`."""
         name, argument = words
         room_conversation, conversation = where
-        command = self._commands.get(name) or await self._deps.find_command(name)
+        command = self._commands.get(name) or await self._deps.find_command(name, person.id)
         if command is None:
             await self._reply(arrived, suggest_command(name, argument, person))
             return

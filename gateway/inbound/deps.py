@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from agent_core.ids import InboxId
+from agent_core.ids import InboxId, PersonId
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
 from gateway.commands import SlashCommand
@@ -33,8 +33,11 @@ class RouterDeps:
     """Returns the IANA time zone of a person."""
     hear: Callable[[QueuedMessage], Awaitable[None]]
     """Starts the jobs that wait for a message. Raises `StoreError`."""
-    find_command: Callable[[str], Awaitable[SlashCommand | None]]
-    """Returns a command that comes and goes: the prompt of an MCP server, or a skill."""
+    find_command: Callable[[str, PersonId | None], Awaitable[SlashCommand | None]]
+    """Returns a command that comes and goes: the prompt of an MCP server, or a skill.
+
+    Without a person, prompts that only one person's account sees are not found.
+    """
     prepare_model: Callable[[], None]
     """Loads what the first model call needs, in the background; called when a call is likely."""
     wake_jobs: Callable[[], None]

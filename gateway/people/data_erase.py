@@ -1,7 +1,7 @@
 """Erasure of all data of a person."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,12 +38,17 @@ class DataErase:
         *,
         now: Callable[[], int],
         renew: Callable[[], None],
+        end_sign_ins: Callable[[], Awaitable[None]],
     ) -> None:
-        """`renew` drops cached people, conversations and prompts."""
+        """`renew` drops cached people, conversations and prompts.
+
+        `end_sign_ins` revokes and deletes the tokens at MCP servers that are nobody's any more.
+        """
         self._database = database
         self.home = home
         self._now = now
         self.renew = renew
+        self.end_sign_ins = end_sign_ins
         folders = (home / MEMORIES, home / SOURCES, home / SESSIONS)
         self._erasure = PersonErasure(
             database, memory, folders, home / WORKSPACES, conversion.is_direct_chat
@@ -76,6 +81,7 @@ class DataErase:
             await self._erasure.begin(person_id, now=self._now())
         self.renew()
         await self._erasure.resume(self._now())
+        await self.end_sign_ins()
         if uses_terminal:
             await asyncio.to_thread((self.home / CHAT_HISTORY).unlink, missing_ok=True)
         self.renew()

@@ -177,6 +177,16 @@ class Notices:
             _log.warning("no owner has a direct chat for this notice: %s", notice())
         return rows
 
+    def enqueue_for_person(
+        self, connection: Connection, person_id: PersonId, notice: Callable[[], str], now: int
+    ) -> list[OutboxRow]:
+        """Enqueue a notice to a person in their language; [] without a direct chat."""
+        person = people.find(connection, person_id=person_id)
+        if person is None:
+            return []
+        with use_language(person.language):
+            return self._enqueue(connection, person, notice(), now)
+
     def tell_of_webhook(
         self, connection: Connection, webhook: Webhook, now: int
     ) -> list[OutboxRow]:

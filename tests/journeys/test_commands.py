@@ -9,8 +9,20 @@ from tests.journeys.stage import Stage, call, calls, heard, results
 
 MENU = [
     *("help", "new", "stop", "here", "steer", "btw", "queue", "retry", "sessions", "resume"),
-    *("title", "branch", "status", "compact", "context", "tools", "agents", "approvals"),
-    *("console", "usage", "whoami", "link", "accounts", "unlink", "memory", "share", "why"),
+    *("title", "branch", "status", "compact", "context", "tools", "agents"),
+    *(
+        "connections",
+        "approvals",
+        "console",
+        "usage",
+        "whoami",
+        "link",
+        "accounts",
+        "unlink",
+        "memory",
+        "share",
+        "why",
+    ),
     *("undo", "learned", "learn"),
     *("profile", "skills", "curator"),
     *("block", "jobs"),

@@ -4,14 +4,12 @@ import asyncio
 import sys
 from pathlib import Path
 
-import httpx2
 import pytest
 
 from agent_core.execution import find_bubblewrap
 from gateway.bootstrap.timings import Timings
 from gateway.config import add_mcp_server
 from gateway.turns.presenter import PresenterTimings
-from tests.agent_core.tools.mcp import oauth_server
 from tests.agent_core.tools.mcp.conftest import HERE, PREFIXES
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.integration.processes import Done, talaria
@@ -117,28 +115,6 @@ async def answer_its_questions(harness: Harness, anna: Account) -> None:
     await harness.press(anna, "No")
     await harness.sees(ANNA, "It is booked.")
     assert results(stage.turns[-1]) == ["accept Trip(city='Oslo', nights=3, is_quiet=False)"]
-
-
-async def test_an_owner_signs_in_by_a_link(stage: Stage) -> None:
-    async with oauth_server.serve() as on, stage.open() as harness:
-        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
-        table = {"url": f"{on.url}/mcp", "local": True, "oauth": True}
-        add_mcp_server(stage.home, "web", table, {})
-        while "to sign in" not in await harness.ask(ANNA, "/mcp"):
-            await asyncio.sleep(0.1)
-        assert "I'm not expecting that address" in await harness.ask(
-            ANNA, "/mcp login web http://x/?code=1"
-        )
-        anna = stage.account("telegram", ANNA)
-        await harness.ask(ANNA, "/mcp web")
-        await harness.notes(anna.holds("Sign in")())
-        shown = await harness.sees(ANNA, "and sign in:")
-        link = next(line for line in shown.text.split("\n") if line.startswith(on.url))
-        async with httpx2.AsyncClient() as browser:
-            address = (await browser.get(link)).headers["location"]
-        assert "I'm signing in" in await harness.ask(ANNA, f"/mcp login web {address}")
-        await harness.sees(ANNA, "The MCP server web offers tools that need your approval")
-        assert "web: connected" in await harness.ask(ANNA, "/mcp")
 
 
 def asks_for_nights(stage: Stage) -> int:

@@ -99,6 +99,7 @@ _ABOUT: Mapping[str, str] = {
     "questions.json": "questions with buttons, and your answers",
     "approvals.json": "what you allowed me to do, once or in advance",
     "api_tokens.json": "the tokens of your other programs, without their secrets",
+    "connections.json": "the MCP servers that you signed in to, without the tokens",
     "webhooks.json": "where your events are sent, without the secrets",
     "webhook_deliveries.json": "events that were sent there, or wait",
     "reading_consents.json": "when you let an owner read your conversations",

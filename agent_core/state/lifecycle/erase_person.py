@@ -45,6 +45,7 @@ def erase_identity(connection: Connection, *, person_ids: Sequence[PersonId]) ->
         connection.execute("DELETE FROM shares WHERE person_id = :person_id", values)
         connection.execute("DELETE FROM block_readers WHERE person_id = :person_id", values)
         connection.execute("DELETE FROM api_tokens WHERE person_id = :person_id", values)
+        connection.execute("DELETE FROM mcp_accounts WHERE person_id = :person_id", values)
         connection.execute(
             "DELETE FROM webhook_deliveries WHERE webhook_id IN"
             " (SELECT id FROM webhooks WHERE person_id = :person_id)",

@@ -58,6 +58,10 @@ TABLES: Mapping[str, str] = {
         "SELECT name, scope, created_at, last_used_at FROM api_tokens"
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"
     ),
+    "connections": (
+        "SELECT server, is_shared, signed_in_at FROM mcp_accounts"
+        f" WHERE person_id IN {_PEOPLE} AND signed_in_at IS NOT NULL ORDER BY server, is_shared"
+    ),
     "webhooks": (
         "SELECT id, name, url, kinds, state, reason, created_at FROM webhooks"
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"

@@ -14,7 +14,7 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners
 from agent_core.state.memory import archive
-from agent_core.state.people import browser_logins, learning, reading_consents
+from agent_core.state.people import browser_logins, learning, mcp_accounts, reading_consents
 from agent_core.state.search import search
 
 Rename = Callable[[str], str]
@@ -59,6 +59,7 @@ def merge(
     move_tasks(connection, kept=kept, absorbed=absorbed)
     move_questions(connection, kept=kept, absorbed=absorbed)
     approvals.move(connection, kept=kept, absorbed=absorbed)
+    mcp_accounts.merge(connection, kept=kept, absorbed=absorbed)
     browser_logins.delete_of(connection, person_id=absorbed)
     for person_id in (kept, absorbed):  # nobody agreed to show the data of both
         reading_consents.delete_of(connection, person_id=person_id)

@@ -41,7 +41,9 @@ class McpServer:
     is_local: bool = False
     is_sandboxed: bool = True
     has_oauth: bool = False
-    """True if an owner signs in at the server, with a link."""
+    """True if people sign in at the server, with a link."""
+    is_shared: bool = False
+    """True if everybody uses the account of the owner who signed in, because an owner wants it."""
     client_id: str = ""
     """Talaria's client id, or the address of its client metadata; "" to register a client."""
     client_secret: str = field(default="", repr=False)
@@ -53,6 +55,16 @@ class McpServer:
     """Values from the environment; they are hidden in everything that the server returns."""
     fault: str = ""
     """The mistake in the configuration; ends a sentence. A faulty server is never connected."""
+
+    @property
+    def has_own_accounts(self) -> bool:
+        """True if each person uses an account of their own."""
+        return self.has_oauth and not self.is_shared
+
+    @property
+    def has_one_account(self) -> bool:
+        """True if everybody uses one account: a shared one, or what the configuration holds."""
+        return not self.has_own_accounts and (self.has_oauth or bool(self.secrets))
 
     def wants(self, tool: str) -> bool:
         """Return whether the owner's filters let a tool through."""
@@ -126,23 +138,35 @@ class Surroundings:
     """The machine around servers that are programs.
 
     `folder` holds a folder for each server. `hidden` are folders that no sandbox shows. `inherited`
-    is the environment of programs outside the sandbox. `tokens` is the folder with the tokens of
-    servers at which an owner signed in.
+    is the environment of programs outside the sandbox.
     """
 
     folder: Path
-    tokens: Path | None = None
     hidden: Sequence[Path] = ()
     inherited: Mapping[str, str] = field(default_factory=dict)
 
 
-AskOwner = Callable[[str], Awaitable[str]]
-"""Gives an owner a link to sign in; returns the address of the page that they reached.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountFiles:
+    """The files of one account at a server: its `tokens`, and Talaria's registration as a `client`.
+
+    All accounts at a server share the registration.
+    """
+
+    tokens: Path
+    client: Path
+
+
+AskPerson = Callable[[str], Awaitable[str]]
+"""Gives a person a link to sign in; returns the address of the page that they reached.
 
 Raises `McpUnavailable` if nobody signs in.
 """
 OpenSession = Callable[
-    [McpServer, Surroundings, Callable[[], None], AskOwner],
+    [McpServer, Surroundings, Callable[[], None], AskPerson, AccountFiles | None],
     AbstractAsyncContextManager[McpSession],
 ]
-"""Connects to a server; the third argument is called when its tools may have changed."""
+"""Connects to a server; the third argument is called when its tools may have changed.
+
+The files are those of the account that is used; None for a server without a sign-in.
+"""

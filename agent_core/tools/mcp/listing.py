@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from agent_core.tools.mcp.contract import MOST_TOOLS, ForeignTool, Listing, McpServer
 from agent_core.tools.mcp.schema import reduce_schema
@@ -16,6 +16,9 @@ _MOST_NAME = 64
 _DESCRIPTION = 1000
 _LONGEST = 60_000
 """Characters of a tool's whole description and schema."""
+
+_MOST_KEPT = 1_000_000
+"""Characters of the tools that are kept for an account."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +55,44 @@ def name_tool(server: str, tool: str) -> str:
     return f"{server}__{re.sub(r'[./]', '_', tool)}"
 
 
-def combine(digests: Mapping[str, str]) -> str:
+def combine(digests: Mapping[str, Sequence[str]]) -> str:
     """Return a short digest of several tools, made from their digests."""
-    return _digest(sorted(digests.items()))[:12]
+    return _digest(sorted((name, list(found)) for name, found in digests.items()))[:12]
+
+
+def dump_listing(listing: Listing) -> str:
+    """Return a list of tools as JSON. Tools beyond a megabyte are left out."""
+    kept, size = [], 0
+    for tool in listing.tools:
+        size += len(tool.description) + len(tool.schema)
+        if size <= _MOST_KEPT:
+            kept.append(tool)
+    left_out = listing.left_out + len(listing.tools) - len(kept)
+    return json.dumps(asdict(replace(listing, tools=tuple(kept), left_out=left_out)))
+
+
+def load_listing(text: str) -> Listing:
+    """Return the list of tools that `dump_listing` wrote; an empty one for an empty text."""
+    if not text:
+        return Listing()
+    found = json.loads(text)
+    return Listing(
+        tools=tuple(ForeignTool(**tool) for tool in found["tools"]),
+        left_out=found["left_out"],
+        offers=tuple(found["offers"]),
+        prompts=tuple(found["prompts"]),
+    )
+
+
+def join_listings(listings: Sequence[Listing]) -> Listing:
+    """Join what several accounts saw; a tool that differs among them appears in each form."""
+    tools = {(tool.name, tool.digest): tool for one in listings for tool in one.tools}
+    return Listing(
+        tools=tuple(tools.values()),
+        left_out=max((one.left_out for one in listings), default=0),
+        offers=tuple(dict.fromkeys(offer for one in listings for offer in one.offers)),
+        prompts=tuple(dict.fromkeys(prompt for one in listings for prompt in one.prompts)),
+    )
 
 
 def _read(server: McpServer, raw: RawTool) -> ForeignTool:

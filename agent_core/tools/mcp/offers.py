@@ -6,9 +6,9 @@ from typing import Literal
 
 from agent_core.errors import ToolArgumentError
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.mcp.contract import Listing, McpServer
 from agent_core.tools.mcp.listing import name_tool
-from agent_core.tools.mcp.supervisor import McpConnection
-from agent_core.tools.mcp.tool import FormAsker, ServerTool
+from agent_core.tools.mcp.tool import FormAsker, Reach, ServerTool, describe
 from agent_core.tools.policy import Action
 from agent_core.tools.readers import ReaderPool
 from agent_core.tools.schemas import make_object
@@ -36,16 +36,17 @@ class OfferTool(ServerTool):
 
     def __init__(
         self,
-        connection: McpConnection,
+        server: McpServer,
         kind: Kind,
+        reach: Reach,
         readers: ReaderPool,
         asker: FormAsker | None = None,
     ) -> None:
-        super().__init__(connection, readers, asker)
+        super().__init__(server, reach, readers, asker)
         self._kind = kind
         self.spec = ToolSpec(
-            name=name_tool(self._server.name, _NAMES[kind]),
-            description=_DESCRIPTIONS[kind].format(name=self._server.name),
+            name=name_tool(server.name, _NAMES[kind]),
+            description=describe(server, _DESCRIPTIONS[kind].format(name=server.name)),
             schema=json.dumps(make_object(**_SCHEMAS[kind])),
         )
 
@@ -62,7 +63,8 @@ class OfferTool(ServerTool):
             raise ToolArgumentError("`name` is missing")
         given = arguments.get("arguments")
         values = {str(k): str(v) for k, v in given.items()} if isinstance(given, Mapping) else {}
-        asked = self._connection.get(self._kind, wanted, values, self._make_hooks(context))
+        line = self._reach(context.person_id)
+        asked = line.get(self._kind, wanted, values, self._make_hooks(context))
         return await self._finish(asked)
 
 
@@ -72,14 +74,16 @@ def name_command(server: str, prompt: str) -> str:
 
 
 def list_offers(
-    connection: McpConnection, readers: ReaderPool, asker: FormAsker | None
+    server: McpServer,
+    listing: Listing,
+    reach: Reach,
+    readers: ReaderPool,
+    asker: FormAsker | None,
 ) -> list[OfferTool]:
-    """Return the tools for a connected server's offers, unless it has tools for them itself."""
-    taken = {name_tool(connection.server.name, tool.name) for tool in connection.listing.tools}
+    """Return the tools for a server's offers, unless it has tools for them itself."""
+    taken = {name_tool(server.name, tool.name) for tool in listing.tools}
     kinds: tuple[Kind, ...] = ("resource", "prompt")
     found = [
-        OfferTool(connection, kind, readers, asker)
-        for kind in kinds
-        if kind in connection.listing.offers
+        OfferTool(server, kind, reach, readers, asker) for kind in kinds if kind in listing.offers
     ]
     return [tool for tool in found if tool.spec.name not in taken]

@@ -1,25 +1,44 @@
 """The tools that an owner has accepted, by the hashes of their descriptions."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 from agent_core.state.conversations import approvals
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
-from agent_core.tools.mcp.contract import Listing
+from agent_core.state.people import mcp_accounts
+from agent_core.tools.mcp.contract import ForeignTool, Listing
 from agent_core.tools.mcp.listing import combine, name_tool, place_of
 from agent_core.tools.policy import read_shape
 
 _KEY = "mcp:"
 
 
+_MOST_VARIANTS = 64
+"""Accepted hashes of one tool, and tool lists that owners know of; the oldest are dropped."""
+
+ToolState = Literal["usable", "fresh", "changed", "faulty"]
+"""State of a tool: accepted as it is, never accepted, changed since then, or unusable."""
+Digests = Mapping[str, Sequence[str]]
+"""The hashes of tools by name. A tool has several where it differs among people's accounts."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pins:
-    """The accepted tools of a server with their hashes; owners know of the `noticed` ones."""
+    """The accepted tools of a server with their hashes; owners know of the `noticed` lists."""
 
-    accepted: Mapping[str, str] = field(default_factory=dict)
-    noticed: str = ""
+    accepted: Digests = field(default_factory=dict)
+    noticed: Sequence[str] = ()
+
+    def judge(self, tool: ForeignTool) -> ToolState:
+        """Return whether a tool can be used, or what it lacks."""
+        if tool.fault:
+            return "faulty"
+        if tool.name not in self.accepted:
+            return "fresh"
+        return "usable" if tool.digest in self.accepted[tool.name] else "changed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,20 +62,37 @@ def read_pins(connection: Connection, server: str) -> Pins:
     if text is None:
         return Pins()
     found = json.loads(text)
-    return Pins(accepted=found["accepted"], noticed=found["noticed"])
+    accepted = {name: _read_many(value) for name, value in found["accepted"].items()}
+    return Pins(accepted=accepted, noticed=_read_many(found["noticed"]))
 
 
-def accept_tools(connection: Connection, server: str, digests: Mapping[str, str]) -> None:
+def _read_many(value: str | list[str]) -> tuple[str, ...]:
+    """Read what was a single text when a server had one account."""
+    return tuple(value) if isinstance(value, list) else tuple(filter(None, (value,)))
+
+
+def accept_tools(
+    connection: Connection, server: str, digests: Digests, *, adds: bool = False
+) -> None:
     """Accept tools with these hashes; tools accepted earlier stay accepted.
 
-    Standing approvals of a tool that is new or has changed end: they were given to another one.
+    With `adds`, earlier hashes of a tool stay accepted, too, because people's accounts may see
+    different ones. Standing approvals of a tool that is new or has changed end: they were given to
+    another one.
     """
     pins = read_pins(connection, server)
     renewed = {
-        name_tool(server, name) for name in digests if pins.accepted.get(name) != digests[name]
+        name_tool(server, name)
+        for name, found in digests.items()
+        if not set(found) <= set(pins.accepted.get(name, ()))
     }
     approvals.revoke_shapes(connection, is_wanted=lambda shape: read_shape(shape)[0] in renewed)
-    _write(connection, server, Pins(accepted={**pins.accepted, **digests}, noticed=pins.noticed))
+    kept = pins.accepted if adds else {}
+    accepted = {
+        name: tuple(dict.fromkeys((*kept.get(name, ()), *found)))[-_MOST_VARIANTS:]
+        for name, found in digests.items()
+    }
+    _write(connection, server, Pins(accepted={**pins.accepted, **accepted}, noticed=pins.noticed))
 
 
 def note_listing(connection: Connection, server: str, listing: Listing) -> bool:
@@ -65,36 +101,44 @@ def note_listing(connection: Connection, server: str, listing: Listing) -> bool:
     if judge(listing, pins).is_complete:
         return False
     digest = combine(list_digests(listing))
-    if digest == pins.noticed:
+    if digest in pins.noticed:
         return False
-    _write(connection, server, Pins(accepted=pins.accepted, noticed=digest))
+    noticed = (*pins.noticed, digest)[-_MOST_VARIANTS:]
+    _write(connection, server, Pins(accepted=pins.accepted, noticed=noticed))
     return True
 
 
 def forget_server(connection: Connection, server: str) -> None:
-    """Forget the accepted tools of a server, and the standing approvals of its calls."""
+    """Forget the accepted tools of a server, the approvals of its calls, and people's accounts."""
     place = place_of(server)
+    mcp_accounts.delete_of_server(connection, server=server)
     approvals.revoke_shapes(connection, is_wanted=lambda shape: read_shape(shape)[1] == place)
     meta.drop(connection, key=_KEY + server)
 
 
 def judge(listing: Listing, pins: Pins) -> Judged:
     """Sort the tools of a server by their pins."""
-    sound = {tool.name: tool.digest for tool in listing.tools if not tool.fault}
-    pinned = {name: pins.accepted.get(name) for name in sound}
-    return Judged(
-        usable=tuple(name for name in sound if pinned[name] == sound[name]),
-        fresh=tuple(name for name in sound if pinned[name] is None),
-        changed=tuple(name for name in sound if pinned[name] not in (None, sound[name])),
-        faulty=tuple(tool.name for tool in listing.tools if tool.fault),
-    )
+    sorted_out: dict[ToolState, list[str]] = {name: [] for name in get_args(ToolState)}
+    for tool in listing.tools:
+        sorted_out[pins.judge(tool)].append(tool.name)
+    return Judged(**{state: tuple(names) for state, names in sorted_out.items()})
 
 
-def list_digests(listing: Listing) -> dict[str, str]:
+def list_usable(listing: Listing, pins: Pins) -> list[ForeignTool]:
+    """List the tools that an owner accepted as they are."""
+    return [tool for tool in listing.tools if pins.judge(tool) == "usable"]
+
+
+def list_digests(listing: Listing) -> dict[str, list[str]]:
     """Return the hashes of the tools that can be accepted, by name."""
-    return {tool.name: tool.digest for tool in listing.tools if not tool.fault}
+    found: dict[str, list[str]] = {}
+    for tool in listing.tools:
+        if not tool.fault:
+            found.setdefault(tool.name, []).append(tool.digest)
+    return found
 
 
 def _write(connection: Connection, server: str, pins: Pins) -> None:
-    value = json.dumps({"accepted": dict(pins.accepted), "noticed": pins.noticed})
+    accepted = {name: list(digests) for name, digests in pins.accepted.items()}
+    value = json.dumps({"accepted": accepted, "noticed": list(pins.noticed)})
     meta.put(connection, key=_KEY + server, value=value)

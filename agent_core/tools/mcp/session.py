@@ -25,7 +25,8 @@ from pydantic import ValidationError
 from agent_core.tools.mcp.calls import RunningCall
 from agent_core.tools.mcp.contract import (
     MOST_TOOLS,
-    AskOwner,
+    AccountFiles,
+    AskPerson,
     CallOutcome,
     Listing,
     McpServer,
@@ -64,7 +65,8 @@ async def open_session(
     server: McpServer,
     surroundings: Surroundings,
     changed: Callable[[], None],
-    ask_owner: AskOwner = decline_sign_in,
+    ask_person: AskPerson = decline_sign_in,
+    files: AccountFiles | None = None,
 ) -> AsyncIterator["ClientSession"]:
     """Connect to a server with the newest protocol that both sides speak; see `OpenSession`.
 
@@ -72,8 +74,8 @@ async def open_session(
     """
     link, calls = Link(), Calls()
     auth = None
-    if server.has_oauth and surroundings.tokens:
-        auth = ServerAuth(server, surroundings.tokens / f"{server.name}.json", ask_owner, link)
+    if server.has_oauth and files:
+        auth = ServerAuth(server, files, ask_person, link)
     transport = (
         open_http(server, link, auth) if server.url else open_stdio(server, surroundings, link)
     )
@@ -104,6 +106,9 @@ async def open_session(
             raise leaf from error
         doubt = "; check that it is an MCP server" if isinstance(leaf, MCPError) else ""
         raise McpUnavailable(link.fault or f"did not connect: {_shorten(leaf)}{doubt}") from error
+    finally:
+        if auth:
+            auth.close()
 
 
 @dataclass(slots=True)

@@ -1,17 +1,20 @@
-"""The sign-in at a server: a link for an owner, and the address that the owner reaches."""
+"""The sign-in at a server: a link for one person, and the address that this person reaches."""
 
 import asyncio
 from typing import Literal
+from urllib.parse import parse_qs, urlsplit
 
 from agent_core.tools.mcp.contract import McpUnavailable
 
-NEEDED = "needs an owner to sign in; `/mcp login NAME` in a chat gives a link"
-_PATIENCE = 900.0
-"""Seconds in which an owner can use the link."""
-_LINK_SECONDS = 15.0
+NEEDED = "needs a sign-in; /connections in a direct chat gives a link"
+PATIENCE = 900.0
+"""Seconds in which a person can use a link."""
 
-
-SignInFault = Literal["unknown", "not_configured", "connected", "not_offered"]
+SignInFault = Literal[
+    "unknown", "not_configured", "owners_only", "connected", "not_offered", "busy"
+]
+Taken = Literal["taken", "foreign", "none"]
+"""What became of an address: it was passed on, belongs to another link, or no link waits."""
 
 
 class SignInUnavailable(McpUnavailable):
@@ -24,54 +27,69 @@ class SignInUnavailable(McpUnavailable):
 
 
 class SignIn:
-    """The sign-in of one owner at a time; a new link ends the earlier one."""
+    """The sign-in of one account. Each link is good once, and a new link ends the earlier one.
+
+    The `state` in the link ties the address to it: with somebody else's address, nobody can put
+    their account in the place of this one.
+    """
 
     def __init__(self) -> None:
         self._link: asyncio.Future[str] | None = None
         self._address: asyncio.Future[str] | None = None
+        self._state = ""
 
-    async def begin(self) -> str:
-        """Return the link, which the next attempt to connect makes. Raises `SignInUnavailable`."""
+    @property
+    def is_open(self) -> bool:
+        """True while a link waits for its address."""
+        return self._address is not None and not self._address.done()
+
+    def request(self) -> asyncio.Future[str]:
+        """Return a future of the link, which the next attempt to connect makes."""
         if self._address and not self._address.done():
             self._address.cancel()
-        link: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._link = link
-        try:
-            async with asyncio.timeout(_LINK_SECONDS):
-                return await link
-        except TimeoutError as error:
-            raise SignInUnavailable("did not offer to sign in", "not_offered") from error
+        self._link = asyncio.get_running_loop().create_future()
+        return self._link
 
-    def finish(self, address: str) -> bool:
-        """Pass on the address that the owner reached; False if no link waits for it."""
+    def finish(self, address: str) -> Taken:
+        """Pass on the address that the person reached, if it belongs to the link."""
         if self._address is None or self._address.done():
-            return False
+            return "none"
+        if not self._state or read_state(address) != self._state:
+            return "foreign"
         self._address.set_result(address)
-        return True
+        return "taken"
 
     async def ask(self, link: str) -> str:
-        """Give the link to the owner who asked for it, and wait for the address.
+        """Give the link to the person who asked for it, and wait for the address.
 
-        Raises `McpUnavailable` if no owner asked for a link, or if nobody signs in.
+        Raises `McpUnavailable` if nobody asked for a link, or if nobody signs in.
         """
         wanted, self._link = self._link, None
         if wanted is None or wanted.done():
             raise McpUnavailable(NEEDED)
         address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._address = address
+        self._address, self._state = address, read_state(link)
         wanted.set_result(link)
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(PATIENCE):
                 await asyncio.wait((address,))
         except TimeoutError as error:
-            raise McpUnavailable("waited for an owner to sign in, and nobody did") from error
+            raise McpUnavailable("waited for a sign-in, and nobody signed in") from error
         finally:
             self._address = None
         if address.cancelled():
-            raise McpUnavailable("waited for an owner, who asked for a new link")
+            raise McpUnavailable("waited for a sign-in, and a new link was asked for")
         return address.result()
 
 
 async def decline_sign_in(link: str) -> str:
     """Take no part in a sign-in. Raises `McpUnavailable`."""
     raise McpUnavailable(NEEDED)
+
+
+def read_state(address: str) -> str:
+    """Return the `state` of a link or an address; "" if it has none."""
+    try:
+        return parse_qs(urlsplit(address).query).get("state", [""])[0]
+    except ValueError:
+        return ""

@@ -1,17 +1,18 @@
 """A tool of an MCP server, as the model and the policy see it."""
 
 import json
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from agent_core.ids import PersonId
 from agent_core.state.conversations.images import PDF
 from agent_core.tools.contract import RESULT_LIMIT, Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.mcp.calls import CallHooks
 from agent_core.tools.mcp.contract import CallOutcome, ForeignTool, McpServer, McpUnavailable
 from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
 from agent_core.tools.mcp.listing import name_tool, place_of
-from agent_core.tools.mcp.supervisor import McpConnection, McpNotAsked
+from agent_core.tools.mcp.supervisor import McpNotAsked
 from agent_core.tools.policy import Action, ActionKind
 from agent_core.tools.readers import Extract, ReaderPool, SourceFailed, read_pdf
 from agent_core.tools.results import add_image, add_pdf, bound, describe_pdf, hide_secrets
@@ -21,6 +22,30 @@ from agent_core.transcript import ToolSpec, make_source
 
 PATIENCE = 7200.0
 """Seconds beyond a call's limit, for its questions; the connection measures the call's time."""
+
+
+ONE_ACCOUNT = "Uses one account shared by everyone here. "
+"""Begins the description of a tool whose server has one account for all."""
+
+
+class Line(Protocol):
+    """The way from one person to a server: a connection for all, or one with their account."""
+
+    async def call(
+        self, tool: str, arguments: Mapping[str, object], hooks: CallHooks | None = None
+    ) -> CallOutcome:
+        """Call a tool. Raises `McpUnavailable`."""
+
+    async def get(
+        self, kind: str, name: str, values: Mapping[str, str], hooks: CallHooks | None = None
+    ) -> CallOutcome:
+        """Get a resource or a prompt; see `McpSession`. Raises `McpUnavailable`."""
+
+
+Reach = Callable[[PersonId], Line]
+"""Returns the way from the person of a call to the server."""
+Invite = Callable[[McpServer, PersonId], Awaitable[str]]
+"""Sends a person a link to sign in; returns the end of a sentence that begins with the server."""
 
 
 class FormAsker(Protocol):
@@ -34,11 +59,11 @@ class ServerTool:
     """The common part of all servers' tools."""
 
     def __init__(
-        self, connection: McpConnection, readers: ReaderPool, asker: FormAsker | None
+        self, server: McpServer, reach: Reach, readers: ReaderPool, asker: FormAsker | None
     ) -> None:
         """`readers` read the PDF files in results; `asker` passes servers' questions to people."""
-        self._connection = connection
-        self._server = connection.server
+        self._reach = reach
+        self._server = server
         self._readers = readers
         self._asker = asker
         self._cleaner = TextCleaner(SecretMask(self._server.secrets))
@@ -82,16 +107,19 @@ class McpTool(ServerTool):
 
     def __init__(
         self,
-        connection: McpConnection,
+        server: McpServer,
         tool: ForeignTool,
+        reach: Reach,
         readers: ReaderPool,
         asker: FormAsker | None = None,
     ) -> None:
-        super().__init__(connection, readers, asker)
+        super().__init__(server, reach, readers, asker)
         self._tool = tool
         self.spec = ToolSpec(
-            name=name_tool(self._server.name, tool.name),
-            description=tool.description or f"A tool of the server {self._server.name}.",
+            name=name_tool(server.name, tool.name),
+            description=describe(
+                server, tool.description or f"A tool of the server {server.name}."
+            ),
             schema=tool.schema,
         )
 
@@ -104,8 +132,41 @@ class McpTool(ServerTool):
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Call the tool on its server."""
-        asked = self._connection.call(self._tool.name, arguments, self._make_hooks(context))
+        line = self._reach(context.person_id)
+        asked = line.call(self._tool.name, arguments, self._make_hooks(context))
         return await self._finish(asked, " It is not known whether the call took effect.")
+
+
+class LockedTool:
+    """A tool of a server at which the person has not signed in.
+
+    Its name is all that is shown: a description may be about the account of somebody else.
+    """
+
+    effect: Effect = "idempotent"
+    declaration = Declaration()
+
+    def __init__(self, server: McpServer, tool: str, invite: Invite) -> None:
+        """A call sends the link of `invite`."""
+        self._server = server
+        self._invite = invite
+        self.spec = ToolSpec(
+            name=name_tool(server.name, tool),
+            description=f"{tool} of the server {server.name}, with this person's own account. It is"
+            " not connected yet: call this without arguments, and Talaria sends them a link in"
+            " their direct chat.",
+            schema=json.dumps({"type": "object"}),
+        )
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Send the person a link. Raises `StoreError`."""
+        said = await self._invite(self._server, context.person_id)
+        return ToolResult(text=f"The server {self._server.name} {said}", is_error=True)
+
+
+def describe(server: McpServer, description: str) -> str:
+    """Return the description of a tool, with a note if all people use one account."""
+    return f"{ONE_ACCOUNT}{description}" if server.has_one_account else description
 
 
 async def make_result(

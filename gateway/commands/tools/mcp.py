@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
+from agent_core.ids import PersonId
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
-from agent_core.tools.mcp import McpServers, ServerReport, SignInUnavailable
+from agent_core.tools.mcp import McpServers, ServerReport
 from gateway.commands.registry import Call, CommandSpec, Handler, Outcome, Reply, SlashCommand
+from gateway.commands.tools.connections import ConnectionCommands
 from gateway.outbound import stand_for
 from gateway.texts import general
 from gateway.texts.tools import mcp as texts
@@ -14,16 +16,17 @@ from gateway.texts.tools import mcp as texts
 class McpCommands:
     """Shows MCP servers to owners."""
 
-    def __init__(self, servers: McpServers) -> None:
+    def __init__(self, servers: McpServers, connections: ConnectionCommands) -> None:
         self._servers = servers
+        self._connections = connections
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
         return {"mcp": self._mcp}
 
-    def find_prompt(self, name: str) -> SlashCommand | None:
-        """Return the command of a server's prompt, such as /web__review."""
-        found = self._servers.find_prompt(name)
+    async def find_prompt(self, name: str, person_id: PersonId | None) -> SlashCommand | None:
+        """Return the command of a prompt, such as /web__review; see `McpServers.find_prompt`."""
+        found = await self._servers.find_prompt(name, person_id)
         if found is None:
             return None
         server, prompt = found
@@ -48,10 +51,9 @@ class McpCommands:
                 known = self._servers.retry(name)
                 return Reply(text=(texts.RETRYING if known else texts.UNKNOWN_SERVER)(name=name))
             case ["login", name]:
-                return await self._send_link(name)
-            case ["login", name, address]:
-                taken = self._servers.finish_sign_in(name, address)
-                return Reply(text=(texts.SIGNING_IN if taken else texts.NO_LINK)(name=name))
+                return await self._connections.connect(call, name)
+            case ["login", _, address]:
+                return await self._connections.finish(call, address)
             case ["accept", name, token]:
                 return self._accept(call, name, token)
             case _:
@@ -59,23 +61,16 @@ class McpCommands:
 
     async def _list(self) -> Reply:
         reports = await self._servers.report()
-        waiting = [one.connection.server.name for one in reports if not one.judged.is_complete]
+        waiting = [one.server.name for one in reports if not one.judged.is_complete]
         buttons = tuple(stand_for(f"mcp {name}", texts.SHOW(name=name)) for name in waiting)
         return Reply(text=texts.describe_servers(reports, self._servers.fault), buttons=buttons)
 
     async def _show(self, name: str) -> Reply:
         reports = await self._servers.report()
-        found = next((one for one in reports if one.connection.server.name == name), None)
+        found = next((one for one in reports if one.server.name == name), None)
         if found is None:
             return Reply(text=texts.UNKNOWN_SERVER(name=name))
         return Reply(text=texts.describe_tools(found), buttons=_make_buttons(found))
-
-    async def _send_link(self, name: str) -> Reply:
-        try:
-            link = await self._servers.begin_sign_in(name)
-        except SignInUnavailable as error:
-            return Reply(text=texts.NO_SIGN_IN[error.fault](name=name))
-        return Reply(text=texts.describe_sign_in(name, link))
 
     def _accept(self, call: Call, name: str, token: str) -> Reply:
         def effect(connection: Connection) -> Outcome:
@@ -88,12 +83,12 @@ class McpCommands:
 
 
 def _make_buttons(report: ServerReport) -> tuple[Choice, ...]:
-    name = report.connection.server.name
+    name = report.server.name
     buttons = []
     if not report.judged.is_complete:
         buttons.append(stand_for(f"mcp accept {name} {report.token}", texts.ACCEPT(), "good"))
-    if report.connection.server.has_oauth and report.connection.state == "waiting":
-        buttons.append(stand_for(f"mcp login {name}", texts.SIGN_IN(), "good"))
-    if report.connection.state == "waiting":
+    if report.server.has_own_accounts or report.needs_sign_in:
+        buttons.append(stand_for(f"connections connect {name}", texts.SIGN_IN(), "good"))
+    if report.state == "waiting":
         buttons.append(stand_for(f"mcp retry {name}", texts.RETRY()))
     return tuple(buttons)

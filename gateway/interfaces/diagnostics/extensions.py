@@ -24,6 +24,7 @@ from gateway.errors import SettingsError, StartError
 from gateway.interfaces.diagnostics.finding import Finding, make_finding
 
 _SANDBOX = "If its command works in a sandbox, take out `unsandboxed` in mcp.toml."
+_SHARED = "If each person shall sign in, take out `shared_account` in mcp.toml."
 
 
 def examine_extensions(settings: Settings) -> Iterator[Finding]:
@@ -158,6 +159,9 @@ def _look_at_mcp(settings: Settings) -> list[Finding]:
         elif server.argv and not server.is_sandboxed:
             text = f"the server {server.name} runs without a sandbox, with all rights of this user"
             findings.append(make_finding("mcp", "note", text, _SANDBOX))
+        elif server.is_shared:
+            text = f"everyone who may use the server {server.name} uses one account"
+            findings.append(make_finding("mcp", "note", text, _SHARED))
     if servers and not find_spec("mcp"):
         findings.append(
             make_finding("mcp", "note", "servers need the extra `mcp`", name_installation("mcp"))

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import tzlocal
 
 from agent_core import digest, memory, schedule, skills
+from agent_core.tools import mcp
 from gateway import config, jobs, people, scheduler
+from gateway.errors import SettingsError
 from gateway.interfaces import operations
 from gateway.interfaces.operations.contract import SchedulingContext
 from gateway.outbound import webhooks
@@ -108,8 +110,21 @@ class HomeContext:
     def erasing(self) -> "DataErase":
         """Erasure."""
         return people.DataErase(
-            self.database, self.memory, self.home, now=self.now, renew=self.forget_known
+            self.database,
+            self.memory,
+            self.home,
+            now=self.now,
+            renew=self.forget_known,
+            end_sign_ins=self._end_sign_ins,
         )
+
+    async def _end_sign_ins(self) -> None:
+        environ = self._settings.environ if self._settings else {}
+        try:
+            servers = config.read_mcp_servers(self.home, environ)
+        except SettingsError:
+            servers = []  # tokens are deleted, and revoked at public servers only
+        await mcp.clear_tokens(self.database, config.locate_mcp_tokens(self.home), servers)
 
     @cached_property
     def skills(self) -> "SkillServices":

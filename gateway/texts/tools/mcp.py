@@ -1,14 +1,12 @@
 """Sentences about MCP servers, for owners."""
 
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from agent_core.localization import Plural, Text, join_list
 from agent_core.tools.mcp import (
     Field,
     Form,
     Judged,
-    McpConnection,
     PageLink,
     ServerReport,
     name_command,
@@ -29,33 +27,17 @@ FOLLOW_PROMPT = Text(
 )
 _PROMPTS = Text("  Prompts: {names}")
 SIGN_IN = Text("Sign in")
-SIGNING_IN = Text("Thanks, I'm signing in to {name}. /mcp shows whether it worked.")
-NO_LINK = Text(
-    "I'm not expecting that address, or its link has expired. /mcp login {name} creates a new link."
-)
-NO_SIGN_IN = {
-    "unknown": UNKNOWN_SERVER,
-    "not_configured": Text(
-        "You can't sign in to {name}, because its table in the configuration has no"
-        " `oauth = true`. Add that line, then try again."
-    ),
-    "connected": Text("{name} is connected already, so you don't have to sign in."),
-    "not_offered": Text(
-        "{name} didn't offer a page to sign in on. Send /mcp {name} to see its state, or try"
-        " again in a minute."
-    ),
-}
-_LINK_TO_SIGN_IN = Text(
-    "Open this page on {host} and sign in:\n\n{url}\n\nAt the end, your browser shows a"
-    " page that doesn't load. Send me its address within 15 minutes: /mcp login {name}"
-    " ADDRESS."
-)
 _STATES = {
     "ready": Text("{name}: connected"),
     "starting": Text("{name}: connecting"),
     "waiting": Text("{name}: not connected"),
 }
-_SIGN_IN_NEEDED = Text("{name}: not connected. Send /mcp login {name} to sign in.")
+_SIGN_IN_NEEDED = Text("{name}: not connected. /connections gives you a link to sign in.")
+_OWN_ACCOUNTS = Plural(
+    "{name}: each person uses their own account; {n:,} is connected",
+    "{name}: each person uses their own account; {n:,} are connected",
+)
+_SHARED_ACCOUNT = Text("  Everyone here uses one account.")
 _STATE_DETAILS = Text("  Details in English: “{details}”")
 _FAULT = Text(
     "I couldn't read the list of servers, so nothing has changed. Details in English: “{reason}”"
@@ -115,15 +97,14 @@ def describe_tools(report: ServerReport) -> str:
     judged = report.judged
     lines = _describe_server(report)
     for tool in report.listing.tools:
-        shown = _cut(tool.description, _WHOLE)
-        if tool.name in judged.usable:
+        state = report.pins.judge(tool)
+        if state == "usable":
             lines.append(_TOOL(name=tool.name, description=_cut(tool.description, _SHORT)))
-        elif tool.name in judged.fresh:
-            lines.append(_TOOL_STATES["fresh"](name=tool.name, description=shown))
-        elif tool.name in judged.changed:
-            lines.append(_TOOL_STATES["changed"](name=tool.name, description=shown))
-        else:
+        elif state == "faulty":
             lines.append(_TOOL_STATES["faulty"](name=tool.name, reason=tool.fault))
+        else:
+            shown = _cut(tool.description, _WHOLE)
+            lines.append(_TOOL_STATES[state](name=tool.name, description=shown))
     return "\n".join(lines if judged.is_complete else [*lines, "", _UNTRUSTED()])
 
 
@@ -154,12 +135,6 @@ def describe_skip(field: Field) -> str:
     return _DEFAULT(value=value)
 
 
-def describe_sign_in(name: str, link: str) -> str:
-    """Tell an owner how to sign in at a server."""
-    host = urlsplit(link).hostname or ""
-    return _LINK_TO_SIGN_IN(name=name, host=f"`{host}`", url=link)
-
-
 def describe_link(link: PageLink) -> str:
     """Show the page that a server wants the person to open, with its whole address."""
     message = _cut(link.message, _WHOLE)
@@ -176,7 +151,7 @@ def describe_waiting(server: str, judged: Judged) -> str:
 
 
 def _describe_server(report: ServerReport) -> list[str]:
-    connection, judged = report.connection, report.judged
+    judged = report.judged
     counts = (
         (_TOOLS, len(judged.usable)),
         (_FRESH, len(judged.fresh)),
@@ -185,20 +160,24 @@ def _describe_server(report: ServerReport) -> list[str]:
         (_LEFT_OUT, report.listing.left_out),
     )
     told = ", ".join(text(count) for text, count in counts if count)
-    lines = [_describe_state(connection), *([f"  {told}"] if told else [])]
-    name, prompts = connection.server.name, report.listing.prompts
+    lines = [_describe_state(report), *([f"  {told}"] if told else [])]
+    name, prompts = report.server.name, report.listing.prompts
+    if report.server.is_shared:
+        lines.append(_SHARED_ACCOUNT())
     if prompts:
         lines.append(_PROMPTS(names=", ".join(f"/{name_command(name, one)}" for one in prompts)))
     return lines
 
 
-def _describe_state(connection: McpConnection) -> str:
-    name = connection.server.name
-    if connection.state != "waiting" or not connection.fault:
-        return _STATES[connection.state](name=name)
-    if connection.needs_sign_in:
+def _describe_state(report: ServerReport) -> str:
+    name = report.server.name
+    if report.server.has_own_accounts:
+        return _OWN_ACCOUNTS(report.signed_in, name=name)
+    if report.state != "waiting" or not report.fault:
+        return _STATES[report.state](name=name)
+    if report.needs_sign_in:
         return _SIGN_IN_NEEDED(name=name)
-    details = _STATE_DETAILS(details=f"{name} {connection.fault}.")
+    details = _STATE_DETAILS(details=f"{name} {report.fault}.")
     return f"{_STATES['waiting'](name=name)}\n{details}"
 
 

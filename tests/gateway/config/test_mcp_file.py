@@ -36,6 +36,8 @@ def read_one(tmp_path: Path, text: str, **environ: str) -> object:
         ('url = "http://a.example/"', "has a `url` without https, which needs `local = true`"),
         ('url = "https://a.example/"\nargs = ["x"]', "has a `url`, so `args` has no meaning"),
         ('command = "a"\nheaders = {A = "b"}', "so `headers` has no meaning"),
+        ('command = "a"\nshared_account = true', "so `shared_account` has no meaning"),
+        ('url = "https://a.example/"\nshared_account = true', "which needs `oauth = true`"),
         ('command = "a"\nenv = {A = "$GONE"}', "names $GONE in `env`, which is not set"),
         ('command = "a"\nenv = {A = "ghp_' + "a" * 36 + '"}', "has a secret in `env`"),
         ('command = "a"\nreadable = ["/no/such"]', "names /no/such in `readable`"),

@@ -210,11 +210,13 @@ def open_home(home: Path) -> Path:
 def test_it_says_which_mcp_servers_are_open_or_wrong(home: Path) -> None:
     home.mkdir(mode=0o700)
     text = '[servers.free]\ncommand = "cat"\nunsandboxed = true\n[servers.wrong]\n'
+    text += '[servers.team]\nurl = "https://a.example/"\noauth = true\nshared_account = true\n'
     (home / "mcp.toml").write_text(text, encoding="utf-8")
     found = diagnostics.examine(load({"TALARIA_HOME": str(home)}))
     said = [(one.state, one.text) for one in found if one.part == "mcp"]
     assert said == [
         ("note", "the server free runs without a sandbox, with all rights of this user"),
+        ("note", "everyone who may use the server team uses one account"),
         ("note", "the server wrong needs either `command` or `url`"),
     ]
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import zipfile
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from agent_core.memory.store import MemoryStore
 from agent_core.privacy.erasure.scrub import delete_loose_files, scrub_database
 from agent_core.state.engine.database import Database
 from agent_core.state.people import people
+from agent_core.tools.mcp import TokenFolder, clear_tokens
 from gateway.people.data_erase import DataErase
 from tests.integration.accounts import ChatAccount
 from tests.integration.canaries import Planter, make_chat, plant, search
@@ -87,7 +89,15 @@ def _erase(home: Path, last: int) -> None:
     async def main() -> None:
         database = await Database.open(home / "state.db", observe=observe)
         memory = MemoryStore(database, home / "memories")
-        erasing = DataErase(database, memory, home, now=lambda: 1, renew=lambda: None)
+        end_sign_ins = partial(clear_tokens, database, TokenFolder(home / "mcp_tokens"), [])
+        erasing = DataErase(
+            database,
+            memory,
+            home,
+            now=lambda: 1,
+            renew=lambda: None,
+            end_sign_ins=end_sign_ins,
+        )
         found = [one for one in await database.read(people.list_all) if one.slug == "zebrana"]
         if found:
             await erasing.erase(found[0].id)

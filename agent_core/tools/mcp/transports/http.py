@@ -3,8 +3,9 @@
 import asyncio
 import ipaddress
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 
 import httpx2
 from mcp.client._transport import TransportStreams
@@ -31,21 +32,32 @@ async def open_http(
     server: McpServer, link: Link, auth: httpx2.Auth | None = None
 ) -> AsyncIterator[TransportStreams]:
     """Provide the streams of a server's messages. Nothing is sent yet."""
-    guarded = _GuardedTransport(server)
+    client = make_client(server, _TIMEOUT, headers=server.headers, auth=auth)
     async with (
-        httpx2.AsyncClient(
-            transport=guarded,
-            headers=dict(server.headers),
-            auth=auth,
-            timeout=_TIMEOUT,
-            trust_env=False,
-        ) as client,
+        client,
         streamable_http_client(server.url, http_client=client, max_sse_event_size=MOST_BYTES) as (
             read,
             write,
         ),
     ):
         yield LimitedStream(read, link), write
+
+
+def make_client(
+    server: McpServer,
+    timeout: httpx2.Timeout,
+    *,
+    headers: Mapping[str, str] = MappingProxyType({}),
+    auth: httpx2.Auth | None = None,
+) -> httpx2.AsyncClient:
+    """Make a client that connects to checked addresses only, and takes answers of limited size."""
+    return httpx2.AsyncClient(
+        transport=_GuardedTransport(server),
+        headers=dict(headers),
+        auth=auth,
+        timeout=timeout,
+        trust_env=False,
+    )
 
 
 class _GuardedTransport(httpx2.AsyncBaseTransport):

@@ -1,13 +1,15 @@
-"""Sign in at servers by OAuth. Tokens stay in a file of the owner; all texts hide them."""
+"""Sign in at servers by OAuth. Tokens stay in a file of their account; all texts hide them."""
 
 import asyncio
-import json
+import fcntl
+import os
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import AsyncGenerator, Callable
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx2
 from mcp.client.auth import OAuthClientProvider
 from mcp.client.auth.oauth2 import OAuthContext
 from mcp.shared.auth import (
@@ -19,28 +21,35 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl, BaseModel
 
-from agent_core.tools.mcp.contract import AskOwner, McpServer, McpUnavailable
+from agent_core.tools.mcp.contract import AccountFiles, AskPerson, McpServer, McpUnavailable
+from agent_core.tools.mcp.sign_in import NEEDED
+from agent_core.tools.mcp.token_files import read_tokens, write_tokens
 from agent_core.tools.mcp.transports.streams import Link
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import flatten
 
 REDIRECT = "http://127.0.0.1:33418/signed-in"
-"""The page that an owner reaches. Nothing listens there: the owner passes on its address."""
+"""The page that a person reaches. Nothing listens there: the person passes on its address."""
 _LONGEST_LINK = 4000
 _MARGIN = 30.0
 """A token counts as expired this many seconds early."""
+_LOCK_SECONDS = 30.0
+"""Seconds to wait while another session renews the same tokens."""
+_LOCK_PAUSE = 0.1
 
 
 class Tokens:
-    """The tokens of one server in a file, with all data for a refresh; see `TokenStorage`.
+    """The tokens of one account in a file, with all data for a refresh; see `TokenStorage`.
 
     They belong to the server's address: a different address under the same name needs a new
-    sign-in.
+    sign-in. The file also holds the registration for which they were issued.
     """
 
-    def __init__(self, path: Path, server: McpServer, context: Callable[[], OAuthContext]) -> None:
+    def __init__(
+        self, files: AccountFiles, server: McpServer, context: Callable[[], OAuthContext]
+    ) -> None:
         """`context` returns the SDK's data about the sign-in."""
-        self._path = path
+        self._files = files
         self._url = server.url
         self._server = server
         self._context = context
@@ -58,61 +67,94 @@ class Tokens:
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         """Store new tokens."""
-        ends_at = time.time() + tokens.expires_in - _MARGIN if tokens.expires_in else None
-        metadata = self._context().oauth_metadata
-        await self._change(tokens=_dump(tokens), ends_at=ends_at, metadata=_dump(metadata))
+        context = self._context()
+        content = {
+            "url": self._url,
+            "tokens": _dump(tokens),
+            "ends_at": time.time() + tokens.expires_in - _MARGIN if tokens.expires_in else None,
+            "metadata": _dump(context.oauth_metadata),
+            "client": None if make_fixed_client(self._server) else _dump(context.client_info),
+        }
+        await asyncio.to_thread(write_tokens, self._files.tokens, content)
+
+    async def forget(self) -> None:
+        """Forget the tokens, because the server takes them no more."""
+        await asyncio.to_thread(self._files.tokens.unlink, missing_ok=True)
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """Return Talaria's registration at the server."""
-        if self._server.client_id and not _is_document(self._server):
-            secret = self._server.client_secret or None
-            return OAuthClientInformationFull(
-                client_id=self._server.client_id,
-                client_secret=secret,
-                token_endpoint_auth_method="client_secret_basic" if secret else "none",
-                redirect_uris=[AnyUrl(REDIRECT)],
-            )
+        """Return Talaria's registration at the server: that of the tokens, or the newest one."""
+        if fixed := make_fixed_client(self._server):
+            return fixed
         kept = await asyncio.to_thread(self._read)
+        if not kept.get("client"):
+            kept = await asyncio.to_thread(self._read_client)
         if not kept.get("client"):
             return None
         return OAuthClientInformationFull.model_validate(kept["client"])
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """Store Talaria's registration."""
-        await self._change(client=_dump(client_info))
-
-    async def _change(self, **values: object) -> None:
-        def work() -> None:
-            text = json.dumps({**self._read(), "url": self._url, **values})
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            draft = self._path.with_suffix(".part")
-            draft.unlink(missing_ok=True)
-            draft.touch(mode=0o600)
-            draft.write_text(text)
-            draft.replace(self._path)
-
-        await asyncio.to_thread(work)
+        content = {"url": self._url, "client": _dump(client_info)}
+        await asyncio.to_thread(write_tokens, self._files.client, content)
 
     def _read(self) -> dict[str, Any]:
+        return self._check(read_tokens(self._files.tokens))
+
+    def _read_client(self) -> dict[str, Any]:
+        return self._check(read_tokens(self._files.client))
+
+    def _check(self, kept: dict[str, Any]) -> dict[str, Any]:
+        return kept if kept.get("url") == self._url else {}
+
+
+class RefreshLock:
+    """Lets one session at a time renew the tokens of an account, in all processes."""
+
+    def __init__(self, files: AccountFiles) -> None:
+        self._path = files.tokens.with_suffix(".lock")
+        self._handle: int | None = None
+
+    async def take(self) -> None:
+        """Wait for the lock; after half a minute, go on without it."""
+        self.release()
+        handle = await asyncio.to_thread(os.open, self._path, os.O_CREAT | os.O_RDWR, 0o600)
+        end = time.monotonic() + _LOCK_SECONDS
         try:
-            kept = json.loads(self._path.read_text())
-        except (FileNotFoundError, ValueError):  # a damaged file is replaced
-            return {}
-        return kept if isinstance(kept, dict) and kept.get("url") == self._url else {}
+            while time.monotonic() < end:
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    await asyncio.sleep(_LOCK_PAUSE)
+                else:
+                    self._handle, handle = handle, -1
+                    return
+        finally:
+            if handle >= 0:
+                os.close(handle)
+
+    def release(self) -> None:
+        """Let the next session go on."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
 
 
 class ServerAuth(OAuthClientProvider):
-    """Signs requests to one server; asks an owner only if there is no other way."""
+    """Signs requests to one server; asks a person only if there is no other way."""
 
-    def __init__(self, server: McpServer, path: Path, ask: AskOwner, link: Link) -> None:
+    def __init__(self, server: McpServer, files: AccountFiles, ask: AskPerson, link: Link) -> None:
         self._server = server
         self._ask = ask
         self._link = link
+        self._lock = RefreshLock(files)
+        self._tokens = Tokens(files, server, lambda: self.context)
         self._answer: AuthorizationCodeResult | None = None
+        self._is_refused = False
+        self._is_renewing = False
         super().__init__(
             server.url,
             OAuthClientMetadata(redirect_uris=[AnyUrl(REDIRECT)], client_name="Talaria"),
-            Tokens(path, server, lambda: self.context),
+            self._tokens,
             self._send_link,
             self._take_answer,
             client_metadata_url=server.client_id if _is_document(server) else None,
@@ -128,8 +170,63 @@ class ServerAuth(OAuthClientProvider):
         ]
         return SecretMask([one for one in secrets if one]).hide(text)
 
+    def close(self) -> None:
+        """Let other sessions of the account renew its tokens."""
+        self._lock.release()
+
+    async def _auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """Note whether the server refused the access token; see `_perform_authorization`."""
+        flow = super()._auth_flow(request)
+        self._is_refused = self._is_renewing = False
+        try:
+            outgoing = await anext(flow)
+            while True:
+                response = yield outgoing
+                if outgoing is request:
+                    self._is_refused = response.status_code == HTTPStatus.UNAUTHORIZED
+                outgoing = await flow.asend(response)
+        except StopAsyncIteration:
+            return
+        finally:
+            self._lock.release()
+            await flow.aclose()
+
+    async def _perform_authorization(self) -> httpx2.Request:
+        """Ask for new tokens: with the refresh token, and only then by a sign-in.
+
+        A server may end an access token early, such as for another session of the same account.
+        """
+        if self._is_refused and self.context.can_refresh_token():
+            self._is_renewing = True
+            return await self._refresh_token()
+        return await super()._perform_authorization()
+
+    async def _handle_token_response(self, response: httpx2.Response) -> None:
+        if not self._is_renewing:
+            await super()._handle_token_response(response)
+        elif not await self._handle_refresh_response(response):
+            await self._tokens.forget()
+            self._link.close(NEEDED)
+            raise McpUnavailable(NEEDED)
+
+    async def _refresh_token(self) -> httpx2.Request:
+        """Renew with the newest tokens: a server may take an older one for stolen."""
+        await self._lock.take()
+        kept = await self._tokens.get_tokens()
+        if kept and kept.refresh_token:
+            self.context.current_tokens = kept
+        return await super()._refresh_token()
+
+    async def _handle_refresh_response(self, response: httpx2.Response) -> bool:
+        try:
+            return await super()._handle_refresh_response(response)
+        finally:
+            self._lock.release()
+
     async def _send_link(self, url: str) -> None:
-        """Send the owner to the server's page. Raises `McpUnavailable`."""
+        """Send the person to the server's page. Raises `McpUnavailable`."""
         try:
             parts = urlsplit(url)
             is_safe = parts.scheme == "https" or (self._server.is_local and parts.scheme == "http")
@@ -146,13 +243,26 @@ class ServerAuth(OAuthClientProvider):
         return self._answer
 
 
+def make_fixed_client(server: McpServer) -> OAuthClientInformationFull | None:
+    """Return the client that the owner configured; None if Talaria registers itself."""
+    if not server.client_id or _is_document(server):
+        return None
+    secret = server.client_secret or None
+    return OAuthClientInformationFull(
+        client_id=server.client_id,
+        client_secret=secret,
+        token_endpoint_auth_method="client_secret_basic" if secret else "none",
+        redirect_uris=[AnyUrl(REDIRECT)],
+    )
+
+
 def _is_document(server: McpServer) -> bool:
     """Return whether the id is the address of a document that describes Talaria to the server."""
     return server.client_id.startswith("https://")
 
 
 def _read_address(address: str) -> AuthorizationCodeResult:
-    """Parse the address that an owner reached. Raises `McpUnavailable`."""
+    """Parse the address that a person reached. Raises `McpUnavailable`."""
     try:
         found = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
     except ValueError:

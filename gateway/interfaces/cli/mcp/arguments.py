@@ -19,11 +19,11 @@ def configure(parser: Parser) -> None:
         "add", help="add a server, test it and accept its tools", examples=_EXAMPLES_OF_ADD
     )
     _configure_add(add)
-    verbs.add_parser(
+    test = verbs.add_parser(
         "test",
         help="connect to a server and list its tools; 1 if that fails",
         examples=["talaria mcp test files"],
-    ).add_argument("name", metavar="NAME", help="as `talaria mcp` lists it")
+    )
     accept = verbs.add_parser(
         "accept",
         help="accept the tools of a server as they are now",
@@ -32,7 +32,7 @@ def configure(parser: Parser) -> None:
     remove = verbs.add_parser(
         "remove", help="remove a server", aliases=("rm",), examples=["talaria mcp remove files"]
     )
-    for one in (accept, remove):
+    for one in (test, accept, remove):
         one.add_argument("name", metavar="NAME", help="as `talaria mcp` lists it")
     serve = verbs.add_parser(
         "serve",
@@ -42,6 +42,13 @@ def configure(parser: Parser) -> None:
     serve.add_argument(
         "--person", metavar="SLUG", required=True, help="whom the other program acts for"
     )
+    for one in (add, test, accept):
+        one.add_argument(
+            "--as",
+            dest="whose",
+            metavar="SLUG",
+            help="whose account to sign in with; default: the only owner's",
+        )
     for one in (add, accept):
         one.add_argument("--yes", action="store_true", help="accept the tools without asking")
 
@@ -64,7 +71,8 @@ def _configure_add(add: argparse.ArgumentParser) -> None:
     ):
         add.add_argument(option, metavar=shown, action="append", help=f"{what}; repeatable")
     for option, what in (
-        ("--oauth", "an owner signs in at --url, by a link"),
+        ("--oauth", "each person signs in at --url with their own account, by a link"),
+        ("--shared-account", "with --oauth, everyone uses the account of one owner"),
         ("--local", "it sends nothing to others, and may have a private address"),
         ("--network", "let the program use the network"),
         ("--unsandboxed", "run the program as Talaria's user, with all its rights"),

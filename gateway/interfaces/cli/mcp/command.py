@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from agent_core.tools import mcp
@@ -17,7 +18,7 @@ from gateway.interfaces.operations.client import NoGateway
 from gateway.interfaces.waiting import read_settings
 
 if TYPE_CHECKING:
-    from agent_core.tools.mcp import Judged, Listing, McpServer
+    from agent_core.tools.mcp import AccountFiles, Digests, Judged, Listing, McpServer
     from gateway.config import Settings
 
 _FAILED = 1
@@ -46,9 +47,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
             return _serve(settings, arguments.person)
         case verb:
             server = _find(settings, arguments.name)
-            return _show(
-                settings, server, accepts=verb == "accept", is_sure=getattr(arguments, "yes", False)
-            )
+            return _show(settings, server, arguments, accepts=verb == "accept")
 
 
 def _list(home: Path, environ: Mapping[str, str]) -> int:
@@ -81,7 +80,7 @@ def _add(settings: "Settings", arguments: argparse.Namespace) -> int:
     is_first = not (settings.home / config.MCP_CONFIG).exists()
     server = config.add_mcp_server(settings.home, arguments.name, table, settings.environ)
     print(f"Added to {settings.home / config.MCP_CONFIG}; {_FIRST if is_first else _FURTHER}.")
-    return _show(settings, server, accepts=True, is_sure=arguments.yes)
+    return _show(settings, server, arguments, accepts=True)
 
 
 def _make_table(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -98,6 +97,7 @@ def _make_table(arguments: argparse.Namespace) -> dict[str, Any]:
         "readable": arguments.readable,
         "writable": arguments.writable,
         "oauth": arguments.oauth,
+        "shared_account": arguments.shared_account,
         "local": arguments.local,
         "network": arguments.network,
         "unsandboxed": arguments.unsandboxed,
@@ -120,10 +120,8 @@ def _remove(settings: "Settings", name: str) -> int:
     config.remove_mcp_server(settings.home, name)
     if _has_database(settings.home):
         operations.perform(settings.home, "mcp.forget", {"server": name})
-    surroundings = config.locate_mcp_programs(settings.home, settings.environ)
-    if surroundings.tokens:
-        (surroundings.tokens / f"{name}.json").unlink(missing_ok=True)
-    folder = surroundings.folder / name
+    config.locate_mcp_tokens(settings.home).remove(name)
+    folder = config.locate_mcp_programs(settings.home, settings.environ).folder / name
     print(f"Removed {name}." + (f" Its folder {folder} is kept." if folder.exists() else ""))
     return 0
 
@@ -139,12 +137,14 @@ def _find(settings: "Settings", name: str) -> "McpServer":
     return servers[name]
 
 
-def _show(settings: "Settings", server: "McpServer", *, accepts: bool, is_sure: bool) -> int:
+def _show(
+    settings: "Settings", server: "McpServer", arguments: argparse.Namespace, *, accepts: bool
+) -> int:
     """Connect to a server and list its tools; if the owner agrees, accept those that wait."""
     if server.fault:
         raise StartError(f"The server {server.name} {server.fault}.")
     try:
-        protocol, listing = asyncio.run(_look(settings, server))
+        protocol, listing = _look(settings, server, arguments.whose or "")
     except (mcp.McpUnavailable, TimeoutError) as error:
         reason = str(error) or f"did not answer within {_SECONDS:g} s"
         print(f"The server {server.name} {reason}.", file=sys.stderr)
@@ -158,30 +158,51 @@ def _show(settings: "Settings", server: "McpServer", *, accepts: bool, is_sure: 
     if not accepts:
         print(f"`talaria mcp accept {server.name}` accepts the tools that wait.")
         return 0
-    if not (is_sure or _confirm()):
+    if not (getattr(arguments, "yes", False) or _confirm()):
         print(f"Nobody can use them yet; `talaria mcp accept {server.name}` accepts them.")
         return 0
-    asked = {"server": server.name, "digests": mcp.list_digests(listing)}
+    digests = mcp.list_digests(listing)
+    asked = {"server": server.name, "digests": digests, "adds": server.has_own_accounts}
     operations.perform(settings.home, "mcp.accept", asked)
     print("Accepted.")
     return 0
 
 
-async def _look(settings: "Settings", server: "McpServer") -> "tuple[str, Listing]":
+def _look(settings: "Settings", server: "McpServer", whose: str) -> "tuple[str, Listing]":
+    """Connect with the account of a person, or of the only owner, and list the tools."""
+    home, folder = settings.home, config.locate_mcp_tokens(settings.home)
+    if not server.has_oauth:
+        return asyncio.run(_connect(settings, server, None))
+    asked = {"server": server.name, "person": whose, "shared": server.is_shared}
+    found = operations.perform(home, "mcp.account", asked) if _has_database(home) else {"key": ""}
+    if not found["key"]:
+        print("Nobody owns this Talaria yet, so this sign-in is not kept.")
+        with TemporaryDirectory() as draft:
+            files = mcp.TokenFolder(Path(draft)).name_files(server.name, mcp.make_key())
+            return asyncio.run(_connect(settings, server, files))
+    files = folder.name_files(server.name, found["key"])
+    protocol, listing = asyncio.run(_connect(settings, server, files))
+    kept = {**found, "listing": mcp.dump_listing(listing)}
+    operations.perform(home, "mcp.signed_in", kept)
+    return protocol, listing
+
+
+async def _connect(
+    settings: "Settings", server: "McpServer", files: "AccountFiles | None"
+) -> "tuple[str, Listing]":
     open_session = await mcp.load_sessions()
     surroundings = config.locate_mcp_programs(settings.home, settings.environ)
-    async with (
-        asyncio.timeout(_SECONDS) as limit,
-        open_session(server, surroundings, lambda: None, partial(_sign_in, limit)) as session,
-    ):
-        return session.protocol, await session.list_tools()
+    async with asyncio.timeout(_SECONDS) as limit:
+        ask = partial(_sign_in, limit)
+        async with open_session(server, surroundings, lambda: None, ask, files) as session:
+            return session.protocol, await session.list_tools()
 
 
 async def _sign_in(limit: asyncio.Timeout, link: str) -> str:
-    """Let the owner sign in. Raises `McpUnavailable` without a terminal."""
+    """Let a person sign in. Raises `McpUnavailable` without a terminal."""
     if not sys.stdin.isatty():
         raise mcp.McpUnavailable(
-            "needs you to sign in; do this in a terminal, or send /mcp to Talaria"
+            "needs you to sign in; do this in a terminal, or send /connections to Talaria"
         )
     print(f"Open this page and sign in:\n\n  {link}\n")
     print("At the end, your browser shows a page that does not load. Copy its address.")
@@ -192,7 +213,7 @@ async def _sign_in(limit: asyncio.Timeout, link: str) -> str:
         limit.reschedule(asyncio.get_running_loop().time() + _SECONDS)
 
 
-def _ask_accepted(home: Path, servers: "Sequence[McpServer]") -> Mapping[str, Mapping[str, str]]:
+def _ask_accepted(home: Path, servers: "Sequence[McpServer]") -> "Mapping[str, Digests]":
     names = [server.name for server in servers]
     if not (names and _has_database(home)):
         return {name: {} for name in names}

@@ -52,7 +52,7 @@ HANDLED = {
         "steps",
         "tasks",
     ),
-    *("room_presence", "strangers", "approvals", "api_tokens"),
+    *("room_presence", "strangers", "approvals", "api_tokens", "mcp_accounts"),
     *("webhooks", "webhook_deliveries"),
     *("browser_logins", "login_links", "reading_consents"),
     *("page_fetches", "turn_files", "turns", "usage"),

@@ -23,6 +23,7 @@ from agent_core.tools.mcp import (
     PageLink,
     RunningCall,
     Surroundings,
+    TokenFolder,
 )
 from agent_core.tools.mcp.session import open_session
 
@@ -41,8 +42,9 @@ async def visit(url: str, given: Mapping[str, Any]) -> None:
         client_secret=given.get("client_secret", ""),
     )
     with TemporaryDirectory() as folder:
-        surroundings = Surroundings(folder=Path(folder), tokens=Path(folder))
-        async with open_session(server, surroundings, lambda: None, sign_in) as session:
+        surroundings = Surroundings(folder=Path(folder))
+        files = TokenFolder(Path(folder)).name_files("suite", "key")
+        async with open_session(server, surroundings, lambda: None, sign_in, files) as session:
             await use(session, given.get("toolCalls", []))
 
 

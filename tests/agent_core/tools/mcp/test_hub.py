@@ -12,7 +12,14 @@ from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Role
-from agent_core.tools.mcp import Judged, McpServer, McpServers, Surroundings, Timings
+from agent_core.tools.mcp import (
+    Judged,
+    McpServer,
+    McpServers,
+    Surroundings,
+    Timings,
+    TokenFolder,
+)
 from agent_core.tools.mcp.tool import McpTool
 from agent_core.tools.policy import Action
 from tests.agent_core.tools.contexts import make_context
@@ -45,7 +52,7 @@ class Stage:
 
     async def accept(self, name: str) -> bool:
         reports = await self.servers.report()
-        token = next(one.token for one in reports if one.connection.server.name == name)
+        token = next(one.token for one in reports if one.server.name == name)
         return await self.database.write(
             "test.accept", lambda connection: self.servers.accept(connection, name, token)
         )
@@ -70,7 +77,13 @@ def stage(tmp_path: Path, surroundings: Surroundings) -> Open:
 
         wanted = list(configured)
         servers = McpServers(
-            database, surroundings, read=lambda: list(wanted), notify=notify, timings=QUICK
+            database,
+            surroundings,
+            read=lambda: list(wanted),
+            notify=notify,
+            now=lambda: 1,
+            tokens=TokenFolder(tmp_path / "tokens"),
+            timings=QUICK,
         )
         task = asyncio.create_task(servers.run())
         try:
@@ -168,8 +181,8 @@ async def test_a_server_is_offered_from_the_yes_of_an_owner_until_it_is_removed(
     async with stage(broken, hostile_server("fine")) as on:
         await on.ready("hostile")
         await wait_for(lambda: on.state("broken") == "waiting")
-        reports = {one.connection.server.name: one for one in await on.servers.report()}
-        assert reports["broken"].connection.fault == "needs either `command` or `url`"
+        reports = {one.server.name: one for one in await on.servers.report()}
+        assert reports["broken"].fault == "needs either `command` or `url`"
         assert await on.names(on.owner) == []
         assert [name for name, _ in on.notices] == ["hostile"]
         assert await on.accept("hostile")

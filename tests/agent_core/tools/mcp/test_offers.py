@@ -58,5 +58,5 @@ async def test_resources_and_prompts_are_listed_and_read(stage: Open) -> None:
         assert "review(code): Review some code." in await use(on, "python__get_prompt")
         given = {"name": "review", "arguments": {"code": "x = 1"}}
         assert await use(on, "python__get_prompt", **given) == "user: Review this: x = 1"
-        assert on.servers.find_prompt("python__review") == ("python", "review")
-        assert on.servers.find_prompt("python__nothing") is None
+        assert await on.servers.find_prompt("python__review", on.owner) == ("python", "review")
+        assert await on.servers.find_prompt("python__nothing", on.owner) is None

@@ -22,8 +22,8 @@ async def test_a_standing_approval_ends_with_the_tool_it_was_given_to(tmp_path: 
             found = approvals.list_of(connection, person_id=ada)
             return sorted(one.shape.partition('"')[2].partition('"')[0] for one in found)
 
-        accept_tools(connection, "notes", {"add": "1", "drop": "1"})
-        accept_tools(connection, "mail", {"send": "1"})
+        accept_tools(connection, "notes", {"add": ["1"], "drop": ["1"]})
+        accept_tools(connection, "mail", {"send": ["1"]})
         for tool in ("notes__add", "notes__drop", "mail__send"):
             place = f"mcp:{tool.partition('__')[0]}"
             shape = shape_of(tool, Action(kind="run", target=f"{tool} {{}}", place=place))
@@ -34,9 +34,9 @@ async def test_a_standing_approval_ends_with_the_tool_it_was_given_to(tmp_path: 
         )
         approvals.insert(connection, once, now=1)
 
-        accept_tools(connection, "notes", {"add": "1"})  # the same tool, shown again
+        accept_tools(connection, "notes", {"add": ["1"]})  # the same tool, shown again
         assert list_allowed() == ["mail__send", "notes__add", "notes__drop"]
-        accept_tools(connection, "notes", {"add": "2"})
+        accept_tools(connection, "notes", {"add": ["2"]})
         assert list_allowed() == ["mail__send", "notes__drop"]
         forget_server(connection, "notes")
         assert list_allowed() == ["mail__send"]

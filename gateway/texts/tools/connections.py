@@ -1,0 +1,88 @@
+"""Sentences about people's accounts at MCP servers."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from agent_core.localization import Text, format_date
+from agent_core.tools.mcp import SignInOutcome, SignInReport
+
+CONNECT, END = Text("Connect {name}"), Text("End {name}")
+NOTHING = Text("There's no server here that you can connect an account to.")
+UNKNOWN = Text("There's no server called {name} that you can connect to. /connections lists them.")
+USAGE = Text("Send /connections to see your connections, and press a button.")
+_CONNECTED = Text("- {name} ({host}): connected since {date}, with your own account")
+_SHARED = Text(
+    "- {name} ({host}): connected since {date}; everyone here uses this account of yours"
+)
+_OPEN = Text("- {name} ({host}): not connected")
+_OPEN_SHARED = Text("- {name} ({host}): not connected; everyone here would use your account")
+_GONE = Text("- {name}: connected since {date}, but it's no longer set up here")
+LINK = Text(
+    "Open this page on {host} and sign in with your own account for {name}. The link is only for"
+    " you:\n\n{url}\n\nAt the end, your browser shows a page that doesn't load. Send me its address"
+    " within 15 minutes: /connections ADDRESS."
+)
+LINK_ELSEWHERE = Text("I've sent you a link in our direct chat.")
+NO_CHAT = Text(
+    "I need a direct chat with you to send the link. Write to me directly, and send /connections"
+    " there."
+)
+NO_LINK = {
+    "unknown": UNKNOWN,
+    "not_configured": Text(
+        "You can't sign in to {name}, because its table in the configuration has no"
+        " `oauth = true`. An owner can add that line."
+    ),
+    "owners_only": Text("Everyone here uses one account at {name}, and an owner connects it."),
+    "connected": Text("{name} is connected already. /connections ends it."),
+    "not_offered": Text("{name} doesn't offer a page to sign in on now. Try again in a minute."),
+    "busy": Text("Too many people are connecting right now. Try again in a minute."),
+}
+_NO_ADDRESS = Text(
+    "I'm not expecting that address, or its link has expired. /connections gives you a new link."
+)
+_FOREIGN = Text(
+    "That address belongs to another link, so I didn't use it. Open the newest link that I sent"
+    " you, and sign in there."
+)
+_IN = Text("{name} is connected. From now on, I use your account there.")
+_LATE = Text("{name} is taking long to answer. /connections shows whether it worked.")
+_FAILED = Text("I couldn't connect {name}. Details in English: “{details}”")
+ENDED = Text("{name} is disconnected, and I've deleted my access to your account there.")
+NOT_CONNECTED = Text("You aren't connected to {name}. /connections lists your connections.")
+
+
+def list_connections(reports: Sequence[SignInReport], zone: str) -> str:
+    """List the servers that a person can connect to."""
+    return "\n".join(_describe(one, zone) for one in reports) or NOTHING()
+
+
+def describe_link(name: str, link: str) -> str:
+    """Tell a person how to sign in at a server."""
+    host = urlsplit(link).hostname or ""
+    return LINK(name=name, host=f"`{host}`", url=link)
+
+
+def describe_outcome(outcome: SignInOutcome) -> str:
+    """Say how a sign-in ended."""
+    name = outcome.server
+    if outcome.taken != "taken":
+        return _FOREIGN() if outcome.taken == "foreign" else _NO_ADDRESS()
+    if outcome.is_ready:
+        return _IN(name=name)
+    if not outcome.fault:
+        return _LATE(name=name)
+    return _FAILED(name=name, details=f"{name} {outcome.fault}.")
+
+
+def _describe(report: SignInReport, zone: str) -> str:
+    name, host = report.server, f"`{report.host}`"
+    if report.signed_in_at is None:
+        return (_OPEN_SHARED if report.is_shared else _OPEN)(name=name, host=host)
+    at = datetime.fromtimestamp(report.signed_in_at / 1000, UTC).astimezone(ZoneInfo(zone))
+    date = format_date(at)
+    if not report.host:
+        return _GONE(name=name, date=date)
+    return (_SHARED if report.is_shared else _CONNECTED)(name=name, host=host, date=date)
