@@ -13,12 +13,16 @@ class Command:
 
     `workspace` is the slug of its person, and `folder` is relative to the workspace. Standard input
     is empty, unless it `has_input`: then `Process.write` sends it.
+
+    A command that `is_alone` holds a secret. Where commands of a workspace see each other, none
+    runs beside it.
     """
 
     workspace: str
     argv: tuple[str, ...]
     folder: str = ""
     has_input: bool = False
+    is_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -125,6 +125,7 @@ class DockerBackend(FolderBackend):
         before = await self._folders.disk.look(place)
         container = self._containers.setdefault(command.workspace, _Container())
         async with container.lock:
+            self._running.require_privacy(command)
             await self._wake(command.workspace, container, place)
             try:
                 process = await self._exec(command, folder)
@@ -134,7 +135,7 @@ class DockerBackend(FolderBackend):
                 container.is_known = False
                 await self._wake(command.workspace, container, place)
                 process = await self._exec(command, folder)
-            self._running.add(command.workspace, process)
+            self._running.add(command.workspace, process, is_alone=command.is_alone)
         process.is_disk_full = partial(self._folders.disk.is_exceeded, place, before)
         return process
 

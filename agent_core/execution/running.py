@@ -57,11 +57,27 @@ class RunningCommands(Generic[P]):
     def __init__(self, note_end: Callable[[str, P], object] = lambda *_: None) -> None:
         """`note_end` is called once for each kept command, right after it has ended."""
         self._running: dict[str, set[P]] = {}
+        self._alone: dict[str, P] = {}
         self._note_end = note_end
 
-    def add(self, workspace: str, process: P) -> None:
+    def require_privacy(self, command: Command) -> None:
+        """Raise `WorkspaceError` if another command could read this one's secret, or the reverse.
+
+        For places where the commands of a workspace see each other's processes.
+        """
+        if command.workspace in self._alone:
+            raise WorkspaceError("a command with a secret runs; try again when it has ended")
+        if command.is_alone and self.has(command.workspace):
+            raise WorkspaceError(
+                "another command runs, and could read the secret here; end it with `process`, or"
+                " wait for its end"
+            )
+
+    def add(self, workspace: str, process: P, *, is_alone: bool = False) -> None:
         """Keep a command until it ends."""
         self._running.setdefault(workspace, set()).add(process)
+        if is_alone:
+            self._alone[workspace] = process
         process.on_end = partial(self._drop, workspace, process)
 
     def has(self, workspace: str) -> bool:
@@ -71,6 +87,8 @@ class RunningCommands(Generic[P]):
     def _drop(self, workspace: str, process: P) -> None:
         if process in self._running[workspace]:
             self._running[workspace].discard(process)
+            if self._alone.get(workspace) is process:
+                del self._alone[workspace]
             self._note_end(workspace, process)
 
     async def stop(self, workspace: str) -> None:

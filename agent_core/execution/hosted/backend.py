@@ -106,6 +106,7 @@ class HostedBackend(RemoteWorkspaces):
     async def _start_in(self, command: Command, folder: str) -> SupervisedProcess:
         place = self._places.setdefault(command.workspace, _Place())
         async with place.lock:
+            self._running.require_privacy(command)
             was_awake = place.sandbox is not None
             try:
                 process = await self._start(command, folder, place)
@@ -114,7 +115,7 @@ class HostedBackend(RemoteWorkspaces):
                     raise
                 place.sandbox = None  # the provider may have stopped or removed it
                 process = await self._start(command, folder, place)
-            self._running.add(command.workspace, process)
+            self._running.add(command.workspace, process, is_alone=command.is_alone)
         return process
 
     async def _start(self, command: Command, folder: str, place: _Place) -> SupervisedProcess:

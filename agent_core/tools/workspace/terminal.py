@@ -178,7 +178,7 @@ class TerminalTool:
         own = self._workspaces.backend.is_confined
         if secrets:
             argv = make_secret_command(text, has_own_home=own)
-            return Command(workspace=slug, argv=argv, folder=folder, has_input=True)
+            return Command(workspace=slug, argv=argv, folder=folder, has_input=True, is_alone=True)
         conversation = context.conversation_id
         exports = self._names.add(conversation, text)
         argv = make_shell_command(text, conversation, folder, exports, has_own_home=own)

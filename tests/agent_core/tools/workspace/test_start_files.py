@@ -39,6 +39,7 @@ WIDE = replace(
     LIMITS, memory=2_000_000_000, file=200_000_000, workspace=500_000_000, cpu_seconds=60
 )
 SECONDS = 120.0
+MOUNTED = ("/usr/bin", "/usr/lib", "/usr/share", "/usr/include", "/etc/alternatives")
 CONTROL = "export HOME=$WORKSPACE; unset PYTHONPATH IRBRC R_PROFILE_USER; "
 """Makes the workspace the home again, as it was once."""
 WORDS = {
@@ -83,7 +84,7 @@ async def open_place(request: pytest.FixtureRequest, folder: Path) -> AsyncItera
         async with open_backend(request, folder, WIDE) as backend:
             yield backend
         return
-    mounts = (("/usr", "/usr", False), ("/etc/alternatives", "/etc/alternatives", False))
+    mounts = tuple((path, path, False) for path in MOUNTED)
     settings = ContainerSettings(
         image=IMAGE, environ=os.environ, program=request.param, mounts=mounts
     )
