@@ -34,7 +34,14 @@ from agent_core.execution.subprocesses.process_reaper import (
 SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives"),
     *("/etc/ld.so.cache", "/etc/ssl/certs", "/etc/ca-certificates.conf", "/etc/localtime"),
-    *("/etc/mime.types", "/etc/fonts", "/etc/java-17-openjdk", "/proc/meminfo", "/proc/cpuinfo"),
+    *(
+        "/etc/manpath.config",
+        "/etc/mime.types",
+        "/etc/fonts",
+        "/etc/java-17-openjdk",
+        "/proc/meminfo",
+        "/proc/cpuinfo",
+    ),
     *("/proc/stat", "/proc/loadavg", "/proc/uptime", "/proc/version", "/proc/filesystems"),
 )
 """Files that a confined command may read and run; none of them belongs to a person."""

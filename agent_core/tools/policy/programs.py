@@ -239,13 +239,28 @@ STRANGE_VARIABLES = frozenset(
         *("NODE_OPTIONS", "LESSOPEN", "LESSCLOSE", "TAR_OPTIONS", "HOME", "CURL_HOME", "WGETRC"),
         *("GLOBIGNORE", "XDG_CONFIG_HOME"),
         *("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
+        *("OPENSSL_CONF", "OPENSSL_ENGINES", "OPENSSL_MODULES", "GCONV_PATH", "LOCPATH"),
+        *("MAKEFLAGS", "MAKEFILES", "GNUMAKEFLAGS", "SHELL", "INPUTRC", "ZDOTDIR", "FPATH"),
+        *("NODE_PATH", "PERL5DB", "PERLLIB", "PERLDB_OPTS", "RUBYLIB", "GEM_PATH", "GEM_HOME"),
+        *("IRBRC", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "RUSTC", "GOFLAGS"),
+        *("GOENV", "GOTOOLDIR", "PSQLRC", "MANOPT", "VIMINIT", "EXINIT", "VIM", "VIMRUNTIME"),
+        *("SCREENRC", "ANSIBLE_CONFIG", "SSH_ASKPASS", "SUDO_ASKPASS", "BC_ENV_ARGS", "AWKPATH"),
+        *("AWKLIBPATH", "PHPRC", "PHP_INI_SCAN_DIR", "GTK_MODULES", "QT_PLUGIN_PATH", "TERMINFO"),
+        *("GCC_EXEC_PREFIX", "COMPILER_PATH", "RIPGREP_CONFIG_PATH", "PYTHONUSERBASE"),
+        *("PYTHONBREAKPOINT", "PYTHONPLATLIBDIR", "PYTHONWARNINGS", "PYTHONINSPECT"),
     )
 )
-"""Variables that change the behaviour of later programs, as do all that begin with GIT_ or
-BASH_FUNC_.
-"""
+"""Variables that change the behaviour of later programs, as do all with `_STRANGE_BEGINNINGS`."""
+_STRANGE_BEGINNINGS = (
+    *("GIT_", "BASH_FUNC_", "npm_", "NPM_CONFIG_", "LD_", "LUA_INIT", "R_PROFILE", "R_ENVIRON"),
+    *("RUSTC_", "CARGO_", "PIP_", "BUNDLE_", "YARN_", "_JAVA_", "GDB", "TCL", "XDG_"),
+)
 
 
 def is_strange(name: str) -> bool:
     """True for a variable that changes the behaviour of later programs."""
-    return name in STRANGE_VARIABLES or name.startswith(("GIT_", "BASH_FUNC_", "npm_"))
+    return (
+        name in STRANGE_VARIABLES
+        or name.startswith(_STRANGE_BEGINNINGS)
+        or name.endswith(("PAGER", "_EDITOR"))
+    )

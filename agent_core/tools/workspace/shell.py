@@ -76,8 +76,8 @@ __is_in() {
 }
 __load() {
     local __record
-    IFS= read -r -d '' __kept || { __kept=$WORKSPACE; return; }
-    while IFS= read -r -d '' __record; do
+    IFS= read -r -d '' -n 10000 __kept || { __kept=$WORKSPACE; return; }
+    while IFS= read -r -d '' -n 100000 __record && [ ${#__others[@]} -lt 200 ]; do
         if __is_in "${__record%%=*}" "${__names[@]}"; then
             export "$__record"
         else
@@ -207,6 +207,7 @@ def make_shell_command(
         "home": has_own_home,
     }
     refused = [name for name in exports.found.strange if name != "PATH"]  # the shell compares it
+    refused += [name for name in exports.found.plain if name not in exports.names]
     words = [state, text, folder, " ".join(name for name, is_set in flags.items() if is_set)]
     words += [str(len(exports.names)), *exports.names, *refused]
     return (*_BASH, _KEPT if keeps else _USED, "bash", *words)
