@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 from agent_core.agent.active_turn import Toolboxes
 from agent_core.agent.prompt.context import PromptContext
+from agent_core.errors import ToolArgumentError
+from agent_core.ids import PersonId
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
-from agent_core.tools import ToolContext, ToolResult
+from agent_core.tools import Toolbox, ToolContext, ToolResult
 from agent_core.transcript import ToolCallPart, UntrustedSource
 
 
@@ -42,10 +44,29 @@ class AcceptedCalls:
         """Run a call. It can be repeated after a crash: no change is made twice. Raises
         `QuestionPending`.
         """
+        toolbox, context = await self._open(accepted)
+        return await toolbox.run(accepted.call, context)
+
+    async def preview(self, accepted: AcceptedCall) -> str:
+        """Describe the change that a call would make now; "" if it would make none.
+
+        Raises `StoreError`.
+        """
+        toolbox, context = await self._open(accepted)
+        try:
+            shown = await toolbox.preview(accepted.call, context)
+        except (ToolArgumentError, ValueError):
+            return ""
+        return shown if isinstance(shown, str) else ""
+
+    def find_owner(self, accepted: AcceptedCall) -> PersonId | None:
+        """Return whose memory a call may change; None if nobody's."""
+        owner = _place(accepted).memory_owner
+        return owner.person_id if owner else None
+
+    async def _open(self, accepted: AcceptedCall) -> tuple[Toolbox, ToolContext]:
         turn, conversation, person = accepted.turn, accepted.conversation, accepted.person
-        place = PromptContext(
-            conversation=conversation, person=person, room=accepted.room, platform=turn.platform
-        )
+        place = _place(accepted)
         context = ToolContext(
             person_id=person.id,
             owner_id=conversation.person_id,
@@ -61,4 +82,13 @@ class AcceptedCalls:
         )
         toolbox = self._toolboxes.open(place, accepted.job_turn)
         await toolbox.load([accepted.call.name], person.id, conversation.person_id)
-        return await toolbox.run(accepted.call, context)
+        return toolbox, context
+
+
+def _place(accepted: AcceptedCall) -> PromptContext:
+    return PromptContext(
+        conversation=accepted.conversation,
+        person=accepted.person,
+        room=accepted.room,
+        platform=accepted.turn.platform,
+    )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from agent_core.memory.approval import PATIENCE as PATIENCE
     from agent_core.memory.approval import Approval as Approval
     from agent_core.memory.approval import fence as fence
+    from agent_core.memory.approval import show_changes as show_changes
     from agent_core.memory.approval import show_difference as show_difference
     from agent_core.memory.archive.conclusions import MOST_STANDING as MOST_STANDING
     from agent_core.memory.archive.conclusions import Conclusion as Conclusion
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from agent_core.memory.archive.writes import insert_entry as insert_entry
     from agent_core.memory.changes import Edit as Edit
     from agent_core.memory.changes import Refusal as Refusal
+    from agent_core.memory.changes import plan as plan
     from agent_core.memory.contract import EntryDigest as EntryDigest
     from agent_core.memory.contract import Exchange as Exchange
     from agent_core.memory.contract import ExternalMemoryTool as ExternalMemoryTool
@@ -56,6 +58,9 @@ if TYPE_CHECKING:
     from agent_core.memory.contract import ExternalSessionId as ExternalSessionId
     from agent_core.memory.contract import MemoryProvider as MemoryProvider
     from agent_core.memory.contract import MemorySnapshot as MemorySnapshot
+    from agent_core.memory.differences import clip as clip
+    from agent_core.memory.differences import shorten_pair as shorten_pair
+    from agent_core.memory.differences import show_exchange as show_exchange
     from agent_core.memory.explanations import ChangeName as ChangeName
     from agent_core.memory.explanations import ChangeStep as ChangeStep
     from agent_core.memory.explanations import Explanation as Explanation

@@ -1,6 +1,7 @@
 """Run a model's tool calls: validate them, limit them, and turn every failure into a result."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -10,7 +11,7 @@ from typing import Protocol
 from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.ids import PersonId
 from agent_core.tools.arguments import Validate, compile_schema, read_arguments
-from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult
+from agent_core.tools.contract import Effect, Proposable, Tool, ToolContext, ToolResult
 from agent_core.tools.gate import Begin, Gate, Pause
 from agent_core.tools.policy import DeclaresActions, Policy
 from agent_core.tools.results import bound, end_sentence, fail, hide_secrets
@@ -245,6 +246,16 @@ class Toolbox:
         """True for a tool that waits for a person while it runs."""
         tool = self._find(name)
         return tool is not None and tool.declaration.waits_for_person
+
+    async def preview(self, call: ToolCallPart, context: ToolContext) -> "str | ToolResult":
+        """Describe the change that a call would make now; "" for a tool that changes nothing.
+
+        Raises what the tool's preview raises.
+        """
+        tool: object = self._find(call.name)
+        if isinstance(tool, Proposable):
+            return await tool.preview(json.loads(call.arguments), context)
+        return ""
 
     async def run(
         self,

@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from gateway.outbound.buttons import caption_of as caption_of
     from gateway.outbound.buttons import make_undo_button as make_undo_button
     from gateway.outbound.buttons import make_undo_buttons as make_undo_buttons
+    from gateway.outbound.buttons import (
+        make_undo_buttons_of_call as make_undo_buttons_of_call,
+    )
     from gateway.outbound.buttons import read_command as read_command
     from gateway.outbound.buttons import stand_for as stand_for
     from gateway.outbound.channel import CommandFormatter as CommandFormatter

@@ -4,9 +4,11 @@ import re
 from collections.abc import Sequence
 
 from agent_core.agent import ActiveTurn
+from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.memory import ChangeName, list_archive_changes, load_change_index
 from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Connection
+from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from gateway.texts import memory
 
@@ -46,6 +48,23 @@ def caption_of(name: str) -> str:
 
 _MOST_OFFERED = 3
 """Undo buttons below an answer; more would crowd out the answer on a phone."""
+
+
+def make_undo_buttons_of_call(
+    connection: Connection, owner_id: PersonId, *, turn_id: TurnId, call_id: CallId
+) -> tuple[Choice, ...]:
+    """Make a button for each change of a memory that one call made, which undoes it."""
+    made = {
+        row.id
+        for row in ledger.find_call(connection, person_id=owner_id, call_key=f"{turn_id}:{call_id}")
+    }
+    index = load_change_index(connection, person_id=owner_id)
+    found: list[tuple[LedgerEntry, ChangeName]] = [
+        (row, index.find_number(row)) for row in index.rows if row.id in made
+    ]
+    archived = list_archive_changes(connection, person_id=owner_id, turn_id=turn_id)
+    found += [one for one in archived if one[0].id in made]
+    return tuple(make_undo_button(row, name, memory.UNDO()) for row, name in found[-_MOST_OFFERED:])
 
 
 def make_undo_buttons(

@@ -5,7 +5,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from agent_core.agent.review import Reviewer, ReviewRecord, dump_record, list_learned, list_records
+from agent_core.agent.review import (
+    Reviewer,
+    ReviewRecord,
+    dump_record,
+    find_replaced,
+    list_learned,
+    list_records,
+)
 from agent_core.ids import ConversationId
 from agent_core.memory import LocalUserModel
 from agent_core.state.conversations import sessions
@@ -97,7 +104,9 @@ class Reviews:
             with speak_to(connection, person.id):
                 rows = self._report(connection, person, [left], place) if is_reported else []
                 for held in asked:
-                    question = ask_about_claim(task.id, person.id, held, place, self.now())
+                    claim, whom = held.claim, (person.id, place)
+                    replaced = find_replaced(connection, person_id=person.id, claim=claim)
+                    question = ask_about_claim(task.id, held, replaced, whom, self.now())
                     rows += self.questions.pose(connection, question, self.now())
             return rows
 

@@ -20,6 +20,9 @@ ACCEPTED = Text("Accepted.")
 DISMISSED = Text("Dismissed. Nothing has changed. /learned dismissed brings it back.")
 BRING_BACK = Text("Bring back")
 OUTDATED = Text("I couldn't make this change, because things have changed since. Ask me again.")
+CHANGED_SINCE = Text("This note has changed since you opened this page. Look at it again.")
+_OUTDATED_SHOWN = Text("This is what you accepted:\n\n{change}")
+_DONE = Text("Done:\n\n{change}")
 _PROPOSAL = Text(
     "I've read {sources}, so I ask before I change anything. Shall I make this change?\n\n{change}"
 )
@@ -101,6 +104,18 @@ _EARLIER = Text("an earlier answer that rests on other people's words")
 def propose(change: str, sources: Sequence[UntrustedSource]) -> str:
     """Ask whether to make a change after words of others were read."""
     return _PROPOSAL(sources=name_sources(sources), change=fence(change))
+
+
+def describe_done(change: str) -> str:
+    """Say what an accepted change took away and what it brought."""
+    return _DONE(change=fence(change))
+
+
+def describe_outdated(change: str) -> str:
+    """Say that an accepted change was not made, and show it if it is known."""
+    if not change:
+        return OUTDATED()
+    return f"{OUTDATED()}\n\n{_OUTDATED_SHOWN(change=fence(change))}"
 
 
 def add_sources(question: str, sources: Sequence[UntrustedSource]) -> str:

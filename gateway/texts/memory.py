@@ -118,7 +118,7 @@ _UNDID = Text("undid an earlier change. {result}")
 _NO_EFFECT = Text("This doesn't change what I remember.")
 _RESTORED = Text("Restored: {entry}")
 _REMOVED = Text("Removed: {entry}")
-_REVERTED = Text("It now says: {entry}")
+_REVERTED = Text("It said: {was}\nIt now says: {entry}")
 _UNDONE = Text("I've undone change {number}, {actor}.")
 _UNDONE_SHARED = Text("I've undone this in {name}:")
 _UNDONE_LINE = Text("- {actor}: {result}")
@@ -332,7 +332,7 @@ def _describe_result(change: Change) -> str:
         return _RESTORED(entry=after)
     if change.after is None:
         return _REMOVED(entry=before)
-    return _REVERTED(entry=after)
+    return _REVERTED(was=before, entry=after)
 
 
 def _list_others(head: str, others: Sequence[tuple[int, str]]) -> list[str]:

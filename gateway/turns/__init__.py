@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from gateway.turns.lanes import LaneDeps as LaneDeps
     from gateway.turns.lanes import Lanes as Lanes
     from gateway.turns.presenter import PresenterTimings as PresenterTimings
+    from gateway.turns.proposals import ACCEPT as ACCEPT
     from gateway.turns.proposals import CHOICES as CHOICES
     from gateway.turns.proposals import MOST_ASKED as MOST_ASKED
     from gateway.turns.proposals import PROPOSAL_TASK as PROPOSAL_TASK
     from gateway.turns.proposals import AcceptedProposals as AcceptedProposals
     from gateway.turns.proposals import ask_about_claim as ask_about_claim
     from gateway.turns.proposals import bring_back as bring_back
+    from gateway.turns.proposals import find_doubt as find_doubt
     from gateway.turns.proposals import list_held as list_held
     from gateway.turns.proposals import list_refused as list_refused
     from gateway.turns.proposals import make_learned_buttons as make_learned_buttons

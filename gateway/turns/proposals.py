@@ -7,16 +7,21 @@ from dataclasses import dataclass, replace
 
 from agent_core.agent import AcceptedCall, AcceptedCalls
 from agent_core.agent.review import (
+    Claim,
     HeldClaim,
     LearnedEntry,
     dump_record,
+    find_replaced,
     list_records,
     name_section,
 )
 from agent_core.ids import CallId, PersonId, QuestionId, TaskId
+from agent_core.localization import use_language
+from agent_core.memory import clip, show_changes
 from agent_core.state.conversations import messages, questions, sessions, turns
 from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory.ledger import Change
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox, tasks
@@ -24,6 +29,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from agent_core.tools import Proposal
 from agent_core.transcript import ToolCallPart
+from gateway.conversion import is_direct_chat
 from gateway.jobs import find_job_turn
 from gateway.outbound import (
     Answerer,
@@ -31,11 +37,13 @@ from gateway.outbound import (
     Outcome,
     Questions,
     make_secret,
+    make_undo_buttons_of_call,
     stand_for,
 )
+from gateway.people import find_direct_chat
 from gateway.texts import approvals
 from gateway.texts.learning import notices
-from gateway.texts.memory import offer_undo
+from gateway.texts.memory import UNDO, offer_undo
 from gateway.texts.readers import speak_to
 
 _log = logging.getLogger(__name__)
@@ -50,11 +58,15 @@ _MOST_REFUSED = 30
 """Changes that can be brought back: as many as the page Memory shows of the ledger."""
 _MOST_UNDO = 5
 """Undo buttons below a notice or a list; `/undo NAME` undoes any entry."""
+_CHECKED = ":checked"
+"""The end of the payload of a task whose change was found to be the one that was shown."""
 _LASTS = 7 * 24 * 3_600_000
 """Milliseconds during which a proposal may be accepted."""
-_ACCEPT, _DISMISS = "accept", "dismiss"
-CHOICES = (_ACCEPT, _DISMISS)
+ACCEPT, _DISMISS = "accept", "dismiss"
+CHOICES = (ACCEPT, _DISMISS)
 """The keys of the answers to a proposal."""
+_COMPARED = ("memory", "archive", "skill_manage")
+"""Tools whose change must be the one that was shown, when it is made."""
 Place = tuple[str, str]
 """A platform and a chat."""
 
@@ -71,7 +83,7 @@ def make_question(
         kind="proposal",
         text=approvals.propose(proposal.shown, proposal.sources),
         choices=(
-            Choice(key=_ACCEPT, label=approvals.ACCEPT(), style="good"),
+            Choice(key=ACCEPT, label=approvals.ACCEPT(), style="good"),
             Choice(key=_DISMISS, label=approvals.DISMISS()),
         ),
         secret=make_secret(),
@@ -85,6 +97,7 @@ def make_question(
                 "arguments": proposal.arguments,
                 "sources": proposal.sources,
                 "evidence": evidence,
+                "shown": proposal.shown if proposal.tool in _COMPARED else "",
             },
             ensure_ascii=False,
         ),
@@ -92,18 +105,19 @@ def make_question(
 
 
 def ask_about_claim(
-    task_id: TaskId, person_id: PersonId, held: HeldClaim, place: tuple[str, str], now: int
+    task_id: TaskId, held: HeldClaim, replaced: str, whom: tuple[PersonId, Place], now: int
 ) -> NewQuestion:
     """Make the question about a claim that a review holds back, in the reader's language.
 
-    A yes makes the change as if the person had asked for it in the turn that it rests on.
+    A yes makes the change as if the person had asked for it in the turn that it rests on, unless
+    the note `replaced` that goes for it has changed since.
     """
     claim, lesson = held.claim, held.lesson
+    person_id, place = whom
     tool = "archive" if claim.target == "archive" else "memory"
-    action = "replace" if claim.replaces else "add"
-    arguments = {"action": action, "target": claim.target, "text": claim.text}
-    if claim.replaces:
-        arguments["old"] = claim.replaces
+    arguments = {"action": "add", "target": claim.target, "text": claim.text}
+    if replaced:
+        arguments |= {"action": "replace", "old": replaced}
     if claim.target == "archive":
         arguments = {"action": "insert", "text": claim.text}
     if lesson and lesson.skill:
@@ -116,12 +130,33 @@ def ask_about_claim(
         call_id=CallId(name_section(f"review:{task_id}:{held.number}", claim.section)),
         tool=tool,
         arguments=json.dumps(arguments, ensure_ascii=False),
-        shown="",
+        shown="" if lesson else _show_claim(claim, replaced),
         sources=(),
     )
     question = make_question(proposal, place, now, "\n\n".join(lesson.traces) if lesson else "")
-    shown = notices.ask_about_lesson(lesson) if lesson else notices.ask_about(claim, held.doubt)
-    return replace(question, text=shown)
+    if lesson:
+        return replace(question, text=notices.ask_about_lesson(lesson))
+    doubt = find_doubt(held, replaced)
+    return replace(question, text=notices.ask_about(claim, doubt, replaced))
+
+
+def find_doubt(held: HeldClaim, replaced: str) -> str:
+    """Return why a claim waits; the note that it was to replace may be gone."""
+    is_gone = held.doubt == "replace" and not replaced
+    return "gone" if is_gone else held.doubt
+
+
+def _show_claim(claim: Claim, replaced: str) -> str:
+    """Format the change that a claim makes as the tool that makes it does."""
+    if claim.target == "archive":
+        return ""
+    change = Change(
+        operation="replace" if replaced else "add",
+        position=0,
+        before=replaced or None,
+        after=claim.text,
+    )
+    return f"[{claim.target}]\n{show_changes([change])}"
 
 
 def list_held(connection: Connection, person_id: PersonId) -> list[tuple[TaskId, HeldClaim]]:
@@ -149,7 +184,8 @@ def take_held(
             record = dict(list_records(connection, person_id=person_id))[task_id]
             left = replace(record, held=tuple(one for one in record.held if one != held))
             tasks.save(connection, task_id=task_id, payload=dump_record(left))
-            return ask_about_claim(task_id, person_id, held, place, now)
+            replaced = find_replaced(connection, person_id=person_id, claim=held.claim)
+            return ask_about_claim(task_id, held, replaced, (person_id, place), now)
     return None
 
 
@@ -207,7 +243,7 @@ def _answer(
     connection: Connection, question: Question, key: str, person: Person, now: int
 ) -> Outcome:
     """Enqueue the change of an accepted proposal, in the transaction of the answer."""
-    if key != _ACCEPT:
+    if key != ACCEPT:
         return Outcome(words=approvals.DISMISSED())
     tasks.enqueue(
         connection,
@@ -218,6 +254,14 @@ def _answer(
         now=now,
     )
     return Outcome(words=approvals.ACCEPTED())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Accepted:
+    """An accepted call, and the change as its person was shown it; "" if it is not compared."""
+
+    call: AcceptedCall
+    shown: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,32 +278,82 @@ class AcceptedProposals:
 
         If it is no longer possible, the person gets a message.
         """
-        question_id = QuestionId(int(task.payload))
+        question_id = QuestionId(int(task.payload.removesuffix(_CHECKED)))
         accepted = await self.database.read(lambda c: self._load(c, question_id))
-        result = await self.calls.run(accepted) if accepted else None
-        if result and not result.is_error:
+        if accepted and not task.payload.endswith(_CHECKED):
+            if not await self._is_as_shown(accepted):
+                _log.info("an accepted change is not made: it is no longer what was shown")
+                accepted = None
+            else:  # after a crash, the change itself may be what differs
+                payload = f"{question_id}{_CHECKED}"
+                await self.database.write(
+                    "proposals.checked", lambda c: tasks.save(c, task_id=task.id, payload=payload)
+                )
+        result = await self.calls.run(accepted.call) if accepted else None
+        is_made = result is not None and not result.is_error
+        if result and not is_made:
+            _log.info("an accepted change is not possible: %s", result.text)
+        if is_made and not (accepted and accepted.shown):
             return
-        _log.info("an accepted change is not possible: %s", result.text if result else "no turn")
-
+        done = accepted if is_made else None
         rows = await self.database.write(
-            "proposals.outdated", lambda c: self._report(c, question_id)
+            "proposals.report", lambda c: self._report(c, question_id, done)
         )
         self.dispatcher.enqueue(rows)
 
-    def _report(self, connection: Connection, question_id: QuestionId) -> list[OutboxRow]:
+    async def _is_as_shown(self, accepted: _Accepted) -> bool:
+        """Return whether a change takes away and brings what its person was shown."""
+        if not accepted.shown:
+            return True
+        with use_language(accepted.call.person.language):
+            now = await self.calls.preview(accepted.call)
+        return now in ("", accepted.shown)
+
+    def _report(
+        self, connection: Connection, question_id: QuestionId, made: _Accepted | None
+    ) -> list[OutboxRow]:
+        """Say what a change took away and brought, with a button to undo it, or that it failed.
+
+        The words of a private memory go where the person was asked, and to no room.
+        """
         question = questions.find(connection, question_id=question_id)
         if question is None:
             return []
+        if made and outbox.find_of_question(connection, question_id=question_id) is None:
+            return []  # it was asked on a page, which shows the change
+        place: Place | None = (question.platform, question.chat)
+        if made and made.call.conversation.is_private and not is_direct_chat(question.chat):
+            place = find_direct_chat(connection, made.call.person, self.dispatcher.adapters)
+        if place is None:
+            return []
         with speak_to(connection, question.person_id):
+            shown = clip(made.shown if made else json.loads(question.payload).get("shown", ""))
             outgoing = NewOutboxMessage(
-                platform=question.platform,
-                chat=question.chat,
-                body=approvals.OUTDATED(),
+                platform=place[0],
+                chat=place[1],
+                body=approvals.describe_done(shown) if made else approvals.describe_outdated(shown),
                 person_id=question.person_id,
+                is_silent=made is not None,
+                buttons=self._offer_undo(connection, made) if made else (),
             )
         return [outbox.enqueue(connection, outgoing, now=self.now())]
 
-    def _load(self, connection: Connection, question_id: QuestionId) -> AcceptedCall | None:
+    def _offer_undo(self, connection: Connection, made: _Accepted) -> tuple[Choice, ...]:
+        """Make a button that undoes a change, wherever it was made."""
+        call, target = made.call.call, made.shown.partition("\n")[0].strip("[]")
+        if call.name == "skill_manage":
+            name = str(json.loads(call.arguments).get("name", ""))
+            return (stand_for(f"undo skill {name}", UNDO()),) if name else ()
+        if target == "team" or target.startswith("block:"):
+            return (stand_for(f"block undo {target.removeprefix('block:')}", UNDO()),)
+        owner_id = self.calls.find_owner(made.call)
+        if owner_id is None:
+            return ()
+        return make_undo_buttons_of_call(
+            connection, owner_id, turn_id=made.call.turn.id, call_id=call.call_id
+        )
+
+    def _load(self, connection: Connection, question_id: QuestionId) -> _Accepted | None:
         """Load an accepted call; None if it or its turn was deleted."""
         question = questions.find(connection, question_id=question_id)
         if question is None or question.turn_id is None or not question.payload:
@@ -274,7 +368,7 @@ class AcceptedProposals:
         )
         room_id = conversation.room_id
         asked = json.loads(question.payload)
-        return AcceptedCall(
+        call = AcceptedCall(
             call=ToolCallPart(
                 call_id=question.call_id, name=asked["tool"], arguments=asked["arguments"]
             ),
@@ -289,3 +383,4 @@ class AcceptedProposals:
             ),
             sources=tuple(asked["sources"]),
         )
+        return _Accepted(call=call, shown=asked.get("shown", ""))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agent_core.agent.review.record import ReviewRecord as ReviewRecord
     from agent_core.agent.review.record import dump_record as dump_record
     from agent_core.agent.review.record import load_record as load_record
+    from agent_core.agent.review.replacing import find_replaced as find_replaced
     from agent_core.agent.review.reviewer import PURPOSE as PURPOSE
     from agent_core.agent.review.reviewer import Reviewer as Reviewer
     from agent_core.agent.review.triggers import EndedTurn as EndedTurn

@@ -1,8 +1,9 @@
 """Memory: waiting claims, entries, profile, archive, and changes with evidence and undo."""
 
+import hashlib
 from typing import Any
 
-from agent_core.agent.review import list_profile
+from agent_core.agent.review import HeldClaim, find_replaced, list_profile
 from agent_core.ids import QuestionId
 from agent_core.memory import format_archive_id, list_conclusions
 from agent_core.state.conversations import questions
@@ -10,15 +11,26 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveFilter
 from gateway.errors import Declined
+from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.operations.memory import undo
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.people import LOCAL_CHAT, LOCAL_PLATFORM, find_direct_chat
 from gateway.texts import approvals
 from gateway.texts.console import pages as texts
 from gateway.texts.learning import notices, profile
-from gateway.turns import CHOICES, bring_back, list_held, list_refused, name_change, take_held
+from gateway.turns import (
+    ACCEPT,
+    CHOICES,
+    bring_back,
+    find_doubt,
+    list_held,
+    list_refused,
+    name_change,
+    take_held,
+)
 
 _PAGE = 30
+_MOST_BYTES = 10_000
 
 
 async def show(look: Look) -> Fields:
@@ -38,7 +50,10 @@ async def show(look: Look) -> Fields:
             "notes": archive.list_entries(connection, person_id=person.id, archive_ids=ids),
             "next_notes": skipped + _PAGE if len(ids) == _PAGE else None,
             "profile": list_profile(connection, person_id=person.id),
-            "held": list_held(connection, person.id),
+            "held": [
+                (review, one, find_replaced(connection, person_id=person.id, claim=one.claim))
+                for review, one in list_held(connection, person.id)
+            ],
             "asked": [
                 one
                 for one in questions.find_open(connection, person_id=person.id)
@@ -58,7 +73,8 @@ async def show(look: Look) -> Fields:
         "name_change": name_change,
         "bring_back": approvals.BRING_BACK,
         "titles": profile.TITLES,
-        "doubt": notices.describe_doubt,
+        "doubt": _describe_doubt,
+        "digest": _digest,
         "choices": {"accept": approvals.ACCEPT, "dismiss": approvals.DISMISS},
         "next": changes[-1].id if len(changes) == _PAGE else None,
     }
@@ -71,8 +87,16 @@ async def decide(look: Look) -> Fields:
     choice = look.request.path_params["choice"]
     if choice not in CHOICES:
         raise Missing
+    seen = (await read_form(look.request, _MOST_BYTES)).get("seen", [""])[0]
 
     def work(connection: Connection) -> QuestionId:
+        waiting = ((task_id, one) for task_id, one in list_held(connection, person.id))
+        held = next((one for task_id, one in waiting if (task_id, one.number) == number), None)
+        if held is None:
+            raise Missing
+        replaced = find_replaced(connection, person_id=person.id, claim=held.claim)
+        if choice == ACCEPT and replaced and seen != _digest(replaced):
+            raise Declined(approvals.CHANGED_SINCE())
         place = find_direct_chat(connection, person, gateway.platforms.adapters)
         here = place or (LOCAL_PLATFORM, LOCAL_CHAT)
         question = take_held(connection, person.id, number, here, now)
@@ -84,6 +108,15 @@ async def decide(look: Look) -> Fields:
     if not await gateway.questions.decide(person, asked, choice):
         raise Declined(texts.QUESTION_CLOSED())
     return {}
+
+
+def _describe_doubt(held: HeldClaim, replaced: str) -> str:
+    return notices.describe_doubt(find_doubt(held, replaced))
+
+
+def _digest(replaced: str) -> str:
+    """Identify the note that a page showed as the one that goes."""
+    return hashlib.sha256(replaced.encode()).hexdigest()[:16]
 
 
 async def restore(look: Look) -> Fields:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from agent_core.agent.review import LONGEST, Claim, Lesson
 from agent_core.localization import Plural, Text
-from agent_core.memory import ChangeName, fence
+from agent_core.memory import ChangeName, fence, shorten_pair
 from agent_core.state.people.people import Learning, Summary
 from agent_core.transcript import flatten
 
@@ -42,6 +42,13 @@ DISMISSED_UNKNOWN = Text(
     "There's no dismissed note with that number. /learned dismissed lists them."
 )
 _QUESTION = Text("Should I remember this? {doubt}\n\n{entry}\n\nYou wrote: {quote}")
+_QUESTION_REPLACE = Text(
+    "Should I replace this note? {doubt}\n\nThis goes:\n{was}\nThis comes:\n{entry}\n\nYou wrote:"
+    " {quote}"
+)
+_QUESTION_REPLACE_UNPROVED = Text(
+    "Should I replace this note? {doubt}\n\nThis goes:\n{was}\nThis comes:\n{entry}"
+)
 _QUESTION_UNPROVED = Text("Should I remember this? {doubt}\n\n{entry}")
 _QUESTION_NOTE = Text(
     "The same thing went wrong twice. Should I remember this?\n\n{entry}\n\nThe first"
@@ -74,6 +81,7 @@ _DOUBTS = {
     "question": Text("Your message is a question or only a possibility."),
     "voice": Text("It speaks in your name."),
     "replace": Text("It would replace another note."),
+    "gone": Text("The note that it was to replace is gone, so it would be added."),
 }
 MODES: dict[Learning, Text] = {
     "off": Text("Don't learn"),
@@ -113,10 +121,20 @@ def describe_learned(entries: Sequence[str], held: int, *, has_draft: bool = Fal
     return "\n\n".join(filter(None, (shown, draft, _HELD(held) if held else "")))
 
 
-def ask_about(claim: Claim, doubt: str) -> str:
-    """Ask whether to remember a claim, and say why it is not remembered without a yes."""
+def ask_about(claim: Claim, doubt: str, replaced: str = "") -> str:
+    """Ask whether to remember a claim, and say why it is not remembered without a yes.
+
+    `replaced` is the note that goes for it. Of long ones, the part that differs is shown.
+    """
     reason = describe_doubt(doubt)
-    if doubt in ("source", "quote"):
+    is_proved = doubt not in ("source", "quote")
+    if replaced:
+        was, entry = map(fence, shorten_pair(replaced, claim.text))
+        if not is_proved:
+            return _QUESTION_REPLACE_UNPROVED(doubt=reason, was=was, entry=entry)
+        quote = _quote(claim.quote)
+        return _QUESTION_REPLACE(doubt=reason, was=was, entry=entry, quote=quote)
+    if not is_proved:
         return _QUESTION_UNPROVED(doubt=reason, entry=fence(claim.text))
     return _QUESTION(doubt=reason, entry=fence(claim.text), quote=_quote(claim.quote))
 

@@ -155,6 +155,7 @@ async def test_why_and_undo_know_a_note_of_the_archive_by_its_name(tmp_path: Pat
         assert said[7].endswith("made by me: changed to `my canary is silent (pets)`")
         assert (await here.says("ann", f"/undo {name}")).splitlines() == [
             f"I've undone change {name}-2, made by me.",
+            "It said: my canary is silent (pets)",
             "It now says: my canary sings (pets)",
             "",
             f"/undo {name}-3 reverses that.",
