@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from agent_core.skills.catalog import Collision as Collision
     from agent_core.skills.catalog import SkillCatalog as SkillCatalog
     from agent_core.skills.catalog import list_skill_folders as list_skill_folders
+    from agent_core.skills.catalog import may_be_skill as may_be_skill
     from agent_core.skills.catalog import read_skill_folder as read_skill_folder
     from agent_core.skills.catalog import show_name as show_name
     from agent_core.skills.changes import has_written_all as has_written_all

@@ -1,5 +1,6 @@
 """The catalog of available skills: the home's, bundled ones, and those of the working folder."""
 
+import logging
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,8 @@ from agent_core.errors import SkillBroken, SkillMissing
 from agent_core.skills.agreements import hash_folder, read_agreements
 from agent_core.skills.foreign import read_any_skill
 from agent_core.skills.parser import LONGEST_NAME, Skill, is_name
+
+_log = logging.getLogger(__name__)
 
 BUNDLED = "skills_bundled"
 SKILL_FILE = "SKILL.md"
@@ -78,6 +81,7 @@ class SkillCatalog:
         self._bundles: tuple[Traversable, ...] = (files(BUNDLED), *further)
         self._projects = tuple(project / one for one in PROJECT_FOLDERS) if project else ()
         self._known: dict[Path, tuple[_Stamp, CatalogEntry]] = {}
+        self._reported: set[str] = set()
 
     def load(self, name: str) -> Skill:
         """Load a skill by name.
@@ -115,7 +119,7 @@ class SkillCatalog:
         """Return True if `load` takes the skill from Talaria itself, not from a person's folder."""
         if self.folder / name in list_skill_folders(self.folder):
             return False
-        return (self._bundles[0] / name / SKILL_FILE).is_file()
+        return may_be_skill(self._bundles[0] / name)
 
     def list_all(self) -> list[CatalogEntry]:
         """List all skills by name, including broken ones.
@@ -159,13 +163,33 @@ class SkillCatalog:
         for place in list_skill_folders(self.folder):
             yield "home", place
         for bundle in self._bundles:
-            found = bundle.iterdir() if bundle.is_dir() else ()
-            for one in sorted(found, key=lambda one: one.name):
-                if (one / SKILL_FILE).is_file():
-                    yield "bundled", Path(str(one))
+            for place in self._list_bundle(bundle):
+                yield "bundled", place
         for folder in self._projects:
-            for place in list_skill_folders(folder):
+            for place in self._list_bundle(folder):
                 yield "project", place
+
+    def find_faults(self) -> list[str]:
+        """Return a sentence for each folder that came with Talaria or a plug-in and is closed."""
+        faults = [fault for one in self._bundles if (fault := _read_bundle(one)[1])]
+        shut = [one for one in self._list_broken() if one.origin == "bundled"]
+        return [*faults, *(f"{one.fault} ({one.place})" for one in shut)]
+
+    def _list_broken(self) -> list[CatalogEntry]:
+        entries = (
+            self._look_at(place, "bundled")
+            for bundle in self._bundles
+            for place in _read_bundle(bundle)[0]
+        )
+        return [entry for entry in entries if entry.fault]
+
+    def _list_bundle(self, bundle: Traversable) -> list[Path]:
+        """List the skills of a folder that nobody edits here; a closed one is reported once."""
+        places, fault = _read_bundle(bundle)
+        if fault and fault not in self._reported:
+            self._reported.add(fault)
+            _log.warning("%s; make it readable for Talaria's user, then start again", fault)
+        return places
 
     def _look_again(
         self, place: Path, origin: Origin
@@ -209,6 +233,23 @@ def _stamp(place: Path) -> _Stamp:
     except OSError:
         return ()
     return (text.st_ino, text.st_size, text.st_mtime_ns, text.st_ctime_ns, folder.st_mtime_ns)
+
+
+def _read_bundle(bundle: Traversable) -> tuple[list[Path], str]:
+    """List the skills of a folder, and say why it can't be read; "" if it can."""
+    try:
+        found = sorted(bundle.iterdir(), key=lambda one: one.name) if bundle.is_dir() else []
+    except OSError as error:
+        return [], f"the skills folder {bundle} is unreadable: {error.strerror or error}"
+    return [Path(str(one)) for one in found if may_be_skill(one)], ""
+
+
+def may_be_skill(place: Traversable) -> bool:
+    """Return whether a folder holds a skill; True for a closed one, which its reader reports."""
+    try:
+        return (place / SKILL_FILE).is_file()
+    except OSError:
+        return True
 
 
 def list_skill_folders(folder: Path) -> list[Path]:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from adapters.contract import ChatAdapter
+from agent_core.errors import SkillBroken
 from agent_core.memory import MemoryProvider
 from agent_core.models import Model
-from agent_core.skills import SkillCatalog, list_skill_folders
+from agent_core.skills import SkillCatalog, list_skill_folders, may_be_skill
 from agent_core.tools import Tool
 from gateway.bootstrap import plugins
 from gateway.bootstrap.garbage_collection import held_off
@@ -133,7 +134,7 @@ class ExternalPlugins:
         for plugin, entry in offered:
             module = self._import(plugin, entry)
             folder = Path(str(module.__file__)).parent
-            names = {one.name for one in list_skill_folders(folder) if (one / "SKILL.md").exists()}
+            names = _name_skills(folder)
             if both := sorted(taken & names):
                 raise _fault(plugin, f"there is a skill {both[0]} already")
             taken |= names
@@ -243,3 +244,11 @@ def _fault(plugin: Plugin, reason: str) -> StartError:
 
 def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
+
+
+def _name_skills(folder: Path) -> set[str]:
+    """Name the skills of a plug-in; none if its folder is closed, which its catalog reports."""
+    try:
+        return {one.name for one in list_skill_folders(folder) if may_be_skill(one)}
+    except SkillBroken:
+        return set()

@@ -103,11 +103,14 @@ class AgentFolder:
             near = find_near(name.casefold(), self._list_names())
             raise AgentMissing(flatten(name, _LONGEST_SHOWN), near)
         place = self._folder / name
-        for path in (self._folder, place, place / _TABLE, place / _SOUL):
-            if path.is_symlink():
-                raise AgentBroken(f"the agent {name} can't be used: {path.name} is a link")
-        if not place.is_dir():
-            raise AgentMissing(name, find_near(name, self._list_names()))
+        try:
+            for path in (self._folder, place, place / _TABLE, place / _SOUL):
+                if path.is_symlink():
+                    raise AgentBroken(f"the agent {name} can't be used: {path.name} is a link")
+            if not place.is_dir():
+                raise AgentMissing(name, find_near(name, self._list_names()))
+        except OSError as error:
+            raise AgentBroken(f"the agent {name} can't be used: {error.strerror}") from error
         table = _read(place / _TABLE, name, LONGEST_TABLE)
         soul = _read(place / _SOUL, name, LONGEST_SOUL)
         agent = read_agent(name, table, soul, self._known)

@@ -30,6 +30,7 @@ _SHARED = "If each person shall sign in, take out `shared_account` in mcp.toml."
 def examine_extensions(settings: Settings) -> Iterator[Finding]:
     """Yield the findings. Starts each sandbox once."""
     yield from _look_at_skills(settings.home)
+    yield from _look_at_bundles(settings)
     yield from _look_at_plugins(settings)
     yield _look_at_confinement()
     yield _look_at_tools(settings)
@@ -47,6 +48,13 @@ def _look_at_skills(home: Path) -> list[Finding]:
     reported = "; ".join([f"{len(own)} in the home directory", *broken])
     fix = "Correct the file, and run `talaria skills check`."
     return [make_finding("skills", "note" if broken else "ok", reported, fix)] if own else []
+
+
+def _look_at_bundles(settings: Settings) -> list[Finding]:
+    """Return a finding for each folder of skills that came from elsewhere and can't be read."""
+    fix = "Make it readable for Talaria's user, or install Talaria or the plug-in again."
+    faults = SkillCatalog(*settings.skill_places).find_faults()
+    return [make_finding("skills", "fault", fault, fix) for fault in faults]
 
 
 def _look_at_plugins(settings: Settings) -> list[Finding]:
