@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent_core.execution.files import walk_files as walk_files
     from agent_core.execution.folders import find_own as find_own
     from agent_core.execution.folders import name_scratch as name_scratch
+    from agent_core.execution.git_guard import is_harmless_setting as is_harmless_setting
     from agent_core.execution.hosted import DaytonaSettings as DaytonaSettings
     from agent_core.execution.hosted import HostedBackend as HostedBackend
     from agent_core.execution.hosted import ModalSettings as ModalSettings

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent_core.errors import BackendCrowded, BackendUnavailable, WorkspaceError
+from agent_core.execution import git_guard
 from agent_core.execution.contract import Command
 from agent_core.execution.folders import FolderBackend, check_name, choose_owner, shorten
 from agent_core.execution.running import RunningCommands
@@ -95,6 +96,7 @@ class DockerBackend(FolderBackend):
         self._user, owner = choose_owner()
         super().__init__(root, limits, owner=owner)
         self._settings = settings
+        self._guard = root.parent / git_guard.HOST_FOLDER
         self._home = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:12]
         self._environ = {
             name: value for name, value in settings.environ.items() if name in _PASSED_ON
@@ -292,6 +294,8 @@ class DockerBackend(FolderBackend):
         for folder in _DEVICE_FOLDERS:
             words += ["--tmpfs", f"{folder}:ro,size=64k{empty}"]
         words += ["--mount", f"type=bind,source={place.resolve()},target={WORKSPACE}"]
+        guard = git_guard.install(self._guard).resolve()
+        words += ["--mount", f"type=bind,source={guard},target={git_guard.FOLDER},readonly"]
         for source, target, is_writable in settings.mounts:
             mode = "" if is_writable else ",readonly"
             words += ["--mount", f"type=bind,source={source},target={target}{mode}"]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from errno import EACCES, ENOSYS
 from pathlib import Path
 
+from agent_core.execution import git_guard
 from agent_core.execution.subprocesses import seccomp
 from agent_core.execution.subprocesses.mode_changes import CHANGES
 from agent_core.execution.subprocesses.pid_limit import limit_pids
@@ -30,8 +31,10 @@ command, or `write_file`, has left in the workspace.
 _USER = 1000
 _ACCOUNTS = f"assistant:x:{_USER}:{_USER}::{HOME}:/bin/bash\n".encode()
 _GROUPS = f"assistant:x:{_USER}:\n".encode()
+PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+"""The folders of programs in a sandbox."""
 ENVIRONMENT = {
-    "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
+    **git_guard.make_environment(git_guard.FOLDER, PATH),
     "HOME": HOME,
     "WORKSPACE": WORKSPACE,
     "USER": "assistant",
@@ -74,6 +77,8 @@ _KERNEL_REPORTS = (
     *("/proc/kallsyms", "/proc/kmsg", "/proc/vmallocinfo", "/proc/slabinfo"),
 )
 """Files about the whole machine that root may read."""
+REMOTE_GUARD = 13
+"""The descriptor from which bubblewrap on another machine reads the guard of git."""
 _LIMITS = (
     '{ ulimit -c 0; ulimit -n 1024; ulimit -u "$1"; ulimit -d "$2"; ulimit -f "$3";'
     ' ulimit -S -t "$4"; ulimit -H -t "$5"; } 2>/dev/null; shift 5; exec "$@"'
@@ -138,6 +143,8 @@ def prepare(
             for data, target in ((_ACCOUNTS, "/etc/passwd"), (_GROUPS, "/etc/group")):
                 files.append(_store(data))
                 words += ["--ro-bind-data", str(files[-1]), target]
+            files.append(_store(git_guard.SCRIPT.encode()))
+            words += _list_guard(str(files[-1]))
             for path in hidden:
                 if any(path.is_relative_to(shown) for shown in ("/usr", *_MERGED, *_SETTINGS)):
                     words += ["--tmpfs", str(path), "--remount-ro", str(path)]
@@ -165,6 +172,7 @@ def make_remote_values() -> dict[str, str]:
         "accounts": _ACCOUNTS.decode().strip(),
         "groups": _GROUPS.decode().strip(),
         "filter": b64encode(program).decode(),
+        "guard": git_guard.SCRIPT,
         "machine": os.uname().machine if has_filter else "",
     }
 
@@ -178,6 +186,7 @@ def list_remote_words(limits: SandboxLimits, folder: str) -> dict[str, list[str]
     for name in (*_SETTINGS, *_KERNEL_SETTINGS):
         words += ["--ro-bind-try", name, name]
     words += _list_memory_folders(limits)
+    words += _list_guard(str(REMOTE_GUARD))
     last = ["--chdir", f"{WORKSPACE}/{folder}", "--"]
     last += ["/bin/bash", "-c", _LIMITS, "limits", *_list_limits(limits)]
     return {"words": words, "merged": [*_MERGED], "reports": [*_KERNEL_REPORTS], "last": last}
@@ -278,6 +287,13 @@ def _list_memory_folders(limits: SandboxLimits) -> Iterator[str]:
     for folder in ("/tmp", "/dev/shm"):  # noqa: S108 - folders of the sandbox, in memory
         yield from ("--size", str(limits.memory // 4), "--tmpfs", folder)
     yield from ("--dir", HOME)
+
+
+def _list_guard(descriptor: str) -> Iterator[str]:
+    """List the words that put the guard in front of git; `descriptor` holds its script."""
+    yield from ("--perms", "0555", "--ro-bind-data", descriptor, f"{git_guard.FOLDER}/git")
+    for name in git_guard.LINKS:
+        yield from ("--symlink", "git", f"{git_guard.FOLDER}/{name}")
 
 
 def _list_limits(limits: SandboxLimits) -> Iterator[str]:

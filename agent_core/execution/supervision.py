@@ -198,12 +198,12 @@ watch() {
 }
 if [ $has_input = 1 ]; then
     exec 5> >(exec "${launch[@]}" "${argv[@]}" 2>&1 3>&- 4<&- 10<<< "$accounts" 11<<< "$groups" \
-        12< <(base64 -d <<< "$filter"))
+        12< <(base64 -d <<< "$filter") 13<<< "$guard")
     child=$!
 else
     exec 5> /dev/null
     "${launch[@]}" "${argv[@]}" < /dev/null 2>&1 3>&- 4<&- 5>&- 10<<< "$accounts" \
-        11<<< "$groups" 12< <(base64 -d <<< "$filter") &
+        11<<< "$groups" 12< <(base64 -d <<< "$filter") 13<<< "$guard" &
     child=$!
 fi
 say "ready $child"

@@ -7,11 +7,12 @@ silent for too long, because most providers offer no lifeline.
 
 from dataclasses import dataclass
 
+from agent_core.execution import git_guard
 from agent_core.execution.contract import Command
-from agent_core.execution.sandbox import ENVIRONMENT, SandboxLimits
+from agent_core.execution.sandbox import ENVIRONMENT, PATH, SandboxLimits
 from agent_core.execution.supervision import BEGIN, END, MEASURE, make_setup
 
-_OF_PLACE = ("HOME", "WORKSPACE")
+_OF_PLACE = ("HOME", "WORKSPACE", "PATH", "GIT_EXEC_PATH")
 """Variables with paths that are known only in the sandbox."""
 _PLACE = r"""
 case $place in /*) ;; '') place=$PWD ;; *) place=$HOME/$place ;; esac
@@ -25,10 +26,15 @@ own=0
 for file in /proc/[0-9]*/task/[0-9]*; do [ ! -O "$file" ] || own=$((own + 1)); done
 ulimit -u $((own + 4 * processes)) 2>/dev/null || ulimit -S -u "$(ulimit -H -u)"
 own_home=$(mktemp -d) || own_home=/nonexistent
-launch=(env -i "${environment[@]}" "HOME=$own_home" "WORKSPACE=$top"
+guard=$(mktemp -d) && printf %s "$git" > "$guard/git" && chmod 555 "$guard/git" ||
+    refuse 'backend temporary files can not be made there'
+for name in "${links[@]}"; do ln -s git "$guard/$name"; done
+launch=(env -i "${environment[@]}" "HOME=$own_home" "WORKSPACE=$top" "GIT_EXEC_PATH=$guard"
+    "PATH=$guard:$path"
     python3 -I -S -c "$reaper" "$memory" "$largest" "$soft" "$hard" --) extra=1
 kill_all() { kill -TERM $child; }
 sweep() {
+    rm -rf -- "$guard"
     # A volume keeps what was written once `sync` runs. Nobody waits for a killed command.
     [ $is_volume = 0 ] || [ $status = 137 ] || sync -- "$top"
 }
@@ -166,6 +172,8 @@ def make_hosted_setup(
             "place": layout.place,
             "folder": folder,
             "reaper": _REAPER,
+            "git": git_guard.SCRIPT,
+            "path": PATH,
         },
-        {"argv": command.argv, "environment": environment},
+        {"argv": command.argv, "environment": environment, "links": git_guard.LINKS},
     )

@@ -11,14 +11,14 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import ClassVar
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
-from agent_core.execution import files
+from agent_core.execution import files, git_guard
 from agent_core.execution.contract import Command
 from agent_core.execution.disk import HomeGuard
 from agent_core.execution.folders import FolderBackend, shorten
 from agent_core.execution.reaped.process import ReapedProcess, follow
 from agent_core.execution.reaped.reapers import Reapers
 from agent_core.execution.running import RunningCommands
-from agent_core.execution.sandbox import ENVIRONMENT, SandboxLimits, make_landlock_filter
+from agent_core.execution.sandbox import ENVIRONMENT, PATH, SandboxLimits, make_landlock_filter
 from agent_core.execution.subprocesses import landlock, seccomp
 from agent_core.execution.subprocesses.command_reaper import SYSTEM
 
@@ -26,7 +26,9 @@ _HEALTH_SECONDS = 10.0
 _SHOWN = 300
 _OF_PLACE = ("HOME", "WORKSPACE", "TMPDIR")
 """Variables with paths on this machine."""
-_COMMON = {name: value for name, value in ENVIRONMENT.items() if name not in _OF_PLACE}
+_COMMON = {name: value for name, value in ENVIRONMENT.items() if name not in _OF_PLACE} | {
+    "PATH": PATH
+}
 _INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "LANG")
 _ROOT = "Talaria runs as root, for whom the kernel limits no processes; use another account"
 _HOMES = ".homes"
@@ -65,6 +67,7 @@ class _ReapedBackend(FolderBackend):
         super().__init__(root, limits)
         self._root = root
         self._environ = environ
+        self._guard = root.parent / git_guard.HOST_FOLDER
         self._running = RunningCommands[ReapedProcess]()
         self._reapers = Reapers()
 
@@ -98,6 +101,8 @@ class _ReapedBackend(FolderBackend):
         homes = self._root / _HOMES if self.is_confined else None
         place, home = await asyncio.to_thread(_prepare, place, homes)
         own = dict(zip(_OF_PLACE, (home, str(place), str(place / _TEMPORARY)), strict=True))
+        guard = str(await asyncio.to_thread(git_guard.install, self._guard.resolve()))
+        given = {**own, **self._environ}
         request = {
             "memory": self._limits.memory,
             "file": self._limits.file,
@@ -106,9 +111,10 @@ class _ReapedBackend(FolderBackend):
             "filter": make_landlock_filter().hex() if self.is_confined else "",
             "workspace": str(place),
             "home": home,
+            "guard": guard,
             "folder": str(place / folder),
             "argv": list(argv),
-            "environ": {**own, **self._environ},
+            "environ": given | git_guard.make_environment(guard, given.get("PATH", PATH)),
         }
         try:
             pipes = self._reapers.start(json.dumps(request).encode(), has_input=has_input)

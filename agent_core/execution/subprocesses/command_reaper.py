@@ -55,7 +55,8 @@ class _Setup:
     """A request: limits, seccomp filter, workspace, home, folder, command and environment.
 
     The `filter` is hexadecimal, or "" for a command without a sandbox. The `home` is the command's
-    own; the reaper removes it. "" means that the command uses its account's home.
+    own; the reaper removes it. "" means that the command uses its account's home. `guard` is the
+    folder of a program that the command may run, too.
     """
 
     memory: int
@@ -65,6 +66,7 @@ class _Setup:
     filter: str
     workspace: str
     home: str
+    guard: str
     folder: str
     argv: list[str]
     environ: dict[str, str]
@@ -168,7 +170,7 @@ def _start(
     def confine() -> None:
         confine_script(setup.limits, guarded, running)
         if setup.filter:
-            landlock.allow_programs(SYSTEM, _DEVICES, (setup.workspace, setup.home))
+            landlock.allow_programs((*SYSTEM, setup.guard), _DEVICES, (setup.workspace, setup.home))
             listener = seccomp.load(bytes.fromhex(setup.filter))
             socket.send_fds(sends, [b"."], [listener])
 

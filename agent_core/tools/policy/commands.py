@@ -7,7 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from agent_core.tools.policy import programs, transfers
 from agent_core.tools.policy.contract import Action, ActionKind
-from agent_core.tools.policy.evaluation import is_simple_edit, may_run_words
+from agent_core.tools.policy.evaluation import edits_in_place, is_simple_edit, may_run_words
+from agent_core.tools.policy.outputs import (
+    is_short_for,
+    list_operands,
+    list_outputs,
+    merges_unknown,
+)
 from agent_core.tools.policy.paths import (
     ANYWHERE,
     OUTSIDE,
@@ -25,6 +31,7 @@ _DEEPEST = 5
 _READS = frozenset(("<", "<<", "<<<", "<&", "<<-"))
 _NETWORK_FILES = ("/dev/tcp/", "/dev/udp/")
 _SANDBOX_HOME = "/tmp/home"  # noqa: S108 - a name to compare with, never opened
+_LETTERS = re.compile(r"^-[A-Za-z]+")
 _MOST_ACTIONS = 200
 """Actions of one command; a person can't judge more."""
 
@@ -224,19 +231,24 @@ class _Lister:
 
     def _read_program(self, name: str, words: Sequence[Word], shown: str, depth: int) -> None:
         is_writer = name not in programs.READERS and name not in programs.DELETERS
-        obeyed = is_writer and any(word.value and is_obeyed(word.value) for word in words[1:])
-        if obeyed or may_run_words(name, words[1:]):
+        obeyed = is_writer and any(word.value and _names_obeyed(word.value) for word in words[1:])
+        is_bypass = name == "git" and words[0].value != name  # the guard is found by its name
+        if obeyed or is_bypass or may_run_words(name, words[1:]) or merges_unknown(name, words[1:]):
             self.doubt(shown)
+        for word in list_outputs(name, words[1:]):
+            self.touch("write", word)
         if name in ("cd", "pushd", "popd"):
             self._change_folder(words[1:])
         elif name in programs.DELETERS:
-            for word in _operands(words[1:]):
+            for word in list_operands(words[1:]):
                 self.touch("delete", word)
         elif name in programs.DESTROYERS or name.startswith("mkfs"):
             self.add("delete", shown, OUTSIDE)
         elif name in programs.WRITERS:
-            for word in _operands(words[1:])[_owners(name) :]:
+            for word in list_operands(words[1:])[_owners(name) :]:
                 self.touch("write", word)
+            if name == "patch":
+                self.doubt(shown)  # the patch names the files, and may hold a script for `ed`
         elif name in programs.COPIERS:
             self._copy(name, words[1:])
         elif name == "find":
@@ -255,6 +267,8 @@ class _Lister:
             if name not in programs.LOCAL:
                 self.doubt(shown)
             return
+        for setting in found.settings:
+            self._allow_setting(setting)
         if found.installs:
             self.install(shown)
         for url in found.urls:
@@ -269,9 +283,15 @@ class _Lister:
         if found.is_unclear:
             self.doubt(shown)
 
+    def _allow_setting(self, setting: str) -> None:
+        """Ask for one repository's own hook, filter or helper, by its name."""
+        known = len(self.folders) == 1
+        place = f"repository {self.folders[0]}" if known else ANYWHERE
+        self.add("run", f"git -c {setting}", place, is_outward=self.has_network)
+
     def _change_folder(self, words: Sequence[Word]) -> None:
         """Note the folders in which later commands may run."""
-        operands = _operands(words)
+        operands = list_operands(words)
         value = operands[0].value if operands else "~"
         if value is None:
             self.doubt(f"cd {operands[0].source}")
@@ -284,11 +304,12 @@ class _Lister:
                 self.folders = [*self.folders, path]
 
     def _copy(self, name: str, words: Sequence[Word]) -> None:
-        operands = _operands(words)
+        operands = list_operands(words)
         for word in words:
             value = word.value or ""
-            if value.startswith(("-t", "--target-directory")) and len(value) > 2:
-                named = value.partition("=")[2] if value.startswith("--") else value[2:]
+            is_long = is_short_for(value, "--target-directory")
+            if is_long or (value.startswith("-t") and len(value) > 2):
+                named = value.partition("=")[2] if is_long else value[2:]
                 self.touch("write", Word(source=word.source, value=named or None))
         for word in operands[-1:]:
             self.touch("write", word)
@@ -311,11 +332,8 @@ class _Lister:
         values = [word.value for word in words]
         if not is_simple_edit(values):
             self.doubt(shown)
-        options = [value for value in values if value and value.startswith("-")]
-        if any("i" in one for one in options) and any(one and is_obeyed(one) for one in values):
-            self.doubt(shown)
-        if any(value and value.startswith(("-i", "--in-place", "-ni")) for value in values):
-            for word in _operands(words)[1:]:
+        if any(value is None or edits_in_place(value) for value in values):
+            for word in list_operands(words)[1:]:
                 self.touch("write", word)
 
     def _find(self, words: Sequence[Word], depth: int) -> None:
@@ -352,20 +370,15 @@ class _Lister:
             self.doubt(_show(inner))
 
 
+def _names_obeyed(value: str) -> bool:
+    """True for an obeyed path, also as the value of an option such as `-oPATH` or `--out=PATH`."""
+    parts = {value, value.partition("=")[2], _LETTERS.sub("", value)}
+    return any(is_obeyed(part) for part in parts)
+
+
 def _is_command_option(value: str | None) -> bool:
     """True for an option of a shell that makes the next word a script, such as `-c` and `-lc`."""
     return value is not None and re.fullmatch(r"-[a-z]*c", value) is not None
-
-
-def _operands(words: Sequence[Word]) -> list[Word]:
-    """Return the words that are not options."""
-    operands, is_over = list[Word](), False
-    for word in words:
-        if word.value == "--" and not is_over:
-            is_over = True
-        elif is_over or word.value is None or not word.value.startswith("-") or word.value == "-":
-            operands.append(word)
-    return operands
 
 
 def _owners(name: str) -> int:

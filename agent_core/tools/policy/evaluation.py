@@ -25,6 +25,14 @@ _SIMPLE_SED = re.compile(
     r" *(?:[pdq=]|s([/|#,])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gipI\d]*)"
 )
 
+_SED_OPTIONS = frozenset(
+    (
+        *("--quiet", "--silent", "--regexp-extended", "--separate", "--unbuffered", "--null-data"),
+        *("--posix", "--debug", "--sandbox", "--follow-symlinks", "--zero-terminated", "--help"),
+    )
+)
+_OF_OTHER_FOLDERS = frozenset("/*")
+
 
 def may_run_words(name: str, words: Sequence[Word]) -> bool:
     """True if a program may run something named by its words, or change how later ones run.
@@ -102,11 +110,26 @@ def is_simple_edit(values: Sequence[str | None]) -> bool:
     """True for words of `sed` whose script runs no program and writes no other file."""
     scripts = [value for value in values if value and not value.startswith("-")][:1]
     is_simple = bool(scripts) and _SIMPLE_SED.fullmatch(scripts[0]) is not None
-    return is_simple and not any(_gives_script(value) for value in values)
+    return is_simple and all(_is_plain_option(value) for value in values)
 
 
-def _gives_script(value: str | None) -> bool:
-    """True for an option of `sed` that holds a script, or names a file with one."""
-    if value is None or value.startswith("--"):
-        return value is None or value.startswith(("--e", "--f"))
-    return value.startswith("-") and bool({"e", "f"} & set(value.partition("i")[0]))
+def edits_in_place(value: str) -> bool:
+    """True for an option of `sed` that makes it write the files that it reads."""
+    if value.startswith("--"):
+        return "--in-place".startswith(value.partition("=")[0]) and len(value) > 2
+    return value.startswith("-") and "i" in value
+
+
+def _is_plain_option(value: str | None) -> bool:
+    """True for a word of `sed` that holds no further script, and names no file for one or a copy.
+
+    The suffix of a copy may name another folder.
+    """
+    if value is None or not value.startswith("-"):
+        return value is not None
+    if value.startswith("--"):
+        name, _, suffix = value.partition("=")
+        is_plain = name in _SED_OPTIONS
+        return is_plain or (edits_in_place(value) and not set(suffix) & _OF_OTHER_FOLDERS)
+    letters, found, suffix = value[1:].partition("i")
+    return set(letters) <= set("nErsuz") and not (found and set(suffix) & _OF_OTHER_FOLDERS)

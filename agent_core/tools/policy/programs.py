@@ -9,7 +9,7 @@ RUNNERS: Mapping[str, tuple[frozenset[str], int]] = {
     "nice": (frozenset(("-n", "--adjustment")), 0),
     "ionice": (frozenset(("-c", "-n", "-p")), 0),
     "nohup": (frozenset(), 0),
-    "time": (frozenset(("-f", "-o", "--format", "--output")), 0),
+    "time": (frozenset(), 0),
     "timeout": (frozenset(("-k", "-s", "--kill-after", "--signal")), 1),
     "setsid": (frozenset(), 0),
     "stdbuf": (frozenset(("-i", "-o", "-e", "--input", "--output", "--error")), 0),
@@ -152,15 +152,6 @@ PUBLISHERS: Mapping[str, frozenset[str]] = {
     "uv": frozenset(("publish",)),
 }
 """Package managers, and their subcommands that publish data."""
-GIT_LOCAL = frozenset(
-    (
-        *("status", "log", "diff", "show", "branch", "add", "rev-parse", "blame", "ls-files"),
-        *("describe", "shortlog", "tag", "cat-file", "reflog", "grep", "rm", "mv", "init"),
-        *("clean", "reset", "restore", "stash", "ls-tree", "merge-base", "name-rev", "version"),
-    )
-)
-GIT_FETCHES = frozenset(("clone", "fetch", "pull", "ls-remote", "submodule", "archive"))
-GIT_SENDS = frozenset(("push", "send-email", "request-pull", "send-pack", "svn", "p4"))
 CURL_FLAGS = frozenset("sSLfOIkvigG46#jRJNZ") - frozenset("G")
 """Options of curl that take no separate word, and send nothing but the address."""
 CURL_LONG = frozenset(
@@ -237,7 +228,7 @@ STRANGE_VARIABLES = frozenset(
         *("BASHOPTS", "PS4", "PROMPT_COMMAND", "PAGER", "EDITOR", "VISUAL", "BROWSER", "CDPATH"),
         *("PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "PERL5OPT", "PERL5LIB", "RUBYOPT"),
         *("NODE_OPTIONS", "LESSOPEN", "LESSCLOSE", "TAR_OPTIONS", "HOME", "CURL_HOME", "WGETRC"),
-        *("GLOBIGNORE", "XDG_CONFIG_HOME"),
+        *("GLOBIGNORE", "XDG_CONFIG_HOME", "WORKSPACE", "GNUPGHOME", "SSH_ASKPASS"),
         *("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
         *("OPENSSL_CONF", "OPENSSL_ENGINES", "OPENSSL_MODULES", "GCONV_PATH", "LOCPATH"),
         *("MAKEFLAGS", "MAKEFILES", "GNUMAKEFLAGS", "SHELL", "INPUTRC", "ZDOTDIR", "FPATH"),

@@ -30,6 +30,8 @@ def unfold(name: str, words: Sequence[Word]) -> Sequence[Word] | None:
             break
         if name == "env" and value.startswith(("-S", "--split-string", "-C", "--chdir")):
             return None
+        if name == "time" and value.startswith("-") and value != "-p":
+            return None  # it may write any text to any file
         if value.startswith("-") and value != "-":
             position += 2 if value in with_word else 1
         elif name in ("env", "sudo") and "=" in value:

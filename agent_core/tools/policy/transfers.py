@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from urllib.parse import urlsplit
 
-from agent_core.tools.policy import programs
+from agent_core.tools.policy import git, programs
+from agent_core.tools.policy.outputs import list_operands, merges_unknown
 from agent_core.tools.policy.shell import Word
 
 _HOST = re.compile(r"(?:[\w-]+\.)+[A-Za-z]{2,}|localhost|\d+(?:\.\d+){3}")
@@ -39,6 +40,8 @@ class Transfer:
     urls: tuple[str, ...] = ()
     written: tuple[Word, ...] = ()
     deleted: tuple[Word, ...] = ()
+    settings: tuple[str, ...] = ()
+    """Settings of git that may name a program, each with its value."""
     is_unclear: bool = False
 
 
@@ -194,66 +197,53 @@ def _download(
 
 
 def _git(words: Sequence[Word]) -> Transfer:
-    """Read `git`. Options before the subcommand may name programs that git runs."""
-    values = [word.value for word in words]
-    position = 0
-    while position < len(values) and (value := values[position]) is not None:
-        if value == "-C":
-            position += 2
-        elif value in ("--no-pager", "--bare", "-P"):
-            position += 1
-        else:
-            break
-    subcommand = values[position] if position < len(values) else ""
-    rest = words[position + 1 :]
-    texts = [word.value for word in rest]
-    if subcommand in programs.GIT_SENDS:
-        return Transfer(sends=True, host=_remote(texts))
-    if subcommand in programs.GIT_FETCHES:
+    """Read `git`: what its words name, and where it sends or fetches."""
+    call = git.read(words)
+    found = Transfer(
+        settings=tuple(call.settings), written=tuple(call.written), is_unclear=call.is_unclear
+    )
+    texts = [word.value for word in call.rest]
+    if call.subcommand in git.SENDS:
+        return replace(found, sends=True, host=_remote(texts))
+    if call.subcommand in git.FETCHES:
         urls = [text for text in texts if text and ("://" in text or _REMOTE_FILE.match(text))]
         is_plain = all(url.startswith(("https://", "http://", "git://")) for url in urls)
         if None in texts or not urls or not is_plain:
-            return Transfer(sends=True, host=_remote(texts))
-        return Transfer(urls=tuple(urls), is_unclear=any(_names_program(text) for text in texts))
-    found = Transfer()
-    if subcommand == "clean" and not {"-n", "--dry-run"} & set(texts):
+            return replace(found, sends=True, host=_remote(texts))
+        return replace(found, urls=tuple(urls))
+    if call.subcommand == "clean" and not git.is_dry_run(call.rest):
         found = replace(found, deleted=(Word(source="git clean", value="."),))
-    elif subcommand in ("rm", "mv"):
-        found = replace(found, deleted=tuple(word for word in rest if _is_operand(word)))
-    if subcommand not in programs.GIT_LOCAL or any(_names_program(text) for text in texts):
-        return replace(found, is_unclear=True)
-    return found
+    elif call.subcommand in ("rm", "mv"):
+        found = replace(found, deleted=tuple(list_operands(call.rest)))
+    is_known = call.subcommand in git.LOCAL or not call.subcommand
+    return replace(found, is_unclear=found.is_unclear or not is_known)
 
 
-def _is_operand(word: Word) -> bool:
-    return word.value is None or not word.value.startswith("-")
-
-
-def _names_program(text: str | None) -> bool:
-    """True for an option that names a program, which git then runs."""
-    return text is None or text.startswith(
-        (
-            "--upload-pack",
-            "--receive-pack",
-            "--exec",
-            "-c",
-            "--config",
-            "-u",
-            "--ext-diff",
-            "--textconv",
-            "--open-files-in-pager",
-            "-O",
-        )
+_RSYNC_LETTERS = frozenset("avrlptgoDHAXxnhzPuciqWSdRkLKEU0123456789")
+_RSYNC_LONG = frozenset(
+    (
+        *("--archive", "--verbose", "--recursive", "--links", "--perms", "--times", "--group"),
+        *("--owner", "--dry-run", "--human-readable", "--compress", "--progress", "--partial"),
+        *("--stats", "--checksum", "--update", "--delete", "--exclude", "--include", "--quiet"),
+        *("--itemize-changes", "--ignore-existing", "--existing", "--size-only", "--info"),
+        *("--hard-links", "--max-size", "--min-size", "--copy-links", "--numeric-ids"),
     )
+)
+"""Options of rsync that name no program and no other file to write."""
 
 
 def _rsync(words: Sequence[Word]) -> Transfer:
     values = [word.value for word in words]
-    operands = [word for word in words if _is_operand(word)]
+    operands = list_operands(words)
+    is_unclear = merges_unknown("rsync", words) or not all(map(_is_plain_rsync, values))
     if _remote(values) or None in values:
-        return Transfer(sends=True, host=_remote(values))
-    is_unclear = any(
-        value and value.startswith(("-e", "--rsh", "--rsync-path")) for value in values
-    )
+        return Transfer(sends=True, host=_remote(values), is_unclear=is_unclear)
     deleted = tuple(operands[-1:]) if any(v and v.startswith("--del") for v in values) else ()
     return Transfer(written=tuple(operands[-1:]), deleted=deleted, is_unclear=is_unclear)
+
+
+def _is_plain_rsync(value: str | None) -> bool:
+    """True for an operand, and for an option that names no program and no other file."""
+    if value is None or value.startswith("--"):
+        return value is not None and value.partition("=")[0] in _RSYNC_LONG
+    return not value.startswith("-") or set(value[1:]) <= _RSYNC_LETTERS

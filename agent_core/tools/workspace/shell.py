@@ -90,9 +90,7 @@ __load() {
         echo "These exported variables have ended with a restart:${__ended:0:200}." >&3
 }
 if [ -f "$__state" ] && ! [ -L "$__state" ]; then __load 3>&2 2>/dev/null < "$__state"; fi
-export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.bareRepository GIT_CONFIG_VALUE_0=explicit
 """
-# A folder of a cloned repository can look like a bare one, whose config names programs for git.
 # Most commands change no state. Then nothing is forked, because a fork would double their time.
 _SAVE = f"""
 __capture() {{

@@ -230,7 +230,6 @@ UNKNOWN = (
     *("git -c alias.x=!rm x", "if then", "rm 'a", 'bash -c "$x"'),
     *("IFS=/; ls", "curl $x", "curl -K conf https://a.example", "find . -exec sh -c '$0' {} \\;"),
     *(
-        "git commit -m a",
         "vim a",
         "/workspace/ls",
         "enable -f ./x y",

@@ -237,3 +237,15 @@ async def test_what_imitates_a_frame_is_a_call_like_any_other(bench: Bench) -> N
 async def test_code_outside_of_a_turn_is_refused(bench: Bench) -> None:
     call = ToolCallPart(call_id=CallId("c"), name="execute_code", arguments='{"code": "1"}')
     assert "code can't be run here" in (await bench.toolbox.run(call, CONTEXT)).text
+
+
+async def test_git_that_code_starts_is_guarded(bench: Bench) -> None:
+    done = await bench.run(
+        "import subprocess\n"
+        "subprocess.run('git init -q a; cd a; echo x > b; git add b', shell=True, check=True)\n"
+        "canary = 'touch $WORKSPACE/ran; false'\n"
+        "subprocess.run(['git', '-C', 'a', 'config', 'core.fsmonitor', canary], check=True)\n"
+        "print(subprocess.run(['git', '-C', 'a', 'status', '-s'], capture_output=True).stdout)"
+    )
+    assert "A  b" in done.text
+    assert not (bench.place / "ran").exists()

@@ -337,3 +337,12 @@ async def test_git_runs_no_program_of_a_folder_that_looks_like_a_repository(desk
     assert "On branch" in await desk.say("terminal", command="cd ~ && git init -q && git status")
     shown = "export A=1; export B=2; tr '\\0' '\\n' < .shell/1"
     assert "GIT_" not in await desk.say("terminal", command=shown)
+
+
+async def test_git_is_guarded_that_a_script_starts(desk: Desk) -> None:
+    made = "git init -q a && git -C a config core.fsmonitor 'touch /workspace/ran; false'"
+    await desk.say("terminal", command=f"{made} && echo x > a/b && git -C a add b")
+    assert "On branch" in await desk.say(
+        "terminal", command="cd a && make -f - <<< 'x:;git status'"
+    )
+    assert not (desk.place / "ran").exists()
