@@ -20,6 +20,7 @@ from agent_core.state.memory.ledger import Change, Origin
 from agent_core.state.people import api_tokens, reading_consents
 from agent_core.state.queues import skill_tests, tasks
 from agent_core.state.tokenizer import PLACES, index_text
+from agent_core.transcript import TextPart, dump_stored
 from bench.retrieval.town import Talkers
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import DATABASE
@@ -187,9 +188,8 @@ said (i, role, text) AS MATERIALIZED
     (SELECT i, iif(i % 2 = 1, 'user', 'assistant'), say() FROM n)
 INSERT INTO messages (id, session_id, turn_id, person_id, scope, role, parts, text, platform,
     created_at, checksum)
-SELECT i, session_id, turns.id, person_id, 'p' || person_id || ' c' || person_id, role, '[]', text,
-    platform,
-    started_at, checksum(role, '[]', text)
+SELECT i, session_id, turns.id, person_id, 'p' || person_id || ' c' || person_id, role,
+    dump_text(text), text, platform, started_at, checksum(role, dump_text(text), text)
 FROM said JOIN turns ON turns.id = (i + 1) / 2;
 INSERT INTO message_search (rowid, words)
 SELECT id * :places, index_text(scope, role, platform, created_at, text)
@@ -225,7 +225,12 @@ def _fill(path: Path, messages: int, people: int) -> None:
     talkers = Talkers(random.Random(4))
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.create_function("checksum", 3, checksum, deterministic=True)
+        connection.create_function("dump_text", 1, _dump_text, deterministic=True)
         connection.create_function("say", 0, talkers.say)
         connection.create_function("index_text", 5, index_text, deterministic=True)
         for statement in _STATEMENTS.strip().split(";")[:-1]:
             connection.execute(statement, values | {"places": PLACES})
+
+
+def _dump_text(text: str) -> str:
+    return dump_stored((TextPart(text=text),))

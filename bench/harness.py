@@ -1,12 +1,15 @@
 """The gateway as `talaria run` starts it, with a task that notices event loop blocks.
 
 `python -m bench.harness`. The task wants to run every 10 ms and records its delay. SIGUSR1
-prints `lag MAX P99` in milliseconds to standard output and resets the record.
+prints `lag MAX P99 WORK` in milliseconds to standard output and resets the record. WORK is the
+most time of the processor that the loop used between two runs: unlike the delays, it does not
+change with what else the machine does.
 """
 
 import asyncio
 import signal
 import sys
+import time
 
 import uvloop
 
@@ -22,20 +25,23 @@ class Ticker:
 
     def __init__(self) -> None:
         self._late: list[float] = []
+        self._most_work = 0.0
 
     async def tick(self, _: Gateway) -> None:
         """Tick until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
-            due = loop.time() + TICK
+            due, worked = loop.time() + TICK, time.thread_time()
             await asyncio.sleep(TICK)
             self._late.append(max(0.0, loop.time() - due))
+            self._most_work = max(self._most_work, time.thread_time() - worked)
 
     def report(self) -> None:
         """Print the delays, and reset them."""
         late = sorted(self._late) or [0.0]
-        self._late = []
-        print(f"lag {late[-1] * 1000:.1f} {late[len(late) * 99 // 100] * 1000:.1f}", flush=True)
+        longest, usual, work = late[-1], late[len(late) * 99 // 100], self._most_work
+        self._late, self._most_work = [], 0.0
+        print(f"lag {longest * 1000:.1f} {usual * 1000:.1f} {work * 1000:.1f}", flush=True)
 
 
 async def announce(gateway: Gateway) -> None:

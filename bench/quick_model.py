@@ -11,7 +11,7 @@ from aiohttp import web
 from tests.emulators.anthropic import AnthropicEmulator, echo, render_events
 from tests.emulators.streaming import main
 
-_USAGE = {
+USAGE = {
     "input_tokens": 100,
     "cache_read_input_tokens": 4000,
     "cache_creation_input_tokens": 100,
@@ -27,7 +27,7 @@ class QuickModel(AnthropicEmulator):
         if (request.method, request.path) != ("POST", "/v1/messages"):
             return await super().respond(request)
         body = json.loads(await request.read())
-        message = self.compose(body["model"], echo(body), _USAGE)
+        message = self.compose(body["model"], echo(body), USAGE)
         if body.get("stream"):
             return await self.stream(request, body, render_events(message, self.deltas))
         return web.json_response(message)

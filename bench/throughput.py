@@ -71,5 +71,5 @@ async def _read_lag(bot: Bot) -> tuple[float, float]:
     os.kill(bot.program.pid, signal.SIGUSR1)
     async with asyncio.timeout(_PATIENCE):
         line = await bot.program.output.readline()
-    _, longest, usual = line.decode().split()
+    _, longest, usual, _ = line.decode().split()
     return float(longest), float(usual)

@@ -163,14 +163,17 @@ class SecretMask:
                 text = re.sub(r"[\r\n]*".join(map(re.escape, bare)), HIDDEN, text)
         return text
 
-    def hide_growing(self, text: str) -> str:
+    def hide_growing(self, text: str, *, most: int | None = None) -> str:
         """Hide secrets in an incomplete text, and leave out an end that may begin a secret.
 
-        That is the beginning of a known secret, and a long last word: it may become a token.
+        That is the beginning of a known secret, and a long last word: it may become a token. At
+        most the last `most` characters of a word are left out.
         """
         text = self._cut_begun(self.hide(text))
-        stripped = text.rstrip(_UNFINISHED)
-        return stripped if len(text) - len(stripped) >= _ENCODED_FROM else text
+        unfinished = len(text) - len(text.rstrip(_UNFINISHED))
+        if unfinished < _ENCODED_FROM:
+            return text
+        return text[: len(text) - min(unfinished, most or unfinished)]
 
     def _cut_begun(self, text: str) -> str:
         """Cut the beginning of a known secret off the end of a text."""

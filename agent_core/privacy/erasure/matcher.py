@@ -12,6 +12,7 @@ LEAST = 3
 
 _HEAVY = 2
 """The number of letters that a character counts for, in scripts that write words in one or two."""
+_LETTERS = re.compile(r"[a-z]+")
 _WORD = re.compile(r"(\*?)([^\W_]+)")
 _QUOTED = re.compile(r'(\*?)(?:"([^"]+)"|“([^”]+)”|„([^“”]+)[“”])')
 _INVISIBLE = re.compile(
@@ -23,9 +24,13 @@ _INVISIBLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class WordMatcher:
-    """A set of patterns on folded text, all of which must match."""
+    """A set of patterns on folded text, all of which must match.
+
+    A text of ASCII characters only matches if it has each of `letters`, in any case.
+    """
 
     patterns: tuple[re.Pattern[str], ...]
+    letters: tuple[str, ...] = ()
 
     def is_in(self, text: str) -> bool:
         """Return True if a text contains all words, in any order and case.
@@ -76,7 +81,10 @@ def parse_words(words: str) -> WordMatcher | None:
         runs += [(run, bool(star)) for run in list_runs(word)]
     runs = [(run, is_inside) for run, is_inside in runs if run]
     weight = sum(len(run) * (_HEAVY if _is_unspaced(run) else 1) for run, _ in runs)
-    return WordMatcher(tuple(_compile(*run) for run in runs)) if weight >= LEAST else None
+    if weight < LEAST:
+        return None
+    letters = tuple(dict.fromkeys(_LETTERS.findall(" ".join(run for run, _ in runs))))
+    return WordMatcher(tuple(_compile(*run) for run in runs), letters)
 
 
 def plain(text: str) -> str:

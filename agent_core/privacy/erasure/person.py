@@ -318,11 +318,10 @@ def _empty_session(connection: Connection, session_id: SessionId) -> bool:
 
 
 def _redact(connection: Connection, said: Sequence[tuple[MessageId, SessionId]], now: int) -> None:
-    for message_id, session_id in said:
-        row = redact.read_message(connection, message_id=message_id)
-        if row is None:
-            continue
-        message = row[0]
+    found = [(one, redact.read_message(connection, message_id=one)) for one, _ in said]
+    rows = [(message_id, *row) for message_id, row in found if row]
+    redact.drop_from_index(connection, message_ids=[message_id for message_id, _, _ in rows])
+    for message_id, message, session_id in rows:
         scrub.note_loose_files(connection, {image.file_key for image in message.images})
         redacted = redact_message(message, ERASED)
         redact.redact_message(connection, message_id=message_id, redacted=redacted, now=now)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -38,8 +39,10 @@ REQUEST_KEY = "scrub"
 """The key in `meta` that marks a pending scrub; its value counts the requests."""
 _PAGES = 250
 """Index pages per transaction, which takes some milliseconds."""
-_LOOKS = 6000
-"""The most checks for a quiet moment, ten minutes in all; then a scrub runs anyway."""
+_LONGEST_WAIT = 24 * 3600.0
+"""Seconds in which a rewrite waits for a quiet moment; then it runs anyway."""
+_LONGEST_PAUSE = 60.0
+"""Seconds between two attempts of a rewrite that had to give way; the first pauses are shorter."""
 _ATTEMPTS = 100
 """Attempts to truncate the log while a reader holds an older snapshot."""
 _PAUSE = 0.1
@@ -72,23 +75,35 @@ async def scrub_database(database: Database, *, is_quiet: Callable[[], bool] | N
     """Run a pending scrub; return False if it must run again.
 
     First merges the indexes in steps; others can write between the steps. Then rewrites the whole
-    file, because SQLite leaves copies of moved rows. All writes wait for the rewrite, so it starts
-    once `is_quiet`. Raises `StoreError`.
+    file, because SQLite leaves copies of moved rows. With `is_quiet`, the rewrite waits for a quiet
+    moment, and gives way to every write until a day has passed. Raises `StoreError`.
     """
     requested = await database.read(lambda c: meta.get(c, key=REQUEST_KEY))
     if not requested:
         return True
     await merge_indexes(database)
-    for _ in range(_LOOKS if is_quiet else 0):
-        if is_quiet and is_quiet():
-            break
-        await asyncio.sleep(_PAUSE)
-    await database.tidy(scrubbing.vacuum)
+    if not (is_quiet and await _rewrite_quietly(database, is_quiet)):
+        await database.tidy(scrubbing.vacuum)
     for _ in range(_ATTEMPTS):
         if await database.tidy(scrubbing.truncate_log):
             return await database.write("scrub.done", partial(_clear, requested=requested))
         await asyncio.sleep(_PAUSE)
     _log.warning("the database's log is in use; removed text will leave it later")
+    return False
+
+
+async def _rewrite_quietly(database: Database, is_quiet: Callable[[], bool]) -> bool:
+    """Rewrite the file while nobody writes; return False if a day had no such moment."""
+    pause, end = _PAUSE, time.monotonic() + _LONGEST_WAIT
+    while time.monotonic() < end:
+        if not is_quiet():
+            await asyncio.sleep(_PAUSE)
+        elif await database.tidy_if_idle(scrubbing.vacuum):
+            return True
+        else:
+            _log.info("rewriting the database gave way to a write")
+            pause = min(2 * pause, _LONGEST_PAUSE)
+            await asyncio.sleep(pause)
     return False
 
 

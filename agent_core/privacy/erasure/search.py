@@ -22,6 +22,9 @@ from agent_core.state.lifecycle import erase_person, person_data
 from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.memory.blocks import PREFIX
 
+_MOST_LETTERS = 8
+"""Groups of letters that SQLite looks for; each takes time."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
@@ -151,7 +154,9 @@ def find_messages(
     connection: Connection, subject: DataSubject, matcher: WordMatcher
 ) -> Iterator[MessageId]:
     """Find matching messages in the order of conversations."""
-    for message_id, _, parts in person_data.walk_messages(connection, subject=subject):
+    letters = matcher.letters[:_MOST_LETTERS]
+    rows = person_data.walk_messages(connection, subject=subject, letters=letters)
+    for message_id, _, parts in rows:
         if any(map(matcher.is_in_part, parts)):
             yield message_id
 

@@ -26,7 +26,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Kind, Person
 from agent_core.state.queues import deferred_messages
 
-_BATCH = 50
+_BATCH = 20
 """Rows per transaction, so that other writers wait for milliseconds only."""
 _ROUNDS = 3
 _SHOWN = 5
@@ -276,11 +276,10 @@ def _redact_messages(
     """
     scrub.enqueue_scrub(connection)
     touched: set[SessionId] = set()
-    for message_id in message_ids:
-        row = redact.read_message(connection, message_id=message_id)
-        if row is None:
-            continue
-        message, session_id = row
+    found = [(one, redact.read_message(connection, message_id=one)) for one in message_ids]
+    rows = [(message_id, *row) for message_id, row in found if row]
+    redact.drop_from_index(connection, message_ids=[message_id for message_id, _, _ in rows])
+    for message_id, message, session_id in rows:
         scrub.note_loose_files(connection, [part.file_key for part in message.images])
         scrub.note_loose_files(connection, redact.list_uploads(connection, message_id=message_id))
         redacted = person_erasure.redact_message(message, FORGOTTEN)

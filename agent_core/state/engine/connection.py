@@ -147,6 +147,8 @@ class ThreadedConnection:
         """The connection itself, for single statements where speed does not matter."""
         self.load = 0
         """The number of functions that wait for the thread or run on it."""
+        self.gives_way: Callable[[], bool] | None = None
+        """Interrupts the running statement once it returns True; called on the thread."""
         self._changed: set[str] = set()
         self._is_closing = False
 
@@ -186,8 +188,11 @@ class ThreadedConnection:
         opened = cls(connection)
         # Unlike an interrupt from another thread, this also stops a statement that is about to
         # begin.
-        await connection.set_progress_handler(lambda: opened._is_closing, _STEPS_BETWEEN_CHECKS)
+        await connection.set_progress_handler(opened._should_stop, _STEPS_BETWEEN_CHECKS)
         return opened
+
+    def _should_stop(self) -> bool:
+        return self._is_closing or (self.gives_way is not None and self.gives_way())
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run a whole function on the thread: one thread switch for all its statements.

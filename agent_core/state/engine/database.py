@@ -30,6 +30,7 @@ from agent_core.state.engine.opening import (
     explain_error,
     prepare_folder,
 )
+from agent_core.state.engine.quick_turns import QuickTurns
 from agent_core.state.engine.recovery import (
     is_fatal,
     translate_error,
@@ -91,6 +92,7 @@ class Database:
         self._stop_reason = ""
         self._loss: StoreVanished | None = None
         self._vanished, self._rescued = asyncio.Event(), asyncio.Event()
+        self._sharing_python = QuickTurns()
         self._writing = asyncio.create_task(self._write_groups(), name="state-writer")
         self._watching = asyncio.create_task(self._watch_files(), name="state-watch")
 
@@ -213,9 +215,27 @@ class Database:
             async with AsyncExitStack() as stack:
                 source = await ThreadedConnection.open(self._path, mode="peek")
                 stack.push_async_callback(source.close)
+                stack.enter_context(self._sharing_python)
                 return await source.run(partial(_read_snapshot, work=work))
         except sqlite3.Error as error:
             raise translate_error(error, self._path) from error
+
+    async def tidy_if_idle(self, work: Callable[[Connection], object]) -> bool:
+        """Run `work` as `tidy` does, but stop it as soon as a write waits; return whether it ended.
+
+        A statement notices a waiting write after some milliseconds, and is rolled back.
+        """
+        self._refuse_if_closed()
+        if self._pending:
+            return False
+        self._writer.gives_way = lambda: bool(self._pending) or self._writer.load > 1
+        try:
+            await self.tidy(partial(_run_interruptibly, work=work))
+        except InterruptedError:
+            return False
+        finally:
+            self._writer.gives_way = None
+        return True
 
     async def tidy(self, work: Callable[[Connection], T]) -> T:
         """Run on the writer's thread what a transaction can't contain, such as a checkpoint.
@@ -475,6 +495,16 @@ def _read_snapshot(connection: Connection, work: Callable[[Connection], T]) -> T
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+
+
+def _run_interruptibly(connection: Connection, work: Callable[[Connection], object]) -> None:
+    """Run a function; raise `InterruptedError` if the connection gave way to others."""
+    try:
+        work(connection)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_INTERRUPT:
+            raise InterruptedError from error
+        raise
 
 
 def _checkpoint(connection: Connection) -> None:

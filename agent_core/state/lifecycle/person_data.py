@@ -51,6 +51,11 @@ _PEOPLE = "(SELECT value FROM json_each(:people))"
 _TURNS = f"(SELECT id FROM turns WHERE person_id IN {_PEOPLE})"
 _CONVERSATIONS = f"(SELECT id FROM conversations WHERE person_id IN {_PEOPLE})"
 _SESSIONS = f"(SELECT id FROM sessions WHERE conversation_id IN {_CONVERSATIONS})"
+_IS_FOREIGN = (
+    "length(text) <> length(CAST(text AS BLOB)) OR length(parts) <> length(CAST(parts AS BLOB))"
+    " OR instr(parts, '\\u')"
+)
+"""The condition for a message with other than ASCII characters, also escaped ones."""
 _SPOKEN_IN = f"(SELECT session_id FROM turns WHERE person_id IN {_PEOPLE})"
 
 
@@ -93,18 +98,27 @@ def list_accounts(connection: Connection, *, person_ids: Sequence[PersonId]) -> 
 
 
 def walk_messages(
-    connection: Connection, *, subject: DataSubject
+    connection: Connection, *, subject: DataSubject, letters: Sequence[str] = ()
 ) -> Iterator[tuple[MessageId, SessionId, tuple[Part, ...]]]:
     """Yield (id, session, parts) of a person's conversations, and of their turns in those of
     rooms.
 
-    Redacted messages are left out.
+    Redacted messages are left out. So are messages without one of `letters`, groups of ASCII
+    letters in any case, unless they have other than ASCII characters: SQLite looks for these
+    without holding up Python.
     """
+    missing = "".join(
+        f" AND (text LIKE :letters{number} OR parts LIKE :letters{number} OR {_IS_FOREIGN})"
+        for number in range(len(letters))
+    )
     rows = connection.execute(
         "SELECT id, session_id, parts, text FROM messages"
         f" WHERE (session_id IN {_SESSIONS} OR turn_id IN {_TURNS}) AND forgotten_at IS NULL"
-        " ORDER BY session_id, id",
-        subject.values,
+        f"{missing} ORDER BY session_id, id",
+        {
+            **subject.values,
+            **{f"letters{number}": f"%{group}%" for number, group in enumerate(letters)},
+        },
     )
     for row in rows:
         yield MessageId(row[0]), SessionId(row[1]), load_parts(row[2], row[3])

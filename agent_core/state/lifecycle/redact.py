@@ -45,16 +45,24 @@ def read_message(
     return Message(role=row[0], parts=load_parts(row[1], row[2])), SessionId(row[3])
 
 
+def drop_from_index(connection: Connection, *, message_ids: Sequence[MessageId]) -> None:
+    """Remove messages from the search index, in the transaction that redacts them.
+
+    Pass many at once: FTS5 writes its index whenever another table changes.
+    """
+    for message_id in message_ids:
+        entries = _list_entries(connection, message_id)
+        search.drop_message(connection, message_id=message_id, entries=entries)
+
+
 def redact_message(
     connection: Connection, *, message_id: MessageId, redacted: Message, now: int
 ) -> None:
-    """Replace the parts of a message and remove it from the search index.
+    """Replace the parts of a message that `drop_from_index` removed from the search index.
 
     The error of its turn is removed, too, because a provider may quote the message in it. The
     indexed text of a damaged message is unknown: its index entry stays, but leads to no message.
     """
-    entries = _list_entries(connection, message_id)
-    search.drop_message(connection, message_id=message_id, entries=entries)
     parts = dump_parts(redacted.parts)
     connection.execute(
         "UPDATE messages SET parts = :parts, text = '', forgotten_at = :now, checksum = :checksum"
@@ -80,9 +88,7 @@ def redact_message(
 
 def delete_messages(connection: Connection, *, message_ids: Sequence[MessageId]) -> None:
     """Delete messages, also from the search index."""
-    for message_id in message_ids:
-        entries = _list_entries(connection, message_id)
-        search.drop_message(connection, message_id=message_id, entries=entries)
+    drop_from_index(connection, message_ids=message_ids)
     connection.executemany(
         "DELETE FROM messages WHERE id = :message_id",
         [{"message_id": message_id} for message_id in message_ids],

@@ -14,6 +14,10 @@ from agent_core.tools.readers.limits import LIMITS
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import strip_controls
 
+_UNFINISHED = 500
+"""Characters left out where an output was cut: a word may be all of it, but of a token, so many
+are masked already.
+"""
 _NICENESS = 10
 """Somebody waits for the output, but everybody waits for the gateway."""
 
@@ -46,7 +50,7 @@ def clean(data: bytes, order: Order, mask: SecretMask) -> tuple[dict[str, object
         return {"is_binary": True}, data
     if order.is_output:
         text = strip_controls(text).rstrip("\n")
-    text = mask.hide_growing(text) if order.is_growing else mask.hide(text)
+    text = mask.hide_growing(text, most=_UNFINISHED) if order.is_growing else mask.hide(text)
     if len(text) <= order.head + order.tail:
         return {"head": text, "length": len(text)}, b""
     tail = text[len(text) - order.tail :]

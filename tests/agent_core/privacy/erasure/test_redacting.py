@@ -121,6 +121,7 @@ def test_a_buried_message_is_whole_and_keeps_its_calls_and_results(
     )
     everything = (said, asked, given)
     ids = messages.append(connection, dialogue.shelf(turn_id), everything, now=1)
+    redact.drop_from_index(connection, message_ids=ids)
     for message_id, message in zip(ids, everything, strict=True):
         redacted = redact_message(message, "[x]")
         redact.redact_message(connection, message_id=message_id, redacted=redacted, now=2)
@@ -154,5 +155,6 @@ def test_a_picture_of_a_tool_is_held_by_its_call_until_its_message_is_forgotten(
     (message_id,) = messages.append(connection, dialogue.shelf(turn_id), [shown], now=3)
     redacted = redact_message(shown, "forgotten")
     assert redacted.images == ()
+    redact.drop_from_index(connection, message_ids=[message_id])
     redact.redact_message(connection, message_id=message_id, redacted=redacted, now=4)
     assert person_data.list_referenced(connection, keys=[key]) == set()

@@ -1,7 +1,16 @@
 """What was found is taken out in small strokes, so that nobody waits long behind one."""
 
-from agent_core.ids import InboxId, MessageId
-from agent_core.privacy.erasure.search import Found
+import json
+import sqlite3
+
+from agent_core.ids import CallId, InboxId, MessageId
+from agent_core.privacy.erasure.matcher import parse_words
+from agent_core.privacy.erasure.search import Found, find_messages
+from agent_core.state.conversations import messages
+from agent_core.state.lifecycle.person_data import DataSubject
+from agent_core.transcript import DocumentPart, Message, Part, TextPart, ToolCallPart
+from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
+from tests.tables import check_each
 
 
 def test_pieces_are_small_and_hold_everything_once() -> None:
@@ -21,3 +30,40 @@ def test_pieces_are_small_and_hold_everything_once() -> None:
 
 def test_nothing_found_is_one_piece() -> None:
     assert list(Found().cut(3)) == [Found()]
+
+
+def test_sqlite_leaves_out_no_message_that_the_words_match(connection: sqlite3.Connection) -> None:
+    dialogue = add_dialogue(connection, add_person(connection))
+    turn_id = add_turn(connection, dialogue)
+    escaped = json.dumps({"to": "Zürich"})
+    texts = (
+        *("Lisbon is sunny", "LISBONNE", "we met in lis\u00adbon", "\uff4c\uff49\uff53bon", "x"),
+        *("Z\u00fcrich and Lisbon", "zurich", "ZU\u0308RICH", "Lisbon\nthe old  flat", "old", ""),
+        *("\u212a\u00f6ln", "r2d2", "the\u200bold flat", "\u65e5\u672c\u8a9e", "nothing"),
+    )
+    parts: list[Part] = [
+        *(TextPart(text=text) for text in texts),
+        TextPart(text="a fact about Lisbon", is_fact=True),
+        ToolCallPart(call_id=CallId("c"), name="t", arguments=escaped),
+        ToolCallPart(call_id=CallId("c"), name="t", arguments=r'{"a": "\u006cisbon \"old\" flat"}'),
+        ToolCallPart(call_id=CallId("c"), name="t", arguments='{"a": ["x\\nlisbon"], "b": true}'),
+        DocumentPart(name="Lisbon.txt", text="streets"),
+    ]
+    said = [Message(role="assistant", parts=(part,)) for part in parts]
+    ids = messages.append(connection, dialogue.shelf(turn_id), said, now=1)
+    subject = DataSubject(person_ids=(dialogue.person.id,), accounts=(), chats=())
+
+    def check(words: str) -> None:
+        matcher = parse_words(words)
+        assert matcher is not None
+        wanted = [key for key, part in zip(ids, parts, strict=True) if matcher.is_in_part(part)]
+        assert list(find_messages(connection, subject, matcher)) == wanted
+        assert wanted
+
+    check_each(
+        (
+            *("lisbon", "LISB", "*isbo", "zurich", '"old flat"', "lisbon old", "koln", "r2d2"),
+            *("\u65e5\u672c", "true"),
+        ),
+        check,
+    )

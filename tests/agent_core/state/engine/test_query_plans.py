@@ -305,6 +305,7 @@ VALUES: dict[str, Any] = {
     "tasks": [1],
     "sync_items": [1],
     "keys": ["k"],
+    "letters": ["lisbon"],
     "step": Step(call_id=CallId("c"), name="n", outcome="o", is_error=False),
     "step_id": 1,
     "turn_file_id": 1,
