@@ -5,6 +5,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from adapters.abilities import CanDelete, CanEdit
 from adapters.contract import ChatAdapter
@@ -39,6 +40,9 @@ from gateway.texts.readers import speak_to
 
 _log = logging.getLogger(__name__)
 
+
+_Edited = Literal["shown", "gone", "locked"]
+"""The outcome of an edit: it is shown, or the message no longer exists, or can't be edited."""
 
 Job = OutboxRow | LiveMessage | ReservedSlot
 
@@ -273,9 +277,12 @@ class OutboxDispatcher:
     async def _send(self, channel: Channel, row: OutboxRow) -> None:
         if row.message_id is not None:
             await self._live_messages.let_earlier_finish(row)
-            if await self._edit(channel.adapter, row, row.message_id):
+            outcome = await self._edit(channel.adapter, row, row.message_id)
+            if outcome == "shown":
                 await self._mark_sent(row, row.message_id)
                 return
+            if outcome == "locked":
+                row = await self._leave_behind(row)
         file = await self._composer.load_file(row)
         if row.answers is None and row.question_id is None:  # nobody waits for this message
             await channel.rate_limiter.give_way()
@@ -291,14 +298,13 @@ class OutboxDispatcher:
         message = self._composer.build(fresh, fresh.body, file)
         await self._mark_sent(fresh, await channel.adapter.send(message))
 
-    async def _edit(self, adapter: ChatAdapter, row: OutboxRow, message_id: str) -> bool:
-        """Edit a message that the platform has; False if it must be sent again.
+    async def _edit(self, adapter: ChatAdapter, row: OutboxRow, message_id: str) -> _Edited:
+        """Edit a message that the platform has; if it is not shown, it must be sent again.
 
-        Then nothing of it stays. A question is never asked again just because its outcome can't be
-        shown.
+        A question is never asked again just because its outcome can't be shown.
         """
         if not isinstance(adapter, CanEdit):
-            return True
+            return "shown"
         message = await self._composer.compose(row, row.body)
         try:
             await adapter.edit(message, PlatformMessageId(message_id))
@@ -307,17 +313,26 @@ class OutboxDispatcher:
         except MessageGone as error:
             _log.info("outbox %d: its message can't be edited: %s", row.id, error)
             if row.question_id is not None:
-                return True
-            if isinstance(error, MessageLocked):
-                await self._delete(adapter, row, message_id)
-            return False
+                return "shown"
+            return "locked" if isinstance(error, MessageLocked) else "gone"
         except Rejected as error:
             if row.question_id is not None or row.turn_id is None:
                 raise
             _log.info("outbox %d: an edit of its message is refused: %s", row.id, error)
-            await self._delete(adapter, row, message_id)
-            return False
-        return True
+            return "locked"
+        return "shown"
+
+    async def _leave_behind(self, row: OutboxRow) -> OutboxRow:
+        """Return a row to send again; the message that can't be edited is deleted after that.
+
+        In this order, because a new message reopens a thread that was archived.
+        """
+        now = self._now()
+        again, left = await self._database.write(
+            "outbox.locked", lambda c: outbox.leave_behind(c, outbox_id=row.id, now=now)
+        )
+        self.enqueue([left])
+        return again
 
     async def _delete(self, adapter: ChatAdapter, row: OutboxRow, message_id: str) -> bool:
         """Delete a message; False if the platform refuses. Raises any other `AdapterError`."""

@@ -255,6 +255,27 @@ def withdraw_live(connection: Connection, *, outbox_id: OutboxId) -> OutboxRow:
     return finalize_live(connection, outbox_id=outbox_id, body="")
 
 
+def leave_behind(
+    connection: Connection, *, outbox_id: OutboxId, now: int
+) -> tuple[OutboxRow, OutboxRow]:
+    """Queue a message to be sent again, and the deletion of what the platform has of it."""
+    row = connection.execute(f"SELECT {ROW} FROM outbox WHERE id = :id", {"id": outbox_id})
+    old = read_row(row.fetchone())
+    mark_missing(connection, outbox_id=outbox_id)
+    outgoing = NewOutboxMessage(
+        platform=old.platform,
+        chat=old.chat,
+        body="",
+        person_id=old.person_id,
+        turn_id=old.turn_id,
+        kind="status",
+    )
+    left = enqueue(connection, outgoing, now=now)
+    mark_found(connection, outbox_id=left.id, message_id=old.message_id or "")
+    again = replace(old, state="owed", message_id=None, shown=None)
+    return again, replace(left, message_id=old.message_id)
+
+
 def list_open(connection: Connection) -> list[OutboxRow]:
     """List all messages that are queued, being sent or unsure: the unsure first, then by age."""
     query = f"SELECT {ROW} FROM outbox WHERE {IS_OPEN} ORDER BY state <> 'unsure', id"

@@ -157,6 +157,17 @@ async def test_a_stream_of_an_earlier_process_is_ended_by_the_next(
         assert (final.shown, final.is_streaming) == ("Let me see: five.", False)
 
 
+async def test_a_stream_of_an_earlier_process_can_be_deleted(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as rig:
+        message, sent = await begun(rig)
+    async with running(slack, inlet) as rig:
+        for _ in range(2):
+            await rig.adapter.delete(message.address, sent)
+        assert shown(slack) == []
+
+
 @pytest.mark.parametrize("kind", [faults.LOSE, faults.DROP])
 @pytest.mark.parametrize("method", ["chat.appendStream", "chat.stopStream"])
 async def test_an_append_with_unknown_delivery_is_not_repeated(

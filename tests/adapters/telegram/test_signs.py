@@ -2,7 +2,15 @@
 
 import pytest
 
-from adapters.errors import AdapterError, ChatGone, MessageGone, Rejected, Unreachable, Unsure
+from adapters.errors import (
+    AdapterError,
+    ChatGone,
+    MessageGone,
+    MessageLocked,
+    Rejected,
+    Unreachable,
+    Unsure,
+)
 from adapters.ids import PlatformMessageId
 from tests.adapters.telegram.rig import ANNA, ROOM, Rig, to
 from tests.emulators import telegram_faults as faults
@@ -13,7 +21,7 @@ HERE, THERE = to(ANNA, "").address, to(ROOM, "").address
 async def test_a_message_too_old_to_delete_is_reported(rig: Rig) -> None:
     sent = await rig.adapter.send(to(ANNA, "old"))
     rig.api.fail("deleteMessage", kind=faults.refused("Bad Request: message can't be deleted"))
-    with pytest.raises(MessageGone):
+    with pytest.raises(MessageLocked):
         await rig.adapter.delete(HERE, sent)
 
 

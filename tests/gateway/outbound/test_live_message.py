@@ -17,7 +17,7 @@ from agent_core.state.queues.outbox import OutboxKind, OutboxRow
 from gateway.outbound.channel import Channel
 from gateway.outbound.live_message import LiveMessage, LiveMessageEditor
 from tests.fakes.chat import FakeChat
-from tests.gateway.outbound.conftest import begin_turn, finalize, live_of
+from tests.gateway.outbound.conftest import begin_turn, finalize, live_of, queued_message_of
 from tests.gateway.outbound.rig import CHAT
 
 FINISH = 0.2
@@ -204,4 +204,16 @@ async def test_only_an_edit_of_an_earlier_process_is_waited_for(screen: Screen) 
     began = loop.time()
     await screen.editor.start()
     await screen.editor.let_earlier_finish(live.row)
+    assert loop.time() - began >= FINISH - 0.02
+
+
+async def test_what_an_earlier_process_was_sending_is_not_looked_for_at_once(
+    screen: Screen,
+) -> None:
+    outgoing = queued_message_of(screen.turn_id, "Sent late")
+    row = await screen.database.write("send", lambda c: outbox.enqueue_sending(c, outgoing, now=0))
+    await screen.editor.start()
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    await screen.editor.let_earlier_finish(row)
     assert loop.time() - began >= FINISH - 0.02

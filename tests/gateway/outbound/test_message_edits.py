@@ -1,10 +1,21 @@
 """Messages that are to read otherwise: whatever was under way, the last words win, and once."""
 
 import asyncio
+from dataclasses import dataclass
 
 import pytest
 
-from adapters.errors import AdapterError, ChatGone, MessageGone, RateLimited, Unreachable, Unsure
+from adapters.errors import (
+    AdapterError,
+    ChatGone,
+    MessageGone,
+    MessageLocked,
+    RateLimited,
+    Rejected,
+    Unreachable,
+    Unsure,
+)
+from adapters.ids import Address, PlatformMessageId
 from agent_core.ids import PersonId
 from agent_core.state.conversations import questions, turns
 from agent_core.state.conversations.questions import Choice, NewQuestion
@@ -12,7 +23,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import dead_letters, outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from tests.fakes.chat import FakeChat
-from tests.gateway.outbound.conftest import begin_turn, live_of
+from tests.gateway.outbound.conftest import begin_turn, finalize, live_of
 from tests.gateway.outbound.rig import CHAT, Delivery, MuteChat, delivering, until
 from tests.gateway.outbound.test_dispatcher import OTHER
 
@@ -245,6 +256,45 @@ async def test_a_mishap_of_an_edit_does_not_make_an_answer_two(delivery: Deliver
     await delivery.until_idle()
     await delivery.until_sent(row)
     assert delivery.chat.texts == ["The settings", "The new settings"]
+
+
+@dataclass
+class DeletingChat(FakeChat):
+    """A platform that can delete messages."""
+
+    async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
+        self.shown = [one for one in self.shown if one.id != message_id]
+
+
+@pytest.mark.parametrize("error", [MessageLocked("too old"), Rejected("no")])
+async def test_an_answer_that_can_not_be_edited_into_its_beginning_replaces_it(
+    database: Database, error: AdapterError
+) -> None:
+    turn_id = await begin_turn(database)
+    async with delivering(database, DeletingChat()) as delivery:
+        live = live_of(turn_id, "The beginning")
+        delivery.dispatcher.show_live(live)
+        await delivery.until_idle()
+        assert delivery.chat.texts == ["The beginning"]
+        delivery.chat.plan(error)
+        await delivery.finish(await finalize(database, turn_id, "The answer"))
+        await delivery.until_idle()
+        assert delivery.chat.texts == ["The answer"]
+
+
+async def test_a_live_message_of_unknown_delivery_is_found_before_the_next_message_goes_out(
+    delivery: Delivery,
+) -> None:
+    turn_id = await begin_turn(delivery.database)
+    delivery.chat.mishaps.append((Unsure("no answer"), True))
+    live = live_of(turn_id, "The beginning")
+    delivery.dispatcher.show_live(live)
+    after = await delivery.send("Another message")
+    assert delivery.chat.looked == ["The beginning"]
+    assert after.message_id not in delivery.chat.known[0]
+    found = await delivery.database.read(lambda c: outbox.find_live(c, turn_id=turn_id))
+    assert found
+    assert found.message_id == delivery.chat.shown[0].id
 
 
 async def test_a_live_message_does_not_open_where_its_turn_is_not_answered_any_more(
