@@ -17,7 +17,7 @@ from agent_core.state.lifecycle import merge_people
 from agent_core.state.lifecycle.merge_people import Rename
 from agent_core.state.lifecycle.removed_conversations import mark
 from agent_core.state.memory import archive
-from agent_core.state.people import browser_logins
+from agent_core.state.people import browser_logins, mcp_accounts
 from agent_core.state.people.people import Account
 from agent_core.state.search import search
 from agent_core.state.webhooks import webhooks
@@ -47,6 +47,7 @@ def split(
     """
     # The holder of the account may have opened a login, and must not continue to read.
     browser_logins.delete_of(connection, person_id=account.person_id)
+    mcp_accounts.delete_all(connection, person_id=account.person_id)
     webhooks.pause_all(connection, person_id=account.person_id, reason=_UNLINKED)
     known = archive.list_begun(connection, person_id=account.person_id, account_id=account.id)
     archive.move(connection, out_of=account.person_id, into=into, archive_ids=known)

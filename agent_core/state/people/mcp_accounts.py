@@ -151,6 +151,13 @@ def delete(connection: Connection, *, person_id: PersonId, server: str) -> bool:
     return row is not None
 
 
+def delete_all(connection: Connection, *, person_id: PersonId) -> None:
+    """Delete all accounts of a person."""
+    connection.execute(
+        "DELETE FROM mcp_accounts WHERE person_id = :person_id", {"person_id": person_id}
+    )
+
+
 def delete_shared(connection: Connection, *, server: str) -> None:
     """Delete the account of a server that everybody uses."""
     connection.execute(

@@ -41,7 +41,8 @@ def read_tokens(path: Path) -> dict[str, Any]:
 
 def write_tokens(path: Path, content: dict[str, Any]) -> None:
     """Replace a file that only this user can read. Blocks."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for folder in (path.parent.parent, path.parent):
+        folder.mkdir(mode=0o700, exist_ok=True)
     draft = path.with_suffix(".part")
     draft.unlink(missing_ok=True)
     draft.touch(mode=0o600)

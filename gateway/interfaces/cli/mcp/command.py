@@ -26,6 +26,8 @@ _SECONDS = 60.0
 """Seconds in which a server has to start and list its tools."""
 _FIRST = "restart Talaria, so that the assistant searches for tools"
 _FURTHER = "a Talaria that was started after the first server notices it by itself"
+_OWN = "Each person signs in with their own account."
+_SHARED = "Everyone who may use it uses one account."
 _SHORT, _WHOLE = 100, 1000
 """Characters shown of the description of an accepted tool, and of a tool that is not accepted yet.
 """
@@ -60,6 +62,8 @@ def _list(home: Path, environ: Mapping[str, str]) -> int:
             print(f"  It {server.fault}.")
         else:
             print(f"  Tools accepted: {', '.join(accepted[server.name]) or 'none'}")
+            if server.has_oauth:
+                print(f"  {_SHARED if server.is_shared else _OWN}")
     if not servers:
         print("There are no MCP servers. `talaria mcp add` adds one.")
     return _FAILED if any(server.fault for server in servers) else 0

@@ -14,8 +14,9 @@ import pytest
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection, Database, Observer
-from agent_core.state.lifecycle import erase_person, merge_people
+from agent_core.state.lifecycle import erase_person, merge_people, split_person
 from agent_core.state.people import mcp_accounts, people
+from agent_core.state.people.people import NewAccount
 from agent_core.tools.contract import Tool
 from agent_core.tools.mcp import (
     Judged,
@@ -251,6 +252,39 @@ async def test_an_ended_connection_is_revoked_and_deleted(stage: Open) -> None:
         assert not await at.end(at.bob)
         assert "own account" in await at.read_mail(at.bob)
         assert await at.read_mail(at.ada) == "a mail to ada@x"
+
+
+async def test_the_secret_of_a_fixed_client_is_in_no_file(stage: Open) -> None:
+    async with stage(client_id="talaria", client_secret="s3cret-of-ours") as at:
+        await at.connect(at.bob, "bob@x")
+        kept = "".join(path.read_text() for path in at.folder.glob("*/*"))
+        assert "access_token" in kept
+        assert "s3cret-of-ours" not in kept
+        assert {stat.S_IMODE(path.stat().st_mode) for path in (at.folder, at.folder / "web")} == {
+            0o700
+        }
+        await at.end(at.bob)
+        await wait_for(lambda: len(at.on.revoked) == 2)
+        assert at.on.registered == 0
+
+
+async def test_an_unlinked_account_takes_no_sign_in_along(stage: Open) -> None:
+    async with stage() as at:
+        await at.connect(at.ada, "ada@x")
+        await at.connect(at.bob, "bob@x")
+
+        def unlink(connection: Connection) -> None:
+            given = NewAccount(platform="chat", user_id="1", display_name="B", admitted_by="list")
+            people.attach_account(connection, given, person_id=at.bob, now=1)
+            account = people.find_account(connection, platform="chat", user_id="1")
+            assert account
+            split_person.split(connection, account, into=at.eve, rename=str, now=2)
+
+        await at.database.write("test", unlink)
+        for person in (at.bob, at.eve):
+            assert "own account" in await at.read_mail(person)
+        await at.servers.sign_ins.tidy()
+        assert set(at.on.tokens.values()) == {"ada@x"}
 
 
 async def test_a_server_that_revokes_nothing_holds_up_no_deletion(stage: Open) -> None:
