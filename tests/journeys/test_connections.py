@@ -16,6 +16,8 @@ from tests.journeys.accounts import Account, texts
 from tests.journeys.stage import Harness, Stage, calls, results
 from tests.journeys.terminal import at_terminal
 from tests.journeys.test_job_events import make_job
+from tests.journeys.test_room_platforms import make_room
+from tests.journeys.test_slack import slack_of
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -131,6 +133,24 @@ async def test_a_group_gets_no_link_and_no_mail(stage: Stage) -> None:
         assert on.url not in shown
         assert on.url not in "\n".join(texts(anna.account, room))
         await harness.at_rest()
+
+
+async def test_a_link_is_not_even_whispered_in_a_room(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    async with (
+        Stage(home, ("slack",)) as stage,
+        oauth_server.serve() as on,
+        opened(stage, on, "slack") as (harness, _, ben),
+    ):
+        await ben.says("hello")
+        room, account = make_room(stage, "slack"), slack_of(stage, BEN)
+        await harness.takes(account.commands("connections connect web", room=room.id))
+        whispered = [one.shown for one in stage.slack.ephemerals(BEN)]
+        assert any("in our direct chat" in text for text in whispered)
+        assert on.url not in "".join(whispered)
+        assert "web is connected" in await ben.hand_back(on)
 
 
 async def test_the_address_of_another_person_connects_nothing(stage: Stage) -> None:

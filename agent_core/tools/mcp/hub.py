@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from agent_core.errors import StoreError
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import mcp_accounts, people
@@ -348,9 +349,15 @@ class McpServers:
             if name not in self._servers:
                 self._servers[name] = server
                 if server.has_oauth and not server.fault:
-                    await self.sign_ins.adopt(server)
+                    await self._adopt(server)
                 if not server.has_own_accounts:
                     self._start(server)
+
+    async def _adopt(self, server: McpServer) -> None:
+        try:
+            await self.sign_ins.adopt(server)
+        except (StoreError, OSError) as error:  # the next start tries again
+            _log.warning("MCP server %s: its former sign-in is not used: %s", server.name, error)
 
     async def _restart(self, name: str) -> None:
         """Connect to a server again, without the account that it has now."""

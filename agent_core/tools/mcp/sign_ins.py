@@ -174,13 +174,16 @@ class SignIns:
             await clear_tokens(self._database, self._folder, list(self._servers.values()))
 
     async def adopt(self, server: McpServer) -> None:
-        """Make the sign-in of an earlier version that of the owner. Raises `StoreError`.
+        """Make the sign-in of an earlier version that of the owner.
 
         If there are several owners, nobody knows whose account it is: then each signs in again.
+        Raises `StoreError` and `OSError`.
         """
+        if not await asyncio.to_thread(self._folder.has_former, server.name):
+            return
         known = await self._database.read(owners.list_all)
-        if not known or not await asyncio.to_thread(self._folder.has_former, server.name):
-            return  # without an owner, the file waits for one
+        if not known:
+            return  # the file waits for an owner
         if len(known) > 1:
             _log.warning("MCP server %s: nobody knows whose sign-in it was", server.name)
             await asyncio.to_thread(self._folder.take_over, server, make_key())
