@@ -47,6 +47,9 @@ ENVIRONMENT = {
     # Programs that run a start file of the working directory without being told. A command can name
     # the file, as with `R_PROFILE_USER=.Rprofile Rscript x.R`.
     "IRBRC": "/dev/null",
+    "PERL5DB": (
+        'BEGIN { require Cwd; my $d = Cwd::getcwd(); chdir "/"; require "perl5db.pl"; chdir $d }'
+    ),
     "R_PROFILE_USER": "/dev/null",
     "R_ENVIRON_USER": "/dev/null",
     "YARN_IGNORE_PATH": "1",

@@ -40,7 +40,7 @@ WIDE = replace(
 )
 SECONDS = 120.0
 MOUNTED = ("/usr/bin", "/usr/lib", "/usr/share", "/usr/include", "/etc/alternatives")
-CONTROL = "export HOME=$WORKSPACE; unset PYTHONPATH IRBRC R_PROFILE_USER; "
+CONTROL = "export HOME=$WORKSPACE; unset PYTHONPATH IRBRC PERL5DB R_PROFILE_USER; "
 """Makes the workspace the home again, as it was once."""
 WORDS = {
     "{python}": "import os; open(os.environ['WORKSPACE'] + '/ran-{name}', 'w').close()\n",
