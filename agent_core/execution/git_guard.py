@@ -48,8 +48,7 @@ _VARIABLES: Mapping[str, str] = {
     **{f"GIT_CONFIG_KEY_{number}": key for number, key in enumerate(_FIXED)},
     **{f"GIT_CONFIG_VALUE_{number}": value for number, value in enumerate(_FIXED.values())},
 }
-NAMES = ("GIT_EXEC_PATH", *_VARIABLES)
-"""The variables of the guard, which each command gets new."""
+"""The variables with which git runs; they also hold where the guard is not found."""
 
 
 def _within(section: str, names: str) -> tuple[str, ...]:
@@ -195,7 +194,13 @@ done
 unset GIT_EXEC_PATH
 { : < /etc/gitconfig; } 2> /dev/null || export GIT_CONFIG_NOSYSTEM=1  # else git would stop
 if [ "${GIT_GUARD%%:*}" = "$real" ]; then nested=1 core=${GIT_GUARD#*:}
-else nested= core=$("$real" --exec-path) || exit; fi
+else
+    nested= core=
+    [ "$real" != /usr/bin/git ] || for place in /usr/lib/git-core /usr/libexec/git-core; do
+        [ ! -x "$place/git" ] || core=$place
+    done
+    [ -n "$core" ] || core=$("$real" --exec-path) || exit
+fi
 globals=()
 while :; do
     case ${1-} in

@@ -23,7 +23,7 @@ from agent_core.tools.policy.paths import (
     is_obeyed,
     place_of,
 )
-from agent_core.tools.policy.runners import program_of, unfold
+from agent_core.tools.policy.runners import changes_path, program_of, unfold
 from agent_core.tools.policy.shell import Script, SimpleCommand, Word, parse_script
 
 _DEEPEST = 5
@@ -88,6 +88,8 @@ class _Lister:
     actions: dict[Action, None] = field(default_factory=dict)
     has_fetched: bool = False
     runs_input: bool = False
+    has_other_path: bool = False
+    """True once a program may look for others without the `PATH` that commands get."""
 
     @property
     def reading_place(self) -> str:
@@ -188,6 +190,8 @@ class _Lister:
         """Add the actions of one command, also if another program runs it."""
         shown = _show(words)
         name = program_of(words[0].value)
+        if name is not None and changes_path(name, words):
+            self.has_other_path = True
         if name is not None and name in programs.RUNNERS:
             self.add("run", shown, WORKSPACE)
             inner = unfold(name, words)
@@ -232,7 +236,8 @@ class _Lister:
     def _read_program(self, name: str, words: Sequence[Word], shown: str, depth: int) -> None:
         is_writer = name not in programs.READERS and name not in programs.DELETERS
         obeyed = is_writer and any(word.value and _names_obeyed(word.value) for word in words[1:])
-        is_bypass = name == "git" and words[0].value != name  # the guard is found by its name
+        # The guard is found by its name, in the `PATH` of commands.
+        is_bypass = name == "git" and (self.has_other_path or words[0].value != name)
         if obeyed or is_bypass or may_run_words(name, words[1:]) or merges_unknown(name, words[1:]):
             self.doubt(shown)
         for word in list_outputs(name, words[1:]):

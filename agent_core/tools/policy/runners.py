@@ -44,3 +44,26 @@ def unfold(name: str, words: Sequence[Word]) -> Sequence[Word] | None:
     if name == "xargs":
         inner = [*(inner or [Word(source="echo", value="echo")]), Word(source="…", value=None)]
     return inner
+
+
+def changes_path(name: str, words: Sequence[Word]) -> bool:
+    """True if a runner or a shell may look for programs elsewhere than the shell does.
+
+    The guard of git is found by the `PATH` that commands get.
+    """
+    if name in ("sudo", "doas", "chroot"):
+        return True
+    letters = {"env": "iu", "command": "p", "exec": "cl"}.get(name, "")
+    if name in programs.SHELLS:
+        letters = "li"
+    longs = {"env": ("--i", "--u")}.get(name, ("--l",) if name in programs.SHELLS else ())
+    for word in words[1:]:
+        value = word.value
+        if value is None or not value.startswith("-"):
+            return False
+        if value.startswith("--"):
+            if value.startswith(longs):
+                return True
+        elif value == "-" or set(value) & set(letters):
+            return True
+    return False

@@ -58,6 +58,11 @@ GIT_READS = _rows(
     git ls-tree -r HEAD
     git log --no-merges
     git show-ref --heads
+    env A=1 git status
+    command git status
+    bash -c 'git status'
+    nice git log; timeout 5 git status
+    grep -i a b | sort; git status
     git diff-tree -r HEAD
     git submodule status
     git init -q a
@@ -138,6 +143,18 @@ GIT_NAMES_A_PROGRAM = _rows(
     git hook run a
     /usr/bin/git status
     /bin/git log
+    env -i git status
+    env - git status
+    env -u PATH git status
+    env --ignore-environment A=1 git status
+    env --unset=GIT_EXEC_PATH git status
+    sudo git status
+    command -p git status
+    exec -c git status
+    bash -lc 'git status'
+    bash --login -c 'git status'
+    PATH=/usr/bin git status
+    unset GIT_EXEC_PATH; git status
     GIT_DIR=x git status
     env GIT_DIR=x git log
     git fast-import < a
