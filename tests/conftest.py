@@ -15,6 +15,8 @@ from zlib import crc32
 import pytest
 from hypothesis import settings
 
+from tests.chaos import Chaos
+
 FOREIGN_PREFIXES = (
     "TALARIA_",
     "GITHUB_",
@@ -146,6 +148,16 @@ settings.register_profile("talaria", deadline=None, max_examples=30)
 settings.register_profile("few", deadline=None, max_examples=10)  # for `make test`
 settings.register_profile("long", deadline=None, max_examples=500)  # for `make faults`
 settings.load_profile("talaria")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--chaos", metavar="SEED", help="delay everything at random: tests/chaos.py")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Slow the machine down if asked to."""
+    if seed := config.getoption("--chaos"):
+        config.pluginmanager.register(Chaos(seed), "chaos")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

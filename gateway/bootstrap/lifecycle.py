@@ -67,8 +67,12 @@ class Gateway:
     """The time of day, in milliseconds since the epoch, UTC."""
 
     def is_at_rest(self) -> bool:
-        """Return whether the gateway is idle: no event, turn, message or job run is in progress."""
-        services = (self.router, self.lanes, self.dispatcher, self.scheduling.runs)
+        """Return whether the gateway is idle: no event, turn, message or job run is in progress.
+
+        Neither does the scheduler look for due work, which may begin some.
+        """
+        jobs = (self.scheduling.scheduler, self.scheduling.runs)
+        services = (self.router, *jobs, self.lanes, self.dispatcher)
         return all(service.is_idle() for service in services)
 
     def waits_for_people(self) -> bool:
@@ -172,7 +176,7 @@ async def _drain(gateway: Gateway) -> None:
     gateway.lanes.drain()
     with suppress(TimeoutError):
         async with asyncio.timeout(gateway.settings.turns.drain_seconds):
-            while not gateway.is_at_rest():  # noqa: ASYNC110 - four services, no common signal
+            while not gateway.is_at_rest():  # noqa: ASYNC110 - five services, no common signal
                 await asyncio.sleep(_POLL)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
@@ -87,6 +88,8 @@ class Scheduler:
     """Those of the system jobs, by the names of the jobs."""
     now: Callable[[], int]
     _is_aligned: bool = field(default=False, init=False)
+    _is_looking: bool = field(default=True, init=False)
+    """Whether it looks for due work, or is yet to do so for the first time."""
     _seen: tuple[int, float] | None = field(default=None, init=False)
     _spared_until: float = field(default=0.0, init=False)
 
@@ -107,7 +110,21 @@ class Scheduler:
         finally:
             clock.shutdown(wait=False)
 
+    def is_idle(self) -> bool:
+        """Return whether it waits for its next moment, and nothing has woken it."""
+        return not (self._is_looking or self.outcomes.wakeup.is_set())
+
     async def _run_once(self, clock: AsyncIOScheduler) -> None:
+        self._is_looking = True
+        try:
+            await self._look_once(clock)
+        finally:
+            self._is_looking = False
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HEARTBEAT):
+                await self.outcomes.wakeup.wait()
+
+    async def _look_once(self, clock: AsyncIOScheduler) -> None:
         self.outcomes.wakeup.clear()
         self._is_aligned = self._is_aligned and not self._was_put_back()
         if not self._is_aligned:
@@ -115,7 +132,7 @@ class Scheduler:
             await self.align()
             self._is_aligned = True
         await self.look()
-        await self._wait(clock)
+        await self._set_alarm(clock)
 
     async def claim_system_job(self, name: str) -> None:
         """Claim the due slots of a system job, and wake the loop that begins its runs.
@@ -291,8 +308,8 @@ class Scheduler:
             await self.runner.begin(list(first.values()))
         return len(first) < len(waiting) or len(waiting) == free
 
-    async def _wait(self, clock: AsyncIOScheduler) -> None:
-        """Sleep until the next moment in the database, a wakeup, or the heartbeat."""
+    async def _set_alarm(self, clock: AsyncIOScheduler) -> None:
+        """Have the clock wake the loop at the next moment in the database."""
         coming = await self.database.read(_find_next)
         if coming is None or self.runner.count_free_slots() <= 0:
             if clock.get_job(_ALARM):
@@ -306,11 +323,6 @@ class Scheduler:
                 replace_existing=True,
                 misfire_grace_time=None,
             )
-        try:
-            async with asyncio.timeout(HEARTBEAT):
-                await self.outcomes.wakeup.wait()
-        except TimeoutError:
-            pass
 
     def _was_put_back(self) -> bool:
         """Return whether the clock went back since the last call; call it once per look."""

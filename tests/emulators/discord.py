@@ -18,6 +18,7 @@ from tests.emulators.discord_rest import VERSION, Hook, Rest
 from tests.emulators.discord_shapes import IS_VOICE, Interaction, Json, Message, Sent
 from tests.emulators.discord_world import PRIVILEGED, Channel, Intents, Place, World
 from tests.emulators.server import LoopbackServer
+from tests.patience import PATIENCE
 
 TOKEN = "MTAwMDAwMDAwMDAwMDAwMDAx.Gemul8.ated-token-of-a-bot-for-tests-only-xxx"
 """The first part is the bot's id, as in real tokens."""
@@ -302,7 +303,7 @@ class DiscordEmulator(LoopbackServer):
         """Sessions with a connection."""
         return len(self.gateway.live)
 
-    async def wait_for(self, predicate: Callable[[], T], timeout: float = 45.0) -> T:
+    async def wait_for(self, predicate: Callable[[], T], timeout: float = PATIENCE) -> T:
         """Return the predicate's value once it is true. Raises `TimeoutError`.
 
         It is checked after each change here and every few milliseconds, because the client

@@ -11,6 +11,7 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from tests.emulators.discord import DiscordEmulator
+from tests.patience import PATIENCE
 
 ANNA, BEN = 1, 2
 
@@ -68,7 +69,7 @@ async def connected(
             await client.login(api.token)
             client.running = asyncio.create_task(client.connect())
             try:
-                await asyncio.wait_for(client.wait_until_ready(), 45)
+                await asyncio.wait_for(client.wait_until_ready(), PATIENCE)
                 yield client
             finally:
                 await client.close()

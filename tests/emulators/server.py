@@ -6,6 +6,8 @@ from typing import Self, TypeVar
 
 from aiohttp import web
 
+from tests.patience import PATIENCE
+
 T = TypeVar("T")
 
 
@@ -47,7 +49,7 @@ class LoopbackServer:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
 
-    async def wait_for(self, predicate: Callable[[], T], timeout: float = 45.0) -> T:
+    async def wait_for(self, predicate: Callable[[], T], timeout: float = PATIENCE) -> T:
         """Return the predicate's value once it is true. Raises `TimeoutError`."""
         async with asyncio.timeout(timeout):
             while not (value := predicate()):

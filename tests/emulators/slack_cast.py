@@ -13,6 +13,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.emulators.slack import SlackEmulator
+from tests.patience import PATIENCE
 
 ANNA, BEN = 1, 2
 
@@ -52,7 +53,7 @@ class Listener:
         """The events, without envelopes."""
         return [body["event"] for body in self.bodies if "event" in body]
 
-    async def bodies_of(self, number: int, timeout: float = 45.0) -> list[dict[str, Any]]:
+    async def bodies_of(self, number: int, timeout: float = PATIENCE) -> list[dict[str, Any]]:
         """Wait for this many deliveries. Raises `TimeoutError`."""
         async with asyncio.timeout(timeout):
             while len(self.bodies) < number:

@@ -11,6 +11,7 @@ from discord.errors import PrivilegedIntentsRequired
 
 from tests.emulators.discord import DiscordEmulator
 from tests.emulators.discord_client import ANNA, BEN, Listener, connected, pointed_at
+from tests.patience import PATIENCE
 
 READS_ALL = discord.Intents(guilds=True, messages=True, message_content=True)
 
@@ -147,9 +148,9 @@ async def test_a_restart_keeps_port_sessions_and_history(
         address = api.gateway_url
         await api.stop()
         await api.says(ANNA, "while it was away")
-        await asyncio.wait_for(api.start(), 45)
+        await asyncio.wait_for(api.start(), PATIENCE)
         assert api.gateway_url == address
-        await api.wait_for(client.said, timeout=45)
+        await api.wait_for(client.said, timeout=PATIENCE)
         assert client.said() == ["while it was away"]
 
 

@@ -8,6 +8,7 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from tests.emulators.slack import NobodyListens, SlackEmulator
 from tests.emulators.slack_cast import ANNA, BEN, client, listening
+from tests.patience import PATIENCE
 
 
 async def test_direct_messages_arrive_once_and_are_acknowledged(
@@ -133,7 +134,10 @@ async def test_each_event_goes_to_one_of_several_sockets(slack: SlackEmulator) -
         for number in range(4):
             await slack.says(ANNA, f"message {number}")
         heard = [
-            [(await ws.receive_json(timeout=45))["payload"]["event"]["text"] for _ in range(2)]
+            [
+                (await ws.receive_json(timeout=PATIENCE))["payload"]["event"]["text"]
+                for _ in range(2)
+            ]
             for ws in sockets
         ]
         assert sorted(heard) == [["message 0", "message 2"], ["message 1", "message 3"]]
@@ -157,7 +161,7 @@ async def test_a_dropped_socket_reconnects_without_loss(slack: SlackEmulator) ->
     async with listening(slack) as app:
         await slack.drop_sockets()
         await slack.says(ANNA, "hello")
-        await app.bodies_of(1, timeout=45)
+        await app.bodies_of(1, timeout=PATIENCE)
         assert slack.connections_opened == 2
 
 

@@ -16,6 +16,7 @@ from tests.emulators.slack import SlackEmulator
 from tests.emulators.slack_cast import ANNA, Listener, listening
 from tests.emulators.slack_faults import ERROR, SLOW
 from tests.emulators.slack_post import Unverified
+from tests.patience import PATIENCE
 
 
 async def test_a_fault_can_be_of_one_channel_and_an_answer_can_be_slow(
@@ -54,7 +55,7 @@ async def test_a_restart_keeps_the_address_and_unacknowledged_events(slack: Slac
         await slack.stop()
         app.refuses = False
         await slack.start()
-        await app.bodies_of(2, timeout=45)
+        await app.bodies_of(2, timeout=PATIENCE)
         await slack.wait_for(lambda: not slack.unacked())
     assert slack.base_url == address
     assert [number for number, _ in app.retries] == ["0", "1"]

@@ -12,6 +12,7 @@ from telegram.error import (
 from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_cast import ANNA, BEN, FORUM, GROUP, SUPERGROUP, only_message, read
 from tests.emulators.telegram_media import document, photo, sticker, voice
+from tests.patience import PATIENCE
 
 
 async def test_a_message_arrives_with_its_details(api: TelegramEmulator, bot: Bot) -> None:
@@ -37,7 +38,7 @@ async def test_a_long_poll_is_woken_by_a_message(api: TelegramEmulator, bot: Bot
     poll = asyncio.create_task(bot.get_updates(timeout=30))
     await api.wait_for(lambda: api.calls["getUpdates"])
     await api.says(ANNA, "wake up")
-    assert len(await asyncio.wait_for(poll, 45)) == 1
+    assert len(await asyncio.wait_for(poll, PATIENCE)) == 1
 
 
 async def test_unrequested_updates_are_not_kept(api: TelegramEmulator, bot: Bot) -> None:

@@ -24,6 +24,7 @@ from adapters.messages import (
     RawEvent,
     Sender,
 )
+from tests.patience import PATIENCE
 
 
 @dataclass(slots=True)
@@ -258,7 +259,7 @@ class PlainChat:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Return once the condition holds; checked after each visible change."""
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not condition():
                 self._changed.clear()
                 await self._changed.wait()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from adapters.errors import Unreachable
 from adapters.ids import Address
 from adapters.messages import RawEvent
+from tests.patience import PATIENCE
 
 
 @dataclass
@@ -50,7 +51,7 @@ class FakeInlet:
 
     async def receives(self, count: int) -> list[RawEvent]:
         """Return the stored events once there are `count`."""
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while len(self.taken) < count:
                 self._changed.clear()
                 await self._changed.wait()
@@ -58,7 +59,7 @@ class FakeInlet:
 
     async def is_offered(self, count: int) -> None:
         """Return once `count` events were handed over, stored or not."""
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while len(self.handed_over) < count:
                 self._changed.clear()
                 await self._changed.wait()

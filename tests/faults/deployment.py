@@ -19,9 +19,8 @@ from tests.faults.drivers import CHATS, Driver
 from tests.faults.findings import Findings, list_open, look
 from tests.faults.orders import Order
 from tests.faults.script import Saying, Script, Verb, is_turn, tokens_of
+from tests.patience import PATIENCE
 
-PATIENCE = 45.0
-"""Timeout of a condition in seconds, generous enough for a busy machine."""
 _PACE = 0.004
 """Seconds between the events of a streamed answer. A plain answer has only eight."""
 _POLL = 0.005

@@ -19,6 +19,7 @@ from tests.agent_core.state.conversations.test_approvals import make_people
 from tests.databases import open_database
 from tests.faults.approval_player import Order
 from tests.faults.report import take_seed
+from tests.patience import PATIENCE
 
 Step = tuple[str, int, int]
 _STEPS = 24
@@ -55,7 +56,7 @@ class Player:
 
     async def _read(self) -> str:
         assert self.process.stdout
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             return (await self.process.stdout.readline()).decode().strip()
 
 

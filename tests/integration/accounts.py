@@ -10,6 +10,7 @@ from agent_core.state.people.people import Person
 from gateway.texts import people as people_texts
 from tests.fakes.chat import Shown
 from tests.integration.harness import Harness
+from tests.patience import PATIENCE
 
 LATER = 10**15
 """Due time in milliseconds of a task that must not run during a test."""
@@ -60,7 +61,7 @@ class ChatAccount:
         """Link another account as intended, and wait for its memory files."""
         await other.says(f"/link {await self.makes_code()}")
         await self.presses(people_texts.YES())
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while await count(self.harness, "tasks", _IS_WRITING):
                 await asyncio.sleep(0.002)
 

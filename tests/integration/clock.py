@@ -1,13 +1,10 @@
 """Clocks that a test moves forward and back."""
 
-import asyncio
 import time
 from datetime import UTC, datetime, timedelta
 
 from agent_core.schedule.triggers import milliseconds
 from tests.integration.harness import Harness
-
-_READS = 20
 
 
 class Clock:
@@ -42,11 +39,5 @@ class GoingClock(Clock):
 
 
 async def asleep(harness: Harness) -> None:
-    """Return once the scheduler waits for its alarm.
-
-    A look at the scheduler asks the store less often than `at_rest`. Only for a gateway in which
-    nothing is due and nobody writes.
-    """
-    for _ in range(_READS):
-        await harness.read(lambda connection: None)
-        await asyncio.sleep(0)
+    """Return once the scheduler waits for its alarm."""
+    await harness.until(harness.gateway.scheduling.scheduler.is_idle)

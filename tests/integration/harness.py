@@ -20,6 +20,7 @@ from gateway.turns.presenter import PresenterTimings
 from tests.databases import place_database
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
+from tests.patience import PATIENCE
 
 T = TypeVar("T")
 
@@ -36,20 +37,19 @@ class Harness:
         return await self.gateway.database.read(work)
 
     async def until(self, is_so: Callable[[], bool]) -> None:
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not is_so():
                 await asyncio.sleep(0.002)
 
     async def at_rest(self) -> None:
-        """Return once the gateway has no work."""
-        gateway = self.gateway
-        await self.until(
-            lambda: (
-                gateway.router.is_idle()
-                and gateway.lanes.is_idle()
-                and gateway.dispatcher.is_idle()
-            )
-        )
+        """Return once the gateway has no work, except for scripts, which tests keep waiting."""
+        await self.until(lambda: is_settled(self.gateway))
+
+
+def is_settled(gateway: Gateway) -> bool:
+    """Return whether no event, turn or message is in progress, and no job is about to begin."""
+    services = (gateway.router, gateway.scheduling.scheduler, gateway.lanes, gateway.dispatcher)
+    return all(service.is_idle() for service in services)
 
 
 def quick(*, store_retry: float = 0.01, **display: float) -> Timings:

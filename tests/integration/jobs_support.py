@@ -16,6 +16,7 @@ from agent_core.state.people import people
 from agent_core.state.queues import deferred_messages, outbox
 from tests.fakes.model import FakeModel, say
 from tests.integration.harness import Harness
+from tests.patience import PATIENCE
 
 _RULES = JobRules(per_person=100_000, least_minutes=1)
 _OVER = ("done", "failed", "skipped")
@@ -99,7 +100,7 @@ async def runs_of(harness: Harness, job_id: JobId) -> list[Run]:
 
 async def over(harness: Harness, job: Job, count: int) -> list[Run]:
     """Return a job's runs once `count` have ended."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while True:
             found = await runs_of(harness, job.id)
             if sum(run.state in _OVER for run in found) >= count:
@@ -120,14 +121,14 @@ async def looked(harness: Harness) -> None:
         is_queued = any(outbox.count(connection, state=state) for state in ("owed", "sending"))
         return is_any or is_queued or bool(job_runs.list_running(connection))
 
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while await harness.read(is_due) or not gateway.is_at_rest():
             await asyncio.sleep(0.01)
 
 
 async def waits_for(harness: Harness, job: Job, slot: str) -> None:
     """Return once a job waits for a slot."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while ((await find(harness, job)).next_slot or ("",))[0] != slot:
             await asyncio.sleep(0.01)
 

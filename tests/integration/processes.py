@@ -17,8 +17,8 @@ from pathlib import Path
 from gateway.__main__ import main
 from gateway.interfaces.subcommands import SUBCOMMANDS, name_module
 from tests.architecture.source import ROOT
+from tests.patience import PATIENCE
 
-PATIENCE = 45.0
 _POLL = 0.01
 
 

@@ -19,6 +19,7 @@ from gateway.interfaces.http.control import serving_control
 from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
 from tests.integration.processes import free_port
+from tests.patience import PATIENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,9 @@ async def served(
             extensions=Extensions(adapters=adapters or {}, model=model, now=now),
         )
     )
-    done, _ = await asyncio.wait((running, opened), return_when=asyncio.FIRST_COMPLETED, timeout=45)
+    done, _ = await asyncio.wait(
+        (running, opened), return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE
+    )
     if running in done:
         await running
     try:

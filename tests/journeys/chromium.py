@@ -14,10 +14,11 @@ from typing import Any
 
 import aiohttp
 
+from tests.patience import PATIENCE
+
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
-PATIENCE = 45.0
 _MOUSE = ",".join(
     (
         "primaryHoverType=2",

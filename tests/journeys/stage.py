@@ -27,10 +27,10 @@ from tests.emulators.streaming import Answer, Json, Reply, text_answer
 from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_cast import ANNA, BEN, FORUM, SUPERGROUP
 from tests.emulators.telegram_world import BotMessage
+from tests.integration.harness import is_settled
 from tests.journeys.accounts import Account, DiscordAccount, SlackAccount, TelegramAccount, asked
+from tests.patience import PATIENCE
 
-PATIENCE = 45.0
-"""Timeout of a condition in seconds, generous enough for a busy machine."""
 TIMINGS = Timings(delivery=DeliveryTimings(first_pause=0.25, finish=0.5))
 """Shorter pauses of delivery than in use: an emulator applies soon what it was asked for."""
 _POLL = 0.005
@@ -266,15 +266,7 @@ class Harness:
 
     async def at_rest(self) -> None:
         """Return once everything is answered and delivered, or waits for a retry."""
-        gateway = self.gateway
-        await self.until(
-            lambda: (
-                not self.stage.telegram.pending
-                and gateway.router.is_idle()
-                and gateway.lanes.is_idle()
-                and gateway.dispatcher.is_idle()
-            )
-        )
+        await self.until(lambda: not self.stage.telegram.pending and is_settled(self.gateway))
 
     async def ask(
         self, user: int, text: str | None, *, chat: int | None = None, **fields: Any

@@ -11,6 +11,7 @@ from tests.emulators.streaming import Fault
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.emulators.telegram_media import photo
 from tests.journeys.stage import Stage, call, calls, facts, heard, results, system_of
+from tests.patience import PATIENCE
 from tests.tables import await_each
 
 TALE = " ".join(f"word{number}" + "." * (number % 5 == 4) for number in range(80))
@@ -100,7 +101,7 @@ async def test_a_conversation_gets_a_title(stage: Stage) -> None:
             await harness.ask(ANNA, words)
     async with stage.open() as harness:
         await harness.until(lambda: any("tools" not in body for body in stage.model.requests))
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while "A talk" not in await harness.ask(ANNA, "/status"):
                 pass
     (asked,) = [body for body in stage.model.requests if "tools" not in body]

@@ -20,6 +20,7 @@ from tests.integration.processes import free_port
 from tests.journeys.chromium import CHROMIUM, Browser, Tab, connect, start_chromium
 from tests.journeys.stage import Harness, Stage, calls, heard
 from tests.journeys.test_attachments import pictures
+from tests.patience import PATIENCE
 
 pytestmark = [
     pytest.mark.process,
@@ -227,7 +228,7 @@ async def test_a_forgotten_upload_is_deleted_with_its_bytes(
     def find_bytes(connection: Connection) -> list[bytes]:
         return [row[0] for row in connection.execute("SELECT data FROM files")]
 
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while await page.harness.gateway.database.read(find_bytes) != [b""]:
             await asyncio.sleep(0.02)
 

@@ -141,7 +141,7 @@ async def test_a_pipe_prints_unsolicited_messages(home: Path) -> None:
         assert idle.stdin
         assert idle.stdout
         idle.stdin.write(b"/whoami\n")
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             assert f"You are {NAME}".encode() in await idle.stdout.readline()
             done = await talaria_beside(home, "chat", given="count to 3\n")
             assert done.out == "1 2 3\n"

@@ -12,6 +12,7 @@ from gateway.texts import general
 from tests.emulators.streaming import Answer, Fault, text_answer
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.stage import Stage, call, calls, heard, results, system_of
+from tests.patience import PATIENCE
 
 FIRST, SECOND = "claude-sonnet-5-5", "claude-haiku-5-5"
 OVERLOADED = Fault(status=529, error="overloaded_error", message="Overloaded")
@@ -37,7 +38,7 @@ class MeetTool:
     declaration = Declaration()
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             turn = await self.parties.wait()
         # The first to start is the last to finish.
         for _ in range(10 * (self.parties.parties - turn)):

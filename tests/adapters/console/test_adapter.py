@@ -19,6 +19,7 @@ from adapters.errors import AdapterStopped, Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Button, OutboundFile, OutboundMessage
 from tests.fakes.inlet import FakeInlet
+from tests.patience import PATIENCE
 
 HERE = Address(chat_id="local", is_direct=True)
 OWED = OutboundMessage(address=HERE, text="**Hi**", key="k1")
@@ -38,13 +39,13 @@ class Terminal:
         self.writer.write(json.dumps(said).encode() + b"\n")
 
     async def read(self) -> dict[str, Any]:
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             return dict(json.loads(await self._reader.readline()))
 
     async def count_lines(self) -> int:
         """Return how many whole lines arrive until the server closes."""
         lines = 0
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             with contextlib.suppress(ConnectionError):
                 while (await self._reader.readline()).endswith(b"\n"):
                     lines += 1
@@ -93,7 +94,7 @@ async def console(tmp_path: Path, confirm: float, longest_backlog: int) -> Async
         )
     )
     run = asyncio.create_task(console.adapter.run(console.inlet))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while console.adapter.health().state != "connected":
             await asyncio.sleep(0)
     with console.terminals:
@@ -314,7 +315,7 @@ async def test_a_socket_left_by_a_dead_process_is_replaced(tmp_path: Path) -> No
         left.bind(str(path))
     adapter = ConsoleAdapter(ConsoleSettings(socket=path))
     run = asyncio.create_task(adapter.run(FakeInlet()))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while adapter.health().state != "connected":
             await asyncio.sleep(0)
     _, writer = await asyncio.open_unix_connection(path)

@@ -21,6 +21,7 @@ from tests.adapters.discord.rig import (
 from tests.adapters.rig import until
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
+from tests.patience import PATIENCE
 
 
 async def test_a_broken_connection_is_resumed_and_nothing_is_missed(rig: Rig) -> None:
@@ -89,7 +90,7 @@ async def test_a_permanent_refusal_stops_the_adapter_with_a_sentence(
 ) -> None:
     api.close_next_with(code)
     adapter = DiscordAdapter(settings_for(api))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(AdapterStopped, match=words):
             await adapter.run(inlet)
     assert adapter.health().state == "stopped"
@@ -99,13 +100,13 @@ async def test_a_permanent_refusal_stops_the_adapter_with_a_sentence(
 
 async def test_a_disabled_intent_is_named(api: DiscordEmulator, inlet: FakeInlet) -> None:
     api.without_intents("message_content")
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(AdapterStopped, match="Message Content Intent"):
             await DiscordAdapter(settings_for(api)).run(inlet)
 
 
 async def test_a_wrong_token_stops_the_adapter(api: DiscordEmulator, inlet: FakeInlet) -> None:
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(AdapterStopped, match="DISCORD_BOT_TOKEN"):
             await DiscordAdapter(settings_for(api, token="a.b.c")).run(inlet)
     assert api.identifies == 0

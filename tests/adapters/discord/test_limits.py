@@ -13,6 +13,7 @@ from tests.adapters.rig import until
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.emulators.discord_limits import BUCKET_SECONDS
+from tests.patience import PATIENCE
 
 
 async def insist(adapter: DiscordAdapter, message: OutboundMessage) -> str:
@@ -97,7 +98,7 @@ async def test_a_cancelled_call_in_a_global_pause_blocks_nobody(rig: Rig) -> Non
     await asyncio.wait([typing], timeout=0.1)  # its refusal is on the way back
     typing.cancel()
     await asyncio.wait([typing])
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         await rig.adapter.send(queued(direct(rig.api), "hello"))
     assert rig.api.texts(rig.api.dm(ANNA)) == ["hello"]
 

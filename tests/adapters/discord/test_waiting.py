@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from adapters.discord.client import until_ended
+from tests.patience import PATIENCE
 
 
 async def test_a_task_that_swallows_its_cancellation_is_ended() -> None:
@@ -22,7 +23,7 @@ async def test_a_task_that_swallows_its_cancellation_is_ended() -> None:
     waiting = asyncio.create_task(until_ended(task))
     await asyncio.sleep(0)
     waiting.cancel()
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(asyncio.CancelledError):
             await waiting
     assert len(cancelled) == 2

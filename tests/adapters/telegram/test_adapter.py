@@ -27,6 +27,7 @@ from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_faults import Fault
 from tests.emulators.telegram_texts import Refusal
 from tests.fakes.inlet import FakeInlet
+from tests.patience import PATIENCE
 
 # Inbound
 
@@ -253,7 +254,7 @@ async def test_a_token_that_is_revoked_meanwhile_stops_it(
     api.token = "123456789:another"
     await api.says(ANNA, "wakes the poller")
     with pytest.raises(AdapterStopped, match="@BotFather"):
-        await asyncio.wait_for(run, 45)
+        await asyncio.wait_for(run, PATIENCE)
 
 
 async def test_a_start_without_telegram_waits_for_it(
@@ -338,7 +339,7 @@ async def test_another_program_on_the_same_token_is_named(
     rival = asyncio.create_task(poll_as_another(api))
     adapter = TelegramAdapter(settings_for(api, conflict_patience=0.3))
     with pytest.raises(AdapterStopped, match=r"Another program.*/revoke"):
-        await asyncio.wait_for(adapter.run(inlet), 45)
+        await asyncio.wait_for(adapter.run(inlet), PATIENCE)
     rival.cancel()
 
 

@@ -9,6 +9,7 @@ from aiohttp import web
 
 from adapters.toolkit import listen
 from adapters.toolkit.listener import MOST_CONNECTIONS
+from tests.patience import PATIENCE
 
 
 @asynccontextmanager
@@ -36,7 +37,7 @@ BEGUN = (b"", b"GET / HTTP/1.1\r\nHost: x\r\n", b"GET / HT", b"\r\n\r\n", b"\r\n
 
 @pytest.mark.parametrize("begun", BEGUN)
 async def test_a_request_whose_head_does_not_end_is_closed(begun: bytes) -> None:
-    async with listening(head_seconds=0.2) as port, asyncio.timeout(45):
+    async with listening(head_seconds=0.2) as port, asyncio.timeout(PATIENCE):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(begun)
         with suppress(ConnectionResetError):
@@ -45,7 +46,7 @@ async def test_a_request_whose_head_does_not_end_is_closed(begun: bytes) -> None
 
 
 async def test_a_head_in_pieces_is_answered() -> None:
-    async with listening(head_seconds=45) as port, asyncio.timeout(45):
+    async with listening(head_seconds=45) as port, asyncio.timeout(PATIENCE):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         for piece in (b"GET / HTTP/1.1\r\nHost: x\r", b"\n\r", b"\n"):
             writer.write(piece)
@@ -56,7 +57,7 @@ async def test_a_head_in_pieces_is_answered() -> None:
 
 
 async def test_idle_connections_make_room_for_one_that_asks() -> None:
-    async with listening(head_seconds=45) as port, asyncio.timeout(45):
+    async with listening(head_seconds=45) as port, asyncio.timeout(PATIENCE):
         idle = [
             await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CONNECTIONS + 20)
         ]

@@ -22,6 +22,7 @@ from agent_core.transcript import UntrustedSource
 from tests.agent_core.agent.bench import Bench
 from tests.fakes.model import FakeModel, Gate, Play, ask, call, say
 from tests.fakes.tool import FakeTool
+from tests.patience import PATIENCE
 
 WEB = UntrustedSource("web:example.org")
 
@@ -240,7 +241,7 @@ async def test_a_crash_repeats_no_helper_that_is_done_and_continues_the_others(
     turn = await bench.begin("go")
     running = asyncio.create_task(bench.run(turn))
     await reached.wait()
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while (1, 2) not in bench.host.progress:
             await asyncio.sleep(0.002)
     running.cancel()

@@ -20,6 +20,7 @@ from agent_core.transcript import Message, Role, TextPart
 from tests.agent_core.digest.conftest import NOW, Desk
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_turn
 from tests.emulators.sources import Served, Sources
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.process
 
@@ -277,7 +278,7 @@ async def test_sources_are_read_side_by_side(desk: Desk, web: Sources) -> None:
         served = web.pages[f"/{number}"]
         web.pages[f"/{number}"] = Served(body=served.body, headers=served.headers, waits=gate)
     gathering = asyncio.create_task(desk.gather(*({"kind": "page", "at": url} for url in urls)))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while len(web.asked) < 3:
             await asyncio.sleep(0.002)
     gate.set()

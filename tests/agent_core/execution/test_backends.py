@@ -14,11 +14,11 @@ import pytest
 from agent_core.errors import WorkspaceError
 from agent_core.execution import Backend, Command, Completed, HostedBackend, run_command
 from tests.agent_core.execution.backends import EVERY, LIMITS, MEGABYTE, open_backend
+from tests.patience import PATIENCE
 from tests.tables import await_each
 
 pytestmark = pytest.mark.process
 
-PATIENCE = 45.0
 GIGABYTE = 1024**3
 
 

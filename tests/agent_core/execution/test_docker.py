@@ -19,6 +19,7 @@ from tests.agent_core.execution.backends import (
     needs_docker,
 )
 from tests.agent_core.execution.engine import IMAGE, remove_containers
+from tests.patience import PATIENCE
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.thorough]
 
@@ -94,7 +95,7 @@ async def test_an_idle_container_is_paused_and_wakes_for_a_command(folder: Path)
     settings = ContainerSettings(image=IMAGE, idle_seconds=0, environ=os.environ)
     backend = DockerBackend(folder / "workspaces", LIMITS, settings)
     assert await say(backend, "echo one") == b"one\n"
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while of(folder, "{{.State.Status}}") != "paused":
             await asyncio.sleep(0.01)
     assert await say(backend, "echo two") == b"two\n"
@@ -134,7 +135,7 @@ async def test_a_command_without_room_says_so_and_ends_no_other(folder: Path) ->
     command = Command(workspace="anna", argv=("/bin/bash", "-c", hold))
     try:
         first, second = [await backend.start(command) for _ in range(2)]
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             assert [await first.read(), await second.read()] == [b"up\n", b"up\n"]
         with pytest.raises(BackendCrowded, match="wait until one ends, or stop one"):
             await say(backend, "echo well")
@@ -151,7 +152,7 @@ async def test_a_command_without_room_says_so_and_ends_no_other(folder: Path) ->
 async def test_a_command_whose_container_dies_is_lost_with_a_reason(folder: Path) -> None:
     backend = make_docker(folder)
     waiting = asyncio.create_task(say(backend, "touch begun; sleep 600"))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not (folder / "workspaces/anna/begun").exists():
             await asyncio.sleep(0.01)
     remove_containers(folder)

@@ -11,6 +11,7 @@ from agent_core.errors import BackendUnavailable
 from agent_core.execution import Command, HostedBackend, run_command
 from tests.agent_core.execution.accounts import PROVIDERS, Account, open_account
 from tests.agent_core.execution.backends import MEGABYTE, needs_python
+from tests.patience import PATIENCE
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.thorough, needs_python]
 BEAT = "while :; do date +%N > beat; sleep 0.02; done"
@@ -44,7 +45,7 @@ async def say(backend: HostedBackend, text: str) -> bytes:
 
 async def appears(account: Account, number: int = 0) -> Path:
     """Return the file `beat` of a sandbox once it is there."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while len(account.list_workspaces()) <= number:
             await asyncio.sleep(0.01)
         beat = account.list_workspaces()[number] / "beat"
@@ -67,7 +68,7 @@ async def beats(beat: Path) -> bool:
 async def test_an_idle_sandbox_costs_nothing_and_wakes_with_its_files(account: Account) -> None:
     backend = account.make(idle_seconds=0)
     await say(backend, "echo kept > note")
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while account.list_awake():
             await asyncio.sleep(0.01)
     assert await say(backend, "cat note") == b"kept\n"
@@ -112,7 +113,7 @@ async def test_what_a_killed_gateway_left_ends_at_the_next_start(
     assert await fresh.end_abandoned() == 1
     assert await fresh.end_abandoned() == 0
     assert not await beats(ours)
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not await beats(second):
             pass
     await theirs.kill()

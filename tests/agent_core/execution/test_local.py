@@ -34,12 +34,14 @@ from tests.agent_core.execution.backends import (
 )
 from tests.agent_core.execution.engine import remove_containers
 from tests.agent_core.execution.plain_user import open_to_user
+from tests.patience import PATIENCE
 
 GATEWAY = """
 import asyncio, sys
 from pathlib import Path
 from agent_core.execution import Command
 from tests.agent_core.execution import backends
+from tests.patience import PATIENCE
 
 async def main():
     beat = "while :; do date +%N > beat; sleep 0.02; done"
@@ -159,7 +161,7 @@ async def test_commands_die_with_a_gateway_that_is_killed(
         *(sys.executable, "-c", GATEWAY, str(tmp_path), make)
     )
     beat = tmp_path / "workspaces" / "anna" / "beat"
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not beat.exists():
             await asyncio.sleep(0.01)
         os.kill(gateway.pid, signal.SIGKILL)
@@ -195,7 +197,7 @@ async def test_the_program_of_the_reapers_ends_with_a_gateway_that_is_killed(
     words = (sys.executable, "-c", REAPING, str(open_to_user(tmp_path)))
     gateway = await asyncio.create_subprocess_exec(*words)
     below: list[int] = []
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while len(below) < 3:  # the program, the reaper and the command
             await asyncio.sleep(0.01)
             below = list_below(gateway.pid)

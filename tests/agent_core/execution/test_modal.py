@@ -9,6 +9,7 @@ import pytest
 from agent_core.execution import Command, HostedBackend, run_command
 from tests.agent_core.execution.accounts import ModalAccount, open_account
 from tests.agent_core.execution.backends import MEGABYTE, needs_python
+from tests.patience import PATIENCE
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.thorough, needs_python]
 
@@ -51,7 +52,7 @@ async def test_a_broken_stream_goes_on_where_it_was(
 ) -> None:
     process = await backend.start(shell("echo one; read -r; echo two", has_input=True))
     try:
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             assert await process.read() == b"one\n"
             await account.emulator.cut()
             await process.write(b"\n")
@@ -66,7 +67,7 @@ async def test_a_silent_worker_never_holds_a_turn(
 ) -> None:
     await say(backend, "echo kept > note")
     process = await backend.start(shell("echo here; sleep 600"))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         assert await process.read() == b"here\n"
         account.emulator.is_silent = True
         await process.kill()

@@ -12,8 +12,8 @@ from agent_core.execution import Command, Completed, LocalBackend, find_bubblewr
 from agent_core.tools.network import AllowedHosts, HostLookup, SandboxProxy
 from tests.agent_core.execution.backends import LIMITS, MEGABYTE, needs_bubblewrap
 from tests.emulators.sources import Sources
+from tests.patience import PATIENCE
 
-PATIENCE = 45.0
 ASK = (
     "address=${{http_proxy#http://}}; exec 3<> /dev/tcp/${{address%:*}}/${{address#*:}};"
     " printf 'GET {url} HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3"

@@ -9,6 +9,7 @@ import pytest
 
 from agent_core.execution.running import RunningCommands
 from agent_core.execution.supervised import start_supervised
+from tests.patience import PATIENCE
 
 
 class Ended:
@@ -50,7 +51,7 @@ async def test_a_killed_command_ends_although_another_process_holds_its_outputs(
     argv = ("/bin/bash", "-c", script)
     process = await start_supervised(argv, b"\n", {"PATH": os.defpath}, note)
     await process.kill()
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         ended = await process.wait()
         os.kill(holders[0], signal.SIGKILL)
         assert await process.read() == b""

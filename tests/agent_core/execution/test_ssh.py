@@ -19,6 +19,7 @@ from tests.agent_core.execution.backends import (
     needs_ssh,
 )
 from tests.agent_core.execution.sshd import open_folder, run_server
+from tests.patience import PATIENCE
 
 pytestmark = [
     pytest.mark.process,
@@ -58,7 +59,7 @@ async def test_a_lost_machine_is_an_error_and_its_commands_end(tmp_path: Path) -
         running = asyncio.create_task(
             run_command(backend, command, seconds=600, most_bytes=MEGABYTE)
         )
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not beat.exists():
                 await asyncio.sleep(0.01)
         _break_connections(int((tmp_path / "server" / "pid").read_text()))
@@ -67,7 +68,7 @@ async def test_a_lost_machine_is_an_error_and_its_commands_end(tmp_path: Path) -
     with pytest.raises(BackendUnavailable):
         await backend.start(command)
     await backend.close()
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while await _beats(beat):
             pass
 
@@ -85,7 +86,7 @@ async def test_what_a_vanished_gateway_left_ends_at_the_next_start(
         for backend, name in zip(backends, ("anna", "ben"), strict=True)
     ]
     ours, theirs = (place / name / "beat" for name in ("anna", "ben"))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not (ours.exists() and theirs.exists()):
             await asyncio.sleep(0.01)
     clients = _find_clients(backends[0])
@@ -93,12 +94,12 @@ async def test_what_a_vanished_gateway_left_ends_at_the_next_start(
         os.kill(pid, signal.SIGSTOP)
     fresh = SshBackend(LIMITS, settings)
     try:
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not await _beats(ours):
                 pass
         assert await fresh.end_abandoned() > 0
         assert await fresh.end_abandoned() == 0
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while await _beats(ours):
                 pass
             while not await _beats(theirs):

@@ -21,6 +21,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory.ledger import Origin, Target
 from agent_core.state.people.people import Kind, Person
 from tests.agent_core.memory.conftest import Notebook, add
+from tests.patience import PATIENCE
 
 
 class Crash(Exception):
@@ -368,7 +369,7 @@ async def test_a_person_does_not_wait_for_another_one_s_file(
 ) -> None:
     gate = Gate("ann")
     slow = notebook.writing(gate.write)
-    async with asyncio.timeout(45), gate.held(slow) as change:
+    async with asyncio.timeout(PATIENCE), gate.held(slow) as change:
         assert slow.store.is_at_work(slow.person.id)
         await other.add("two")
         assert not slow.store.is_at_work(other.person.id)

@@ -26,6 +26,7 @@ from tests.agent_core.models.providers import Provider, each
 from tests.agent_core.models.rig import Rig, connected
 from tests.emulators.pictures import make_gif, make_jpeg, make_png, make_webp
 from tests.emulators.streaming import Answer, Fault, text_answer
+from tests.patience import PATIENCE
 
 PNG = make_png()
 LONG_SYSTEM = "A rule that stands at the head of every call. " * 120
@@ -73,9 +74,9 @@ async def test_text_is_passed_on_as_it_comes_and_leaving_the_stream_ends_the_cal
         Fault(answer=text_answer("one two"), after_events=rig.provider.first_text, then="hang")
     )
     stream = rig.model.stream(rig.request("hello"))
-    assert await asyncio.wait_for(anext(stream), 45) == TextDelta(text="one ")
+    assert await asyncio.wait_for(anext(stream), PATIENCE) == TextDelta(text="one ")
     await stream.aclose()
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not rig.api.disconnects:
             await asyncio.sleep(0.01)
 
@@ -234,7 +235,7 @@ async def test_cancelling_a_call_is_not_taken_for_an_error(rig: Rig) -> None:
     rig.api.before = notice
     rig.api.latency = 30
     task = asyncio.create_task(rig.ask("hello"))
-    await asyncio.wait_for(arrived.wait(), 45)
+    await asyncio.wait_for(arrived.wait(), PATIENCE)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -21,6 +21,7 @@ from agent_core.tools.contract import ToolContext
 from agent_core.tools.user_questions import Answer, UserPrompt
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 from tests.databases import open_database
+from tests.patience import PATIENCE
 
 NOW = 1_790_000_000_000
 """In September 2026."""
@@ -97,7 +98,7 @@ class Desk:
         changing = asyncio.create_task(self.database.write("change", work))
         asking = asyncio.create_task(self.asks(action))
         try:
-            async with asyncio.timeout(45):
+            async with asyncio.timeout(PATIENCE):
                 while not self.is_queued():
                     await asyncio.sleep(0.001)
         finally:

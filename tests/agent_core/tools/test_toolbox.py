@@ -18,6 +18,7 @@ from tests.agent_core.agent.loop.rig import Rig
 from tests.agent_core.tools.contexts import make_context
 from tests.fakes.model import ask, call, say
 from tests.fakes.tool import Act, FakeTool
+from tests.patience import PATIENCE
 
 CONTEXT = make_context(
     slug="ada", conversation_id=ConversationId(2), scope="p1", turn_id=TurnId(3), now=1_000
@@ -161,7 +162,7 @@ async def test_a_call_that_takes_too_long_is_stopped(effect: Effect, way_out: st
 async def test_cancelling_a_call_cancels_its_tool() -> None:
     tool = FakeTool("look", hang)
     task = asyncio.create_task(run(Toolbox([tool])))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not tool.running:
             await asyncio.sleep(0)
         task.cancel()
@@ -276,7 +277,7 @@ async def test_eight_reads_of_one_answer_run_at_the_same_time() -> None:
     everybody = asyncio.Barrier(8)
 
     async def meet(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             await everybody.wait()
         return ToolResult(text="met")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.attachments.sandboxed_process import Bounds, Finished, run
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.process
 
@@ -29,7 +30,7 @@ def is_alive(pid: int) -> bool:
 
 
 async def is_gone(pid: int) -> None:
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while is_alive(pid):
             await asyncio.sleep(0.01)
 
@@ -84,7 +85,7 @@ async def test_a_slow_process_times_out() -> None:
 async def test_a_cancelled_process_is_ended_with_its_children(tmp_path: Path) -> None:
     path = tmp_path / "pids"
     task = asyncio.create_task(python(FAMILY.format(path=str(path))))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not path.exists():
             await asyncio.sleep(0.01)
     task.cancel()
@@ -104,7 +105,7 @@ async def test_a_process_cancelled_at_its_start_is_ended_with_its_children(
     while not path.exists():
         time.sleep(0.01)  # noqa: ASYNC251 - the loop is held up, so that nobody hears of the start
     task.cancel()
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(asyncio.CancelledError):
             await task
     for pid in map(int, path.read_text().split()):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from gateway.bootstrap import garbage_collection
+from tests.patience import PATIENCE
 
 _OF_PYTHON = (700, 10, 10)
 """The thresholds of a fresh process."""
@@ -50,7 +51,7 @@ async def test_old_garbage_goes_in_a_quiet_moment() -> None:
         await asyncio.sleep(0.001)
     assert knot() is not None
     is_quiet = True
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while knot() is not None:
             await asyncio.sleep(0.001)
     collecting.cancel()

@@ -14,6 +14,7 @@ from agent_core.state.queues.tasks import Task
 from gateway.bootstrap.maintenance import Handler, TaskRunner
 from tests.agent_core.state.rows import add_person
 from tests.databases import open_database
+from tests.patience import PATIENCE
 
 START = 1_000_000
 MINUTE = 60_000
@@ -74,7 +75,7 @@ async def rows(database: Database) -> list[tuple[str, int, str]]:
 
 async def until(database: Database, *wanted: tuple[str, int]) -> None:
     """Return once the tasks are in these states after so many attempts."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while [row[:2] for row in await rows(database)] != list(wanted):
             await asyncio.sleep(0.002)
 

@@ -7,6 +7,7 @@ from adapters.errors import AdapterStopped
 from gateway.bootstrap.platform_supervisor import Platforms, RestartPolicy
 from tests.fakes.chat import FakeChat
 from tests.fakes.inlet import FakeInlet
+from tests.patience import PATIENCE
 
 
 class Refused(FakeChat):
@@ -22,7 +23,7 @@ class Refused(FakeChat):
 async def test_a_fault_that_needs_a_person_is_not_retried() -> None:
     chat = Refused()
     harness = Platforms({"fake": chat})
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         await harness.keep("fake", FakeInlet())
     assert chat.runs == 1
     assert harness.stopped() == {"fake": "the token is wrong"}
@@ -34,7 +35,7 @@ async def test_a_refusal_out_of_the_blue_is_doubted() -> None:
     policy = RestartPolicy(first_pause=0.0, good_run=60.0)
     chat = Refused()
     harness = Platforms({"fake": chat}, policy, clock=lambda: next(clock))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         await harness.keep("fake", FakeInlet())
     assert chat.runs == 2
     assert harness.stopped() == {"fake": "the token is wrong"}

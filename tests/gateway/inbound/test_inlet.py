@@ -14,6 +14,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues.inbox import InboxRow
 from gateway.inbound.events import PlatformInlet
 from tests.databases import open_database
+from tests.patience import PATIENCE
 
 
 @dataclass
@@ -137,7 +138,7 @@ async def test_a_stored_event_is_handled_after_its_platform_gave_up(rig: Rig) ->
         await taking
     go.set()
     await blocking
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not rig.taken:
             await asyncio.sleep(0.002)
     assert await rig.stored() == ["a"]

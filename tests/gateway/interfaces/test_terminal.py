@@ -15,6 +15,7 @@ from adapters.messages import Button, ButtonPress, OutboundMessage
 from gateway.interfaces.terminal.choices import Offer, write_choices
 from gateway.interfaces.terminal.socket_client import Choice, ConsoleLink, Gone, Line, News, Shown
 from tests.fakes.inlet import FakeInlet
+from tests.patience import PATIENCE
 
 HERE = Address(chat_id="local", is_direct=True)
 ASKED = OutboundMessage(
@@ -78,7 +79,7 @@ class Wire:
 async def wire(tmp_path: Path) -> AsyncIterator[Wire]:
     wire = Wire(tmp_path / "console.sock")
     lives = [asyncio.create_task(wire.adapter.run(wire.inlet))]
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while wire.adapter.health().state != "connected":
             await asyncio.sleep(0)
         lives.append(asyncio.create_task(wire.link.run()))

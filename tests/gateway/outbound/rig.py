@@ -16,6 +16,7 @@ from gateway.outbound.channel import CommandFormatter, Composer
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.timings import DeliveryTimings
 from tests.fakes.chat import FakeChat
+from tests.patience import PATIENCE
 
 CHAT = name_chat(Address(chat_id="1", is_direct=True))
 QUICK = DeliveryTimings(first_pause=0.01, finish=0.01)
@@ -66,7 +67,7 @@ class Delivery:
         return found
 
     async def until_state(self, row: OutboxRow, wanted: str) -> OutboxRow:
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while (found := await self.state(row)).state != wanted:
                 await asyncio.sleep(0.005)
         return found
@@ -102,6 +103,6 @@ async def delivering(
 
 async def until(condition: Callable[[], object]) -> None:
     """Return once the condition holds. Raises `TimeoutError`."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not condition():
             await asyncio.sleep(0.002)

@@ -19,6 +19,7 @@ from gateway.outbound.live_message import LiveMessage, LiveMessageEditor
 from tests.fakes.chat import FakeChat
 from tests.gateway.outbound.conftest import begin_turn, finalize, live_of, queued_message_of
 from tests.gateway.outbound.rig import CHAT
+from tests.patience import PATIENCE
 
 FINISH = 0.2
 BUTTONS = (Choice(key="q1:o1:00000000", label="Yes"),)
@@ -120,7 +121,7 @@ async def test_an_answer_that_is_final_when_its_opening_fails_is_queued(screen: 
     screen.chat.plan(Unreachable("down"))
     live = live_of(screen.turn_id, "One")
     opening = asyncio.create_task(screen.show(live))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not live.row:
             await asyncio.sleep(0.002)
     row = await finalize(screen.database, screen.turn_id, "Done.")

@@ -8,6 +8,7 @@ from adapters.contract import Pace
 from adapters.ids import Address
 from gateway.conversion import name_chat
 from gateway.outbound.channel import RateLimiter
+from tests.patience import PATIENCE
 
 
 def chat(name: str, thread: str | None = None, *, is_direct: bool = True) -> str:
@@ -20,7 +21,7 @@ def passed(started: float) -> float:
 
 async def test_without_limits_nobody_waits() -> None:
     rate_limiter = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=0))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         for _ in range(1000):
             await rate_limiter.wait(chat("a"))
 
@@ -93,7 +94,7 @@ async def test_messages_without_a_waiting_person_let_answers_go_first() -> None:
         await rate_limiter.wait(chat(name))
         order.append(name)
 
-    async with asyncio.timeout(45), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
         for number in range(130):  # a second's worth goes at once, and the rest waits
             group.create_task(rate_limiter.wait(chat(f"chat {number}")))
         for number in range(10):
@@ -110,7 +111,7 @@ async def test_reminders_leave_a_place_for_an_answer() -> None:
     rate_limiter = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=20))
     for number in range(20):  # a second's worth goes at once
         await rate_limiter.wait(chat(f"chat {number}"))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         for number in range(3):
             await rate_limiter.give_way()
             await rate_limiter.wait(chat(f"reminder {number}"))

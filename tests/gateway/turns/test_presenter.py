@@ -21,6 +21,7 @@ from gateway.turns.presenter import Presenter, PresenterTimings
 from tests.databases import open_database
 from tests.fakes.chat import FakeChat
 from tests.gateway.outbound.rig import CHAT, delivering, until
+from tests.patience import PATIENCE
 
 
 @dataclass
@@ -139,7 +140,7 @@ async def test_words_are_edited_no_faster_than_the_platform_wants(
     chat = TimedChat(pace=Pace(chat_interval=0, edit_interval=0.05, per_second=0))
     began = asyncio.get_running_loop().time()
     async with presenting(database, chat, first_words=0.0) as presenter:
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while len(chat.times) < 4:
                 presenter.show(TextGrew(delta="word "))
                 await asyncio.sleep(0.001)

@@ -22,6 +22,7 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration import harness as harnesses
 from tests.integration.harness import Harness
+from tests.patience import PATIENCE
 
 RECALL = call("recall", '{"query": "tea"}')
 AT_ONCE = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
@@ -112,7 +113,7 @@ async def test_an_unsent_live_message_is_dropped_and_the_answer_sent_once(
     async with running(tmp_path, FakeModel([words, never.wait]), chat=chat, **AT_ONCE) as harness:
         await chat.says("tea?", id=100)
         await harness.until(lambda: not harness.gateway.dispatcher.is_idle())
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while (await counts(harness))[2] == 0:
                 await asyncio.sleep(0.002)
     chat.gate.set()
@@ -149,8 +150,8 @@ async def test_shutdown_waits_for_an_answer_in_flight(tmp_path: Path) -> None:
 async def test_shutdown_does_not_wait_for_an_open_question(tmp_path: Path) -> None:
     chat = FakeChat()
     question = call("ask", '{"question": "Which?", "options": ["Red", "Blue"]}')
-    patience = {"TALARIA_TURNS__DRAIN_SECONDS": "100"}
-    async with asyncio.timeout(45):  # less than the grace time
+    patience = {"TALARIA_TURNS__DRAIN_SECONDS": "600"}
+    async with asyncio.timeout(PATIENCE):  # less than the grace time
         async with running(tmp_path, FakeModel(ask(question)), chat=chat, **patience) as harness:
             await chat.says("tea?", id=100)
             await chat.sees_text("Which?")

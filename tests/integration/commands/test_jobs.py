@@ -376,6 +376,7 @@ async def test_another_persons_press_in_a_room_changes_no_list(tmp_path: Path) -
     async with berlin(tmp_path) as (harness, _, clock):
         here = SharedHarness(harness=harness, model=harness.model, home=tmp_path)
         await here.says("1", "/jobs", room="den")
+        await here.says("2", "/whoami", room="den")
 
         def find(connection: Connection) -> RoomId:
             found = rooms.find(connection, platform="fake", chat_id="den")

@@ -20,6 +20,7 @@ from gateway.interfaces import operations
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.served import Served
+from tests.patience import PATIENCE
 
 OLGA, ZEBRANA = "4711001", "4711002"
 
@@ -46,7 +47,7 @@ class Setup:
 
     def connect(self, key: str) -> Any:
         openai = pytest.importorskip("openai")
-        return openai.AsyncOpenAI(api_key=key, base_url=self.url, max_retries=0, timeout=45)
+        return openai.AsyncOpenAI(api_key=key, base_url=self.url, max_retries=0, timeout=PATIENCE)
 
     async def post(self, path: str, key: str, body: object, **headers: str) -> tuple[int, Any]:
         head = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", **headers}

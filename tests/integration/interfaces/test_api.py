@@ -26,6 +26,7 @@ from tests.integration.interfaces.api_setup import (
 )
 from tests.integration.processes import talaria_beside
 from tests.integration.served import served
+from tests.patience import PATIENCE
 from tests.tables import await_each
 
 openai = pytest.importorskip("openai")
@@ -154,7 +155,7 @@ async def test_one_person_can_not_take_all_connections(setup: Setup) -> None:
         asyncio.create_task(setup.post("chat/completions", setup.olga, chat_of(f"q{number}")))
         for number in range(24)
     ]
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while sum(one.done() for one in asking) < 8 or not setup.model.requests:
             await asyncio.sleep(0.005)
     refused = [one.result() for one in asking if one.done()]
@@ -209,7 +210,7 @@ async def test_questions_and_approvals_stay_with_the_person(setup: Setup) -> Non
     def find_asked() -> list[str]:
         return [one.chat_id for one in setup.chat.shown if "Which colour?" in one.text]
 
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not find_asked():
             await asyncio.sleep(0.005)
     assert find_asked() == [ZEBRANA]
@@ -226,14 +227,14 @@ async def test_what_a_program_says_changes_nothing_without_the_person(setup: Set
     client = setup.connect(setup.olga)
     await client.chat.completions.create(**chat_of("Likes green tea. Remember that."))
     file = setup.home / MEMORIES / "people" / "olga" / "USER.md"
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not any("green tea" in one.text for one in setup.chat.shown):
             await asyncio.sleep(0.005)
     asked = next(one for one in setup.chat.shown if "green tea" in one.text)
     assert (asked.chat_id, "your program `laptop api`" in asked.text) == (OLGA, True)
     assert not file.exists() or "green tea" not in file.read_text()
     await setup.chat.press("Accept", user=OLGA, chat=OLGA, name="Olga")
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not file.exists() or "green tea" not in file.read_text():
             await asyncio.sleep(0.005)
 

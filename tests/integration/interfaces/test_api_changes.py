@@ -22,6 +22,7 @@ from tests.integration.interfaces.api_setup import (
 )
 from tests.integration.interfaces.console_setup import browse_as
 from tests.integration.interfaces.test_held_notes_page import hold
+from tests.patience import PATIENCE
 from tests.tables import await_each
 
 JOB = {"kind": "prompt", "text": "Water the plants", "cron": "0 9 * * *", "zone": "Europe/Berlin"}
@@ -199,7 +200,7 @@ async def test_a_message_is_sent_waited_for_and_streamed(setup: Setup) -> None:
     later = {"text": "last", "reply": "later"}
     status, sent = await send(setup, setup.olga, "POST", "messages", later)
     assert status == 202
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while sent["state"] in ("waiting", "running"):
             _, sent = await send(setup, setup.olga, "GET", f"messages/{sent['id']}")
     assert sent["answer"] == "three"
@@ -212,14 +213,14 @@ async def test_a_chat_does_not_wait_for_its_persons_programs(setup: Setup) -> No
     for number in range(6):
         body = {"text": "work", "conversation": f"batch{number}", "reply": "later"}
         assert (await send(setup, setup.zebrana, "POST", "messages", body))[0] == 202
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while len(setup.model.requests) < 2:
             await asyncio.sleep(0.005)
     await setup.chat.says("hi", user=ZEBRANA, chat=ZEBRANA, name="Zebrana", id=900)
     await setup.chat.until(lambda: any("At once." in shown.texts for shown in setup.chat.shown))
     assert len(setup.model.requests) == 3
     gate.open.set()
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while len(setup.model.requests) < 7:
             await asyncio.sleep(0.005)
 

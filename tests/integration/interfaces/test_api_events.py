@@ -11,6 +11,7 @@ from agent_core.state.lifecycle import merge_people
 from tests.fakes.model import say
 from tests.integration.interfaces.api_setup import Setup, chat_of, find_named
 from tests.integration.processes import talaria_beside
+from tests.patience import PATIENCE
 
 Told = tuple[str, str, dict[str, object]]
 """The id, the name and the fields of an event."""
@@ -38,7 +39,7 @@ async def follow(setup: Setup, key: str, last: str = "") -> AsyncIterator[Told]:
 async def collect(stream: AsyncIterator[Told], last_name: str) -> list[Told]:
     """The events up to one of this name."""
     found = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         async for told in stream:
             if told[1]:
                 found.append(told)
@@ -73,7 +74,7 @@ async def test_a_stream_ends_with_its_token(setup: Setup) -> None:
     await anext(stream)
     revoked = await talaria_beside(setup.home, "tokens", "revoke", "1")
     assert revoked.code == 0, revoked.err
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         assert [one async for one in stream if one[1]] == []
 
 
@@ -89,7 +90,7 @@ async def test_a_stream_ends_with_its_person_and_the_next_follows_the_merged_one
             c, kept=olga.id, absorbed=zebrana.id, rename=lambda key: key, now=1
         ),
     )
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         assert [one async for one in stream if one[1]] == []
     again = follow(setup, setup.zebrana)
     await anext(again)
@@ -123,6 +124,6 @@ async def test_streams_that_open_at_once_hold_no_more_and_free_their_places(setu
             return False
         return True
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while not await is_free():
             await asyncio.sleep(0.05)

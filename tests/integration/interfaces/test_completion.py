@@ -14,8 +14,8 @@ import pytest
 
 from tests.architecture.source import ROOT
 from tests.integration.processes import environ, talaria
+from tests.patience import PATIENCE
 
-PATIENCE = 30.0
 SHELLS = {
     "bash": ["bash", "--norc", "--noprofile", "-i"],
     "zsh": ["zsh", "-f", "-i"],

@@ -37,6 +37,7 @@ from tests.integration.interfaces.console_setup import (
 from tests.integration.interfaces.test_people_operations import fill
 from tests.integration.processes import talaria, talaria_beside
 from tests.integration.served import Served, served
+from tests.patience import PATIENCE
 
 VERA = "4711003"
 MEMBER_PAGES = (
@@ -222,7 +223,7 @@ async def test_logging_out_and_losing_access_end_a_login(setup: Setup) -> None:
         assert (await stream.content.readline()).startswith(b":")
         ended = await talaria_beside(setup.home, "logins", "end")
         assert ended.out.startswith("1 logged out.")
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             await stream.content.read()
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
 

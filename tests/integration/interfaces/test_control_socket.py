@@ -21,6 +21,7 @@ from gateway.people.onboarding import hash_code
 from tests.fakes.chat import FakeChat
 from tests.integration.processes import talaria, talaria_beside
 from tests.integration.served import served
+from tests.patience import PATIENCE
 
 CODE = "ABCD-EFGH"
 Ask = Callable[..., Awaitable[Mapping[str, Any]]]
@@ -131,7 +132,7 @@ async def test_a_person_approved_by_command_is_welcomed_at_once(home: Path) -> N
         await harness.gateway.database.write("fill", fill)
         done = await talaria_beside(home, "people", "approve", CODE)
         assert (done.code, done.out) == (0, "Ben can talk to Talaria now.\n")
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not chat.shown:
                 await asyncio.sleep(0.005)
         assert chat.shown[0].text.startswith("Hi Ben! I answer questions")

@@ -24,6 +24,7 @@ from tests.fakes.model import FakeModel, say
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse_as
 from tests.integration.served import served
+from tests.patience import PATIENCE
 
 STREAM = {"Accept": "text/event-stream"}
 
@@ -354,7 +355,7 @@ async def test_a_page_and_programs_share_the_places_of_a_person(setup: Setup) ->
         asking = [asyncio.create_task(send(number)) for number in range(16)]
         requests = "chat/completions"
         asked = {"model": "talaria", "messages": [{"role": "user", "content": "and this?"}]}
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while sum(api_platform(setup).waiting.values()) < 16:
                 await asyncio.sleep(0.005)
             assert (await setup.post(requests, setup.zebrana, asked))[0] == 429

@@ -21,6 +21,7 @@ from tests.fakes.model import FakeModel
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse_as
 from tests.integration.served import Served, served
+from tests.patience import PATIENCE
 
 LIE = "Prefers imperial units"
 LESSON = "Ask before you book"
@@ -104,7 +105,7 @@ async def test_a_note_that_waits_is_shown_with_its_evidence_and_decided(
             assert "1 note needs your approval" in await answer.text()
         if choice == "accept":
             text = ""
-            async with asyncio.timeout(45):
+            async with asyncio.timeout(PATIENCE):
                 while LIE not in text:
                     async with session.get("/memory") as answer:
                         text = await answer.text()
@@ -159,7 +160,7 @@ async def test_a_dismissed_note_comes_back_after_a_restart(home: Path) -> None:
                 assert answer.status == 200
                 assert answer.url.path == "/memory"
             text = ""
-            async with asyncio.timeout(45):
+            async with asyncio.timeout(PATIENCE):
                 while LIE not in text:
                     async with session.get("/memory") as answer:
                         text = await answer.text()

@@ -27,6 +27,7 @@ from tests.fakes.chat import FakeChat
 from tests.integration.clock import Clock
 from tests.integration.processes import talaria_beside
 from tests.integration.served import Served, served
+from tests.patience import PATIENCE
 from tests.tables import await_each
 
 STATIC = ROOT / "gateway" / "interfaces" / "http" / "static"
@@ -185,7 +186,7 @@ async def test_ending_all_logins_closes_the_open_pages(
         assert listed.out.startswith("printed address: since ")
         ended = await talaria_beside(home, "logins", "end")
         assert ended.out.startswith("1 logged out.")
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while (await page.receive()).type is not aiohttp.WSMsgType.CLOSED:
                 pass
     assert await status(browser, harness, "/") == 401
@@ -235,7 +236,7 @@ class Line:
 
     async def hear(self, kind: str) -> dict[str, Any]:
         """The next line of a kind; messages are confirmed as the page does it."""
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 news = json.loads(await self.socket.receive_str())
                 if "key" in news:
@@ -302,7 +303,7 @@ async def test_the_websocket_is_closed_when_the_gateway_closes(
     async with served(tmp_path_factory.mktemp("h")) as harness:
         await browser.get(harness.page)
         websocket = await browser.ws_connect(harness.address / "console")
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         message = await websocket.receive()
     assert message.type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED)
 
@@ -382,7 +383,7 @@ async def test_a_body_that_does_not_arrive_in_time_is_refused(
         assert (await reader.read()).startswith(b"HTTP/1.1 408")
         writer.close()
 
-    async with served(tmp_path / "home", body_seconds=0.2) as harness, asyncio.timeout(45):
+    async with served(tmp_path / "home", body_seconds=0.2) as harness, asyncio.timeout(PATIENCE):
         await await_each(BEGUN, check)
     assert not [record for record in caplog.records if record.exc_info]
 

@@ -11,6 +11,7 @@ from tests.cycles import noting_cycles, ours
 from tests.integration.interfaces.api_setup import chat_of, make_token
 from tests.integration.interfaces.console_setup import browse
 from tests.integration.served import served
+from tests.patience import PATIENCE
 
 
 @pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
@@ -47,7 +48,7 @@ async def test_a_message_on_the_page_leaves_no_cycle(tmp_path: Path) -> None:
 
         async def write(number: int) -> None:
             await page.send_json({"type": "message", "id": f"m{number}", "text": "Hello!"})
-            async with asyncio.timeout(45):
+            async with asyncio.timeout(PATIENCE):
                 while (news := await page.receive_json())["type"] != "message":
                     pass
             await page.send_json({"type": "got", "key": news["key"]})

@@ -27,6 +27,8 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.patience import PATIENCE
+
 TOOLS = {"recall", "memory", "archive", "jobs", "send_message", "read_memory"}
 
 
@@ -54,7 +56,7 @@ class Setup:
 
     async def sees(self, chat_id: str, text: str) -> Shown:
         """Return the message in a chat that holds a text, once it is there."""
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 for one in self.chat.shown:
                     if one.chat_id == chat_id and text in one.text:
@@ -112,7 +114,7 @@ async def test_a_change_waits_for_the_person_and_is_made_once(setup: Setup) -> N
         assert "a call of your program `laptop mcp`" in asked.text
         await setup.chat.press("Accept", user=OLGA, chat=OLGA, name="Olga")
         file = setup.home / MEMORIES / "people" / "olga" / "USER.md"
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not file.exists() or "green tea" not in file.read_text():
                 await asyncio.sleep(0.005)
         assert "- Likes green tea" in (await call(client, "read_memory"))[0]

@@ -26,6 +26,7 @@ from tests.integration.interfaces.test_job_operations import add_people, find, w
 from tests.integration.jobs.test_skills import changes, names_in, take_over
 from tests.integration.processes import Done, talaria
 from tests.integration.served import served
+from tests.patience import PATIENCE
 
 HOW = pytest.mark.parametrize("how", ["running", "beside"])
 
@@ -263,7 +264,7 @@ async def test_the_curator_can_be_run_now(home: Path) -> None:
     write_skill(home / "skills", "tidy")
     async with cli(home, "running") as at:
         number = (await at.ask("curate"))["job"]
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 shown = await asyncio.to_thread(perform, home, "jobs.show", {"id": number})
                 if "done (" in "".join(shown["runs"]):

@@ -34,6 +34,7 @@ from tests.integration.jobs_support import (
     texts,
 )
 from tests.integration.served import served
+from tests.patience import PATIENCE
 
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 FEED = """<rss version="2.0"><channel><title>News</title>{items}</channel></rss>"""
@@ -297,7 +298,7 @@ async def test_files_start_a_job_once_complete(tmp_path: Path) -> None:
 
 async def marked(harness: Harness, job: Job) -> None:
     """Return once a source was read for the first time."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while await harness.read(lambda c: job_marks.load(c, job_id=job.id)) is None:
             await asyncio.sleep(0.005)
 
@@ -349,7 +350,7 @@ async def test_a_feed_that_hangs_does_not_hold_up_files(tmp_path: Path) -> None:
             await give_job(harness, "cat", f"on feed http://{host}/feed", kind="script")
             job = await give_job(harness, "Read it.", "on file *.txt")
             await marked(harness, job)
-            async with asyncio.timeout(45):
+            async with asyncio.timeout(PATIENCE):
                 await feed.asked.wait()
             (folder / "new.txt").write_text("new")
             await over(harness, job, 1)
@@ -371,7 +372,7 @@ async def test_a_feed_that_never_worked_is_reported_and_then_begins_anew(tmp_pat
             feed.is_broken, feed.titles = False, ["old"]
             before = await harness.read(lambda c: job_marks.load(c, job_id=job.id))
             clock.move(harness, minutes=15)
-            async with asyncio.timeout(45):
+            async with asyncio.timeout(PATIENCE):
                 while await harness.read(lambda c: job_marks.load(c, job_id=job.id)) == before:
                     await asyncio.sleep(0.005)
             feed.titles.append("new")
@@ -451,7 +452,7 @@ async def test_each_new_item_of_a_feed_starts_a_job_once(
             feed.is_broken = True
             for failures in range(1, 4):
                 clock.move(harness, hours=13)
-                async with asyncio.timeout(45):
+                async with asyncio.timeout(PATIENCE):
                     while caplog.text.count("can't be read") < failures:
                         await asyncio.sleep(0.005)
             shown = await harness.chat.sees_text("read its feed for a day")
@@ -488,7 +489,7 @@ async def test_a_web_request_starts_a_job_once_it_is_stored(tmp_path: Path) -> N
             assert answer.status == 405
         async with session.post(address, data=b"a", headers={"Host": "example.org"}) as answer:
             assert answer.status == 202
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 runs = await gateway.database.read(
                     lambda c: job_runs.list_of_job(c, job_id=job.id, limit=9)

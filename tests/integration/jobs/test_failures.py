@@ -25,6 +25,7 @@ from tests.integration.clock import Clock, asleep
 from tests.integration.harness import Harness, running
 from tests.integration.jobs.test_events import Feed, feed_served
 from tests.integration.jobs_support import over
+from tests.patience import PATIENCE
 
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 DIRECT = '["1",null,true]'
@@ -94,7 +95,7 @@ async def find(harness: Harness, job: Job) -> Job:
 
 async def ended(harness: Harness, job: Job, count: int = 1) -> list[str]:
     """Return the states of a job's runs once `count` have ended."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while True:
             states = [run.state for run in await runs_of(harness, job)]
             if sum(state in ("done", "failed", "skipped") for state in states) >= count:
@@ -106,7 +107,7 @@ async def becomes(
     harness: Harness, job: Job, state: str, attempts: int = 1, *, wakes: bool = False
 ) -> Run:
     """Return the job's only run once it has this state."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while True:
             found = await runs_of(harness, job)
             if found and (found[-1].state, found[-1].attempts) == (state, attempts):
@@ -397,7 +398,7 @@ async def test_a_command_that_kills_the_gateway_is_given_up(tmp_path: Path) -> N
     limit = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS, **limit) as harness:
         await meet(harness)
-        job = await make(harness, clock, script("sh", "-c", f"echo x >> {said}; sleep 60"))
+        job = await make(harness, clock, script("sh", "-c", f"echo x >> {said}; sleep 600"))
         clock.move(harness, minutes=31)
         await harness.until(lambda: said.exists() and said.read_text() == "x\n")
     for _ in range(2):
@@ -636,7 +637,7 @@ async def test_a_job_that_is_dropped_while_its_gate_is_checked_calls_no_model(
             wish = JobRequest(kind="prompt", body="Sum up.", timing=DAILY, options=options)
             job = await make(harness, clock, wish)
             clock.move(harness, days=1)
-            async with asyncio.timeout(45):
+            async with asyncio.timeout(PATIENCE):
                 await feed.asked.wait()
             await harness.chat.says(f"/jobs {verb} {job.id}")
             await harness.chat.sees_text(done)

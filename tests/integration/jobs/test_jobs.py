@@ -20,6 +20,7 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
+from tests.patience import PATIENCE
 
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 
@@ -70,7 +71,7 @@ async def states(harness: Harness, job_id: int = 0) -> list[str]:
 
 async def ended(harness: Harness, count: int, job_id: int) -> None:
     """Return once `count` runs of a job have ended."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         await _until_ended(harness, count, job_id)
 
 
@@ -419,7 +420,7 @@ def count_mornings(harness: Harness) -> int:
 
 async def seen(harness: Harness, clock: Clock) -> None:
     """Return once the scheduler waits for a moment that is yet to come, and none is far off."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while True:
             job = await one_job(harness)
             if job.next_slot and clock() < job.next_slot[1] <= clock() + 90_000_000:

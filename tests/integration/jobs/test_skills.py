@@ -26,6 +26,7 @@ from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs.test_digests import facts_of, give_skills
 from tests.integration.jobs_support import find, give_job, greet, greeted, over, runs_of, texts
+from tests.patience import PATIENCE
 
 ZONE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 START = (2026, 11, 20, 11, 0)
@@ -90,7 +91,7 @@ def changes(connection: Connection) -> list[tuple[str, str, str, str]]:
 async def usage_says(folder: Path, name: str, uses: int) -> Mapping[str, Any]:
     """Return `.usage.json`'s entry of a skill once it has `uses` uses."""
     file = folder / ".usage.json"
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while True:
             reported = json.loads(file.read_text()) if file.exists() else {}
             if reported.get(name, {}).get("uses") == uses:
@@ -131,7 +132,7 @@ async def test_an_interrupted_turn_counts_as_one_use(tmp_path: Path, folder: Pat
         job = await give_job(harness, "Tidy up.", "0 8 * * *", kind="prompt")
         await give_skills(harness, job, "tidy")
         clock.move(harness, days=1)
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while await known(harness, "tidy") is None:
                 await asyncio.sleep(0.005)
     async with running(tmp_path, FakeModel(say("Swept.")), now=clock, **ZONE) as harness:
@@ -199,7 +200,7 @@ async def test_a_damaged_skill_row_is_reported_and_not_fatal(tmp_path: Path, fol
         assert "of the ledger is damaged; restore a backup" in run.reason
         clock.move(harness, days=1)
         curator = await own_job(harness, system_jobs.CURATOR)
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not (found := await runs_of(harness, curator.id)) or not found[0].reason:
                 await asyncio.sleep(0.005)
         assert "is damaged" in found[0].reason
@@ -311,7 +312,7 @@ async def test_a_folder_that_can_not_be_read_is_the_outcome_and_tried_again(
     async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
         clock.move(harness, days=2)
         job = await own_job(harness, system_jobs.CURATOR)
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not (found := await runs_of(harness, job.id)) or not found[0].reason:
                 await asyncio.sleep(0.005)
         assert (found[0].state, found[0].attempts) == ("waiting", 1)

@@ -10,6 +10,7 @@ from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.clock import GoingClock
 from tests.integration.harness import running
 from tests.integration.memory.test_learning import KEPT, SAID, SOON, remember, reviewed
+from tests.patience import PATIENCE
 
 CHEAP = "claude-haiku-5-5"
 """The default of `model.cheap`."""
@@ -56,7 +57,7 @@ async def test_a_batch_is_collected_after_a_restart_and_submitted_once(tmp_path:
     async with running(tmp_path, model, chat=chat, timings=SOON, now=clock, **settings) as harness:
         await harness.chat.says(SAID)
         await harness.chat.sees_text("Fine.")
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not await harness.read(is_submitted):
                 await asyncio.sleep(0.01)
     model.is_ready = True

@@ -11,6 +11,7 @@ from tests.fakes.model import Play, ask, call, say
 from tests.integration.accounts import count
 from tests.integration.harness import Harness
 from tests.integration.memory.test_learning import learning, read_profile, reviewed
+from tests.patience import PATIENCE
 
 SAID = "I get up at five. I swim before work"
 GUESS = "Perhaps prefers appointments in the morning"
@@ -48,7 +49,7 @@ async def learned(harness: Harness, guess: str = GUESS, **more: int) -> None:
 
 async def withdrawn(harness: Harness) -> None:
     """Return once the conclusion is deleted."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while await count(harness, "archive"):
             await harness.at_rest()
 

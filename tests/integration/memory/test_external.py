@@ -27,6 +27,7 @@ from tests.integration.accounts import count
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import give_job, greet, greeted, over
+from tests.patience import PATIENCE
 
 HEARD = "An external memory says of them"
 CANARY = "the falcon sleeps in the attic"
@@ -55,7 +56,7 @@ async def queues(harness: Harness) -> list[Backlog]:
 
 async def all_reported(harness: Harness) -> None:
     """Return once the external memory has received everything."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while any(one.queued for one in await queues(harness)):
             await asyncio.sleep(0.01)
 

@@ -20,6 +20,7 @@ from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.clock import GoingClock
 from tests.integration.harness import Harness, quick, running
 from tests.integration.jobs.test_skills import make_owner
+from tests.patience import PATIENCE
 
 SOON = replace(quick(), task_poll=0.02)
 SAID = "I prefer metric units"
@@ -74,7 +75,7 @@ async def reviewed(harness: Harness, count: int = 1) -> None:
         query = "SELECT COUNT(*) FROM tasks WHERE kind = 'review' AND state = 'done'"
         return int(execute(query).fetchone()[0])
 
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while await harness.read(done) < count:
             await asyncio.sleep(0.01)
     await harness.at_rest()
@@ -122,7 +123,7 @@ async def test_a_lie_is_held_back_until_the_person_accepts_it(tmp_path: Path) ->
         await harness.chat.says("/learned review")
         await harness.chat.sees_text("It says more than your message does.")
         await harness.chat.press("Accept")
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not await harness.read(list_entries):
                 await asyncio.sleep(0.01)
         await harness.chat.says("/memory review", chat="r", direct=False)
@@ -153,7 +154,7 @@ async def test_a_dismissed_note_comes_back_and_can_be_accepted(tmp_path: Path) -
             lambda: any("Should I remember" in one.text for one in harness.chat.shown[seen:])
         )
         await harness.chat.press("Accept")
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not await harness.read(list_entries):
                 await asyncio.sleep(0.01)
         await harness.chat.says("/learned restore 1")
@@ -206,11 +207,11 @@ async def test_a_review_waits_for_the_end_of_a_running_turn(tmp_path: Path) -> N
         await harness.chat.sees_text("One.")
         await harness.at_rest()
         await harness.chat.says("second")
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not harness.model.streaming:
                 await asyncio.sleep(0.01)
         await harness.gateway.database.write("due", enqueue_first)
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not await harness.read(is_deferred):
                 await asyncio.sleep(0.01)
         assert not any(map(is_review, harness.model.requests))
@@ -267,7 +268,7 @@ async def accept(harness: Harness) -> str:
     await harness.chat.press("Decide now")
     question = await harness.chat.sees_text("The same thing went wrong twice.")
     await harness.chat.press("Accept")
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not await harness.read(list_accepted):
             await asyncio.sleep(0.01)
     return question.texts[0]
@@ -334,7 +335,7 @@ async def test_the_same_error_twice_proposes_a_patch_of_the_skill_behind_it(
         await converse(harness, "tidy the shed again", first=2)
         asked = await accept(harness)
         ((_, evidence),) = await harness.read(list_accepted)
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while "Look before you remove." not in place.read_text():
                 await asyncio.sleep(0.01)
     for shown in (asked, evidence):
@@ -485,7 +486,7 @@ async def test_a_draft_of_a_review_waits_for_whoever_decides_on_each_note(tmp_pa
         assert "skill_view" in asked.text
         assert not (tmp_path / "skills" / "tidy-sheds").exists()
         await harness.chat.press("Accept")
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not (tmp_path / "skills" / "tidy-sheds" / "SKILL.md").exists():
                 await asyncio.sleep(0.01)
 
@@ -500,7 +501,7 @@ async def test_a_rule_about_work_waits_for_a_yes(tmp_path: Path) -> None:
         await harness.chat.press("Decide now")
         await harness.chat.sees_text("Should I remember this for the next time?")
         await harness.chat.press("Accept")
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not await harness.read(list_accepted):
                 await asyncio.sleep(0.01)
         ((kept, evidence),) = await harness.read(list_accepted)

@@ -10,6 +10,7 @@ from gateway.texts.learning import profile
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.harness import running
 from tests.integration.memory.test_learning import learning, read_profile, reviewed
+from tests.patience import PATIENCE
 
 SAID = "I live in Vienna. I prefer short answers. I am writing a book about bees"
 
@@ -93,7 +94,7 @@ async def test_a_line_is_deleted_by_its_button(tmp_path: Path) -> None:
         await harness.chat.says("/profile")
         await harness.chat.sees_text("Who you are")
         await harness.chat.press(profile.FORGET(number=1))
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while "Vienna" in read_profile(tmp_path):
                 await harness.at_rest()
 
@@ -139,7 +140,7 @@ async def test_a_held_line_keeps_its_section_when_it_is_accepted(tmp_path: Path)
         def written(connection: Connection) -> bool:
             return any(row.target == "memory" for _, row in ledger.list_recent(connection, limit=5))
 
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not await harness.read(written):
                 await harness.at_rest()
         await harness.chat.says("/profile")

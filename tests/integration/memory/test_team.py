@@ -16,6 +16,7 @@ from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.memory.test_blocks import facts
 from tests.integration.outbound.test_questions import results
 from tests.integration.shared_harness import SharedHarness, shared_harness
+from tests.patience import PATIENCE
 
 HEADING = "## MEMORY.md of the team ["
 RENT = {"action": "add", "target": "team", "text": "Rent is due on Monday"}
@@ -245,7 +246,7 @@ async def test_two_requests_are_two_questions(tmp_path: Path) -> None:
         chat = here.harness.chat
         await chat.says("note both", user="ann", name="ann", chat="ann")
         await here.harness.until(lambda: len(here.harness.gateway.questions.answers._futures) == 2)
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             for word in ("Rent", "Bins"):
                 question = await chat.sees_text(f"+ {word}")
                 key = question.keyboard[0 if word == "Rent" else 1].key

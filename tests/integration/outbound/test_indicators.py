@@ -25,6 +25,7 @@ from tests.fakes.tool import FakeTool
 from tests.integration import harness as harnesses
 from tests.integration.accounts import count
 from tests.integration.harness import Harness
+from tests.patience import PATIENCE
 
 AT_ONCE = "0"
 """Seconds to drain: what runs is cut off, as a crash would."""
@@ -315,7 +316,7 @@ async def test_removing_a_status_line_is_retried(tmp_path: Path) -> None:
         harness.chat.mishaps.extend((None, (Unreachable("down"), False), (Unsure("hm"), True)))
         oven.go.set()
         await harness.chat.sees_text("Ok.")
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while await count(harness, "outbox", "kind = 'status'"):
                 await asyncio.sleep(0.002)
         assert [shown.text for shown in harness.chat.shown] == ["Ok."]

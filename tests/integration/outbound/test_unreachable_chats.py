@@ -9,12 +9,13 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.accounts import count
 from tests.integration.harness import Harness, running
+from tests.patience import PATIENCE
 
 CHAT = '["1",null,true]'
 
 
 async def until_dead(harness: Harness, number: int) -> None:
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while await count(harness, "outbox", "state = 'dead'") != number:
             await asyncio.sleep(0.002)
 

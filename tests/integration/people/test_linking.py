@@ -12,6 +12,7 @@ from gateway.texts import people as people_texts
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.accounts import ChatAccount, age, code_in, count
 from tests.integration.harness import Harness, running
+from tests.patience import PATIENCE
 
 WORK = people_texts.name_account("fake", "2", "Ana at work")
 
@@ -469,7 +470,7 @@ async def test_linking_survives_a_restart_between_question_and_answer(tmp_path: 
         chat = harness.chat
     async with running(tmp_path, FakeModel(), chat=chat) as harness:
         home, work = two(harness)
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while await work.person() != await home.person():
                 await home.presses(
                     people_texts.YES()

@@ -31,6 +31,7 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.processes import talaria
 from tests.integration.shared_harness import Searcher, SharedHarness, shared_harness
+from tests.patience import PATIENCE
 
 QUESTION = room_texts.FULL_QUESTION()
 YES = room_texts.FULL_YES()
@@ -277,7 +278,7 @@ async def test_private_messages_stay_out_of_later_prompts_of_the_room(tmp_path: 
 
 async def wait_for(here: SharedHarness, is_so: Callable[[Connection], bool]) -> None:
     """Return once something is in the database."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not await here.harness.read(is_so):
             await asyncio.sleep(0.002)
 

@@ -8,11 +8,12 @@ from gateway.texts import privacy
 from tests.integration.accounts import ChatAccount, count, two_accounts
 from tests.integration.canaries import PLACES, Planter, make_chat, plant, search, words
 from tests.integration.harness import Harness, running
+from tests.patience import PATIENCE
 
 
 async def settled(harness: Harness) -> None:
     """Return once confirmed deletions are done and overwritten."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while await harness.read(
             lambda c: meta.list_under(c, prefix="owed:")
         ) or await harness.read(

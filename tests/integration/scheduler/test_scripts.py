@@ -12,10 +12,12 @@ import pytest
 
 from agent_core.execution.subprocesses.confinement import ScriptLimits
 from gateway.scheduler.scripts import MOST_OUTPUT, Output, run_script
+from tests.patience import PATIENCE
 
 RUNAWAY = """
 import os, signal, sys, time
 from pathlib import Path
+from tests.patience import PATIENCE
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
@@ -67,7 +69,7 @@ def list_states() -> list[str]:
 
 
 async def written(mark: Path) -> int:
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while not (number := read_number(mark)):
             await asyncio.sleep(0.002)
     return number
@@ -160,7 +162,7 @@ async def test_a_command_does_not_outlive_the_gateway(tmp_path: Path) -> None:
     pid = await written(mark)
     harness.send_signal(signal.SIGKILL)
     await harness.wait()
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while is_alive(pid):
             await asyncio.sleep(0.01)
 
@@ -301,7 +303,7 @@ async def test_a_command_that_takes_too_much_memory_is_stopped(tmp_path: Path) -
     assert "MemoryError" in found.fault
     many = (
         "import os, sys, time; [os.fork() for _ in range(2)];"
-        " kept = bytearray(b'x') * 150_000_000; time.sleep(60)"
+        " kept = bytearray(b'x') * 150_000_000; time.sleep(600)"
     )
     found = await run(tmp_path, sys.executable, "-c", many)
     assert found.fault == "Its command ended with status 137. It took more than 300 MB of memory."

@@ -17,6 +17,7 @@ from tests.integration.harness import Harness, quick, running
 from tests.integration.privacy.test_canaries import settled
 from tests.integration.processes import be_killed
 from tests.integration.scheduler import dying_log
+from tests.patience import PATIENCE
 
 ON = {"TALARIA_SESSION_LOG__ENABLED": "true"}
 SOON = replace(quick(), task_poll=0.02)
@@ -47,7 +48,7 @@ def said(document: dict[str, Any]) -> list[str]:
 async def logged(harness: Harness) -> None:
     """Return once every ended turn has its line."""
     query = "SELECT COUNT(*) FROM tasks WHERE kind = ? AND state <> 'done'"
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while await harness.read(lambda c: c.execute(query, (SESSION_LOG_TASK,)).fetchone()[0]):
             await asyncio.sleep(0.02)
 

@@ -33,6 +33,7 @@ from tests.integration.jobs.test_damage import flip
 from tests.integration.jobs.test_skills import make_owner
 from tests.integration.jobs_support import greet, greeted, over, runs_of, texts
 from tests.integration.memory.test_external import all_reported, environ, queues
+from tests.patience import PATIENCE
 
 ZONE = {"TALARIA_PEOPLE__TIME_ZONE": "UTC"}
 START = (2026, 11, 20, 11, 0)
@@ -78,7 +79,7 @@ async def test_a_damaged_system_job_is_recreated_at_the_next_start(
 
 async def set_aside(harness: Harness, count: int) -> None:
     """Return once `count` tasks were given up."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while sum(one.dead for one in await queues(harness)) != count:
             await asyncio.sleep(0.005)
 
@@ -180,7 +181,7 @@ async def test_owners_get_one_notice_of_failure_and_recovery(tmp_path: Path) -> 
 
 async def tried(harness: Harness, job: Job, count: int, attempt: int) -> None:
     """Return once the newest of `count` runs has failed `attempt` times."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while True:
             found = await runs_of(harness, job.id)
             newest = [(run.attempts, run.state) for run in found[-1:]]

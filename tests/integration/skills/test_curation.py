@@ -29,6 +29,7 @@ from tests.integration.jobs.test_skills import START, ZONE, curated, names_in, t
 from tests.integration.jobs_support import ana, greeted
 from tests.integration.processes import be_killed
 from tests.integration.skills.test_tests import SOON, list_runs, own
+from tests.patience import PATIENCE
 
 NOTES = [
     "Lives in Graz",
@@ -80,7 +81,7 @@ async def looked(harness: Harness, count: int) -> None:
         query = "SELECT COUNT(*) FROM tasks WHERE kind = :kind AND state = 'done'"
         return int(connection.execute(query, {"kind": curations.KIND}).fetchone()[0])
 
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while await harness.read(done) < count:
             await asyncio.sleep(0.01)
     await harness.at_rest()

@@ -40,6 +40,7 @@ from tests.integration.skills.test_curation import (
     looked,
 )
 from tests.integration.skills.test_tests import SOON, own
+from tests.patience import PATIENCE
 
 _BY_LOOKS = "call_key LIKE 'curation:%'"
 BOTH = ask(
@@ -205,7 +206,7 @@ async def test_a_look_waits_while_the_person_talks(tmp_path: Path) -> None:
         clock.move(harness, days=2)
         await over(harness, await own_job(harness, "curator"), 1)
         waits = f"kind = 'curation' AND state = 'owed' AND due_at > {clock()}"
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not await count(harness, "tasks", waits):
                 await asyncio.sleep(0.01)
         assert len(model.requests) == 2, "no call of the look"

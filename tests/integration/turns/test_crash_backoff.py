@@ -15,6 +15,7 @@ from gateway.bootstrap.timings import Timings
 from gateway.turns.crash_backoff import CrashRecord, find_wait, judge
 from tests.fakes.model import FakeModel, say
 from tests.integration.harness import running
+from tests.patience import PATIENCE
 
 TURN = Turn(
     id=TurnId(1),
@@ -88,8 +89,8 @@ async def test_a_turn_in_backoff_can_be_stopped(tmp_path: Path) -> None:
 
 async def test_a_drain_does_not_wait_for_a_turn_in_backoff(tmp_path: Path) -> None:
     await _leave_running(tmp_path, crashes=5)
-    timings, patience = Timings(crash_wait=100.0), {"TALARIA_TURNS__DRAIN_SECONDS": "100"}
-    async with asyncio.timeout(45), running(tmp_path, FakeModel(), timings=timings, **patience):
+    timings, drain = Timings(crash_wait=1000.0), {"TALARIA_TURNS__DRAIN_SECONDS": "600"}
+    async with asyncio.timeout(PATIENCE), running(tmp_path, FakeModel(), timings=timings, **drain):
         pass
     await _leave_running(tmp_path, crashes=1, is_new=False)
     async with running(tmp_path, FakeModel()) as harness:

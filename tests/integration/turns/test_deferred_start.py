@@ -20,8 +20,9 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.harness import Harness, quick, running
 from tests.integration.turns.test_lanes import Gate, refuse, states
+from tests.patience import PATIENCE
 
-NEVER = 60.0
+NEVER = 600.0
 """Seconds until a deferred start, longer than any test."""
 LATE = replace(quick(), start_delay=NEVER)
 """No turn begins because of the delay."""
@@ -124,7 +125,7 @@ async def test_a_longer_turn_is_stored_meanwhile(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(FIRST, [gate.hold, *say("So.")])) as harness:
         await open_dialogue(harness)
         await harness.chat.says("and now?")
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while await states(harness, "turns") != ["answered", "running"]:
                 await asyncio.sleep(0.005)
         gate.open.set()

@@ -15,6 +15,7 @@ from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import count
 from tests.integration.harness import Harness, running
 from tests.integration.shared_harness import shared_harness
+from tests.patience import PATIENCE
 
 
 def write(*names: str) -> FakeModel:
@@ -33,7 +34,7 @@ def seen(chat: FakeChat) -> list[tuple[str, str]]:
 
 async def until_sent(harness: Harness) -> None:
     """Return once nothing is left to send, including retries."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while await count(harness, "outbox", "state <> 'sent'"):
             await asyncio.sleep(0.002)
 
@@ -155,7 +156,7 @@ async def test_a_missing_file_is_reported(tmp_path: Path) -> None:
             connection.execute("DELETE FROM turn_files")
             connection.execute("DELETE FROM files")
 
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not await count(harness, "outbox", "file_key IS NOT NULL"):
                 await asyncio.sleep(0.002)
         await harness.gateway.database.write("vanish", vanish)

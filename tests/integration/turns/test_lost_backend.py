@@ -11,6 +11,7 @@ from tests.agent_core.execution.accounts import open_account
 from tests.emulators.modal import TOKEN
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import running
+from tests.patience import PATIENCE
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -40,7 +41,7 @@ async def test_a_lost_sandbox_is_an_error_in_its_turn_and_the_next_command_works
         running(tmp_path / "home", model, **ON) as harness,
     ):
         await harness.chat.says("build it")
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not any((place / "begun").exists() for place in account.list_workspaces()):
                 await asyncio.sleep(0.01)
         await account.lose()

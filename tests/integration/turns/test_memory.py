@@ -79,7 +79,7 @@ async def test_a_turn_leaves_no_cycle(scenario: Scenario, tmp_path: Path) -> Non
         tmp_path,
         FakeModel(),
         tools=(FakeTool("work"),),
-        timings=replace(quick(), start_delay=60.0),
+        timings=replace(quick(), start_delay=600.0),
         TALARIA_MODEL__FALLBACKS="fake-2",
     ) as harness:
         for number in range(2):

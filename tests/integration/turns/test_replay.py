@@ -26,6 +26,7 @@ from tests.gateway.attachments.documents import make_pdf
 from tests.integration.harness import running
 from tests.integration.turns.test_lanes import refuse, states
 from tests.integration.turns.test_prompt_purity import Talker, dialogue
+from tests.patience import PATIENCE
 
 LIMITS = {"TALARIA_TURNS__MAX_STEPS": "2", "TALARIA_MODEL__PATIENCE": "0"}
 
@@ -257,7 +258,7 @@ async def test_a_turn_that_lost_an_answer_to_the_store_is_replayed_without_it(
         await dialogue(harness, "hi", "Hello.")
         await harness.chat.says("tea?")
         await gate.reached.wait()
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while await states(harness, "turns") != ["answered", "running"]:
                 await asyncio.sleep(0.005)
         await refuse(harness, "no_steps", "INSERT ON steps")

@@ -35,6 +35,7 @@ from tests.gateway.clock import Clock
 from tests.gateway.jobs import give_job, looked
 from tests.gateway.running import Harness, running
 from tests.gateway.sides import Side
+from tests.patience import PATIENCE
 
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 
@@ -150,7 +151,7 @@ async def live(home: Path, clock: Clock) -> None:
 
 
 async def until_reported(harness: Harness) -> None:
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while await harness.read(
             lambda c: c.execute("SELECT 1 FROM mirror WHERE state = 'owed'").fetchone()
         ):
@@ -212,7 +213,7 @@ async def leave_unfinished(home: Path, clock: Clock) -> None:
 
 
 async def until(harness: Harness, query: str) -> None:
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while await harness.read(lambda c: c.execute(query).fetchone()) is None:
             await asyncio.sleep(0.01)
 

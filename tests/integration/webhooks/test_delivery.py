@@ -26,6 +26,7 @@ from tests.integration.webhooks.support import (
     perform,
     talk,
 )
+from tests.patience import PATIENCE
 
 PUBLIC = "https://example.org/hook"
 
@@ -38,14 +39,14 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 async def until_state(harness: Harness, state: str) -> None:
     """Wait for the state of the only webhook."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while (await find_webhook(harness)).state != state:
             await asyncio.sleep(0.01)
 
 
 async def until_sent(harness: Harness, count: int) -> None:
     """Wait until so many deliveries are noted as sent."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         while [one.state for one in await list_deliveries(harness)].count("sent") < count:
             await asyncio.sleep(0.01)
 
@@ -119,7 +120,7 @@ async def test_an_attempt_that_is_asked_to_wait_waits(tmp_path: Path, receiver: 
         before = harness.gateway.now()
         await talk(harness)
         await receiver.gets(1)
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not (await find_webhook(harness)).failures:
                 await asyncio.sleep(0.01)
         (delivery,) = await list_deliveries(harness)
@@ -179,7 +180,7 @@ async def test_one_event_that_is_refused_does_not_hold_up_the_others(
         receiver.answer(Plan(204))
         for _ in range(10):
             await talk(harness)
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while "failed" not in [one.state for one in await list_deliveries(harness)]:
                 await asyncio.sleep(0.01)
         await until_sent(harness, 10)
@@ -236,7 +237,7 @@ async def test_a_private_address_is_refused_by_its_resolved_name(
                 await add(harness, receiver, url=url)
         await add(harness, receiver, url=f"https://localhost:{receiver.port}/")
         await perform(harness, "test", number=1)
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not (found := await list_deliveries(harness)) or not found[0].reason:
                 await asyncio.sleep(0.01)
         assert "is not a public address" in found[0].reason

@@ -18,6 +18,7 @@ from tests.adapters.rig import until
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
+from tests.patience import PATIENCE
 
 
 async def knows(api: DiscordEmulator, inlet: FakeInlet, *channels: int) -> None:
@@ -222,7 +223,7 @@ async def test_a_first_message_survives_a_lost_session(api: DiscordEmulator) -> 
     api.hook(before=hang)
     async with running(api) as rig:
         await api.says(ANNA, "well then")
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             await asked.wait()
         api.lose_session()
         await api.drop_gateway()

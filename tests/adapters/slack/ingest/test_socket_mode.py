@@ -29,6 +29,7 @@ from tests.adapters.slack.rig import (
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator
 from tests.fakes.inlet import FakeInlet
+from tests.patience import PATIENCE
 
 
 async def test_the_configured_number_of_sockets_is_open(slack: SlackEmulator) -> None:
@@ -157,7 +158,7 @@ async def test_a_fault_that_needs_a_person_is_reported_and_ends_the_run(
 ) -> None:
     fault(slack)
     adapter = SlackAdapter(settings_for(slack))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(AdapterStopped, match=sentence):
             await adapter.run(inlet)
     assert adapter.health().state == "stopped"
@@ -171,7 +172,7 @@ async def test_socket_mode_that_is_turned_off_ends_the_run(
     running_ = asyncio.create_task(adapter.run(inlet))
     await until(lambda: slack.sockets == 2)
     await slack.send_disconnect("link_disabled")
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(AdapterStopped, match="Socket Mode is turned off"):
             await running_
 
@@ -232,7 +233,7 @@ async def test_a_refused_websockets_ticket_is_not_logged(
                 longest_pause=0.01,
             )
             task = asyncio.create_task(sockets.run(1, lambda: reported.append(sockets.trouble)))
-            async with asyncio.timeout(45):
+            async with asyncio.timeout(PATIENCE):
                 await refused.wait()
             task.cancel()
             await asyncio.wait([task])

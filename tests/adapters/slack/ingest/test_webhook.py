@@ -26,6 +26,7 @@ from tests.adapters.slack.rig import (
 from tests.emulators.slack import SlackEmulator
 from tests.emulators.slack_payloads import event_callback
 from tests.fakes.inlet import FakeInlet
+from tests.patience import PATIENCE
 
 YES = Button(key="yes", label="Yes")
 
@@ -120,7 +121,7 @@ ODD = {
 async def test_an_odd_request_ends_its_connection_and_leaves_no_traceback(
     slack: SlackEmulator, odd: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with running(slack, **http(slack)) as rig, asyncio.timeout(45):
+    async with running(slack, **http(slack)) as rig, asyncio.timeout(PATIENCE):
         reader, writer = await asyncio.open_connection("127.0.0.1", rig.adapter.http_port)
         writer.write(ODD[odd].replace(b"%s", PATH.encode()))
         await writer.drain()
@@ -173,7 +174,7 @@ async def test_connections_that_ask_nothing_make_room_for_slack(slack: SlackEmul
         ]
         headers = sign(slack, body) | {"Content-Type": "application/json"}
         assert await post(rig.adapter, body, headers) == 200
-        assert await asyncio.wait_for(idle[0][0].read(), 45) == b""
+        assert await asyncio.wait_for(idle[0][0].read(), PATIENCE) == b""
         for _, writer in idle:
             writer.close()
 
@@ -183,7 +184,7 @@ async def test_an_endless_request_is_closed(slack: SlackEmulator) -> None:
     async with running(slack, **http(slack)) as rig:
         reader, writer = await asyncio.open_connection("127.0.0.1", rig.adapter.http_port)
         writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nbegin".encode())
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             assert b" 408 " in await reader.readline()
         writer.close()
 
@@ -193,7 +194,7 @@ async def test_a_used_address_is_reported(slack: SlackEmulator, inlet: FakeInlet
         slack, mode="http", signing_secret="x", http_port=slack.port, http_bind="127.0.0.1"
     )
     adapter = SlackAdapter(settings)
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(AdapterStopped, match=f"can't listen on 127.0.0.1:{slack.port}"):
             await adapter.run(inlet)
 

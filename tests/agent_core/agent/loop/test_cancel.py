@@ -13,6 +13,7 @@ from tests.agent_core.agent.loop.rig import Rig
 from tests.fakes.host import FakeHost
 from tests.fakes.model import ask, call, say
 from tests.fakes.tool import FakeTool
+from tests.patience import PATIENCE
 
 
 class Gate:
@@ -41,7 +42,7 @@ async def cancel_at(rig: Rig, gate: Gate) -> list[Event]:
     before = asyncio.all_tasks()
     events: list[Event] = []
     task = asyncio.create_task(consume(rig, events))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         await gate.reached.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -101,7 +102,7 @@ async def test_a_watcher_that_leaves_while_tools_run_ends_them() -> None:
     hanging = FakeTool("hang", gate.act)
     tools = [hanging, FakeTool("look")]
     rig = Rig(ask(call("hang", call_id="a"), call("look", call_id="b")), tools=tools)
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         async with aclosing(rig.loop().run(rig.turn_input())) as stream:
             async for event in stream:
                 if not isinstance(event, ToolStarted):

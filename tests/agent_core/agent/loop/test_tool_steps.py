@@ -16,6 +16,7 @@ from tests.emulators.pictures import make_png
 from tests.fakes.journal import Kind
 from tests.fakes.model import ask, call, finish, say
 from tests.fakes.tool import FakeTool
+from tests.patience import PATIENCE
 
 
 async def test_results_go_back_to_the_model_before_it_answers() -> None:
@@ -79,7 +80,7 @@ async def test_parallel_calls_overlap_and_results_keep_the_order_of_calls() -> N
     calls = (call("slow", call_id="a"), call("quick", call_id="b"))
     rig = Rig(ask(*calls), say("ok"), tools=[FakeTool("slow", slow), FakeTool("quick", quick)])
     ended: list[str] = []
-    async with asyncio.timeout(45), aclosing(rig.loop().run(rig.turn_input())) as events:
+    async with asyncio.timeout(PATIENCE), aclosing(rig.loop().run(rig.turn_input())) as events:
         async for event in events:
             if isinstance(event, ToolEnded):
                 assert event.call_id in rig.journal.results  # recorded before it is told

@@ -18,6 +18,7 @@ from agent_core.transcript import user_message
 from tests.agent_core.agent.test_journal import busy
 from tests.agent_core.state.rows import add_person
 from tests.fakes.quotas import quotas
+from tests.patience import PATIENCE
 
 NOON = 1_795_176_000_000
 """2026-11-20T12:00 UTC."""
@@ -267,7 +268,7 @@ async def test_a_crash_leaves_no_reservation_behind(database: Database, ann: Per
     crashed = quotas(database, Clock(), person=money(1_200))
     await crashed.reserve(ann, ASKED)
     started = quotas(database, Clock(), person=money(1_200))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         (await started.reserve(ann, ASKED)).close()
 
 
@@ -280,7 +281,7 @@ async def test_whoever_gives_up_waiting_holds_nothing(database: Database, ann: P
     with pytest.raises(asyncio.CancelledError):
         await waiting
     first.close()
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         (await opened.reserve(ann, ASKED)).close()
 
 
@@ -326,7 +327,7 @@ async def test_fifty_turns_at_once_do_not_overrun_a_ceiling(
             running -= 1
             made.append(cost)
 
-    async with asyncio.timeout(45), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
         for number in range(50):
             group.create_task(turn(number))
     assert running == 0

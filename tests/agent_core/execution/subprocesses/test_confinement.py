@@ -11,6 +11,7 @@ import pytest
 from agent_core.execution.subprocesses.confinement import find_protection
 from agent_core.execution.subprocesses.program import make_command
 from agent_core.execution.subprocesses.spawning import spawn
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.process
 
@@ -36,6 +37,7 @@ for attack in {attacks!r}:
 OLD_KERNEL = """
 import os, sys
 from agent_core.execution.subprocesses.seccomp import Denial, deny
+from tests.patience import PATIENCE
 deny([Denial(call={call!r}, equal={values!r}, error={error})])
 os.execv(sys.executable, [sys.executable, "-c", sys.argv[1]])
 """
@@ -46,7 +48,7 @@ async def run(*argv: str) -> str:
     process = await asyncio.create_subprocess_exec(
         sys.executable, *argv, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         output, _ = await process.communicate()
     return output.decode()
 

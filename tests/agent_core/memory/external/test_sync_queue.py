@@ -16,6 +16,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import external_sync
 from tests.databases import open_database
 from tests.emulators.honcho import HonchoEmulator, Json
+from tests.patience import PATIENCE
 
 ANN, BOB = PersonId(1), PersonId(2)
 
@@ -51,7 +52,7 @@ class Desk:
 
     async def until(self, is_so: Callable[[list[tuple[str, str, int]]], bool]) -> None:
         """Return once the rows, as (key, state, attempts), are so."""
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             while not is_so(await self.database.read(_list_rows)):
                 await asyncio.sleep(0.005)
 
@@ -179,7 +180,7 @@ async def test_who_is_gone_while_they_are_told_of_leaves_nothing_but_the_erasure
 
     desk.server.faults = hang  # type: ignore[assignment]
     await desk.enqueue((3, ANN))
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         await hung.wait()
 
     def erase(connection: Connection) -> None:

@@ -12,6 +12,7 @@ from anthropic import AsyncAnthropic
 
 from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.streaming import Answer, text_answer
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[4]
 MARK = {"type": "ephemeral"}
@@ -237,7 +238,7 @@ async def test_it_stands_alone_and_ends_when_told(name: str) -> None:
         cwd=ROOT,
     )
     assert process.stdout is not None
-    line = await asyncio.wait_for(process.stdout.readline(), 30)
+    line = await asyncio.wait_for(process.stdout.readline(), PATIENCE)
     assert line.startswith(b"listening on http://127.0.0.1:")
     process.terminate()
-    assert await asyncio.wait_for(process.wait(), 30) == 0
+    assert await asyncio.wait_for(process.wait(), PATIENCE) == 0

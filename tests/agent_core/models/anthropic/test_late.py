@@ -12,12 +12,14 @@ from agent_core.models.anthropic import create
 from tests.agent_core.models.calls import ask, complete
 from tests.agent_core.models.rig import Rig
 from tests.emulators.anthropic import AnthropicEmulator
+from tests.patience import PATIENCE
 
 _SCRIPT = """
 import asyncio, json, sys
 from agent_core.models.anthropic import create
 from agent_core.models.contract import ModelAnswer, ModelRequest
 from agent_core.transcript import user_message
+from tests.patience import PATIENCE
 
 REQUEST = ModelRequest(
     model="claude-sonnet-5-5", system="Be kind.", tools=(), messages=(user_message("hi"),),
@@ -62,7 +64,7 @@ async def test_the_first_calls_load_the_sdk_and_a_check_needs_none() -> None:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-c", _SCRIPT, api.url, stdout=subprocess.PIPE
         )
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             said, _ = await process.communicate()
     assert process.returncode == 0
     assert json.loads(said) == {
@@ -92,7 +94,7 @@ asyncio.run(main())
 @pytest.mark.process
 async def test_the_sdk_can_be_loaded_before_the_first_call() -> None:
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", _PREPARATION)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         assert await process.wait() == 0
 
 

@@ -16,6 +16,7 @@ from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.opening import EngineLimits
 from agent_core.state.lifecycle.inspect import peek
+from tests.patience import PATIENCE
 
 
 def other(path: Path) -> Path:
@@ -98,7 +99,7 @@ async def test_it_is_noticed_while_nothing_is_written(
 ) -> None:
     deed, words = DEEDS[name]
     deed(path)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert words in str(await database.wait_until_vanished())
 
 
@@ -107,7 +108,7 @@ async def test_what_the_open_files_hold_is_kept_as_a_backup(
     database: Database, path: Path, name: str
 ) -> None:
     DEEDS[name][0](path)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         told = str(await database.wait_until_vanished())
     (copy,) = path.parent.joinpath("backups").glob("*.db")
     assert f"talaria restore {copy}" in told

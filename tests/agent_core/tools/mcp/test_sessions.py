@@ -7,6 +7,7 @@ import pytest
 
 from agent_core.tools.mcp import McpUnavailable
 from tests.agent_core.tools.mcp.conftest import Open, call, hostile_server, python_server
+from tests.patience import PATIENCE
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -27,7 +28,7 @@ async def test_the_newest_protocol_is_spoken(open_server: Open) -> None:
         assert (await call(session, "environment", {"name": "GIVEN"})).text == "yes"
         assert (await call(session, "environment", {"name": "TALARIA_HOME"})).text == "not set"
         await call(session, "grow", {})
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PATIENCE):
             await changed.wait()
         assert "grown" in {tool.name for tool in (await session.list_tools()).tools}
 

@@ -12,9 +12,8 @@ from agent_core.tools.network.proxy import MOST_CONNECTIONS, MOST_IN_ALL, ProxyS
 from tests.agent_core.tools.conftest import Listener
 from tests.agent_core.tools.network.forms import HOSTS, resolve
 from tests.emulators.sources import Sources
+from tests.patience import PATIENCE
 from tests.tables import await_each, check_each
-
-PATIENCE = 30.0
 
 
 async def here(_host: str, _port: int) -> Sequence[str]:

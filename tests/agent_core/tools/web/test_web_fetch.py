@@ -26,12 +26,11 @@ from tests.agent_core.tools.web.calls import CONTEXT, make_call
 from tests.emulators.pictures import make_png
 from tests.emulators.sources import Served, Sources
 from tests.gateway.attachments.documents import make_pdf
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.process
 
 HERE = ("127.0.0.1",)
-PATIENCE = 120.0
-"""Seconds for a reader process; a busy machine takes long to start one."""
 PAGE = """<!doctype html><html><head><title>Boilers &amp; more</title>
 <script>secret()</script></head><body><nav><a href="/">Home</a></nav><main><article>
 <h1>The boiler</h1>
@@ -87,7 +86,7 @@ async def test_without_trafilatura_a_page_is_plain_text() -> None:
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         output, _ = await process.communicate(PAGE.encode())
     found = json.loads(output)
     assert found["title"] == "Boilers & more"

@@ -29,6 +29,7 @@ from agent_core.tools.web.search_tool import WebSearchTool
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.tools.web.calls import CONTEXT, make_call
 from tests.emulators.search_engines import BRAVE_KEY, TAVILY_KEY, SearchEngines
+from tests.patience import PATIENCE
 
 PAGES = (
     ("Boilers", "https://boilers.example/a?b=c", "All about boilers."),
@@ -255,7 +256,7 @@ async def test_a_cancelled_search_leaves_no_process() -> None:
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
     address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     search = asyncio.create_task(DdgsSearch(ReaderPool(), proxy=address).search("boiler", 3))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while not proxy.asked:
             await asyncio.sleep(0.01)
         assert len(list_searches()) == 1

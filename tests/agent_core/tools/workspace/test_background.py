@@ -16,6 +16,7 @@ from agent_core.tools.workspace import PROCESS_EVENTS
 from agent_core.tools.workspace.process import ProcessTool
 from tests.agent_core.execution.backends import make_local, needs_bubblewrap
 from tests.agent_core.tools.workspace.desk import MOST_BACKGROUND, SECRET, Desk
+from tests.patience import PATIENCE
 
 pytestmark = [pytest.mark.process, needs_bubblewrap]
 
@@ -35,7 +36,7 @@ async def events(database: Database) -> list[tuple[str, list[int]]]:
 async def test_a_long_command_is_started_read_and_waited_for(desk: Desk) -> None:
     process = await start(desk, "echo one; read -r line; echo $line; exit 3")
     assert process == "p1"
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while (said := await desk.say("process", action="read", id="p1")).startswith("[No new"):
             await asyncio.sleep(0.02)
     assert said.startswith("one\n[p1 has run")
@@ -208,7 +209,7 @@ async def test_an_erased_person_has_no_commands(desk: Desk) -> None:
     subject = DataSubject(person_ids=(1,), accounts=(), chats=())  # type: ignore[arg-type]
     await desk.database.write("test", lambda c: erase_person.erase_processes(c, subject=subject))
     desk.background.kill_erased()
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE):
         await log.over.wait()
     assert (
         await desk.database.read(lambda c: processes.find_any(c, process_ids=[ProcessId(1)])) == []
