@@ -57,6 +57,7 @@ FORMS: dict[str, Callable[[Path], None]] = {
 PLACES = ("skills", "skills/broken", "skills/.archive", "agents", "agents/broken")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", PLACES)
 async def test_the_start_goes_on_and_a_message_is_answered(
