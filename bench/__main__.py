@@ -20,6 +20,7 @@ from bench import (
     schedule_population,
     startup,
     steady,
+    steps,
     throughput,
     tokens,
 )
@@ -75,6 +76,7 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
             schedule_population.measure, count=1000 if is_quick else 10_000
         ),
         "parallel-tools": parallel_tools.measure,
+        "steps": partial(steps.measure, rounds=3 if is_quick else 10),
         "steady": partial(steady.measure, turns=100 if is_quick else 500),
         "restoring": restoring.measure,
         "sandbox": partial(sandbox.measure, commands=30 if is_quick else 200),

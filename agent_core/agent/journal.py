@@ -1,6 +1,7 @@
 """Record a running turn, so that a crash loses no answer, tool call or result."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from agent_core.agent.prompt.facts import find_sources
 from agent_core.events import Steer, TurnEnded
@@ -32,6 +33,16 @@ Begin = Callable[[Connection, "TurnJournal"], None]
 """Inserts the journal's turn within the caller's transaction."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ended:
+    """A call's result; times are in milliseconds since the epoch."""
+
+    call: ToolCallPart
+    result: ToolResult
+    begun_at: int
+    ended_at: int
+
+
 class TurnJournal:
     """The loop's `Journal` of one turn, in the database.
 
@@ -57,6 +68,10 @@ class TurnJournal:
         self._now = now
         self._open_calls: tuple[ToolCallPart, ...] = ()
         self._results: dict[CallId, ToolResult] = {}
+        self._begun_at: dict[CallId, int] = {}
+        """When the calls began whose beginning need not be on disk."""
+        self._unwritten: tuple[_Ended, ...] = ()
+        """Results that the next record writes, because it follows at once."""
         self._last_messages: list[Message] = []
         self._unbilled: list[ModelAnswer] = []
         """Answers that arrived, but whose usage is not on disk yet."""
@@ -153,12 +168,16 @@ class TurnJournal:
         await self._write("turns.begin", lambda _: None)
 
     async def _write(self, name: str, work: Work) -> None:
+        ended = self._unwritten
+
         def whole(connection: Connection) -> None:
             self.ensure_begun(connection)
+            self._end_steps(connection, ended)
             work(connection)
 
         await self._database.write(name, whole)
         self._begin = None
+        self._unwritten = tuple(one for one in self._unwritten if one not in ended)
 
     def resume(
         self,
@@ -210,35 +229,53 @@ class TurnJournal:
     async def record_begin(
         self, call: ToolCallPart, request: ApprovalRequest | None = None
     ) -> bool:
-        """Record that a call runs, and use up its approval; see `Begin`."""
+        """Record that a call runs, and use up its approval; see `Begin`.
+
+        A call that does no harm twice needs no record: after a crash, it runs again.
+        """
+        now = self._begun_at[call.call_id] = self._now()
+        if request is None and self._tools.effect(call.name) == "read":
+            return True
         is_allowed = True
 
         def work(connection: Connection) -> None:
             nonlocal is_allowed
             is_allowed = request is None or approvals.use(
-                connection, person_id=request.person_id, digest=request.digest, now=self._now()
+                connection, person_id=request.person_id, digest=request.digest, now=now
             )
             if is_allowed:
-                self._begin_step(call, connection)
+                self._begin_step(connection, call, now)
 
         await finish(self._write("turns.begin_step", work))
         return is_allowed
 
-    def _begin_step(self, call: ToolCallPart, connection: Connection) -> None:
+    def _begin_step(self, connection: Connection, call: ToolCallPart, now: int) -> None:
         turns.begin_steps(
             connection,
             turn_id=self.shelf.turn_id,
             calls=[(call.call_id, call.name, self._tools.effect(call.name))],
-            now=self._now(),
+            now=now,
         )
 
     async def record_result(self, call: ToolCallPart, result: ToolResult) -> None:
-        """Record a call's result, so that it never runs again."""
+        """Record a call's result, so that it never runs again.
+
+        The last result of an answer's calls goes with the next input, which follows at once: one
+        commit instead of two. Both are on disk before the next model call.
+        """
         self._results[call.call_id] = result
         now = self._now()
+        begun_at = self._begun_at.pop(call.call_id, now)
+        self._unwritten += (_Ended(call=call, result=result, begun_at=begun_at, ended_at=now),)
+        open_ids = [one.call_id for one in self._open_calls]
+        if call.call_id not in open_ids or not self._results.keys() >= {*open_ids}:
+            await finish(self._write("turns.result", lambda _: None))
 
-        def work(connection: Connection) -> None:
-            self._begin_step(call, connection)  # a refused call has no step yet
+    def _end_steps(self, connection: Connection, ended: Iterable[_Ended]) -> None:
+        """Write results within the caller's transaction."""
+        for one in ended:
+            result, now = one.result, one.ended_at
+            self._begin_step(connection, one.call, one.begun_at)  # unless its step has begun
             for image in result.images:
                 if data := result.image_data.get(image.file_key):
                     files.store(connection, data=data, media_type=image.media_type, now=now)
@@ -246,8 +283,8 @@ class TurnJournal:
                 connection,
                 turn_id=self.shelf.turn_id,
                 step=turns.Step(
-                    call_id=call.call_id,
-                    name=call.name,
+                    call_id=one.call.call_id,
+                    name=one.call.name,
                     outcome=result.text,
                     is_error=result.is_error,
                     sources=result.sources,
@@ -255,8 +292,6 @@ class TurnJournal:
                 ),
                 now=now,
             )
-
-        await finish(self._write("turns.result", work))
 
     async def record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
         """Record the messages that precede the next model call, and claim the steers among them."""
@@ -301,6 +336,7 @@ class TurnJournal:
         `notice` is the sentence that the person reads instead of an answer; it joins the
         transcript, so that every turn ends with a reply.
         """
+        self._end_steps(connection, self._unwritten)
         final = list(self._last_messages)
         if notice and not (final and final[-1].role == "assistant"):
             final.append(Message(role="assistant", parts=(TextPart(text=notice),)))

@@ -25,13 +25,13 @@ pytestmark = [pytest.mark.process, pytest.mark.slow, needs_bubblewrap]
 
 COMMITS = (
     *("turns.answer:1", "questions.ask:1", "inbox.store:2", "questions.answer:1"),
-    *("turns.begin_step:1", "turns.result:1", "turns.settle:1"),
+    *("turns.begin_step:1", "turns.input:1", "turns.settle:1"),
 )
 """Commits of a call that is asked about, pressed and run, in their order."""
 KILLS = tuple(f"{phase}:{commit}" for commit in COMMITS for phase in ("begin", "committed"))
 FEW_KILLS = (
     *("committed:questions.ask:1", "begin:inbox.store:2", "committed:questions.answer:1"),
-    *("begin:turns.begin_step:1", "committed:turns.begin_step:1", "begin:turns.result:1"),
+    *("begin:turns.begin_step:1", "committed:turns.begin_step:1", "begin:turns.input:1"),
 )
 _LONGEST_LIFE = 1.5
 _TOLD = "not known whether this call took effect"

@@ -20,7 +20,7 @@ PLAIN = (
 )
 LATER = ("inbox.store:2", "turns.settle:2", "outbox.sent:2")
 """In an open conversation, one commit begins and ends a plain turn."""
-WITH_TOOL = ("turns.answer", "turns.result", "turns.input")
+WITH_TOOL = ("turns.answer", "turns.input")
 LIVE = ("turns.begin", "outbox.opening", "outbox.opened", "turns.settle")
 IN_PARTS = ("outbox.sending:1", "outbox.sending:2", "outbox.sent:2", "outbox.sent:3")
 STEERED = ("turns.answer", "turns.input", "turns.settle")

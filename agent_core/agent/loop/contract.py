@@ -38,7 +38,10 @@ class Journal(Protocol):
         """Record that a call begins, and use up its approval; see `Begin` of the tools."""
 
     async def record_result(self, call: ToolCallPart, result: ToolResult) -> None:
-        """Record a call's result right after it ended; calls of one answer end in any order."""
+        """Record a call's result right after it ended; calls of one answer end in any order.
+
+        The last result of an answer's calls may wait for `record_input`, which follows at once.
+        """
 
     async def record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
         """Record the messages before the next model call: results of calls, one per steer."""

@@ -97,6 +97,7 @@ class Loop:
     async def _step(self, turn: TurnInput) -> AsyncGenerator[Event, None]:
         """Make one model call and run its tool calls; yield `TurnEnded` if the turn is over."""
         if self._host.is_draining():
+            await self._record_input(())
             yield TurnEnded(ending="suspended", text="")
             return
         is_last = bool(self._guardrails.stop_reason or self._budget.exhausted())

@@ -173,6 +173,7 @@ async def test_results_are_kept_by_their_call(rig: Rig) -> None:
     await rig.journal.record_result(TWO, ToolResult(text="second"))
     assert await rig.outcomes() == {"two": "second"}
     await rig.journal.record_result(ONE, ToolResult(text="first", is_error=True))
+    await rig.journal.record_input([results("first", "second")], ())
     assert await rig.outcomes() == {"one": "first", "two": "second"}
 
 

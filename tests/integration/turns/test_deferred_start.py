@@ -116,8 +116,37 @@ async def test_a_short_turn_is_one_commit(tmp_path: Path) -> None:
 async def test_the_answer_before_a_tool_stores_its_turn(tmp_path: Path) -> None:
     recall = ask(call("recall", '{"query": "tea"}'))
     works = await watch_commits(tmp_path, recall, say("So."))
-    steps = ["turns.answer", "turns.result", "turns.input", "turns.settle", "outbox.sent"]
+    steps = ["turns.answer", "turns.input", "turns.settle", "outbox.sent"]
     assert works == ["inbox.store", *steps]
+
+
+async def test_each_step_with_a_tool_is_two_commits(tmp_path: Path) -> None:
+    steps = [ask(call("recall", f'{{"query": "tea {one}"}}', f"c{one}")) for one in range(4)]
+    works = await watch_commits(tmp_path, *steps, say("So."))
+    assert works == [
+        "inbox.store",
+        *["turns.answer", "turns.input"] * 4,
+        "turns.settle",
+        "outbox.sent",
+    ]
+
+
+async def test_an_effect_is_on_disk_before_and_after(tmp_path: Path) -> None:
+    noted = ask(call("memory", '{"action": "add", "target": "user", "content": "Likes tea"}'))
+    works = await watch_commits(tmp_path, noted, say("So."))
+    own = [work for work in works if work.startswith("turns.")]
+    assert own == ["turns.answer", "turns.input", "turns.settle"]
+
+
+async def test_of_calls_at_once_all_results_but_the_last_are_stored_when_they_end(
+    tmp_path: Path,
+) -> None:
+    calls = [call("recall", f'{{"query": "tea {one}"}}', f"c{one}") for one in range(3)]
+    works = await watch_commits(tmp_path, ask(*calls), say("So."))
+    own = [work for work in works if work.startswith("turns.")]
+    assert own[0] == "turns.answer"
+    assert own[1:-2] == ["turns.result"] * 2
+    assert own[-2:] == ["turns.input", "turns.settle"]
 
 
 async def test_a_longer_turn_is_stored_meanwhile(tmp_path: Path) -> None:

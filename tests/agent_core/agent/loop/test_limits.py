@@ -177,7 +177,7 @@ async def test_a_draining_process_lets_running_tools_end_and_then_suspends() -> 
 
     rig = Rig(look(1), tools=[FakeTool("look", act)])
     assert (await rig.end()).ending == "suspended"
-    assert rig.journal.kinds == ["answer", "result"]
+    assert rig.journal.kinds == ["answer", "result", "input"]
 
 
 async def test_a_draining_process_takes_the_answer_that_is_there() -> None:
