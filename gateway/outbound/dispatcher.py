@@ -281,8 +281,7 @@ class OutboxDispatcher:
             if outcome == "shown":
                 await self._mark_sent(row, row.message_id)
                 return
-            if outcome == "locked":
-                row = await self._leave_behind(row)
+            row = await self._start_over(row, leaves=outcome == "locked")
         file = await self._composer.load_file(row)
         if row.answers is None and row.question_id is None:  # nobody waits for this message
             await channel.rate_limiter.give_way()
@@ -322,17 +321,18 @@ class OutboxDispatcher:
             return "locked"
         return "shown"
 
-    async def _leave_behind(self, row: OutboxRow) -> OutboxRow:
-        """Return a row to send again; the message that can't be edited is deleted after that.
+    async def _start_over(self, row: OutboxRow, *, leaves: bool) -> OutboxRow:
+        """Return a row to send as a new message; what the platform still has is deleted after that.
 
         In this order, because a new message reopens a thread that was archived.
         """
         now = self._now()
-        again, left = await self._database.write(
-            "outbox.locked", lambda c: outbox.leave_behind(c, outbox_id=row.id, now=now)
+        second, left = await self._database.write(
+            "outbox.again",
+            lambda c: outbox.start_over(c, outbox_id=row.id, leaves=leaves, now=now),
         )
-        self.enqueue([left])
-        return again
+        self.enqueue([left] if left else [])
+        return second
 
     async def _delete(self, adapter: ChatAdapter, row: OutboxRow, message_id: str) -> bool:
         """Delete a message; False if the platform refuses. Raises any other `AdapterError`."""

@@ -13,7 +13,7 @@ import pytest
 from tests.faults.deployment import Deployment
 from tests.faults.driver_discord import DiscordDriver
 from tests.faults.driver_slack import SlackDriver
-from tests.faults.population import AT_REST, chats_of, lose_power, meet
+from tests.faults.population import chats_of, lose_power, meet
 from tests.faults.report import Trial, publish, take_seed
 from tests.faults.script import Verb
 from tests.faults.tales import Tales, World, look_at_world
@@ -25,6 +25,8 @@ SILENCE = "2"
 BREAKING = 0.5
 ANSWERS_AGAIN = 0.6
 """The part of the messages that go to a chat where somebody waits already."""
+PATIENCE = 600.0
+"""Seconds within which all is answered: a turn that met many kills waits before its next try."""
 FALLBACK = "claude-haiku-5-5"
 
 
@@ -95,7 +97,7 @@ async def run_storm(home: Path, spawner: Path, storm: Storm, *, seed: int, name:
         await deployment.open_process()
         await _write_on(deployment, chance, chats, storm.messages - len(deployment.said))
         tales.breaking = 0.0
-        findings = await deployment.stop_and_inspect(within=AT_REST)
+        findings = await deployment.stop_and_inspect(within=PATIENCE)
         world = look_at_world(home, deployment.shown())
         done = {
             "kills": storm.kills,

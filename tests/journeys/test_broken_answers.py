@@ -1,10 +1,13 @@
 """A model that breaks off and then begins differently: people see one answer, and no stump."""
 
+import asyncio
+import itertools
+
 from tests.emulators import discord_faults, slack_faults, telegram_faults
-from tests.emulators.streaming import Fault, text_answer
+from tests.emulators.streaming import Fault, Json, text_answer
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.accounts import Account, texts
-from tests.journeys.stage import Harness, Stage, calls
+from tests.journeys.stage import PATIENCE, Harness, Stage, calls, is_turn
 from tests.journeys.test_buttons import QUESTION, everywhere
 from tests.journeys.test_indicators import OVERLOADED
 from tests.journeys.test_notifications import ringing
@@ -16,12 +19,31 @@ BROKEN = Fault(answer=text_answer(FIRST), after_events=50, then="cut")
 QUICKLY, PIECES = 0.02, 60
 
 
-async def break_off(deployment: Stage, harness: Harness, anna: Account, *further: Fault) -> None:
-    """Let an answer break off once a part of it is visible; the next call waits for `release`."""
-    deployment.model.pace, deployment.model.deltas = QUICKLY, PIECES
+async def break_off(
+    deployment: Stage, harness: Harness, anna: Account, *further: Fault
+) -> asyncio.Event:
+    """Let an answer break off; return once a part of it is visible.
+
+    The next call waits for the returned event.
+    """
+    released = hold_further(deployment)
     deployment.plan(BROKEN, *further)
     await harness.notes(anna.says("what is on Tuesday?"))
     await harness.until(lambda: any("Once upon" in text for text in texts(anna)))
+    return released
+
+
+def hold_further(deployment: Stage) -> asyncio.Event:
+    """Let the model stream slowly, and hold its second and later calls until the event is set."""
+    deployment.model.pace, deployment.model.deltas = QUICKLY, PIECES
+    released, calls = asyncio.Event(), itertools.count()
+
+    async def wait(body: Json) -> None:
+        if is_turn(body) and next(calls):
+            await asyncio.wait_for(released.wait(), PATIENCE)
+
+    deployment.model.before = wait
+    return released
 
 
 @everywhere
@@ -30,8 +52,7 @@ async def test_a_broken_answer_leaves_nothing_when_its_person_writes_again(
 ) -> None:
     anna = deployment.account(platform, ANNA)
     async with deployment.open() as harness:
-        await break_off(deployment, harness, anna, OVERLOADED)
-        released = deployment.hold()
+        released = await break_off(deployment, harness, anna, OVERLOADED)
         deployment.plan(OTHER)
         await harness.notes(anna.says("and on Wednesday?"))
         released.set()
@@ -63,8 +84,9 @@ async def test_a_broken_answer_does_not_stay_above_a_question(
 ) -> None:
     anna = deployment.account(platform, ANNA)
     async with deployment.open() as harness:
-        await break_off(deployment, harness, anna)
+        released = await break_off(deployment, harness, anna)
         deployment.plan(calls(QUESTION), "Blue it is.")
+        released.set()
         await harness.asks(anna, "Blue")
         assert not any("Once upon" in text for text in texts(anna))
         await harness.press(anna, "Blue")
@@ -77,11 +99,10 @@ async def test_a_broken_draft_does_not_become_a_message(deployment: Stage) -> No
     anna = deployment.account("telegram", ANNA)
     deployment.telegram.has_drafts = True
     async with deployment.open() as harness:
-        deployment.model.pace, deployment.model.deltas = QUICKLY, PIECES
+        released = hold_further(deployment)
         deployment.plan(BROKEN, OVERLOADED, OTHER)
         await harness.notes(anna.says("what is on Tuesday?"))
         await harness.until(lambda: deployment.telegram.drafts)
-        released = deployment.hold()
         await harness.notes(anna.says("and on Wednesday?"))
         released.set()
         await harness.at_rest()
@@ -95,9 +116,10 @@ async def test_a_platform_that_refuses_the_last_edit_shows_one_answer(
     anna = deployment.account(platform, ANNA)
     deployment.slack.can_stream = False
     async with deployment.open() as harness:
-        await break_off(deployment, harness, anna)
+        released = await break_off(deployment, harness, anna)
         refuse_edits(deployment)
         deployment.plan(OTHER)
+        released.set()
         await harness.at_rest()
         assert texts(anna) == [OTHER]
 
@@ -109,9 +131,8 @@ async def test_what_can_not_be_deleted_says_that_the_answer_is_elsewhere(
     anna = deployment.account(platform, ANNA)
     deployment.slack.can_stream = False
     async with deployment.open() as harness:
-        await break_off(deployment, harness, anna, OVERLOADED)
+        released = await break_off(deployment, harness, anna, OVERLOADED)
         refuse_deletions(deployment)
-        released = deployment.hold()
         deployment.plan(OTHER)
         await harness.notes(anna.says("and on Wednesday?"))
         released.set()

@@ -255,25 +255,33 @@ def withdraw_live(connection: Connection, *, outbox_id: OutboxId) -> OutboxRow:
     return finalize_live(connection, outbox_id=outbox_id, body="")
 
 
-def leave_behind(
-    connection: Connection, *, outbox_id: OutboxId, now: int
-) -> tuple[OutboxRow, OutboxRow]:
-    """Queue a message to be sent again, and the deletion of what the platform has of it."""
+def start_over(
+    connection: Connection, *, outbox_id: OutboxId, leaves: bool, now: int
+) -> tuple[OutboxRow, OutboxRow | None]:
+    """Queue a message to be sent again, as another one; return it.
+
+    With `leaves`, the platform still has the first one: also return its deletion. The new key keeps
+    Discord from taking the second message for a repetition of the first.
+    """
     row = connection.execute(f"SELECT {ROW} FROM outbox WHERE id = :id", {"id": outbox_id})
-    old = read_row(row.fetchone())
+    first = read_row(row.fetchone())
     mark_missing(connection, outbox_id=outbox_id)
+    key = secrets.token_urlsafe(_KEY_BYTES)
+    connection.execute("UPDATE outbox SET key = :key WHERE id = :id", {"key": key, "id": outbox_id})
+    second = replace(first, key=key, state="owed", message_id=None, shown=None)
+    if not leaves or first.message_id is None:
+        return second, None
     outgoing = NewOutboxMessage(
-        platform=old.platform,
-        chat=old.chat,
+        platform=first.platform,
+        chat=first.chat,
         body="",
-        person_id=old.person_id,
-        turn_id=old.turn_id,
+        person_id=first.person_id,
+        turn_id=first.turn_id,
         kind="status",
     )
     left = enqueue(connection, outgoing, now=now)
-    mark_found(connection, outbox_id=left.id, message_id=old.message_id or "")
-    again = replace(old, state="owed", message_id=None, shown=None)
-    return again, replace(left, message_id=old.message_id)
+    mark_found(connection, outbox_id=left.id, message_id=first.message_id)
+    return second, replace(left, message_id=first.message_id)
 
 
 def list_open(connection: Connection) -> list[OutboxRow]:

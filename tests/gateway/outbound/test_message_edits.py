@@ -195,6 +195,7 @@ async def test_changed_text_of_a_deleted_message_is_sent_again(delivery: Deliver
     await revise(delivery, row, "The new settings")
     await delivery.until_idle()
     assert delivery.chat.texts == ["The new settings"]
+    assert delivery.chat.shown[0].key != row.key, "Discord takes an equal key for a repetition"
 
 
 async def test_a_restart_shows_the_last_text_of_an_edit_in_flight(delivery: Delivery) -> None:
