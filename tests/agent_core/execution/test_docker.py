@@ -69,8 +69,9 @@ async def test_a_container_has_nothing_that_it_does_not_need(folder: Path) -> No
         "{{.HostConfig.NetworkMode}}|{{.HostConfig.ReadonlyRootfs}}|{{.HostConfig.CapDrop}}"
         "|{{range .HostConfig.SecurityOpt}}{{if lt (len .) 20}}{{.}}{{end}}{{end}}"
         "|{{.HostConfig.Privileged}}|{{len .Mounts}}"
+        "|{{range .Mounts}}{{if not .RW}}{{.Destination}}{{end}}{{end}}"
     )
-    assert of(folder, form) == "none|true|[ALL]|no-new-privileges|false|1"
+    assert of(folder, form) == "none|true|[ALL]|no-new-privileges|false|2|/opt/talaria/git"
     await backend.close()
 
 
