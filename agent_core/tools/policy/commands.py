@@ -32,6 +32,8 @@ _READS = frozenset(("<", "<<", "<<<", "<&", "<<-"))
 _NETWORK_FILES = ("/dev/tcp/", "/dev/udp/")
 _SANDBOX_HOME = "/tmp/home"  # noqa: S108 - a name to compare with, never opened
 _LETTERS = re.compile(r"^-[A-Za-z]+")
+_SHOWING = programs.READERS - frozenset(("find", "git", "sed", "read", "type", "which"))
+"""Programs that show a file, so that an approval to read it holds for each of them."""
 _MOST_ACTIONS = 200
 """Actions of one command; a person can't judge more."""
 
@@ -54,10 +56,17 @@ def list_command_actions(
             lister.add("read", path, lister.reading_place)
     lister.read(parse_script(text), 0)
     whole = f"(in {workdir}) {text.strip()}" if workdir else text.strip()
+    actions = lister.finish()
+    only_reads = all(_only_reads(one) for one in actions)
     return tuple(
-        replace(one, within=whole) if one.kind in ("run", "send", "install", "fetch") else one
-        for one in lister.finish()
+        one if only_reads and one.kind == "read" else replace(one, within=whole) for one in actions
     )
+
+
+def _only_reads(action: Action) -> bool:
+    """Return whether an action is a read, or a program that can do nothing else with a file."""
+    name = action.target.split()[:1]
+    return action.kind == "read" or (action.kind == "run" and bool(name) and name[0] in _SHOWING)
 
 
 def list_input_actions(text: str, *, has_network: bool, is_confined: bool) -> tuple[Action, ...]:

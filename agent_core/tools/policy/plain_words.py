@@ -1,120 +1,102 @@
 """Find the words of a command that are plain data, so that an approval need not hold them.
 
 Everything else belongs to the approval word by word: an unknown program, an unknown option, the
-value of an option, a verb, a host, a query language. A word is left open only if a usage below
-says what stands in its position, and if it looks like nothing but that.
+value of an option, a verb, a host, a file, a query language, the name of something that holds data
+of its own. A word is left open only if a usage below says what stands in its position, and if it
+looks like nothing but that.
 """
 
-import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
-from agent_core.tools.policy.paths import is_inside, resolve
+_Slot = Literal["same", "number", "name", "words", "url"]
+"""The kind of a word. `same` is never left open; a number also is in what leaves this machine.
 
-_Slot = Literal["same", "number", "name", "words", "file", "url"]
-"""The kind of a word. `same` is never left open, and a `file` only in what stays on this machine.
-
-The other kinds are a number, a name without dots or slashes, words to search for, and an address.
+The other kinds are a name without dots or slashes, words to search for, and an address.
 """
 _MOST_WORDS = 3
 """Words of a program with its subcommands."""
-_NUMBER = re.compile(r"\d{1,9}")
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _WORDS = re.compile(r"\w[\w .,']{0,199}")
-_PART = re.compile(r"[^\W_][\w .-]{0,99}")
-"""A part of a path that is neither hidden, nor a parent, nor like an option."""
 _FLAGS = re.compile(r"-[A-Za-z0-9]{1,12}")
-_DOCUMENTS = frozenset(
-    (
-        *(".txt", ".md", ".rst", ".log", ".csv", ".tsv", ".pdf", ".odt", ".ods", ".docx", ".xlsx"),
-        *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".mp3", ".ogg", ".wav", ".mp4", ".webm"),
-    )
-)
-"""Endings of files that no program obeys, and that are not meant to hold keys."""
-_SEARCHES = frozenset(("q", "query", "search", "keyword", "keywords"))
-"""Parameters of an address that hold words to search for."""
 ANY_NUMBER, ANY_NAME, ANY_WORDS = "<any number>", "<any name>", "<any words>"
 """Marks of words that are left open. A word of a command with a shape never contains `<`."""
 
 # program and subcommands [options]: the kinds of the other words; the last kind with * repeats.
 # Options end in = if a value follows, and in =# if that value is a number that may differ.
+# None of these programs runs anything, or changes anything, with the options that stand here.
 _USAGES = """
-cat -n -b -A -E -s -v: file*
-tac: file*
-nl: file*
-head -q -v -n=# -c=#: file*
-tail -q -v -n=# -c=#: file*
-wc -l -w -c -m: file*
-stat: file*
-file -b -i: file*
-md5sum: file*
-sha1sum: file*
-sha256sum: file*
-sha512sum: file*
-b2sum: file*
-cksum: file*
-ls -l -a -h -t -r -1 -S: file*
-du -h -s: file*
-od -c -x: file*
-strings: file*
-rev: file*
-fold -s -w=#: file*
-fmt -w=#: file*
-column -t: file*
-cut -s -d= -f=: file*
-cmp -s: file file
-diff -u -q -b -w -i: file file
-comm -1 -2 -3: file file
-sort -n -r -u -f: file*
-uniq -c -d -u: file
-zcat: file*
-grep -i -n -v -c -l -w -x -r -E -F -H -h -A=# -B=# -C=# -m=#: words file*
-egrep -i -n -v -c -l -w -x -r -H -h -A=# -B=# -C=# -m=#: words file*
-fgrep -i -n -v -c -l -w -x -r -H -h -A=# -B=# -C=# -m=#: words file*
-rg -i -n -v -c -l -w -x -F -S -A=# -B=# -C=# -m=#: words file*
-jq -r -c -S -e: same file*
+head -q -v -n=# -c=#: same*
+tail -q -v -n=# -c=#: same*
+fold -s -w=#: same*
+fmt -w=#: same*
+grep -i -n -v -c -l -w -x -r -E -F -H -h -A=# -B=# -C=# -m=#: words same*
+egrep -i -n -v -c -l -w -x -r -H -h -A=# -B=# -C=# -m=#: words same*
+fgrep -i -n -v -c -l -w -x -r -H -h -A=# -B=# -C=# -m=#: words same*
+rg -i -n -v -c -l -w -x -F -S -A=# -B=# -C=# -m=#: words same*
 git log --oneline --stat -n=#: same*
+git fetch --prune --tags --quiet: same*
+git ls-remote --heads --tags: same*
+apt list --installed --upgradable: same*
 apt search --names-only: words*
 apt-cache search --names-only: words*
 apt show: name
 apt-cache show: name
-dnf search: words
-apk search: words
-brew search: words
+apt-cache policy: name
+dnf search: same*
+apk search: same*
+brew search: same*
 brew info: name
-snap find: words
-npm search --json: words*
-npm view --json: name
+brew list: same*
+snap find: same*
+npm search --json: same*
+npm view --json: same*
+npm outdated: same*
 pip show: name
-gem search: words
-cargo search --limit=#: words
-cargo info: name
-docker search --limit=#: words
-docker logs --tail=# -t: name
-docker inspect: name
-podman search --limit=#: words
-podman logs --tail=# -t: name
-helm search repo: words
-helm search hub: words
-helm status: name
-gh search repos --json= --limit=#: words
-gh search issues --json= --limit=# --repo= --state=: words
-gh search prs --json= --limit=# --repo= --state=: words
-gh search code --json= --limit=# --repo=: words
+pip list --outdated: same*
+gem search: same*
+cargo search --limit=#: same*
+cargo info: same
+docker ps -a --all: same*
+docker images: same*
+docker search --limit=#: same*
+docker logs --tail=# -n=# -t: same
+docker inspect: same
+docker stats --no-stream: same*
+podman ps -a --all: same*
+podman search --limit=#: same*
+podman logs --tail=# -t: same
+helm list -A -n= --namespace=: same*
+helm search repo: same*
+helm search hub: same*
+helm status -n= --namespace=: same
+gh auth status: same*
+gh search repos --json= --limit=#: same*
+gh search issues --json= --limit=# --repo= --state=: same*
+gh search prs --json= --limit=# --repo= --state=: same*
+gh search code --json= --limit=# --repo=: same*
+gh repo view --json=: same
+gh issue list --json= --limit=# -L=# --repo= -R= --state=: same*
 gh issue view --json= --comments --repo= -R=: number
+gh pr list --json= --limit=# -L=# --repo= -R= --state=: same*
 gh pr view --json= --comments --repo= -R=: number
 gh pr diff --repo= -R=: number
 gh pr checks --repo= -R=: number
+gh run list --json= --limit=# -L=# --repo= -R=: same*
 gh run view --json= --log --repo= -R=: number
+gh release list --limit=# -L=# --repo= -R=: same*
 glab issue view --comments -R=: number
 glab mr view --comments -R=: number
-kubectl logs --tail=# -n= --namespace=: name
-kubectl describe pod -n= --namespace=: name
-kubectl get pod -n= --namespace= -o=: name
-systemctl status --no-pager: name
+kubectl logs --tail=# -n= --namespace=: same
+kubectl describe pod -n= --namespace=: same
+kubectl get pod -n= --namespace= -o=: same*
+kubectl get pods -n= --namespace= -o= -A: same*
+kubectl get nodes -o=: same*
+systemctl status --no-pager: same
 journalctl --no-pager -n=# -u=: same
 curl -s -S -L -f -i -I -v --silent --show-error --location --fail --compressed -X= -H= -m=#: url
 wget -q --quiet --spider -T=# --timeout=# --method= --header= -O=: url
@@ -133,16 +115,17 @@ class _Usage:
     repeats: bool
 
 
-def leave_open(words: Sequence[str], *, is_outward: bool) -> tuple[str, ...]:
+def leave_open(words: Sequence[str], *, is_outward: bool) -> tuple[str, ...] | None:
     """Return the words of a command, with marks instead of those that are plain data.
 
-    `is_outward` means that data leaves this machine: then a file belongs to the command.
+    `is_outward` means that data leaves this machine: then only numbers are left open. None means
+    that no usage tells what the words do.
     """
     for count in range(min(_MOST_WORDS, len(words)), 0, -1):
         if usage := _TABLE.get(tuple(words[:count])):
             found = _read(usage, words[count:], is_outward=is_outward)
-            return tuple(words) if found is None else (*words[:count], *found)
-    return tuple(words)
+            return None if found is None else (*words[:count], *found)
+    return None
 
 
 def _read(usage: _Usage, words: Sequence[str], *, is_outward: bool) -> list[str] | None:
@@ -191,47 +174,25 @@ def _mark(slot: _Slot, word: str, *, is_outward: bool) -> str:
     """Return the mark of a word that is plain data of its kind; the word itself otherwise."""
     if slot == "number":
         return ANY_NUMBER if _NUMBER.fullmatch(word) else word
-    if slot == "name":
-        return ANY_NAME if _NAME.fullmatch(word) else word
-    if slot == "words":
-        return ANY_WORDS if _WORDS.fullmatch(word) else word
-    if slot == "file":
-        return word if is_outward else mark_file(word)
-    return _mark_url(word) if slot == "url" else word
-
-
-def mark_file(path: str) -> str:
-    """Return the mark of a plain document of the workspace, with its folder; else the path."""
-    folder, name = posixpath.split(path)
-    parts = [*folder.strip("/").split("/"), name] if folder else [name]
-    ending = posixpath.splitext(name)[1]
-    is_plain = all(_PART.fullmatch(part) for part in parts) and ending in _DOCUMENTS
-    if not is_plain or not is_inside(resolve(path, "/workspace")):
-        return path
-    return f"<any {ending} file in {folder or 'the folder where it runs'}>"
+    if slot == "url":
+        return _mark_url(word)
+    if slot == "same" or is_outward:
+        return word
+    pattern, mark = (_NAME, ANY_NAME) if slot == "name" else (_WORDS, ANY_WORDS)
+    return mark if pattern.fullmatch(word) else word
 
 
 def _mark_url(url: str) -> str:
-    """Return an address with marks for numbers in its path, and for words in a search."""
+    """Return an address with marks for the numbers in its path."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return url
-    if parts.scheme not in ("http", "https") or "@" in parts.netloc or parts.fragment:
+    plain = f"{parts.scheme}://{parts.netloc}{parts.path}"
+    if parts.scheme not in ("http", "https") or "@" in parts.netloc or plain != url:
         return url
     path = "/".join(_mark("number", one, is_outward=True) for one in parts.path.split("/"))
-    query = "&".join(_mark_parameter(one) for one in parts.query.split("&"))
-    asked = f"?{query}" if parts.query else ""
-    return f"{parts.scheme}://{parts.netloc}{path}{asked}"
-
-
-def _mark_parameter(parameter: str) -> str:
-    name, equals, value = parameter.partition("=")
-    if not equals:
-        return parameter
-    text = value.replace("+", " ").replace("%20", " ")
-    slot: _Slot = "words" if name in _SEARCHES else "same"
-    return f"{name}={_mark(slot, text, is_outward=True) if slot == 'words' else value}"
+    return f"{parts.scheme}://{parts.netloc}{path}"
 
 
 def _parse(line: str) -> tuple[tuple[str, ...], _Usage]:

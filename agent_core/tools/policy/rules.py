@@ -103,8 +103,7 @@ def judge(tool: str, actions: Sequence[Action], facts: Facts, *, is_proposed: bo
         if closed := facts.protected.find(action, facts.slug, facts.other_slugs):
             return Verdict(effect="deny", denied=closed)
     effect: Effect = "allow"
-    asked: list[Action] = []
-    is_tainted = False
+    asked: dict[Action, bool] = {}
     fetched = Counter[str]()
     for action in actions:
         sites = _count_sites(tool, action, facts)
@@ -116,16 +115,15 @@ def judge(tool: str, actions: Sequence[Action], facts: Facts, *, is_proposed: bo
         if one == "deny":
             return Verdict(effect="deny", denied=action.target)
         if one == "ask":
-            asked.append(action)
-            is_tainted = is_tainted or is_guarded
+            asked[action] = asked.get(action, False) or is_guarded
         effect = max(effect, one, key=_ORDER.__getitem__)
-    shapes = tuple(shape_of(tool, action) for action in asked)
+    shapes = [shape_of(tool, one, is_guarded=guarded) for one, guarded in asked.items()]
     return Verdict(
         effect=effect,
         asked=tuple(asked),
         shapes=tuple(dict.fromkeys(shapes)) if all(shapes) else (),
         needs_owner=not facts.is_owner and any(_is_owners_alone(action) for action in asked),
-        is_tainted=is_tainted,
+        is_tainted=any(asked.values()),
         fetched=fetched,
     )
 
@@ -153,12 +151,19 @@ def _judge_one(
     )
     if rule and rule.effect == "deny":
         return "deny", False
-    shape = shape_of(tool, action)
-    if shape in facts.grants and (facts.grants[shape] or not is_guarded):
+    if _is_granted(tool, action, facts, is_guarded=is_guarded):
         return "allow", is_guarded
     if is_guarded:
         return "ask", True
     return rule.effect if rule else _default(action), False
+
+
+def _is_granted(tool: str, action: Action, facts: Facts, *, is_guarded: bool) -> bool:
+    """Return whether an approval covers an action; after untrusted words, few do."""
+    exact = shape_of(tool, action, is_guarded=True)
+    if is_guarded:
+        return facts.grants.get(exact, False)
+    return exact in facts.grants or shape_of(tool, action) in facts.grants
 
 
 def _default(action: Action) -> Effect:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.paths import ANYWHERE, OUTSIDE, SYSTEM, WORKSPACE
-from agent_core.tools.policy.plain_words import leave_open, mark_file
+from agent_core.tools.policy.plain_words import leave_open
 from agent_core.tools.policy.programs import MAILERS
 from agent_core.tools.policy.requests import reveal
 from agent_core.tools.policy.transfers import host_of
@@ -29,12 +29,13 @@ _UNKNOWN = frozenset("$`*?[]{}~…")
 _OPERATORS = frozenset("<>|&;")
 
 
-def shape_of(tool: str, action: Action) -> str:
+def shape_of(tool: str, action: Action, *, is_guarded: bool = False) -> str:
     """Return the shape of an action as JSON: the tool, the kind, the place, and what is covered.
 
-    Returns "" if the action has no shape, because its extent is unknown.
+    Returns "" if the action has no shape, because its extent is unknown. With `is_guarded`, the
+    person is asked because of untrusted words: then a command's shape leaves no word open.
     """
-    if action.place == ANYWHERE or not action.target or tool in _UNTOLD:
+    if not action.target or tool in _UNTOLD:
         return ""
     named = action.target + action.place + action.within
     if not named.isprintable() or reveal(named) != named:
@@ -43,28 +44,33 @@ def shape_of(tool: str, action: Action) -> str:
         return ""  # only a rule of the owner can allow more than one such call
     if action.place.startswith(_SERVER) and tool != _TERMINAL:
         return _dump(tool, action)  # the name of a server's tool is its whole shape
-    covered = _find_covered(tool, action)
+    covered = _find_covered(tool, action, is_guarded=is_guarded)
     return _dump(tool, action, covered) if covered else ""
 
 
-def _find_covered(tool: str, action: Action) -> _Covered:
+def _find_covered(tool: str, action: Action, *, is_guarded: bool) -> _Covered:
     """Return the part of a shape that tells what is covered besides the place."""
     if tool == _TERMINAL and action.kind in _COMMANDS:
-        return _cover_command(action)
+        return _cover_command(action, is_guarded=is_guarded)
+    if action.place == ANYWHERE:
+        return None
     if action.kind == "fetch" and action.is_outward:
-        return _cover_address(action.target)
+        return _cover_text(action) if tool == _TERMINAL else _cover_address(action.target)
     if action.kind in _FILES and action.place in _PLACES:
         if set(action.target) & (_UNKNOWN | _OPERATORS):
             return None
-        is_open = action.place == WORKSPACE and action.kind != "delete"
-        return {"words": [mark_file(action.target) if is_open else shlex.quote(action.target)]}
+        path: dict[str, str | list[str]] = {"words": [shlex.quote(action.target)]}
+        if not action.within:
+            return path
+        return None if set(action.within) & _UNKNOWN else {**path, "text": action.within}
     return action.target
 
 
-def _cover_command(action: Action) -> _Covered:
+def _cover_command(action: Action, *, is_guarded: bool) -> _Covered:
     """Return the words of a command; for one among others, the whole text in which it stands.
 
-    Pipes, redirections, variables and folders can change what the same words do.
+    Pipes, redirections, variables and folders can change what the same words do. A command that may
+    reach anybody has a shape only if its usage is known, and never after untrusted words.
     """
     whole = action.within or action.target
     if set(action.target) & (_UNKNOWN | _OPERATORS) or set(whole) & _UNKNOWN:
@@ -75,19 +81,32 @@ def _cover_command(action: Action) -> _Covered:
         return None
     if not words or "/" in words[0] or words[0] in MAILERS or "send-email" in words:
         return None
+    known = leave_open(words, is_outward=action.is_outward) if words == text else None
+    if action.place == ANYWHERE and (known is None or is_guarded):
+        return None
     if words != text:
         return {"text": whole}
-    shown = leave_open(words, is_outward=action.is_outward)
+    shown = words if known is None or is_guarded else known
     return {"words": [one if "<" in one else shlex.quote(one) for one in shown]}
 
 
+def _cover_text(action: Action) -> _Covered:
+    """Return the whole text of a command that fetches: its options and its words tell something."""
+    whole = action.within or action.target
+    return None if set(whole) & _UNKNOWN else {"text": whole}
+
+
 def _cover_address(url: str) -> _Covered:
-    """Return the scheme, the host and the port of an address; an odd address covers only itself."""
+    """Return the scheme, the host and the port of an address.
+
+    An odd address covers only itself, and so does one with a query, which may be a form.
+    """
     host = host_of(url)
     scheme = f"{url.partition('://')[0].lower()}://" if "://" in url else ""
-    if not host or "\\" in url or "@" in urlsplit(url if scheme else f"http://{url}").netloc:
+    is_odd = not host or set(url) & set("\\?;")
+    if is_odd or "@" in urlsplit(url if scheme else f"http://{url}").netloc:
         return url
-    return {"words": [f"<any address at {scheme}{host}>"]}
+    return {"words": [f"<any address without a query at {scheme}{host}>"]}
 
 
 def read_shape(shape: str) -> tuple[str, str]:
@@ -98,8 +117,11 @@ def read_shape(shape: str) -> tuple[str, str]:
 
 def is_exact(shape: str) -> bool:
     """Return whether a shape covers the words of one command, and nothing that differs."""
-    _, _, _, *covered = json.loads(shape)
-    return bool(covered) and isinstance(covered[0], dict) and "<any " not in _describe(covered[0])
+    _, kind, _, *covered = json.loads(shape)
+    if not covered or not isinstance(covered[0], dict):
+        return False
+    is_bound = kind in _COMMANDS or "text" in covered[0]
+    return is_bound and "<any " not in _describe(covered[0])
 
 
 def describe_shape(shape: str) -> str:
@@ -115,8 +137,9 @@ def _describe(covered: str | dict[str, str | list[str]]) -> str:
     """Describe what is covered."""
     if isinstance(covered, str):
         return covered
-    words = covered.get("words")
-    return " ".join(words) if words is not None else str(covered["text"])
+    return " with ".join(
+        " ".join(one) if isinstance(one, list) else one for one in covered.values()
+    )
 
 
 def _dump(tool: str, action: Action, *covered: _Covered) -> str:

@@ -1,13 +1,14 @@
 """What an approval of more than one call covers: as much as its words say, and nothing else."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
 from agent_core.tools.policy import Action, Rule, judge, list_command_actions
-from agent_core.tools.policy.rules import Facts
-from agent_core.tools.policy.shapes import describe_shape, shape_of
+from agent_core.tools.policy.rules import Facts, Verdict
+from agent_core.tools.policy.shapes import describe_shape, is_exact, shape_of
+from tests.agent_core.tools.policy.harmful_forms import MORE_HARMFUL
 from tests.tables import check_each
 
 ASK = (Rule(effect="ask"),)
@@ -271,62 +272,68 @@ HARMFUL = (
 )
 
 USEFUL = (
-    ("cat notes/a.txt", "cat notes/b.txt"),
-    ("cat a.md b.md", "cat c.md d.md"),
-    ("cat -n /workspace/notes/a.txt", "cat -n /workspace/notes/b.txt"),
-    ("tac a.log", "tac b.log"),
-    ("nl a.txt", "nl b.txt"),
-    ("head -n 5 a.csv", "head -n 50 b.csv"),
+    ("head -n 5 a.csv", "head -n 50 a.csv"),
+    ("head -c 100 a.bin", "head -c 400 a.bin"),
     ("tail -n 5 a.log", "tail -n 20 a.log"),
-    ("wc -l a.txt", "wc -l b.txt"),
-    ("stat a.pdf", "stat b.pdf"),
-    ("file a.png", "file b.png"),
-    ("md5sum a.txt", "md5sum b.txt"),
-    ("sha256sum a.pdf", "sha256sum b.pdf"),
-    ("ls -la a.txt", "ls -la b.txt"),
-    ("du -h a.mp4", "du -h b.mp4"),
-    ("strings a.pdf", "strings b.pdf"),
-    ("fold -w 60 a.txt", "fold -w 72 b.txt"),
-    ("fmt a.txt", "fmt b.txt"),
-    ("column -t a.csv", "column -t b.csv"),
-    ("cmp a.txt b.txt", "cmp c.txt d.txt"),
-    ("diff -u a.txt b.txt", "diff -u b.txt c.txt"),
-    ("comm -12 a.txt b.txt", "comm -12 c.txt d.txt"),
-    ("sort -nr a.csv", "sort -nr b.csv"),
-    ("uniq -c a.txt", "uniq -c b.txt"),
-    ("cut -d , -f 1 a.csv", "cut -d , -f 1 b.csv"),
-    ("grep -in invoice notes/a.txt", "grep -in receipt notes/b.txt"),
+    ("fold -w 60 a.txt", "fold -w 72 a.txt"),
+    ("fmt -w 60 a.txt", "fmt -w 72 a.txt"),
+    ("grep -in invoice notes/a.txt", "grep -in receipt notes/a.txt"),
     ("grep -C 2 'due on' a.txt", "grep -C 5 'paid on' a.txt"),
+    ("egrep -n due a.txt", "egrep -n paid a.txt"),
     ("rg -i invoice", "rg -i receipt"),
-    ("jq .total a.csv", "jq .total b.csv"),
+    ("rg -A 2 invoice notes", "rg -A 9 receipt notes"),
     ("git log --oneline -n 5", "git log --oneline -n 20"),
     ("apt search editor", "apt search browser"),
+    ("apt-cache search editor", "apt-cache search browser"),
     ("apt show vim", "apt show nano"),
+    ("apt-cache policy vim", "apt-cache policy nano"),
     ("brew info wget", "brew info curl"),
-    ("npm view express", "npm view react"),
-    ("npm search parser", "npm search linter"),
     ("pip show requests", "pip show httpx"),
-    ("cargo search serde", "cargo search tokio"),
-    ("docker logs --tail 5 web", "docker logs --tail 50 db"),
-    ("docker search alpine", "docker search debian"),
-    ("helm status web", "helm status db"),
-    ("helm search repo redis", "helm search repo nginx"),
+    ("cargo search --limit 5 serde", "cargo search --limit 20 serde"),
+    ("docker logs --tail 5 web", "docker logs --tail 50 web"),
+    ("docker search --limit 5 alpine", "docker search --limit 9 alpine"),
+    ("podman logs --tail 5 web", "podman logs --tail 50 web"),
+    ("kubectl logs web-1 --tail=5", "kubectl logs web-1 --tail=50"),
+    ("journalctl -n 50 -u nginx", "journalctl -n 200 -u nginx"),
     ("gh issue view 1", "gh issue view 27 "),
+    ("gh issue view 1 -R a/b --comments", "gh issue view 2 -R a/b --comments"),
+    ("gh issue list --limit 10", "gh issue list --limit 50"),
     ("gh pr view 3 --json title", "gh pr view 4 --json title"),
-    ("gh search repos parser", "gh search repos linter"),
-    ("gh search issues --limit 5 crash", "gh search issues --limit 9 'slow start'"),
+    ("gh pr list -L 5", "gh pr list -L 50"),
+    ("gh pr diff 3", "gh pr diff 4"),
+    ("gh pr checks 3", "gh pr checks 4"),
+    ("gh run list --limit 5", "gh run list --limit 20"),
+    ("gh run view 3 --log", "gh run view 4 --log"),
+    ("gh release list --limit 5", "gh release list --limit 20"),
+    ("gh search issues --limit 5 crash", "gh search issues --limit 9 crash"),
+    ("glab issue view 3", "glab issue view 4"),
     ("glab mr view 3", "glab mr view 4"),
-    ("kubectl logs web-1 --tail=5", "kubectl logs web-2 --tail=50"),
-    ("kubectl describe pod web-1", "kubectl describe pod web-2"),
-    ("systemctl status nginx", "systemctl status sshd"),
     (f"curl -X GET {U}/items/1", f"curl -X GET {U}/items/22"),
     (f"curl -sX GET '{U}/find'", f"curl -sX GET '{U}/find'"),
     (f"curl -s -X GET {U}/issues/7/comments/1", f"curl -s -X GET {U}/issues/8/comments/2"),
     (f"curl -H 'Accept: a' -X GET {U}/items/1", f"curl -H 'Accept: a' -X GET {U}/items/2"),
+    (f"curl -m 5 -H 'Accept: a' {U}/items", f"curl -m 60 -H 'Accept: a' {U}/items"),
     (f"wget -q --method GET {U}/items/1", f"wget -q --method GET {U}/items/2"),
     (f"ssh {H} ls", f"ssh  {H}  'ls'"),
     (f"git push {U}/x main", f"git push {U}/x main"),
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A place where commands run, the rules of its owner, and what was read before."""
+
+    has_network: bool
+    is_confined: bool
+    rules: tuple[Rule, ...]
+    is_tainted: bool
+
+    def judge(self, command: str, grants: dict[str, bool]) -> Verdict:
+        actions = list_command_actions(
+            command, "", has_network=self.has_network, is_confined=self.is_confined
+        )
+        facts = Facts(rules=self.rules, is_tainted=self.is_tainted, is_owner=True, grants=grants)
+        return judge("terminal", actions, facts, is_proposed=False)
 
 
 def grant(command: str) -> dict[str, bool]:
@@ -343,6 +350,80 @@ def grant(command: str) -> dict[str, bool]:
             shapes[shape_of("terminal", replace(action, is_outward=True))] = True
     shapes.pop("", None)
     return shapes
+
+
+SETTINGS = tuple(
+    Setting(has_network=has_network, is_confined=is_confined, rules=rules, is_tainted=is_tainted)
+    for has_network in (True, False)
+    for is_confined in (True, False)
+    for rules in ((), ASK)
+    for is_tainted in (True, False)
+)
+
+
+def list_covering(harmless: str, harmful: str) -> list[Setting]:
+    """List the settings in which a yes to one command lets the other run, which else asks."""
+    found = []
+    for one in SETTINGS:
+        asked = one.judge(harmless, {})
+        if asked.effect != "ask" or not asked.shapes or one.judge(harmful, {}).effect != "ask":
+            continue
+        allowed = dict.fromkeys(asked.shapes, True)
+        if one.judge(harmful, allowed).effect == "allow":
+            found.append(one)
+    return found
+
+
+def test_no_yes_in_any_setting_covers_a_harmful_form() -> None:
+    def check(row: tuple[str, str]) -> None:
+        assert list_covering(*row) == []
+
+    check_each(MORE_HARMFUL, check)
+
+
+def test_after_untrusted_words_a_yes_leaves_no_word_of_a_command_open() -> None:
+    tainted = [one for one in SETTINGS if one.is_tainted and one.is_confined and not one.rules]
+
+    def check(row: tuple[str, str]) -> None:
+        first, second = row
+        is_same = first.split() == second.replace("'", "").split()
+        for one in () if is_same else tainted:
+            allowed = dict.fromkeys(one.judge(first, {}).shapes, True)
+            assert one.judge(second, allowed).effect == one.judge(second, {}).effect
+
+    check_each(USEFUL, check)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gh issue view 5",
+        "docker ps",
+        "docker logs --tail 5 web",
+        "kubectl get pods",
+        "apt show vim",
+    ],
+)
+def test_a_command_with_a_known_usage_can_be_allowed_for_good(command: str) -> None:
+    trusted, tainted = (
+        Setting(has_network=True, is_confined=True, rules=(), is_tainted=one)
+        for one in (False, True)
+    )
+    asked = trusted.judge(command, {})
+    assert asked.effect == "ask"
+    assert trusted.judge(command, dict.fromkeys(asked.shapes, True)).effect == "allow"
+    assert tainted.judge(command, {}).shapes == ()
+    assert trusted.judge(f"{command} --unknown", {}).shapes == ()
+
+
+def test_a_file_outside_may_be_read_by_any_program_that_only_shows_it() -> None:
+    unconfined = Setting(has_network=True, is_confined=False, rules=(), is_tainted=False)
+    asked = unconfined.judge("cat /var/log/syslog", {})
+    allowed = dict.fromkeys(asked.shapes, True)
+    assert not any(map(is_exact, asked.shapes))
+    assert unconfined.judge("tail -n 50 /var/log/syslog", allowed).effect == "allow"
+    for other in ("cp /var/log/syslog a", "tail -n 5 /var/log/auth.log", "tee /var/log/syslog"):
+        assert unconfined.judge(other, allowed).effect == "ask"
 
 
 def test_an_approval_of_a_harmless_command_covers_no_harmful_form() -> None:
@@ -416,10 +497,11 @@ def test_the_words_of_an_approval_say_what_it_covers(command: str, shown: str) -
     assert describe_shape(shape_of("terminal", action)) == shown
 
 
-def test_a_local_file_is_described_with_its_folder() -> None:
-    action = Action(kind="run", target="cat notes/a.txt", place="workspace")
-    described = describe_shape(shape_of("terminal", action))
-    assert described == "terminal: run cat <any .txt file in notes>"
+@pytest.mark.parametrize("command", ["cat notes/a.txt", "docker logs a", "npm view a", "du a.txt"])
+def test_a_file_and_the_name_of_what_holds_data_are_never_left_open(command: str) -> None:
+    action = Action(kind="run", target=command, place="workspace")
+    assert describe_shape(shape_of("terminal", action)) == f"terminal: run {command}"
+    assert is_exact(shape_of("terminal", action))
 
 
 def test_a_command_among_others_is_covered_with_all_of_them_only() -> None:
@@ -446,11 +528,13 @@ def test_a_fetch_is_covered_with_its_scheme_and_port() -> None:
         action = Action(kind="fetch", target=url, place=H, is_outward=True)
         return shape_of("web_fetch", action)
 
-    assert shape("https://h.example/a?u=http://b") == shape("https://h.example/b")
+    assert shape("https://h.example/a/c") == shape("https://h.example/b")
+    asking = [shape(f"https://h.example/a{sign}u={word}") for sign in "?;" for word in "ab"]
+    assert len({*asking, shape("https://h.example/a")}) == 5
     others = ("http://h.example/a", "https://h.example:1/a", "gopher://h.example/a", "h.example")
     assert len({shape(one) for one in (*others, "https://h.example/a")}) == 5
     assert describe_shape(shape("https://h.example/a")) == (
-        f"web_fetch: fetch <any address at https://{H}> → {H}"
+        f"web_fetch: fetch <any address without a query at https://{H}> → {H}"
     )
     assert shape("https://a:b@h.example/") != shape("https://h.example/")
 
