@@ -15,5 +15,8 @@ if TYPE_CHECKING:
     from agent_core.privacy.erasure.words import WordRemoval as WordRemoval
     from agent_core.privacy.export.export import ExportArchive as ExportArchive
     from agent_core.privacy.export.export import write_export as write_export
+    from agent_core.privacy.progress import Progress as Progress
+    from agent_core.privacy.progress import Report as Report
+    from agent_core.privacy.progress import report_to_nobody as report_to_nobody
 else:
     __getattr__ = export_lazily(__name__, __file__)

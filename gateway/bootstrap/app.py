@@ -40,7 +40,13 @@ from gateway.commands import make_menu
 from gateway.concurrency import FairSemaphore, Signal
 from gateway.config import Settings
 from gateway.jobs import JobHistory, Notifier, Outcomes
-from gateway.outbound import CommandFormatter, Composer, OutboxDispatcher, Questions
+from gateway.outbound import (
+    CommandFormatter,
+    Composer,
+    OutboxDispatcher,
+    ProgressLines,
+    Questions,
+)
 from gateway.people import (
     LOCAL_PLATFORM,
     UNATTENDED,
@@ -188,6 +194,7 @@ def _make_data_services(
     database, memory, now = core.database, core.memory.store, core.now
     home, removed = core.settings.home, partial(core.data_removed.emit, None)
     forgetting = DataForget(database, memory, home, now=now)
+    lines = ProgressLines(dispatcher, database, first=core.extensions.timings.first_progress)
     request_queue = RequestQueue()
     merging = AccountMerging(memory)
     confirmations = DataConfirmations(request_queue, home)
@@ -221,6 +228,7 @@ def _make_data_services(
         send_link=send_link,
         exports=DataExport(database, home, adapters=core.platforms.adapters, now=now),
         forgetting=forgetting,
+        lines=lines,
         data_requests=DataRequests(
             request_queue,
             forgetting,
@@ -229,6 +237,7 @@ def _make_data_services(
             ),
             database=database,
             enqueue=dispatcher.enqueue,
+            lines=lines,
             now=now,
         ),
         merging=merging,

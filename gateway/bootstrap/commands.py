@@ -73,7 +73,12 @@ def make_commands(
         ProfileCommands(access, memory.forget),
         BlockCommands(access=access, shared=core.memory, platforms=adapters.keys()),
         JobCommands(database, rules, settings.http.hooks),
-        PrivacyCommands(exports=data.exports, forgetting=data.forgetting, questions=deps.questions),
+        PrivacyCommands(
+            exports=data.exports,
+            forgetting=data.forgetting,
+            questions=deps.questions,
+            lines=data.lines,
+        ),
         SettingsCommands(
             database=database,
             report=report,

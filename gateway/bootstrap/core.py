@@ -35,7 +35,7 @@ from gateway.bootstrap.timings import Timings
 from gateway.concurrency import Signal
 from gateway.config import Settings
 from gateway.conversion import make_zone_finder
-from gateway.outbound import Questions
+from gateway.outbound import ProgressLines, Questions
 from gateway.people import (
     Access,
     AccountMerging,
@@ -132,6 +132,7 @@ class DataServices:
 
     exports: DataExport
     forgetting: DataForget
+    lines: ProgressLines
     data_requests: DataRequests
     merging: AccountMerging
     questions: Questions

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from gateway.outbound import DeliveryTimings
+from gateway.outbound import FIRST_PROGRESS, DeliveryTimings
 from gateway.outbound.webhooks import WebhookTimings
 from gateway.scheduler import LOOK, WATCH
 from gateway.turns import ANSWER_PATIENCE, CRASH_WAIT, START_DELAY, PresenterTimings
@@ -18,6 +18,8 @@ class Timings:
     display: PresenterTimings = field(default_factory=PresenterTimings)
     start_delay: float = START_DELAY
     crash_wait: float = CRASH_WAIT
+    first_progress: float = FIRST_PROGRESS
+    """Seconds until a long search, removal or export shows how far it is."""
     outage_pace: float = 1.0
     """Factor that scales the pauses between retries of a model that does not answer."""
     watch: float = WATCH

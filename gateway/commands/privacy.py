@@ -1,7 +1,7 @@
 """Commands for a person's data: export, forget, erase."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_core.privacy import parse_words
 from agent_core.state.conversations import files
@@ -11,9 +11,8 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway import conversion
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.outbound import Questions
+from gateway.outbound import ProgressLines, Questions
 from gateway.people import DataExport, DataForget, ask_to_erase, ask_to_forget, may_erase
 from gateway.texts import privacy
 
@@ -30,6 +29,7 @@ class PrivacyCommands:
     exports: DataExport
     forgetting: DataForget
     questions: Questions
+    lines: ProgressLines
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -40,7 +40,8 @@ class PrivacyCommands:
         if not most:
             return Reply(text=privacy.EXPORT_NO_FILES(slug=call.person.slug))
         try:
-            parts = await self.exports.read_parts(call.person, most)
+            async with self.lines.show(_address(call)) as report:
+                parts = await self.exports.read_parts(call.person, most, report)
         except OSError:
             return Reply(text=privacy.EXPORT_FAILED())
         if len(parts) > _MOST_PARTS or any(len(data) > most for _, data in parts):
@@ -57,7 +58,8 @@ class PrivacyCommands:
         wanted = parse_words(call.argument)
         if wanted is None:
             return Reply(text=privacy.FORGET_USAGE())
-        preview = await self.forgetting.preview(call.person, wanted)
+        async with self.lines.show(_address(call)) as report:
+            preview = await self.forgetting.preview(call.person, wanted, report)
         if not (preview.entries or preview.messages or preview.jobs or preview.blocks):
             return Reply(text=privacy.FORGET_NOTHING())
         place = call.place
@@ -92,17 +94,21 @@ class PrivacyCommands:
         return Reply(effect=effect)
 
 
+def _address(call: Call) -> NewOutboxMessage:
+    """Address a message without words to the chat and the person of a call."""
+    platform, chat = call.place
+    return NewOutboxMessage(platform=platform, chat=chat, body="", person_id=call.person.id)
+
+
 def _enqueue_file(
     connection: Connection, call: Call, number: int, parts: Sequence[tuple[str, bytes]]
 ) -> OutboxRow:
     """Enqueue one export file; retention deletes it a day after delivery."""
     name, data = parts[number]
     key = files.store(connection, data=data, media_type="application/zip", now=call.now)
-    outgoing = NewOutboxMessage(
-        platform=call.platform,
-        chat=conversion.name_chat(call.message.address),
+    outgoing = replace(
+        _address(call),
         body=privacy.describe_export(len(parts)) if number == 0 else "",
-        person_id=call.person.id,
         answers=call.message.message_id,
         is_silent=number > 0,
         file=(key, name),

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gateway.outbound.event_feed import find_now as find_now
     from gateway.outbound.event_feed import read_cursor as read_cursor
     from gateway.outbound.live_message import LiveMessage as LiveMessage
+    from gateway.outbound.progress_lines import FIRST_PROGRESS as FIRST_PROGRESS
+    from gateway.outbound.progress_lines import ProgressLines as ProgressLines
     from gateway.outbound.question_views import choice_of as choice_of
     from gateway.outbound.questions import FOR_OWNER as FOR_OWNER
     from gateway.outbound.questions import REASON as REASON

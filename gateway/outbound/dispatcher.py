@@ -92,6 +92,7 @@ class OutboxDispatcher:
         self._unreachable = await self._database.read(unreachable_chats.list_all)
         await self._live_messages.start()
         await self._database.write("outbox.doubt", outbox.mark_interrupted)
+        await self._database.write("outbox.lone", outbox.withdraw_lone_status)
         self.enqueue(await self._database.read(outbox.list_open))
 
     def close(self) -> None:

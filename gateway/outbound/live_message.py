@@ -29,6 +29,8 @@ class LiveMessage:
     def __init__(self, outgoing: NewOutboxMessage, opened: OutboxRow | None = None) -> None:
         self.outgoing = outgoing
         self.row = opened
+        self.recorded: OutboxId | None = None
+        """The row that its chat's worker has written; set on the writer's thread."""
         self.text = ""
         self.steps: tuple[Step, ...] = ()
         self.buttons = outgoing.buttons
@@ -117,12 +119,16 @@ class LiveMessageEditor:
 
         def work(connection: Connection) -> OutboxRow | None:
             turn_id = outgoing.turn_id
+            if live.is_over:
+                return None
             if turn_id is not None and (
                 not _is_answered_there(connection, outgoing, turn_id)
                 or outbox.find_live(connection, turn_id=turn_id, kind=outgoing.kind)
             ):
                 return None  # the turn has ended or moved meanwhile, or has its live message
-            return outbox.open_live(connection, outgoing, anchor=anchor, now=now)
+            row = outbox.open_live(connection, outgoing, anchor=anchor, now=now)
+            live.recorded = row.id
+            return row
 
         row = None if live.is_over else await self._database.write("outbox.opening", work)
         if row is None:

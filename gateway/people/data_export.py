@@ -9,7 +9,7 @@ from pathlib import Path
 
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
-from agent_core.privacy import ExportArchive, write_export
+from agent_core.privacy import ExportArchive, Report, write_export
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import person_data
 from agent_core.state.people.people import Person
@@ -31,22 +31,24 @@ class DataExport:
     adapters: Mapping[str, ChatAdapter]
     now: Callable[[], int]
 
-    async def write(self, person: Person, target: Path) -> None:
+    async def write(self, person: Person, target: Path, report: Report) -> None:
         """Write all data of a person into one new archive. Raises `FileExistsError`, too."""
         if await asyncio.to_thread(target.exists):
             raise FileExistsError(target)
         folder = await asyncio.to_thread(_make_draft, target.parent)
         try:
-            (path,) = await self._write_parts(person, folder, 0)
+            (path,) = await self._write_parts(person, folder, 0, report)
             await asyncio.to_thread(path.rename, target)
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
-    async def read_parts(self, person: Person, most_bytes: int) -> list[tuple[str, bytes]]:
+    async def read_parts(
+        self, person: Person, most_bytes: int, report: Report
+    ) -> list[tuple[str, bytes]]:
         """Return the name and the bytes of archives of at most `most_bytes` where possible."""
         folder = await asyncio.to_thread(_make_draft, self.home)
         try:
-            paths = await self._write_parts(person, folder, most_bytes)
+            paths = await self._write_parts(person, folder, most_bytes, report)
             return [(path.name, await asyncio.to_thread(path.read_bytes)) for path in paths]
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
@@ -56,7 +58,9 @@ class DataExport:
         adapter = self.adapters.get(platform)
         return adapter.most_file_bytes if isinstance(adapter, CanSendFiles) else 0
 
-    async def _write_parts(self, person: Person, folder: Path, most_bytes: int) -> list[Path]:
+    async def _write_parts(
+        self, person: Person, folder: Path, most_bytes: int, report: Report
+    ) -> list[Path]:
         now = self.now()
 
         def work(connection: Connection) -> list[Path]:
@@ -66,7 +70,13 @@ class DataExport:
             archive = ExportArchive(folder, f"talaria-{person.slug}", most_bytes)
             try:
                 write_export(
-                    connection, archive, subject=whose, name=person.name, home=self.home, now=now
+                    connection,
+                    archive,
+                    subject=whose,
+                    name=person.name,
+                    home=self.home,
+                    report=report,
+                    now=now,
                 )
             finally:
                 paths = archive.close()

@@ -11,7 +11,7 @@ from agent_core.digest import SOURCES, list_files, own_folder
 from agent_core.execution import WORKSPACES, walk_files
 from agent_core.ids import PersonId
 from agent_core.memory import MemoryStore
-from agent_core.privacy import Preview, WordMatcher, WordRemoval, parse_words
+from agent_core.privacy import Preview, Report, WordMatcher, WordRemoval, parse_words
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, person_data
 from agent_core.state.people import people
@@ -38,11 +38,13 @@ class DataForget:
         self._now = now
         self._removal = WordRemoval(database, memory, conversion.is_direct_chat)
 
-    async def preview(self, person: Person, words: WordMatcher) -> Preview:
+    async def preview(self, person: Person, words: WordMatcher, report: Report) -> Preview:
         """Return what contains the words. Raises `StoreError`."""
-        return await self._removal.look(person, words, self._now())
+        return await self._removal.look(person, words, report, self._now())
 
-    async def remove(self, person_id: PersonId, text: str, *, has_messages: bool) -> str:
+    async def remove(
+        self, person_id: PersonId, text: str, report: Report, *, has_messages: bool
+    ) -> str:
         """Remove the words of `text`, and return the report for the person.
 
         Raises `WorkInProgress`, `StoreError` and `OSError`.
@@ -51,18 +53,18 @@ class DataForget:
         if words is None:
             return privacy.FORGET_NOTHING()
         removed = await self._removal.forget(
-            person_id, words, has_messages=has_messages, now=self._now()
+            person_id, words, report, has_messages=has_messages, now=self._now()
         )
         if has_messages and await is_local(self._database, person_id):
             await asyncio.to_thread(forget_history, self._home / CHAT_HISTORY, words.is_in)
         if has_messages:
             await self._forget_log(person_id, words)
-        report = privacy.describe_forgotten(
+        said = privacy.describe_forgotten(
             removed.entries, removed.messages, removed.jobs, has_messages=has_messages
         )
-        report += privacy.describe_renamed(removed.blocks)
-        report += privacy.describe_kept_files(await self._find_files(person_id, words))
-        return report + privacy.describe_workspace_files(await self._find_work(person_id, words))
+        said += privacy.describe_renamed(removed.blocks)
+        said += privacy.describe_kept_files(await self._find_files(person_id, words))
+        return said + privacy.describe_workspace_files(await self._find_work(person_id, words))
 
     async def _forget_log(self, person_id: PersonId, words: WordMatcher) -> None:
         """Remove the turns with the words from the person's log, also from before a link."""

@@ -5,18 +5,20 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from agent_core.errors import LastOwner, StoreDamaged, StoreError, WorkInProgress
 from agent_core.ids import PersonId, QuestionId
+from agent_core.localization import find_language, use_language
 from agent_core.privacy import delete_loose_files, scrub_database
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, redact
-from agent_core.state.people import audit
+from agent_core.state.people import audit, people
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from gateway.outbound import ProgressLines
 from gateway.people.data_erase import DataErase
 from gateway.people.data_export import remove_drafts
 from gateway.people.data_forget import DataForget
@@ -76,6 +78,7 @@ class DataRequests:
     erasing: DataErase
     database: Database
     enqueue: Callable[[Sequence[OutboxRow]], None]
+    lines: ProgressLines
     now: Callable[[], int]
     _delayed: set[str] = field(init=False, default_factory=set)
     _dirty: asyncio.Event = field(init=False, default_factory=asyncio.Event)
@@ -124,7 +127,8 @@ class DataRequests:
             request = _load(text)
             attempts[key] = attempts.get(key, 0) + 1
             try:
-                report = await self._carry_out(key, request, attempts[key])
+                with use_language(await self._find_language(request), find_language()):
+                    report = await self._carry_out(key, request, attempts[key])
             except WorkInProgress:
                 is_left = True
             except (StoreDamaged, OSError) as error:
@@ -136,11 +140,12 @@ class DataRequests:
 
     async def _report_delay(self, key: str, request: DataRequest) -> None:
         """Tell the person, once per process, that their words can't be removed yet."""
-        if key in self._delayed or not request.words or request.place is None:
+        address = _address(request)
+        if key in self._delayed or not request.words or address is None:
             return
         self._delayed.add(key)
-        platform, chat = request.place
-        outgoing = NewOutboxMessage(platform=platform, chat=chat, body=privacy.FORGET_STUCK())
+        with use_language(await self._find_language(request), find_language()):
+            outgoing = replace(address, body=privacy.FORGET_STUCK())
         now = self.now()
         row = await self.database.write(
             "data_requests.delay", lambda c: outbox.enqueue(c, outgoing, now=now)
@@ -152,9 +157,10 @@ class DataRequests:
         person_id = request.person_id
         if key.startswith(_FORGET):
             try:
-                return await self.forgetting.remove(
-                    person_id, request.words, has_messages=request.has_messages
-                )
+                async with self.lines.show(_address(request)) as tell:
+                    return await self.forgetting.remove(
+                        person_id, request.words, tell, has_messages=request.has_messages
+                    )
             finally:
                 self.erasing.renew()
         if attempt <= _FAREWELLS and await self.database.read(
@@ -168,6 +174,11 @@ class DataRequests:
             return privacy.ERASE_LAST_OWNER()
         return privacy.describe_erased(backups, await self.erasing.list_external())
 
+    async def _find_language(self, request: DataRequest) -> str | None:
+        """Return the language of the person whose words go; an erased one has none."""
+        person = await self.database.read(lambda c: people.find(c, person_id=request.person_id))
+        return person.language if person else None
+
     async def _finish(self, key: str, request: DataRequest, report: str) -> None:
         """Delete a request and enqueue its report."""
         now = self.now()
@@ -178,13 +189,20 @@ class DataRequests:
                 redact.drop_question(connection, question_id=QuestionId(request.question_id))
             if request.words:
                 _note_forgotten(connection, request.person_id, now)
-            if request.place is None:
+            address = _address(request)
+            if address is None:
                 return []
-            platform, chat = request.place
-            outgoing = NewOutboxMessage(platform=platform, chat=chat, body=report)
-            return [outbox.enqueue(connection, outgoing, now=now)]
+            return [outbox.enqueue(connection, replace(address, body=report), now=now)]
 
         self.enqueue(await self.database.write("data_requests.done", work))
+
+
+def _address(request: DataRequest) -> NewOutboxMessage | None:
+    """Address a message without words to the chat that receives the report."""
+    if request.place is None:
+        return None
+    platform, chat = request.place
+    return NewOutboxMessage(platform=platform, chat=chat, body="")
 
 
 def _note_forgotten(connection: Connection, person_id: PersonId, now: int) -> None:

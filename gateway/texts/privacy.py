@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agent_core.localization import Plural, Text, join_list
+from agent_core.privacy import Progress
 from gateway.texts.people import quote_name
 
 EXPORT_NO_FILES = Text(
@@ -59,6 +60,10 @@ ERASE_BUSY = Text(
 )
 GONE_ALREADY = Text("There's nobody by that name any more.")
 
+_WORKING = Text("I'm on it. This takes a little longer.")
+_SEARCHING = Text("Searching: {percent} %")
+_DELETING = Text("Deleting: {done:,} of {total:,} messages")
+_PACKING = Text("Packing: {done:,} of {total:,} messages")
 _LISTED_BACKUPS = 10
 _EXPORT = Text("This is everything I have about you. The README inside explains the files.")
 _EXPORT_PARTS = Text("It comes in {count} archives.")
@@ -108,6 +113,16 @@ _BACKUPS = Text(
     " elsewhere."
 )
 _MORE_BACKUPS = Text("{count} more")
+
+
+def describe_progress(progress: Progress | None) -> str:
+    """Say how far a long piece of work is; None while it has not said anything."""
+    if progress is None:
+        return _WORKING()
+    done, total = min(progress.done, progress.total), progress.total
+    if progress.stage == "search":
+        return _SEARCHING(percent=100 * done // max(total, 1))
+    return (_DELETING if progress.stage == "delete" else _PACKING)(done=done, total=total)
 
 
 def describe_export(parts: int) -> str:

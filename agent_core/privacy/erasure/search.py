@@ -1,6 +1,6 @@
 """Search in all data of a person for the words to remove. Read-only."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -17,11 +17,14 @@ from agent_core.ids import (
     SessionId,
 )
 from agent_core.privacy.erasure.matcher import WordMatcher
+from agent_core.privacy.progress import Progress, Report
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person, person_data
 from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.memory.blocks import PREFIX
 
+_PIECE = 5000
+"""Messages between two reports, which take about 50 ms."""
 _MOST_LETTERS = 8
 """Groups of letters that SQLite looks for; each takes time."""
 
@@ -91,7 +94,7 @@ def find_in_memory(connection: Connection, subject: DataSubject, matcher: WordMa
 
 
 def find_in_conversations(
-    connection: Connection, subject: DataSubject, matcher: WordMatcher
+    connection: Connection, subject: DataSubject, matcher: WordMatcher, report: Report
 ) -> Found:
     """Find matches in conversations and everything derived from them."""
     sent = list(person_data.walk_sent(connection, subject=subject))
@@ -100,7 +103,7 @@ def find_in_conversations(
     files = [key for _, key in (*given, *withheld)]
     exports = {row.file_key for row in sent if row.file_key and row.turn_id is None}
     return Found(
-        messages=tuple(find_messages(connection, subject, matcher)),
+        messages=tuple(find_messages(connection, subject, matcher, report)),
         titles=match_texts(connection, "titles", subject, matcher.is_in),
         compactions=match_texts(connection, "compactions", subject, matcher.is_in),
         steps=match_texts(connection, "steps", subject, matcher.is_in_json),
@@ -151,14 +154,45 @@ def name_neutrally(person_id: PersonId) -> str:
 
 
 def find_messages(
-    connection: Connection, subject: DataSubject, matcher: WordMatcher
-) -> Iterator[MessageId]:
+    connection: Connection, subject: DataSubject, matcher: WordMatcher, report: Report
+) -> list[MessageId]:
     """Find matching messages in the order of conversations."""
     letters = matcher.letters[:_MOST_LETTERS]
-    rows = person_data.walk_messages(connection, subject=subject, letters=letters)
-    for message_id, _, parts in rows:
-        if any(map(matcher.is_in_part, parts)):
-            yield message_id
+    counts = person_data.count_messages(connection, subject=subject)
+    done, total = 0, sum(count for _, count in counts)
+    found = [
+        (session_id, message_id)
+        for session_id, message_id, parts in person_data.walk_messages_elsewhere(
+            connection, subject=subject, letters=letters
+        )
+        if any(map(matcher.is_in_part, parts))
+    ]
+    for session_ids, size in _cut_sessions(counts):
+        report(Progress(stage="search", done=done, total=total))
+        found += [
+            (session_id, message_id)
+            for session_id, message_id, parts in person_data.walk_messages(
+                connection, subject=subject, session_ids=session_ids, letters=letters
+            )
+            if any(map(matcher.is_in_part, parts))
+        ]
+        done += size
+    return [message_id for _, message_id in sorted(found)]
+
+
+def _cut_sessions(
+    counts: Sequence[tuple[SessionId, int]],
+) -> Iterator[tuple[list[SessionId], int]]:
+    """Yield pieces of whole sessions with at least `_PIECE` messages, and the number of these."""
+    piece, size = list[SessionId](), 0
+    for session_id, count in counts:
+        piece.append(session_id)
+        size += count
+        if size >= _PIECE:
+            yield piece, size
+            piece, size = [], 0
+    if piece:
+        yield piece, size
 
 
 def find_withheld(

@@ -16,6 +16,7 @@ from agent_core.privacy.erasure import scrub
 from agent_core.privacy.erasure import search as word_search
 from agent_core.privacy.erasure.matcher import WordMatcher
 from agent_core.privacy.erasure.search import Found
+from agent_core.privacy.progress import Progress, Report
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, merge_people, person_data, redact
 from agent_core.state.lifecycle.person_data import DataSubject
@@ -80,7 +81,7 @@ class WordRemoval:
     memory: MemoryStore
     is_alone: Callable[[str], bool]
 
-    async def look(self, person: Person, matcher: WordMatcher, now: int) -> Preview:
+    async def look(self, person: Person, matcher: WordMatcher, report: Report, now: int) -> Preview:
         """Count and quote the matches. Raises `StoreError`."""
         subject = await self._whose(person.id)
         entries = await self._list_entries(subject, matcher, now)
@@ -98,7 +99,7 @@ class WordRemoval:
                 for _, words in person_data.walk_texts(connection, kind="jobs", subject=subject)
                 if matcher.is_in(words)
             ]
-            said = list(word_search.find_messages(connection, subject, matcher))
+            said = word_search.find_messages(connection, subject, matcher, report)
             read = _read_newest(connection, said)
             return Preview(
                 entries=len(lines),
@@ -113,7 +114,13 @@ class WordRemoval:
         return await self.database.browse(search)
 
     async def forget(
-        self, person_id: PersonId, matcher: WordMatcher, *, has_messages: bool, now: int
+        self,
+        person_id: PersonId,
+        matcher: WordMatcher,
+        report: Report,
+        *,
+        has_messages: bool,
+        now: int,
     ) -> RemovedCounts:
         """Remove the words from memory and, if requested, from conversations and derived data.
 
@@ -135,9 +142,15 @@ class WordRemoval:
             renamed += [await self._rename_block(*block) for block in found.names]
             await self._remove_from_memory(subject, matcher, found, now)
             if has_messages:
-                said = partial(word_search.find_in_conversations, subject=subject, matcher=matcher)
-                traced = await self.database.browse(said)
-                await self._remove_from_conversations(subject, traced, now)
+                traced = await self.database.browse(
+                    partial(
+                        word_search.find_in_conversations,
+                        subject=subject,
+                        matcher=matcher,
+                        report=report,
+                    )
+                )
+                await self._remove_from_conversations(subject, traced, report, now)
                 redacted += len(traced.messages) + len(traced.withheld) + len(traced.versions)
                 jobs += len(traced.jobs)
             if found == traced == Found():
@@ -222,10 +235,12 @@ class WordRemoval:
             await self.database.write("forget.memory", partial(work, found=piece))
 
     async def _remove_from_conversations(
-        self, subject: DataSubject, found: Found, now: int
+        self, subject: DataSubject, found: Found, report: Report, now: int
     ) -> None:
         own = set(await self.database.browse(partial(erase_person.list_sessions, subject=subject)))
-        for piece in _cut(found.messages):
+        for number, piece in enumerate(_cut(found.messages)):
+            total = len(found.messages)
+            report(Progress(stage="delete", done=number * _BATCH, total=total))
             await self.database.write(
                 "forget.messages", partial(_redact_messages, message_ids=piece, own=own, now=now)
             )

@@ -6,11 +6,13 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from agent_core.digest import SOURCES, list_files, own_folder
 from agent_core.execution import WORKSPACES, walk_files
 from agent_core.ids import PersonId, SessionId
 from agent_core.memory import MemoryList, find_list, render
+from agent_core.privacy.progress import Progress, Report
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person, export
@@ -196,7 +198,11 @@ def _number(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
+T = TypeVar("T")
+
 _PIECE = 1 << 20
+_BETWEEN_REPORTS = 1000
+"""Messages between two reports; they take some 20 ms."""
 _LISTS: tuple[tuple[Target, str], ...] = (("memory", "MEMORY.md"), ("user", "USER.md"))
 
 
@@ -207,6 +213,7 @@ def write_export(
     subject: DataSubject,
     name: str,
     home: Path,
+    report: Report,
     now: int,
 ) -> None:
     """Write all data of a person into the archives. Blocks until done.
@@ -227,8 +234,9 @@ def write_export(
     for block_id, label in export.list_blocks(connection, subject=subject):
         bundle.add(f"blocks/{label}.md", [render(_find_notes(connection, block_id))])
     keys: dict[str, str] = {}
+    tally = _Tally(export.count_messages(connection, subject=subject), report)
     for session in export.walk_sessions(connection, subject=subject):
-        _add_conversation(connection, bundle, subject, session, keys)
+        _add_conversation(connection, bundle, subject, session, keys, tally)
     keys |= dict(export.walk_files(connection, subject=subject))
     for key, made in keys.items():
         stored = files.find(connection, key=key)
@@ -240,6 +248,23 @@ def write_export(
             bundle.add(f"sources/{slug}/{path.relative_to(folder)}", _read(path))
         for name, pieces in walk_files(home / WORKSPACES / slug):
             bundle.add(f"workspace/{slug}/{name}", pieces)
+
+
+class _Tally:
+    """Reports the messages that were packed; each is packed twice, as text and with its details."""
+
+    def __init__(self, total: int, report: Report) -> None:
+        self._total = total
+        self._report = report
+        self._read = 0
+
+    def count(self, messages: Iterable[T]) -> Iterator[T]:
+        """Yield messages, and count them."""
+        for message in messages:
+            if self._read % _BETWEEN_REPORTS == 0:
+                self._report(Progress(stage="pack", done=self._read // 2, total=self._total))
+            self._read += 1
+            yield message
 
 
 def _read(path: Path) -> Iterator[bytes]:
@@ -263,13 +288,14 @@ def _add_conversation(
     subject: DataSubject,
     session: Row,
     keys: dict[str, str],
+    tally: "_Tally",
 ) -> None:
     """Write one session as Markdown and JSON; collects its image keys in `keys`."""
     session_id = SessionId(int(str(session["id"])))
     name = f"talks/{'direct' if session['is_direct'] else 'room'}-{session_id:06}"
 
     def read() -> Iterator[tuple[int, int, str, str, tuple[Part, ...], int]]:
-        return export.walk_messages(connection, session_id=session_id, subject=subject)
+        return tally.count(export.walk_messages(connection, session_id=session_id, subject=subject))
 
     def write() -> Iterator[str]:
         yield write_heading(session)

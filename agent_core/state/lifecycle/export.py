@@ -134,6 +134,15 @@ def walk_sessions(connection: Connection, *, subject: DataSubject) -> Iterator[R
     )
 
 
+def count_messages(connection: Connection, *, subject: DataSubject) -> int:
+    """Count the messages of all those sessions."""
+    query = (
+        f"SELECT COUNT(*) FROM messages WHERE person_id IN {_PEOPLE} AND session_id IN"
+        f" (SELECT id FROM sessions WHERE conversation_id IN {_CONVERSATIONS})"
+    )
+    return int(connection.execute(query, subject.values).fetchone()[0])
+
+
 def walk_messages(
     connection: Connection, *, session_id: SessionId, subject: DataSubject
 ) -> Iterator[tuple[int, int, str, str, tuple[Part, ...], int]]:

@@ -97,31 +97,56 @@ def list_accounts(connection: Connection, *, person_ids: Sequence[PersonId]) -> 
     return tuple((row[0], row[1]) for row in rows)
 
 
+def count_messages(connection: Connection, *, subject: DataSubject) -> list[tuple[SessionId, int]]:
+    """List the sessions of a person's conversations, each with the number of its messages."""
+    rows = connection.execute(
+        f"SELECT session_id, COUNT(*) FROM messages WHERE session_id IN {_SESSIONS}"
+        " GROUP BY session_id ORDER BY session_id",
+        subject.values,
+    )
+    return [(SessionId(row[0]), row[1]) for row in rows]
+
+
 def walk_messages(
-    connection: Connection, *, subject: DataSubject, letters: Sequence[str] = ()
-) -> Iterator[tuple[MessageId, SessionId, tuple[Part, ...]]]:
-    """Yield (id, session, parts) of a person's conversations, and of their turns in those of
-    rooms.
+    connection: Connection,
+    *,
+    subject: DataSubject,
+    session_ids: Sequence[SessionId],
+    letters: Sequence[str] = (),
+) -> Iterator[tuple[SessionId, MessageId, tuple[Part, ...]]]:
+    """Yield (session, id, parts) of the messages of a person's sessions.
 
     Redacted messages are left out. So are messages without one of `letters`, groups of ASCII
     letters in any case, unless they have other than ASCII characters: SQLite looks for these
     without holding up Python.
     """
+    where = f"session_id IN {_SESSIONS} AND session_id IN (SELECT value FROM json_each(:sessions))"
+    values = {**subject.values, "sessions": json.dumps(session_ids)}
+    yield from _walk_messages(connection, where, values, letters)
+
+
+def walk_messages_elsewhere(
+    connection: Connection, *, subject: DataSubject, letters: Sequence[str] = ()
+) -> Iterator[tuple[SessionId, MessageId, tuple[Part, ...]]]:
+    """Yield what `walk_messages` does, of a person's turns in conversations of rooms."""
+    where = f"turn_id IN {_TURNS} AND session_id NOT IN {_SESSIONS}"
+    yield from _walk_messages(connection, where, subject.values, letters)
+
+
+def _walk_messages(
+    connection: Connection, where: str, values: Mapping[str, str], letters: Sequence[str]
+) -> Iterator[tuple[SessionId, MessageId, tuple[Part, ...]]]:
     missing = "".join(
         f" AND (text LIKE :letters{number} OR parts LIKE :letters{number} OR {_IS_FOREIGN})"
         for number in range(len(letters))
     )
     rows = connection.execute(
-        "SELECT id, session_id, parts, text FROM messages"
-        f" WHERE (session_id IN {_SESSIONS} OR turn_id IN {_TURNS}) AND forgotten_at IS NULL"
-        f"{missing} ORDER BY session_id, id",
-        {
-            **subject.values,
-            **{f"letters{number}": f"%{group}%" for number, group in enumerate(letters)},
-        },
+        "SELECT session_id, id, parts, text FROM messages"
+        f" WHERE {where} AND forgotten_at IS NULL{missing} ORDER BY session_id, id",
+        {**values, **{f"letters{number}": f"%{group}%" for number, group in enumerate(letters)}},
     )
     for row in rows:
-        yield MessageId(row[0]), SessionId(row[1]), load_parts(row[2], row[3])
+        yield SessionId(row[0]), MessageId(row[1]), load_parts(row[2], row[3])
 
 
 TEXTS: Mapping[str, str] = {

@@ -284,6 +284,15 @@ def start_over(
     return second, replace(left, message_id=first.message_id)
 
 
+def withdraw_lone_status(connection: Connection) -> None:
+    """Queue the status lines that an earlier process left without a turn for their deletion."""
+    rows = connection.execute(
+        "SELECT id FROM outbox WHERE is_live = 1 AND kind = 'status' AND turn_id IS NULL"
+    ).fetchall()
+    for row in rows:
+        withdraw_live(connection, outbox_id=OutboxId(row[0]))
+
+
 def list_open(connection: Connection) -> list[OutboxRow]:
     """List all messages that are queued, being sent or unsure: the unsure first, then by age."""
     query = f"SELECT {ROW} FROM outbox WHERE {IS_OPEN} ORDER BY state <> 'unsure', id"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_core.errors import LastOwner, WorkInProgress
+from agent_core.privacy import report_to_nobody
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people, tool_switches
 from agent_core.state.people.people import Person
@@ -111,7 +112,7 @@ async def export(context: OperationContext, asked: Answer) -> Answer:
     if not target.is_absolute():
         raise Declined(f"{target} is not an absolute path.")
     try:
-        await context.exports.write(person, target)
+        await context.exports.write(person, target, report_to_nobody)
     except FileExistsError as error:
         raise Declined(f"{target} exists already; name another file.") from error
     except OSError as error:

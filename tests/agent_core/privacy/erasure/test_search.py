@@ -3,7 +3,11 @@
 import json
 import sqlite3
 
+import pytest
+
 from agent_core.ids import CallId, InboxId, MessageId
+from agent_core.privacy import Progress, report_to_nobody
+from agent_core.privacy.erasure import search
 from agent_core.privacy.erasure.matcher import parse_words
 from agent_core.privacy.erasure.search import Found, find_messages
 from agent_core.state.conversations import messages
@@ -57,7 +61,7 @@ def test_sqlite_leaves_out_no_message_that_the_words_match(connection: sqlite3.C
         matcher = parse_words(words)
         assert matcher is not None
         wanted = [key for key, part in zip(ids, parts, strict=True) if matcher.is_in_part(part)]
-        assert list(find_messages(connection, subject, matcher)) == wanted
+        assert find_messages(connection, subject, matcher, report_to_nobody) == wanted
         assert wanted
 
     check_each(
@@ -67,3 +71,22 @@ def test_sqlite_leaves_out_no_message_that_the_words_match(connection: sqlite3.C
         ),
         check,
     )
+
+
+def test_a_search_tells_how_far_it_is(
+    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_PIECE", 2)
+    person = add_person(connection)
+    said = [Message(role="user", parts=(TextPart(text="Lisbon"),))]
+    ids = []
+    for _ in range(3):
+        dialogue = add_dialogue(connection, person)
+        turn_id = add_turn(connection, dialogue)
+        ids += messages.append(connection, dialogue.shelf(turn_id), said * 2, now=1)
+    subject = DataSubject(person_ids=(person.id,), accounts=(), chats=())
+    matcher = parse_words("lisbon")
+    assert matcher
+    told: list[Progress] = []
+    assert find_messages(connection, subject, matcher, told.append) == ids
+    assert told == [Progress(stage="search", done=done, total=6) for done in (0, 2, 4)]
