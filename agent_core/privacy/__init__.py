@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from agent_core.privacy.erasure.scrub import scrub_database as scrub_database
     from agent_core.privacy.erasure.words import Preview as Preview
     from agent_core.privacy.erasure.words import WordRemoval as WordRemoval
-    from agent_core.privacy.export.export import ExportArchive as ExportArchive
-    from agent_core.privacy.export.export import write_export as write_export
+    from agent_core.privacy.export.export_order import ExportOrder as ExportOrder
+    from agent_core.privacy.export.run_export import ExportBroken as ExportBroken
+    from agent_core.privacy.export.run_export import run_export as run_export
     from agent_core.privacy.progress import Progress as Progress
     from agent_core.privacy.progress import Report as Report
     from agent_core.privacy.progress import report_to_nobody as report_to_nobody

@@ -15,6 +15,7 @@ from agent_core.memory import scan_all
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.tools import TextCleaner
+from agent_core.tools.mcp import McpServers
 from gateway.bootstrap import factories, maintenance
 from gateway.bootstrap.core import (
     Core,
@@ -192,7 +193,7 @@ def _make_data_services(
     core: Core, dispatcher: OutboxDispatcher, handles: TurnHandles
 ) -> DataServices:
     database, memory, now = core.database, core.memory.store, core.now
-    home, removed = core.settings.home, partial(core.data_removed.emit, None)
+    home = core.settings.home
     forgetting = DataForget(database, memory, home, now=now)
     lines = ProgressLines(dispatcher, database, first=core.extensions.timings.first_progress)
     request_queue = RequestQueue()
@@ -232,9 +233,7 @@ def _make_data_services(
         data_requests=DataRequests(
             request_queue,
             forgetting,
-            DataErase(
-                database, memory, home, now=now, renew=removed, end_sign_ins=mcp.sign_ins.tidy
-            ),
+            _make_eraser(core, mcp),
             database=database,
             enqueue=dispatcher.enqueue,
             lines=lines,
@@ -243,6 +242,17 @@ def _make_data_services(
         merging=merging,
         questions=questions,
         user_prompts=user_prompts,
+    )
+
+
+def _make_eraser(core: Core, mcp: McpServers) -> DataErase:
+    return DataErase(
+        core.database,
+        core.memory.store,
+        core.settings.home,
+        now=core.now,
+        renew=partial(core.data_removed.emit, None),
+        end_sign_ins=mcp.sign_ins.tidy,
     )
 
 

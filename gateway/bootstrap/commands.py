@@ -73,12 +73,7 @@ def make_commands(
         ProfileCommands(access, memory.forget),
         BlockCommands(access=access, shared=core.memory, platforms=adapters.keys()),
         JobCommands(database, rules, settings.http.hooks),
-        PrivacyCommands(
-            exports=data.exports,
-            forgetting=data.forgetting,
-            questions=deps.questions,
-            lines=data.lines,
-        ),
+        _make_privacy_commands(data),
         SettingsCommands(
             database=database,
             report=report,
@@ -133,3 +128,12 @@ def _list_models(settings: Settings) -> list[ModelLine]:
         sees_images = facts.sees_images if facts else None
         lines.append(ModelLine(name=name, price=prices.find(name), sees_images=sees_images))
     return lines
+
+
+def _make_privacy_commands(data: DataServices) -> PrivacyCommands:
+    return PrivacyCommands(
+        exports=data.exports,
+        forgetting=data.forgetting,
+        questions=data.questions,
+        lines=data.lines,
+    )

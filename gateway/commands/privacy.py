@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent_core.privacy import parse_words
+from agent_core.privacy import ExportBroken, parse_words
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person
@@ -44,6 +44,8 @@ class PrivacyCommands:
                 parts = await self.exports.read_parts(call.person, most, report)
         except OSError:
             return Reply(text=privacy.EXPORT_FAILED())
+        except ExportBroken:
+            return Reply(text=privacy.EXPORT_BROKEN())
         if len(parts) > _MOST_PARTS or any(len(data) > most for _, data in parts):
             return Reply(text=privacy.EXPORT_TOO_LARGE(slug=call.person.slug))
 

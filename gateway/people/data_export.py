@@ -9,8 +9,8 @@ from pathlib import Path
 
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
-from agent_core.privacy import ExportArchive, Report, write_export
-from agent_core.state.engine.database import Connection, Database
+from agent_core.privacy import ExportOrder, Report, run_export
+from agent_core.state.engine.database import Database
 from agent_core.state.lifecycle import person_data
 from agent_core.state.people.people import Person
 from gateway import conversion
@@ -23,7 +23,7 @@ _DRAFTS = ".export-"
 class DataExport:
     """Writes archives of a person's data.
 
-    Every export raises `StoreError`, and `OSError` if the disk is full.
+    Every export raises `StoreError`, `OSError` if the disk is full, and `ExportBroken`.
     """
 
     database: Database
@@ -61,28 +61,22 @@ class DataExport:
     async def _write_parts(
         self, person: Person, folder: Path, most_bytes: int, report: Report
     ) -> list[Path]:
-        now = self.now()
-
-        def work(connection: Connection) -> list[Path]:
-            whose = person_data.find_subject(
-                connection, person_id=person.id, is_alone=conversion.is_direct_chat
+        subject = await self.database.browse(
+            lambda c: person_data.find_subject(
+                c, person_id=person.id, is_alone=conversion.is_direct_chat
             )
-            archive = ExportArchive(folder, f"talaria-{person.slug}", most_bytes)
-            try:
-                write_export(
-                    connection,
-                    archive,
-                    subject=whose,
-                    name=person.name,
-                    home=self.home,
-                    report=report,
-                    now=now,
-                )
-            finally:
-                paths = archive.close()
-            return paths
-
-        return await self.database.browse(work)
+        )
+        order = ExportOrder(
+            database=self.database.path,
+            home=self.home,
+            folder=folder,
+            archive=f"talaria-{person.slug}",
+            most_bytes=most_bytes,
+            subject=subject,
+            name=person.name,
+            now=self.now(),
+        )
+        return await run_export(order, report)
 
 
 def remove_drafts(home: Path) -> None:

@@ -14,6 +14,9 @@ EXPORT_TOO_LARGE = Text(
     "Your data is too large to send here. Ask whoever runs me to write it to a file:"
     " `talaria people export {slug} FILE`."
 )
+EXPORT_BROKEN = Text(
+    "I couldn't write your export. Try again later. Whoever runs me can find the reason in the log."
+)
 EXPORT_FAILED = Text("I couldn't write your export, because the disk is full. Try again later.")
 
 FORGET_USAGE = Text(

@@ -167,7 +167,7 @@ def find_messages(
         )
         if any(map(matcher.is_in_part, parts))
     ]
-    for session_ids, size in _cut_sessions(counts):
+    for session_ids, size in cut_sessions(counts, _PIECE):
         report(Progress(stage="search", done=done, total=total))
         found += [
             (session_id, message_id)
@@ -180,15 +180,15 @@ def find_messages(
     return [message_id for _, message_id in sorted(found)]
 
 
-def _cut_sessions(
-    counts: Sequence[tuple[SessionId, int]],
+def cut_sessions(
+    counts: Sequence[tuple[SessionId, int]], least: int
 ) -> Iterator[tuple[list[SessionId], int]]:
-    """Yield pieces of whole sessions with at least `_PIECE` messages, and the number of these."""
+    """Yield pieces of whole sessions with `least` messages or more, and the number of these."""
     piece, size = list[SessionId](), 0
     for session_id, count in counts:
         piece.append(session_id)
         size += count
-        if size >= _PIECE:
+        if size >= least:
             yield piece, size
             piece, size = [], 0
     if piece:

@@ -12,6 +12,7 @@ from agent_core.digest import SOURCES, list_files, own_folder
 from agent_core.execution import WORKSPACES, walk_files
 from agent_core.ids import PersonId, SessionId
 from agent_core.memory import MemoryList, find_list, render
+from agent_core.privacy.export.export_order import ExportOrder
 from agent_core.privacy.progress import Progress, Report
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
@@ -209,19 +210,15 @@ _LISTS: tuple[tuple[Target, str], ...] = (("memory", "MEMORY.md"), ("user", "USE
 def write_export(
     connection: Connection,
     bundle: ExportArchive,
-    *,
-    subject: DataSubject,
-    name: str,
-    home: Path,
+    order: ExportOrder,
     report: Report,
-    now: int,
 ) -> None:
     """Write all data of a person into the archives. Blocks until done.
 
-    `home` has the folders of calendar files and of workspaces. Raises `OSError` if the disk is
-    full, and `StoreDamaged`.
+    Raises `OSError` if the disk is full, and `StoreDamaged`.
     """
-    bundle.add("README.md", [write_readme(name, now)])
+    subject, home = order.subject, order.home
+    bundle.add("README.md", [write_readme(order.name, order.now)])
     for table in export.TABLES:
         rows = export.walk_table(connection, table=table, subject=subject)
         bundle.add(f"{table}.json", _write_json(rows))

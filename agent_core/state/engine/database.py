@@ -38,7 +38,7 @@ from agent_core.state.engine.recovery import (
 )
 from agent_core.state.engine.remedies import describe_remedy, name_backups
 
-__all__ = ["Connection", "Database", "Observer"]
+__all__ = ["Connection", "Database", "Observer", "browse_file"]
 
 Connection = sqlite3.Connection
 T = TypeVar("T")
@@ -73,7 +73,8 @@ class Database:
         retry_pause: float,
         limits: EngineLimits,
     ) -> None:
-        self._path = path
+        self.path = path
+        """The file, as an absolute path."""
         self._lock = lock
         self._writer, *self._readers = connections
         self._files = files
@@ -163,7 +164,7 @@ class Database:
             self._has_pending.set()
         await write.done
         if isinstance(write.error, sqlite3.Error):
-            raise translate_error(write.error, self._path) from write.error
+            raise translate_error(write.error, self.path) from write.error
         if write.error is not None:
             raise write.error
         return cast("T", write.value)
@@ -180,7 +181,7 @@ class Database:
             return await reader.run(partial(_read_snapshot, work=_in_context(work)))
         except sqlite3.Error as error:
             self._is_damaged = self._is_damaged or is_fatal(error)
-            raise translate_error(error, self._path) from error
+            raise translate_error(error, self.path) from error
 
     def count_changes(self, table: str) -> int:
         """Return how many commits may have changed a table in `WATCHED`. Never blocks.
@@ -211,14 +212,8 @@ class Database:
         same errors as `read`.
         """
         self._refuse_if_closed()
-        try:
-            async with AsyncExitStack() as stack:
-                source = await ThreadedConnection.open(self._path, mode="peek")
-                stack.push_async_callback(source.close)
-                stack.enter_context(self._sharing_python)
-                return await source.run(partial(_read_snapshot, work=work))
-        except sqlite3.Error as error:
-            raise translate_error(error, self._path) from error
+        with self._sharing_python:
+            return await browse_file(self.path, work)
 
     async def tidy_if_idle(self, work: Callable[[Connection], object]) -> bool:
         """Run `work` as `tidy` does, but stop it as soon as a write waits; return whether it ended.
@@ -251,7 +246,7 @@ class Database:
             raise
         except sqlite3.Error as error:
             self._record_failure(error)
-            raise translate_error(error, self._path) from error
+            raise translate_error(error, self.path) from error
         finally:
             self._writer.count_changed(self._changes)
 
@@ -262,14 +257,14 @@ class Database:
         the target can't be written or is the database itself.
         """
         self._refuse_if_closed()
-        target = choose_target(target, self._path)
+        target = choose_target(target, self.path)
         try:
             async with AsyncExitStack() as stack:
-                source = await ThreadedConnection.open(self._path, mode="peek")
+                source = await ThreadedConnection.open(self.path, mode="peek")
                 stack.push_async_callback(source.close)
                 await copy_database(source.sqlite, target)
         except sqlite3.Error as error:
-            raise translate_error(error, self._path) from error
+            raise translate_error(error, self.path) from error
 
     def failure(self) -> str:
         """Return the reason why writes fail at the moment; "" while they succeed."""
@@ -319,15 +314,15 @@ class Database:
                 await self._writer.run(_checkpoint if self._loss is None else self._part)
             is_clean = not (self._stop_reason or self._is_damaged)
         except sqlite3.Error as error:
-            raise translate_error(error, self._path) from error
+            raise translate_error(error, self.path) from error
         except OSError as error:
-            raise translate_os_error(error, self._path) from error
+            raise translate_os_error(error, self.path) from error
         finally:
             self._lock.release(is_clean=is_clean)
 
     def _refuse_if_closed(self) -> None:
         if self._is_closed:
-            raise StoreError(f"{self._path} is closed")
+            raise StoreError(f"{self.path} is closed")
 
     def _refuse_if_stopped(self) -> None:
         if self._loss:
@@ -355,7 +350,7 @@ class Database:
         try:
             self._files.check()
         except OSError as error:
-            raise translate_os_error(error, self._path) from error
+            raise translate_os_error(error, self.path) from error
 
     def _part(self, _: Connection) -> None:
         """Let no later database at this path meet what the open connections hold."""
@@ -377,7 +372,7 @@ class Database:
 
     async def _rescue(self, loss: StoreVanished) -> str:
         """Save everything that the open connections still read; return what to do now."""
-        backups = name_backups(self._path)
+        backups = name_backups(self.path)
         if not loss.is_readable:
             return describe_remedy(backups)
         try:
@@ -412,15 +407,15 @@ class Database:
                         StoreError("the writer was stopped before its commit was known")
                     )
             if not self._is_closed:
-                self._stop_reason = f"the writer of {self._path} was stopped"
+                self._stop_reason = f"the writer of {self.path} was stopped"
 
     async def _lengthen_wal(self) -> None:
         """Make the WAL longer by one step between commits, so that commits need not do it."""
         self._commits = 0
         try:
-            await self._writer.run(lambda _: lengthen_wal(self._path, LONGEST_KEPT_WAL))
+            await self._writer.run(lambda _: lengthen_wal(self.path, LONGEST_KEPT_WAL))
         except OSError as error:
-            _log.info("the WAL of %s stays short: %s", self._path, error)
+            _log.info("the WAL of %s stays short: %s", self.path, error)
 
     def _take_group(self) -> list[PendingWrite]:
         group: list[PendingWrite] = []
@@ -478,8 +473,22 @@ class Database:
     def _translate(self, error: BaseException) -> BaseException:
         """Translate an error for one caller; each caller gets an error object of its own."""
         if isinstance(error, sqlite3.Error):
-            return translate_error(error, self._path)
+            return translate_error(error, self.path)
         return error
+
+
+async def browse_file(path: Path, work: Callable[[Connection], T]) -> T:
+    """Run a long read on a database that is open already, maybe in another process.
+
+    It changes nothing in the file. Raises the same errors as `Database.read`.
+    """
+    try:
+        async with AsyncExitStack() as stack:
+            source = await ThreadedConnection.open(path, mode="peek")
+            stack.push_async_callback(source.close)
+            return await source.run(partial(_read_snapshot, work=work))
+    except sqlite3.Error as error:
+        raise translate_error(error, path) from error
 
 
 def _in_context(work: Callable[[Connection], T]) -> Callable[[Connection], T]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_core.errors import LastOwner, WorkInProgress
-from agent_core.privacy import report_to_nobody
+from agent_core.privacy import ExportBroken, report_to_nobody
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people, tool_switches
 from agent_core.state.people.people import Person
@@ -117,6 +117,8 @@ async def export(context: OperationContext, asked: Answer) -> Answer:
         raise Declined(f"{target} exists already; name another file.") from error
     except OSError as error:
         raise Declined(f"{target} can't be written: {error.strerror or error}.") from error
+    except ExportBroken as error:
+        raise Declined(f"{target} can't be written: {error}. The log has the reason.") from error
     return {"target": str(target)}
 
 

@@ -51,6 +51,7 @@ def unpack(harness: Harness, account: ChatAccount) -> dict[str, str]:
     return found
 
 
+@pytest.mark.process
 async def test_an_export_has_all_of_a_person_and_nothing_of_others(
     tmp_path: Path,
 ) -> None:
@@ -77,6 +78,7 @@ async def test_an_export_has_all_of_a_person_and_nothing_of_others(
     assert "talks/" in files["README.md"]
 
 
+@pytest.mark.process
 async def test_an_export_has_the_files_for_digests(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
         ana, ben = two_accounts(harness)
@@ -97,6 +99,7 @@ async def test_an_export_has_the_files_for_digests(tmp_path: Path) -> None:
     assert "`sources/`" in files["README.md"]
 
 
+@pytest.mark.process
 async def test_an_export_has_the_persons_blocks(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
         ana, ben = two_accounts(harness)
@@ -113,6 +116,7 @@ async def test_an_export_has_the_persons_blocks(tmp_path: Path) -> None:
     assert "letters" not in str(found)
 
 
+@pytest.mark.process
 async def test_a_too_large_export_names_the_command(tmp_path: Path) -> None:
     chat = FakeChat(most_file_bytes=300)
     async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as harness:
@@ -123,6 +127,7 @@ async def test_a_too_large_export_names_the_command(tmp_path: Path) -> None:
     assert not any(".export-" in line for line in search(tmp_path, ""))
 
 
+@pytest.mark.process
 async def test_an_export_comes_in_several_archives_where_files_are_small(tmp_path: Path) -> None:
     chat = FakeChat(most_file_bytes=4000)
     async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as harness:
@@ -143,6 +148,7 @@ async def test_data_requests_are_refused_in_rooms(tmp_path: Path, command: str) 
         assert await ana.says(command, **ROOM) == ONLY_IN_DIRECT()
 
 
+@pytest.mark.process
 async def test_a_stranger_gets_nothing(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
         stranger = ChatAccount(harness, "4711003", "Nobody")

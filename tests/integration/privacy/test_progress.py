@@ -31,6 +31,7 @@ async def lines_during(harness: Harness, work: asyncio.Task[object]) -> list[str
     return [shown.texts[0] for shown in harness.chat.deleted]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("command", ["/export", "/forget lisbon"])
 async def test_a_command_shows_how_far_it_is(tmp_path: Path, command: str) -> None:
     async with running(tmp_path, FakeModel(say("Nice.")), timings=AT_ONCE) as harness:

@@ -3,13 +3,10 @@
 import json
 import sqlite3
 
-import pytest
-
-from agent_core.ids import CallId, InboxId, MessageId
+from agent_core.ids import CallId, InboxId, MessageId, SessionId
 from agent_core.privacy import Progress, report_to_nobody
-from agent_core.privacy.erasure import search
 from agent_core.privacy.erasure.matcher import parse_words
-from agent_core.privacy.erasure.search import Found, find_messages
+from agent_core.privacy.erasure.search import Found, cut_sessions, find_messages
 from agent_core.state.conversations import messages
 from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.transcript import DocumentPart, Message, Part, TextPart, ToolCallPart
@@ -73,20 +70,22 @@ def test_sqlite_leaves_out_no_message_that_the_words_match(connection: sqlite3.C
     )
 
 
-def test_a_search_tells_how_far_it_is(
-    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search, "_PIECE", 2)
+def test_sessions_are_searched_in_pieces_that_hold_each_once() -> None:
+    counts = [(SessionId(number), number) for number in (1, 2, 7, 1)]
+    pieces = list(cut_sessions(counts, 3))
+    assert pieces == [([1, 2], 3), ([7], 7), ([1], 1)]
+    assert list(cut_sessions([], 3)) == []
+
+
+def test_a_search_tells_how_far_it_is(connection: sqlite3.Connection) -> None:
     person = add_person(connection)
-    said = [Message(role="user", parts=(TextPart(text="Lisbon"),))]
-    ids = []
-    for _ in range(3):
-        dialogue = add_dialogue(connection, person)
-        turn_id = add_turn(connection, dialogue)
-        ids += messages.append(connection, dialogue.shelf(turn_id), said * 2, now=1)
+    dialogue = add_dialogue(connection, person)
+    said = [Message(role="user", parts=(TextPart(text="Lisbon"),))] * 6
+    turn_id = add_turn(connection, dialogue)
+    ids = messages.append(connection, dialogue.shelf(turn_id), said, now=1)
     subject = DataSubject(person_ids=(person.id,), accounts=(), chats=())
     matcher = parse_words("lisbon")
     assert matcher
     told: list[Progress] = []
-    assert find_messages(connection, subject, matcher, told.append) == ids
-    assert told == [Progress(stage="search", done=done, total=6) for done in (0, 2, 4)]
+    assert find_messages(connection, subject, matcher, told.append) == list(ids)
+    assert told == [Progress(stage="search", done=0, total=6)]
