@@ -76,8 +76,9 @@ class Planner:
         """Plan from the present `compaction`; `turn_id` is the running turn, None between turns.
 
         `stored` may lack messages that the compaction replaces, unless it left them out without a
-        summary: what is replaced once is never shown again.
-        Summarizes the person's first message only if nothing else suffices.
+        summary: what is replaced once is never shown again, and no plan depends on it.
+        Summarizes the oldest message of the person that it kept, mostly their first one, only if
+        nothing else suffices.
         """
         self._stored = stored
         self._compaction = compaction
@@ -92,7 +93,7 @@ class Planner:
         self._kept = frozenset(i for i in range(self._cut) if stored[i].id in kept)
         shown = self._kept | frozenset(range(self._cut, len(stored)))
         is_cut = compaction is not None and compaction.summarized_to != START
-        first = _find_first_request(stored[: self._cut] if is_cut else stored)
+        first = _find_first_request(stored, sorted(self._kept) if is_cut else range(len(stored)))
         self._pins = (first | _find_skills(stored)) & shown
         self._words = shown & {
             i
@@ -264,10 +265,9 @@ def _count_to(stored: Sequence[StoredMessage], message_id: MessageId) -> int:
     return sum(one.id <= message_id for one in stored)
 
 
-def _find_first_request(stored: Sequence[StoredMessage]) -> frozenset[int]:
-    """The place of the person's first message."""
-    first = next((i for i, one in enumerate(stored) if one.message.role == "user"), None)
-    return frozenset() if first is None else frozenset({first})
+def _find_first_request(stored: Sequence[StoredMessage], places: Sequence[int]) -> frozenset[int]:
+    """The place of the person's first message among these places."""
+    return frozenset([i for i in places if stored[i].message.role == "user"][:1])
 
 
 def _find_skills(stored: Sequence[StoredMessage]) -> frozenset[int]:

@@ -1,5 +1,7 @@
 """What is shortened and what is folded, for any transcript."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -152,6 +154,30 @@ def test_any_chain_of_compactions_keeps_a_conversation_whole_and_makes_it_shorte
         assert _size(stored, made) < before + 2
         _check(script, stored, made, summarized)
         compaction = made
+
+
+def test_a_plan_rests_on_no_message_that_is_replaced() -> None:
+    """Not even where the person's first message is replaced, but a later one is kept."""
+    script = Script()
+    for words in ("one", "two"):
+        script.says(words)
+        script.answers("answer " * 200)
+    plan = _planner(script, script.stored, None, 600).choose()
+    assert plan
+    former = replace(
+        _compaction(plan, script.stored, None),
+        summarized_to=script.stored[-1].id,
+        kept=(script.stored[2].id,),
+    )
+    for words in ("three", "four", "five"):
+        script.says(words)
+        script.answers("answer " * 200)
+    visible = _list_visible(script.stored, former)
+    roof = _size(visible, former) - 200
+    chosen = [_planner(script, seen, former, roof).choose() for seen in (script.stored, visible)]
+    assert chosen[0]
+    assert chosen[0].kept == former.kept
+    assert chosen[0] == chosen[1]
 
 
 @pytest.mark.slow
