@@ -34,6 +34,7 @@ help: ## List the targets
 
 setup: $(READY) ## Install the development environment with every extra into .venv
 
+# A lock is whole, so pip resolves nothing: its older versions warn of extras that are spelled in two ways.
 # Usage: $(call install,LOCK). The caller touches its stamp last, so an interrupted install runs again.
 define install
 @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -47,7 +48,7 @@ define install
 else \
 	echo "Installing into $(VENV) with pip. This takes a minute."; \
 	$(PYTHON) -m venv $(VENV) && \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1) && \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(1) && \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
 fi
 endef

@@ -73,6 +73,11 @@ class PresenterTimings:
     """Pause between two updates of the status line while nothing new happens."""
 
 
+def choose_sign_pause(lasts: float) -> float:
+    """Return the seconds until the typing sign is shown again: before it fades after `lasts`."""
+    return max(1.0, lasts - 1.0)
+
+
 def is_worth_showing(text: str, least: int) -> bool:
     """Return whether a growing text has `least` characters, and a whole sentence or line."""
     is_long = len(text) >= max(least, 1)
@@ -361,7 +366,7 @@ class Presenter:
         self._mark_seen()
         if isinstance(self._adapter, CanType):
             self._dispatcher.indicators.type(outgoing.platform, outgoing.chat)
-            pause = max(1.0, self._adapter.typing_lasts - 1.0)
+            pause = choose_sign_pause(self._adapter.typing_lasts)
         self._indicator_timer = self._loop.call_later(pause, self._show_indicators)
 
     def _mark_seen(self) -> None:

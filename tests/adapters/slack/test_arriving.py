@@ -1,7 +1,5 @@
 """Actions in Slack are stored once, in order, before they are acknowledged."""
 
-import time
-
 import pytest
 
 from adapters.abilities import MenuEntry
@@ -103,12 +101,10 @@ async def test_people_have_their_display_names(slack: SlackEmulator) -> None:
 
 
 async def test_a_missing_name_delays_little(slack: SlackEmulator) -> None:
-    slack.fail("users.info", kind=faults.SLOW, seconds=10)
+    slack.fail("users.info", kind=faults.SLOW, seconds=600)
     async with running(slack) as rig:
-        started = time.monotonic()
         await slack.says(ANNA, "hello")
         (event,) = await rig.inlet.receives(1)
-        assert time.monotonic() - started < 9, "the name would have come after ten seconds"
         assert read(event).sender.display_name == f"user {slack.user(ANNA)}"
         await slack.says(ANNA, "and nothing after it")
         await rig.inlet.receives(2)

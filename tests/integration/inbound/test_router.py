@@ -1,6 +1,7 @@
 """Inbound events: stored, read once and in order, and never fatal."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,20 +58,26 @@ def find_pages_of_accounts(connection: Connection) -> tuple[int, list[int]]:
 
 @contextmanager
 def damage(path: Path, pages: tuple[int, list[int]]) -> Iterator[None]:
-    """Overwrite pages of a file meanwhile, like a disk that fails to read them."""
+    """Overwrite pages of a file meanwhile, like a disk that fails to read them.
+
+    The file keeps its time: nobody has written it.
+    """
     size, numbers = pages
-    whole = path.read_bytes()
+    whole, known = path.read_bytes(), path.stat()
     with path.open("r+b") as file:
         for number in numbers:
             file.seek((number - 1) * size)
             file.write(b"\xff" * size)
         file.flush()
+        os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns))
         try:
             yield
         finally:
             for number in numbers:
                 file.seek((number - 1) * size)
                 file.write(whole[(number - 1) * size : number * size])
+            file.flush()
+            os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns))
 
 
 async def test_an_event_that_fails_its_reader_is_parked(tmp_path: Path) -> None:

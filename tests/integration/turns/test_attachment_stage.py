@@ -16,6 +16,7 @@ from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.accounts import count
 from tests.integration.harness import Harness, running
 from tests.integration.outbound.test_questions import words
+from tests.patience import PATIENCE
 
 NOTE = [{"kind": "document", "file_id": "note", "name": "note.txt"}]
 LOST = [{"kind": "document", "file_id": "lost", "name": "lost.txt"}]
@@ -207,13 +208,13 @@ async def test_a_shutdown_leaves_attachments_to_the_next_start(
     tmp_path: Path,
 ) -> None:
     chat = slow_chat()
-    async with running(tmp_path, FakeModel(), chat=chat) as harness:
-        await chat.says("one", attachments=NOTE)
-        await fetching(harness)
-        await chat.says("two")
-        await until_waiting(harness, 2)
-        closing = asyncio.get_running_loop().time()
-    assert asyncio.get_running_loop().time() - closing < 5
+    drain = {"TALARIA_TURNS__DRAIN_SECONDS": "600"}
+    async with asyncio.timeout(PATIENCE):  # it waits for no attachment
+        async with running(tmp_path, FakeModel(), chat=chat, **drain) as harness:
+            await chat.says("one", attachments=NOTE)
+            await fetching(harness)
+            await chat.says("two")
+            await until_waiting(harness, 2)
     chat.inlet = None
     chat.arrived.set()
     model = FakeModel(say("Noted."))

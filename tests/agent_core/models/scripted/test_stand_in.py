@@ -37,6 +37,7 @@ from agent_core.transcript import (
 )
 from gateway.texts.general import EXAMPLES
 from tests.agent_core.models.calls import MEMORY, RECALL, ask, complete, says
+from tests.patience import PATIENCE
 from tests.tables import check_each
 
 PROMPT = """\
@@ -223,7 +224,7 @@ def test_a_megabyte_of_words_is_read_at_once() -> None:
     start = time.perf_counter()
     for words in ("remember " * 120_000, "please " * 150_000, "x" * 1_000_000):
         assert isinstance(read_command(words), Chat)
-    assert time.perf_counter() - start < 1
+    assert time.perf_counter() - start < PATIENCE, "a pattern backtracks"
 
 
 async def test_it_remembers_by_the_memory_tool_and_says_so(model: StandInModel) -> None:
